@@ -5,7 +5,6 @@ import shutil
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from threading import Timer
@@ -15,7 +14,8 @@ import pytest
 from filelock import FileLock
 
 from subtitle_rag import indexing
-from subtitle_rag.captions.windows import RULE, WindowRule, cut_windows
+from subtitle_rag.captions import windows
+from subtitle_rag.captions.windows import RULE
 from subtitle_rag.domain import (
     BusyError,
     CaptionError,
@@ -208,15 +208,16 @@ def test_where_nothing_is_left_there_is_nothing_to_finish(place: Place) -> None:
     assert place.written() == files
 
 
-OLD = WindowRule(target_ms=30_000)
+OLD = "p1.w3.30-20-90.o12"
 
 
 @pytest.fixture
 def aged(place: Place, captions: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     """A library whose windows were made by another rule than the current one, and from files that are gone."""
     with monkeypatch.context() as patch:
-        patch.setattr(indexing, "RULE", str(OLD))
-        patch.setattr(indexing, "cut_windows", partial(cut_windows, rule=OLD))
+        for module in (indexing, windows):
+            patch.setattr(module, "RULE", OLD)
+        patch.setattr(windows, "TARGET_MS", 30_000)
         place.run(captions)
         add(place, watched(), manual(), DETAILS)
         assert place.sound()
@@ -241,7 +242,7 @@ def anew(place: Place, folder: Path) -> set[str]:
 
 @pytest.mark.parametrize("way", ["index", "finish", "rebuild"])
 def test_windows_of_an_older_rule_are_made_anew_from_the_stored_tracks(aged: Place, tmp_path: Path, way: str) -> None:
-    assert rule_hashes(aged) == {str(OLD)}
+    assert rule_hashes(aged) == {OLD}
     old = {window.id for state in aged.library.videos() for window in aged.library.windows_of(state.video.id)}
     expected = anew(aged, tmp_path / "anew")
     others = caption_folder(tmp_path / "other", 1, minutes=1, seed=3)
@@ -279,7 +280,7 @@ def test_dividing_anew_goes_on_where_it_was_ended(
         patch.setattr(Library, "put_windows", ending)
         with pytest.raises(StopError):
             list(aged.indexer.finish())
-    assert str(OLD) in rule_hashes(aged)
+    assert OLD in rule_hashes(aged)
     list(aged.indexer.finish())
     assert {id for state in aged.library.videos() for id in aged.index.ids(state.video.id)} == expected
     assert aged.sound()

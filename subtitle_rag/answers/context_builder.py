@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal, Protocol, TypeVar
 
-from subtitle_rag.captions import SHIPPED_RULE
+from subtitle_rag.captions import OVERLAP_MS
 from subtitle_rag.contexts import neutral_text, shortened
 from subtitle_rag.domain import EvidenceSource, Line, Video, Window, clock, dialogue
 from subtitle_rag.retrieval.search.scenes import Scene
@@ -206,7 +206,7 @@ def surrounded(scenes: Sequence[Scene]) -> list[str]:
     befores = [scene.overlap_before.split() for scene in scenes]
     afters = [scene.overlap_after.split() for scene in scenes]
     for at, (scene, following) in enumerate(pairwise(scenes)):
-        if following.start_ms - scene.end_ms >= 2 * SHIPPED_RULE.overlap_ms:
+        if following.start_ms - scene.end_ms >= 2 * OVERLAP_MS:
             continue
         before, after = befores[at + 1], afters[at]
         shared = _shared(scene.text.split() + after, before + following.text.split())

@@ -32,9 +32,8 @@ from .speech import selection_notes as selection_notes
 from .track_selection import SelectedTrack as SelectedTrack, TrackSelecting as TrackSelecting
 from .typed_sources import read_typed as read_typed
 from .windows import (
+    OVERLAP_MS as OVERLAP_MS,
     RULE as RULE,
-    SHIPPED_RULE as SHIPPED_RULE,
-    WindowRule as WindowRule,
     cut_windows as cut_windows,
     divide_cues as divide_cues,
     window_id as window_id,

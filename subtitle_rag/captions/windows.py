@@ -10,7 +10,6 @@ import uuid
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, chain, takewhile
 
 from subtitle_rag.domain import NAMESPACE, Cue, Line, Window
@@ -19,25 +18,12 @@ MAX_CHARS = 2_000
 """A window of broken captions (a thousand cues at 0:00) ends here; 90 s of fast speech are about 800 characters."""
 MAX_CUES = 300
 """The most cues of a window, for cues of a letter or two; 90 s of one cue per word are fewer."""
-
-
-@dataclass(frozen=True, slots=True)
-class WindowRule:
-    """How long windows are, in ms; `overlap_ms` of speech on either side, `MAX_CHARS` at most."""
-
-    target_ms: int = 60_000
-    min_ms: int = 20_000
-    max_ms: int = 90_000
-    overlap_ms: int = 12_000
-
-    def __str__(self) -> str:
-        """Names the parsing and windowing rules; windows of another rule are stale."""
-        lengths = "-".join(str(ms // 1000) for ms in (self.target_ms, self.min_ms, self.max_ms))
-        return f"p1.w3.{lengths}.o{self.overlap_ms // 1000}"
-
-
-SHIPPED_RULE = WindowRule()
-RULE = str(SHIPPED_RULE)
+TARGET_MS, SHORTEST_MS, LONGEST_MS = 60_000, 20_000, 90_000
+"""How long windows are."""
+OVERLAP_MS = 12_000
+"""Of speech on either side, `MAX_CHARS` at most."""
+RULE = f"p1.w3.{TARGET_MS // 1000}-{SHORTEST_MS // 1000}-{LONGEST_MS // 1000}.o{OVERLAP_MS // 1000}"
+"""Names the parsing and windowing rules; windows of another rule are stale."""
 
 _LENGTH_SCALE_MS = 30_000
 _CUT_WEIGHT = 0.3
@@ -52,48 +38,44 @@ _CLOSING = "\"'”’)]"
 _NEW_SPEAKER = (">>", "- ", "[")
 
 
-def cut_windows(
-    video_id: str, cues: Sequence[Cue], borders: Sequence[int] = (), rule: WindowRule = SHIPPED_RULE
-) -> list[Window]:
+def cut_windows(video_id: str, cues: Sequence[Cue], borders: Sequence[int] = ()) -> list[Window]:
     """Cut the windows of one video, in order. `borders` are the beginnings of its chapters (ms).
 
     A window lasts 20–90 s; shorter ones are left only where silence or the end of the video leaves no choice. A cue
     longer than a window is divided at its words, and other cues may begin before its parts.
     """
-    pieces = divide_cues(cues, rule)
+    pieces = divide_cues(cues)
     twins: Counter[int] = Counter()
     result = []
-    for ordinal, (first, last) in enumerate(_best_cuts(pieces, borders, rule)):
+    for ordinal, (first, last) in enumerate(_best_cuts(pieces, borders)):
         start = pieces[first].start_ms
-        result.append(_window(video_id, ordinal, pieces, first, last, twins[start], rule))
+        result.append(_window(video_id, ordinal, pieces, first, last, twins[start]))
         twins[start] += 1
     return result
 
 
-def divide_cues(cues: Iterable[Cue], rule: WindowRule = SHIPPED_RULE) -> list[Cue]:
+def divide_cues(cues: Iterable[Cue]) -> list[Cue]:
     """Return the cues in order as windows hold them: one longer than a window is divided at its words."""
-    return sorted((piece for cue in cues for piece in _divide(cue, rule)), key=lambda piece: piece.start_ms)
+    return sorted((piece for cue in cues for piece in _divide(cue)), key=lambda piece: piece.start_ms)
 
 
-def window_id(video_id: str, start_ms: int, twin: int = 0, rule: WindowRule = SHIPPED_RULE) -> str:
-    """Return the id of the window that starts at a time (ms) under a rule; `twin` counts those with the same start."""
-    name = f"{video_id}\x1f{start_ms}\x1f{rule}" + (f"\x1f{twin}" if twin else "")
+def window_id(video_id: str, start_ms: int, twin: int = 0) -> str:
+    """Return the id of the window that starts at a time (ms); `twin` counts those with the same start."""
+    name = f"{video_id}\x1f{start_ms}\x1f{RULE}" + (f"\x1f{twin}" if twin else "")
     return str(uuid.uuid5(NAMESPACE, name))
 
 
-def _window(
-    video_id: str, ordinal: int, cues: Sequence[Cue], first: int, last: int, twin: int, rule: WindowRule
-) -> Window:
+def _window(video_id: str, ordinal: int, cues: Sequence[Cue], first: int, last: int, twin: int) -> Window:
     window_cues = cues[first : last + 1]
     start = window_cues[0].start_ms
-    end = min(max(cue.end_ms for cue in window_cues), start + rule.max_ms)
+    end = min(max(cue.end_ms for cue in window_cues), start + LONGEST_MS)
     offsets = accumulate((len(cue.text) + 1 for cue in window_cues[:-1]), initial=0)
     earlier = (cues[at] for at in range(first - 1, -1, -1))
-    before = _fitting(takewhile(lambda cue: cue.start_ms >= start - rule.overlap_ms, earlier))
+    before = _fitting(takewhile(lambda cue: cue.start_ms >= start - OVERLAP_MS, earlier))
     later = (cues[at] for at in range(last + 1, len(cues)))
-    after = _fitting(takewhile(lambda cue: cue.start_ms < end + rule.overlap_ms, later))
+    after = _fitting(takewhile(lambda cue: cue.start_ms < end + OVERLAP_MS, later))
     return Window(
-        id=window_id(video_id, start, twin, rule),
+        id=window_id(video_id, start, twin),
         video_id=video_id,
         ordinal=ordinal,
         start_ms=start,
@@ -117,12 +99,12 @@ def _fitting(cues: Iterable[Cue]) -> list[str]:
     return texts
 
 
-def _best_cuts(cues: Sequence[Cue], borders: Sequence[int], rule: WindowRule) -> list[tuple[int, int]]:
+def _best_cuts(cues: Sequence[Cue], borders: Sequence[int]) -> list[tuple[int, int]]:
     """Return the indices of the first and last cue of each window, of least total cost."""
     cut_costs = [_cut_cost(a, b) for a, b in zip(cues, cues[1:], strict=False)] + [0.0]
     for first in _chapter_beginnings(cues, borders):
         cut_costs[first - 1] = -_BORDER_GAIN
-    begins = _begins_of_windows(cues, cut_costs, rule)
+    begins = _begins_of_windows(cues, cut_costs)
     cuts: list[tuple[int, int]] = []
     end = len(cues)
     while end:
@@ -143,7 +125,7 @@ def _chapter_beginnings(cues: Sequence[Cue], borders: Sequence[int]) -> set[int]
     return beginnings
 
 
-def _begins_of_windows(cues: Sequence[Cue], cut_costs: Sequence[float], rule: WindowRule) -> list[int]:
+def _begins_of_windows(cues: Sequence[Cue], cut_costs: Sequence[float]) -> list[int]:
     """Return, for each cue, the first cue of the best window that ends with it; a cue by itself is allowed.
 
     A cue of a giant has `MAX_CUES` windows to weigh: they are weighed together, as arrays.
@@ -154,18 +136,18 @@ def _begins_of_windows(cues: Sequence[Cue], cut_costs: Sequence[float], rule: Wi
     ends = np.array([cue.end_ms for cue in cues])
     costs = np.zeros(len(cues) + 1)  # of the cues before i, cut at their best
     begins = []
-    for last, first in enumerate(earliest_begins(cues, rule)):
+    for last, first in enumerate(earliest_begins(cues)):
         spans = np.maximum.accumulate(ends[first : last + 1][::-1])[::-1] - starts[first : last + 1]
-        deviations = (spans - rule.target_ms) / _LENGTH_SCALE_MS
-        totals = costs[first : last + 1] + (deviations * deviations + _TOO_SHORT * (spans < rule.min_ms))
-        totals[:-1][spans[:-1] > rule.max_ms] = math.inf
+        deviations = (spans - TARGET_MS) / _LENGTH_SCALE_MS
+        totals = costs[first : last + 1] + (deviations * deviations + _TOO_SHORT * (spans < SHORTEST_MS))
+        totals[:-1][spans[:-1] > LONGEST_MS] = math.inf
         best = int(totals.argmin())
         costs[last + 1] = totals[best] + cut_costs[last]
         begins.append(first + best)
     return begins
 
 
-def earliest_begins(cues: Sequence[Cue], rule: WindowRule = SHIPPED_RULE) -> list[int]:
+def earliest_begins(cues: Sequence[Cue]) -> list[int]:
     """Return, for each cue, the earliest cue that a window ending with it may begin with, by the window's limits."""
     import numpy as np
 
@@ -173,7 +155,7 @@ def earliest_begins(cues: Sequence[Cue], rule: WindowRule = SHIPPED_RULE) -> lis
     ends = np.array([cue.end_ms for cue in cues])
     chars = np.cumsum([0] + [len(cue.text) + 1 for cue in cues])
     itself = np.arange(len(cues))
-    by_span = np.searchsorted(starts, ends - rule.max_ms)
+    by_span = np.searchsorted(starts, ends - LONGEST_MS)
     by_chars = np.searchsorted(chars, chars[1:] - (MAX_CHARS + 1))
     by_cues = itself - (MAX_CUES - 1)
     begins: list[int] = np.minimum(np.maximum.reduce([by_span, by_chars, by_cues]), itself).tolist()
@@ -188,9 +170,9 @@ def _cut_cost(before: Cue, after: Cue) -> float:
     return _CUT_WEIGHT * (1.0 - max(pause, sentence, speaker))
 
 
-def _divide(cue: Cue, rule: WindowRule) -> list[Cue]:
+def _divide(cue: Cue) -> list[Cue]:
     """Yield the cue, or parts of half a window's size if it exceeds a window in time or text."""
-    if cue.end_ms - cue.start_ms <= rule.max_ms and len(cue.text) <= MAX_CHARS:
+    if cue.end_ms - cue.start_ms <= LONGEST_MS and len(cue.text) <= MAX_CHARS:
         return [cue]
     if len(cue.text) > MAX_CHARS:
         cue = _split_long_words(cue)
@@ -203,8 +185,8 @@ def _divide(cue: Cue, rule: WindowRule) -> list[Cue]:
     for at, word in enumerate([*words[1:], ""], start=1):
         chars += len(words[at - 1]) + 1
         over = at == len(words)
-        if over or starts[at] - starts[first] > rule.target_ms // 2 or chars + len(word) > MAX_CHARS // 2:
-            end = min(cue.end_ms if over else starts[at], starts[first] + rule.max_ms)
+        if over or starts[at] - starts[first] > TARGET_MS // 2 or chars + len(word) > MAX_CHARS // 2:
+            end = min(cue.end_ms if over else starts[at], starts[first] + LONGEST_MS)
             text = " ".join(words[first:at])
             result.append(Cue(starts[first], end, text, cue.word_starts[first:at], cue.speaker))
             first, chars = at, 0

@@ -5,11 +5,13 @@ from itertools import accumulate, pairwise
 import pytest
 from hypothesis import given
 
+from subtitle_rag.captions import windows
 from subtitle_rag.captions.windows import (
+    LONGEST_MS,
     MAX_CHARS,
     MAX_CUES,
-    SHIPPED_RULE,
-    WindowRule,
+    OVERLAP_MS,
+    SHORTEST_MS,
     cut_windows,
     earliest_begins,
     window_id,
@@ -37,17 +39,15 @@ def test_ids_are_the_same_every_time_and_others_of_another_video(cues: list[Cue]
 @given(captions())
 def test_no_short_window_could_have_joined_a_neighbour(cues: list[Cue]) -> None:
     for before, after in pairwise(cut_windows("v", cues)):
-        if min(before.end_ms - before.start_ms, after.end_ms - after.start_ms) < SHIPPED_RULE.min_ms:
+        if min(before.end_ms - before.start_ms, after.end_ms - after.start_ms) < SHORTEST_MS:
             joined = max(before.end_ms, after.end_ms) - before.start_ms
-            fits = joined < SHIPPED_RULE.max_ms and len(before.text) + len(after.text) + 1 <= MAX_CHARS
+            fits = joined < LONGEST_MS and len(before.text) + len(after.text) + 1 <= MAX_CHARS
             assert not fits or len(before.lines) + len(after.lines) > MAX_CUES
 
 
 @given(captions())
 def test_the_order_of_the_cues_in_the_file_does_not_matter(cues: list[Cue]) -> None:
-    distinct = list(
-        {c.start_ms: c for c in cues if c.end_ms - c.start_ms <= SHIPPED_RULE.max_ms and len(c.text) < 100}.values()
-    )
+    distinct = list({c.start_ms: c for c in cues if c.end_ms - c.start_ms <= LONGEST_MS and len(c.text) < 100}.values())
     assert cut_windows("v", sorted(distinct, key=lambda c: -c.start_ms)) == cut_windows(
         "v", sorted(distinct, key=lambda c: c.start_ms)
     )
@@ -60,8 +60,8 @@ def test_the_overlap_is_the_neighbouring_speech_and_never_the_windows_own(cues: 
     ends = list(accumulate(len(w.lines) for w in made))
     for window, end in zip(made, ends, strict=True):
         begin = end - len(window.lines)
-        before = [text for start, text in lines[:begin] if start >= window.start_ms - SHIPPED_RULE.overlap_ms]
-        after = [text for start, text in lines[end:] if start < window.end_ms + SHIPPED_RULE.overlap_ms]
+        before = [text for start, text in lines[:begin] if start >= window.start_ms - OVERLAP_MS]
+        after = [text for start, text in lines[end:] if start < window.end_ms + OVERLAP_MS]
         assert " ".join(before).endswith(window.overlap_before)
         assert " ".join(after).startswith(window.overlap_after)
         for all_of_it, kept in ((before, window.overlap_before), (after, window.overlap_after)):
@@ -70,7 +70,7 @@ def test_the_overlap_is_the_neighbouring_speech_and_never_the_windows_own(cues: 
 
 
 def test_the_overlap_ends_before_a_cue_that_begins_where_its_time_is_over() -> None:
-    within, beyond = (300_000 + SHIPPED_RULE.overlap_ms + late for late in (-1, 0))
+    within, beyond = (300_000 + OVERLAP_MS + late for late in (-1, 0))
     for start, said in ((within, "나중"), (beyond, "")):
         made = cut_windows("v", [Cue(240_000, 300_000, "먼저"), Cue(start, start + 60_000, "나중")])
         assert [w.overlap_after for w in made] == [said, ""]
@@ -95,7 +95,7 @@ def test_steady_speech_is_cut_about_every_minute() -> None:
 @pytest.mark.parametrize("rest", [1, 5, 19])
 def test_no_short_remainder_is_left_at_the_end(rest: int) -> None:
     made = cut_windows("v", [*speech(180), cue(180, 180 + rest)])
-    assert min(w.end_ms - w.start_ms for w in made) >= SHIPPED_RULE.min_ms
+    assert min(w.end_ms - w.start_ms for w in made) >= SHORTEST_MS
 
 
 def test_a_lonely_line_between_long_silences_stands_alone() -> None:
@@ -137,7 +137,7 @@ def test_the_overlaps_of_a_thousand_cues_at_the_same_time_stay_short() -> None:
 
 def test_a_word_of_ten_minutes_is_a_window_of_the_greatest_length() -> None:
     made = cut_windows("v", [cue(0, 600, "음악"), *speech(60, start=10)])
-    assert (made[0].start_ms, made[0].end_ms, made[0].text) == (0, SHIPPED_RULE.max_ms, "음악")
+    assert (made[0].start_ms, made[0].end_ms, made[0].text) == (0, LONGEST_MS, "음악")
     assert made[1].start_ms == 10_000
 
 
@@ -151,7 +151,7 @@ def test_three_hours_in_one_cue_are_divided_evenly_at_its_words() -> None:
     text = " ".join(f"낱말{i}" for i in range(9_000))
     made = cut_windows("v", [cue(0, 3 * 3600, text)])
     assert " ".join(w.text for w in made) == text
-    assert all(SHIPPED_RULE.min_ms <= w.end_ms - w.start_ms <= SHIPPED_RULE.max_ms for w in made)
+    assert all(SHORTEST_MS <= w.end_ms - w.start_ms <= LONGEST_MS for w in made)
     assert made[-1].end_ms == 3 * 3_600_000
     for a, b in pairwise(made):
         assert a.end_ms == b.start_ms
@@ -164,13 +164,13 @@ def test_three_hours_in_one_cue_with_word_times_begin_windows_exactly_at_words()
     for window in made:
         for line, said in zip(window.lines, lines_of(window), strict=True):
             assert line.start_ms == starts[int(said.split()[0].removeprefix("낱말"))]
-        assert SHIPPED_RULE.min_ms <= window.end_ms - window.start_ms <= SHIPPED_RULE.max_ms
+        assert SHORTEST_MS <= window.end_ms - window.start_ms <= LONGEST_MS
 
 
 def test_words_after_a_silence_inside_a_long_cue_are_not_moved_before_it() -> None:
     starts = (*range(0, 10_000, 1_000), 170_000)
     (first, second) = cut_windows("v", [Cue(0, 180_000, "하나 " * 10 + "나중", starts)])
-    assert (first.start_ms, first.end_ms) == (0, SHIPPED_RULE.max_ms)
+    assert (first.start_ms, first.end_ms) == (0, LONGEST_MS)
     assert (second.start_ms, second.end_ms, second.text) == (170_000, 180_000, "나중")
 
 
@@ -194,10 +194,11 @@ def test_several_spaces_in_a_cue_do_not_shift_its_word_times() -> None:
     ]
 
 
-def test_ids_depend_on_the_video_the_start_and_the_rule() -> None:
+def test_ids_depend_on_the_video_the_start_and_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     assert window_id("v", 0) == "bdeccab9-4447-543b-bdda-c09267e85bb0", "libraries hold it"
-    other = window_id("v", 0, rule=WindowRule(overlap_ms=0))
-    assert len({window_id("v", 0), window_id("v", 0, 1), window_id("v", 1), window_id("w", 0), other}) == 5
+    ids = {window_id("v", 0), window_id("v", 0, 1), window_id("v", 1), window_id("w", 0)}
+    monkeypatch.setattr(windows, "RULE", "another")
+    assert len({*ids, window_id("v", 0)}) == 5
 
 
 @pytest.mark.parametrize(("every", "most"), [(3_000, 32), (900, 102), (0, MAX_CUES)])
@@ -205,14 +206,3 @@ def test_the_work_grows_with_the_cues_alone(every: int, most: int) -> None:
     cues = [Cue(i * every, i * every + every, "네") for i in range(2_000)]
     weighed = [last - first + 1 for last, first in enumerate(earliest_begins(cues))]
     assert 1 < max(weighed) <= most
-
-
-def test_another_rule_makes_other_windows_with_other_ids() -> None:
-    cues = speech(600)
-    rule = WindowRule(target_ms=30_000, min_ms=10_000, max_ms=45_000, overlap_ms=6_000)
-    short, usual = cut_windows("v", cues, rule=rule), cut_windows("v", cues)
-    assert len(short) > len(usual)
-    assert all(w.end_ms - w.start_ms <= rule.max_ms for w in short)
-    assert " ".join(w.text for w in short) == " ".join(w.text for w in usual)
-    assert not {w.id for w in short} & {w.id for w in usual}
-    assert str(rule) != str(SHIPPED_RULE)

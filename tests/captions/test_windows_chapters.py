@@ -5,7 +5,7 @@ from itertools import accumulate, pairwise, product
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.captions.windows import MAX_CHARS, MAX_CUES, SHIPPED_RULE, cut_windows
+from subtitle_rag.captions.windows import LONGEST_MS, MAX_CHARS, MAX_CUES, SHORTEST_MS, cut_windows
 from subtitle_rag.domain import Cue, Window
 from tests.support.cues import captions, cue, divisions, lines_of, speech, words_of
 
@@ -31,7 +31,7 @@ def test_a_window_begins_where_a_chapter_does(border: int) -> None:
     assert border * 1_000 not in starts(cut_windows("v", cues))
     made = cut_windows("v", cues, [border * 1_000])
     assert border * 1_000 in starts(made)
-    assert all(SHIPPED_RULE.min_ms <= w.end_ms - w.start_ms <= SHIPPED_RULE.max_ms for w in made)
+    assert all(SHORTEST_MS <= w.end_ms - w.start_ms <= LONGEST_MS for w in made)
 
 
 def test_a_border_is_worth_no_window_far_from_the_target() -> None:
@@ -79,14 +79,14 @@ def test_dense_borders_make_no_short_windows(every: int) -> None:
 
 def test_a_chapter_too_short_for_a_window_goes_with_a_neighbour() -> None:
     made = cut_windows("v", speech(120), [54_000, 66_000])
-    assert all(w.end_ms - w.start_ms >= SHIPPED_RULE.min_ms for w in made)
+    assert all(w.end_ms - w.start_ms >= SHORTEST_MS for w in made)
     assert len({54_000, 66_000} & set(starts(made))) == 1
 
 
 def test_a_chapter_longer_than_a_window_is_divided() -> None:
     made = cut_windows("v", speech(300), [0, 51_000, 249_000])
     assert {51_000, 249_000} <= set(starts(made))
-    assert all(40_000 <= w.end_ms - w.start_ms <= SHIPPED_RULE.max_ms for w in made)
+    assert all(40_000 <= w.end_ms - w.start_ms <= LONGEST_MS for w in made)
 
 
 def test_a_chapters_border_goes_before_a_pause_and_a_sentences_end() -> None:
@@ -115,7 +115,7 @@ def test_every_word_is_in_exactly_one_window_wherever_chapters_begin(cues: list[
     assert words_of([w.text for w in made]) == words_of([c.text for c in cues])
     lines = [text for window in made for text in lines_of(window)]
     for one in cues:
-        if one.end_ms - one.start_ms <= SHIPPED_RULE.max_ms and len(one.text) <= MAX_CHARS:
+        if one.end_ms - one.start_ms <= LONGEST_MS and len(one.text) <= MAX_CHARS:
             assert one.text in lines
 
 
@@ -126,7 +126,7 @@ def test_the_limits_are_held_wherever_chapters_begin(cues: list[Cue], borders: l
     assert starts(made) == sorted(starts(made))
     assert len({w.id for w in made}) == len(made)
     for window in made:
-        assert 0 <= window.end_ms - window.start_ms <= SHIPPED_RULE.max_ms
+        assert 0 <= window.end_ms - window.start_ms <= LONGEST_MS
         assert len(window.text) <= MAX_CHARS or len(window.lines) == 1
         assert len(window.lines) <= MAX_CUES
 
@@ -150,15 +150,15 @@ def test_chapters_make_no_more_short_windows_than_there_must_be(parts: list[tupl
     cues = [cue(end - length, end) for end, ((_gap, length), _border) in zip(ends, parts, strict=True)]
     borders = [one.start_ms for one, (_part, border) in zip(cues, parts, strict=True) if border]
     ways = [divisions(cues, cut) for cut in product((True, False), repeat=max(0, len(cues) - 1))]
-    allowed = [spans for spans in ways if all(end - start <= SHIPPED_RULE.max_ms for start, end in spans)]
-    fewest = min(sum(end - start < SHIPPED_RULE.min_ms for start, end in spans) for spans in allowed)
-    assert sum(w.end_ms - w.start_ms < SHIPPED_RULE.min_ms for w in cut_windows("v", cues, borders)) == fewest
+    allowed = [spans for spans in ways if all(end - start <= LONGEST_MS for start, end in spans)]
+    fewest = min(sum(end - start < SHORTEST_MS for start, end in spans) for spans in allowed)
+    assert sum(w.end_ms - w.start_ms < SHORTEST_MS for w in cut_windows("v", cues, borders)) == fewest
 
 
 @given(st.integers(3, 60), st.lists(st.integers(0, 600_000), max_size=40))
 def test_steady_speech_is_never_cut_short(every: int, borders: list[int]) -> None:
     """Cues of up to a minute leave room for a cut within every window's limits."""
     made = cut_windows("v", speech(600, every=every), borders)
-    assert all(w.end_ms - w.start_ms >= min(SHIPPED_RULE.min_ms, every * 1_000) for w in made)
+    assert all(w.end_ms - w.start_ms >= min(SHORTEST_MS, every * 1_000) for w in made)
     for before, after in pairwise(made):
         assert before.end_ms == after.start_ms

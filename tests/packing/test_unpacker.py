@@ -136,7 +136,6 @@ def test_windows_of_another_rule_are_cut_anew_without_their_contexts(
     giver: Place, receiver: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packed = pack(giver, tmp_path / "a.pack")
-    monkeypatch.setattr("subtitle_rag.captions.windows.SHIPPED_RULE", "another rule")
     monkeypatch.setattr("subtitle_rag.packing.unpacker.RULE", "another rule")
     monkeypatch.setattr("subtitle_rag.packing.unpacker.windows_of_track", _halves)
     monkeypatch.setattr("subtitle_rag.indexing.RULE", "another rule")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from subtitle_rag.captions.windows import SHIPPED_RULE
+from subtitle_rag.captions.windows import LONGEST_MS
 from subtitle_rag.domain import Line, Window
 from subtitle_rag.retrieval.pieces import PIECE_LETTERS, PIECE_MS, cut_pieces
 
@@ -55,6 +55,6 @@ def test_a_window_of_one_line_or_of_no_time_is_one_piece() -> None:
 
 
 def test_there_are_never_more_pieces_than_a_window_has_quarters_of_a_minute() -> None:
-    longest = SHIPPED_RULE.max_ms
+    longest = LONGEST_MS
     whole = window(*((at / 10, SPOKEN * 4) for at in range(longest // 100)), seconds=longest / 1000)
     assert len(cut_pieces(whole)) == longest // PIECE_MS
