@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal, Protocol, get_args
+from typing import Literal, Protocol
 
 from subtitle_rag.atomic_files import has_mark, replace_content
 from subtitle_rag.domain import AppError, UsageError, os_error_as_unwritable
@@ -23,7 +23,6 @@ from subtitle_rag.domain import AppError, UsageError, os_error_as_unwritable
 logger = logging.getLogger(__name__)
 Interval = Literal["daily", "weekly"]
 
-INTERVALS: tuple[str, ...] = get_args(Interval)
 NAME = "subtitle-rag-sync"
 LABEL = "subtitle-rag.sync"
 """The agent's name on macOS."""
@@ -32,6 +31,7 @@ NICENESS = 15
 PROGRAM_TIMEOUT_S = 30
 FIRST_HOUR, HOURS = 3, 3
 """Runs are spread over these hours of the night, since YouTube need not meet everybody at 3:00."""
+_UNIT_HEAD = f"# {MARK}\n[Unit]\nDescription=New captions of followed channels\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,37 +251,27 @@ def apply(change: Change) -> None:
 
 
 def _service_unit(command: Sequence[str]) -> str:
-    lines = (
-        f"# {MARK}",
-        "[Unit]",
-        "Description=New captions of followed channels",
-        "",
-        "[Service]",
-        "Type=oneshot",
-        f"ExecStart={' '.join(map(_unit_argument, command))}",
-        f"Nice={NICENESS}",
-        "CPUSchedulingPolicy=batch",
-        "IOSchedulingClass=idle",
-        "SuccessExitStatus=3",
-    )
-    return "\n".join(lines) + "\n"
+    return f"""{_UNIT_HEAD}
+[Service]
+Type=oneshot
+ExecStart={" ".join(map(_unit_argument, command))}
+Nice={NICENESS}
+CPUSchedulingPolicy=batch
+IOSchedulingClass=idle
+SuccessExitStatus=3
+"""
 
 
 def _timer_unit(interval: Interval) -> str:
-    lines = (
-        f"# {MARK}",
-        "[Unit]",
-        "Description=New captions of followed channels",
-        "",
-        "[Timer]",
-        f"OnCalendar={interval}",
-        "Persistent=true",
-        f"RandomizedDelaySec={HOURS}h",
-        "",
-        "[Install]",
-        "WantedBy=timers.target",
-    )
-    return "\n".join(lines) + "\n"
+    return f"""{_UNIT_HEAD}
+[Timer]
+OnCalendar={interval}
+Persistent=true
+RandomizedDelaySec={HOURS}h
+
+[Install]
+WantedBy=timers.target
+"""
 
 
 def _unit_argument(value: str) -> str:

@@ -73,12 +73,9 @@ def is_ready(library: "Library", video_id: str, model: str | None) -> bool:
     Raises:
         UsageError: `no_captions_to_compare`, for a video without captions.
     """
-    tracks = _tracks(library, video_id)
-    video = library.video(video_id)
-    if not tracks:
-        raise UsageError("no_captions_to_compare", title=video.title if video else video_id)
-    written, heard = _sides(tracks)
-    if heard and not written:
+    written, heard = _sides(library, video_id)
+    if written is None:
+        video = library.video(video_id)
         raise UsageError("no_captions_to_compare", title=video.title if video else video_id)
     return heard is not None and model in (None, heard.model)
 
@@ -86,7 +83,7 @@ def is_ready(library: "Library", video_id: str, model: str | None) -> bool:
 def compare(runtime: "Runtime", video_id: str) -> SecondOpinion:
     """Compare a video's captions with what was heard of it. Raises the errors of `Library` and of the index's host."""
     library = runtime.library
-    written, heard = _sides(_tracks(library, video_id))
+    written, heard = _sides(library, video_id)
     video = library.video(video_id)
     assert written is not None
     assert heard is not None
@@ -160,12 +157,9 @@ def new_names(
     yield from [name for name, _count in counts.most_common() if name not in glossary][:NAMES]
 
 
-def _tracks(library: "Library", video_id: str) -> list[Track]:
-    return [track for track in (library.track(video_id), library.listenings.offered_track(video_id)) if track]
-
-
-def _sides(tracks: Sequence[Track]) -> tuple[Track | None, Track | None]:
-    """Return the captions, and what was heard."""
+def _sides(library: "Library", video_id: str) -> tuple[Track | None, Track | None]:
+    """Return a video's captions, and what was heard."""
+    tracks = [track for track in (library.track(video_id), library.listenings.offered_track(video_id)) if track]
     written = next((track for track in tracks if track.kind != "local"), None)
     return written, next((track for track in tracks if track.kind == "local"), None)
 

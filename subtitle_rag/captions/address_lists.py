@@ -62,7 +62,6 @@ Addresses = Iterator[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class ListFormat:
-    name: str
     suffixes: tuple[str, ...]
     begins: re.Pattern[str]
     """What tells the format of a text, whatever its file is named."""
@@ -106,14 +105,13 @@ def _lines(text: str) -> Addresses:
 
 
 FORMATS = (
-    ListFormat("opml", (".opml",), re.compile(r".*?<opml\b", re.IGNORECASE | re.DOTALL), _marked_up),
+    ListFormat((".opml",), re.compile(r".*?<opml\b", re.IGNORECASE | re.DOTALL), _marked_up),
     ListFormat(
-        "bookmarks",
         (".html", ".htm"),
         re.compile(r"\s*<!doctype netscape-bookmark|\s*(?:<[^<>]*>\s*)*<(?:dl|dt)\b", re.IGNORECASE),
         _marked_up,
     ),
-    ListFormat("csv", (".csv", ".tsv"), re.compile(r"[^\n]*[,\t;][^\n]*\n[^\n]*UC[\w-]{22}"), _table),
+    ListFormat((".csv", ".tsv"), re.compile(r"[^\n]*[,\t;][^\n]*\n[^\n]*UC[\w-]{22}"), _table),
 )
 """The formats besides lines of addresses, which have neither suffix nor beginning."""
 ARCHIVE = ".zip"

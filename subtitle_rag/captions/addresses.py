@@ -54,6 +54,7 @@ _VIDEO_ID = re.compile(r"(?!videoseries|live_stream)[A-Za-z0-9_-]{11}")
 _CHANNEL_ID = re.compile(r"UC[A-Za-z0-9_-]{22}")
 _PLAYLIST_ID = re.compile(r"(?:PL|UU|FL|EC|PU|OLAK5uy_)[A-Za-z0-9_-]{10,100}")
 """Public lists with an end: no mixes (`RD…`, `UL…`), no lists of a signed-in user (`WL`, `LL`)."""
+_BARE_IDS: dict[Kind, re.Pattern[str]] = {"channel": _CHANNEL_ID, "video": _VIDEO_ID, "playlist": _PLAYLIST_ID}
 
 _LONG_ID = re.compile(
     r"(?:UC|FL|UU(?:[A-Z]{2})?)[A-Za-z0-9_-]{22}|PL(?:[0-9A-F]{16}|[A-Za-z0-9_-]{32})|OLAK5uy_[A-Za-z0-9_-]{33}"
@@ -152,8 +153,7 @@ def parse_addresses(text: str) -> tuple[Source, ...]:
     addresses = find_addresses(text)
     if not addresses:
         bare = text.strip(_EDGES)
-        kinds: dict[Kind, re.Pattern[str]] = {"video": _VIDEO_ID, "playlist": _PLAYLIST_ID}
-        return tuple(Source(kind, bare) for kind, pattern in kinds.items() if pattern.fullmatch(bare))
+        return tuple(Source(kind, bare) for kind, pattern in _BARE_IDS.items() if pattern.fullmatch(bare))
     return tuple(dict.fromkeys(source for address in dict.fromkeys(addresses) for source in _sources(address)))
 
 
@@ -235,13 +235,8 @@ def _read(text: str, *, unwrap: bool) -> tuple[Source, ...]:
     text = nfc(text).strip(_EDGES)
     if not text.isprintable() or " " in text:  # urlsplit() would drop line ends and go on
         raise _UnusableError(_("it is no address"))
-    if _CHANNEL_ID.fullmatch(text):
-        return (Source("channel", text),)
-    if _VIDEO_ID.fullmatch(text):
-        return (Source("video", text),)
-    if _PLAYLIST_ID.fullmatch(text):
-        return (Source("playlist", text),)
-    return _address(text, unwrap=unwrap)
+    bare = tuple(Source(kind, text) for kind, pattern in _BARE_IDS.items() if pattern.fullmatch(text))
+    return bare or _address(text, unwrap=unwrap)
 
 
 def _address(text: str, *, unwrap: bool) -> tuple[Source, ...]:

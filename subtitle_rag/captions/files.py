@@ -145,14 +145,14 @@ def discover(
     yield from _notices(found.left_out)
 
 
-def silent_films(sources: Sequence[Path], *, languages: Sequence[str] = ("ko",)) -> list[Video]:
+def silent_films(sources: Sequence[Path]) -> list[Video]:
     """Return the videos of all films and sound files in `sources` that have no captions beside or inside them.
 
     Raises:
         UsageError: `unsupported_source` for a path that does not exist.
         BusyError: `system_limit` if the system has no descriptors left.
     """
-    return [_video(path, found) for path, found in _find(sources, languages).silent.values()]
+    return [_video(path, found) for path, found in _find(sources, ("ko",)).silent.values()]
 
 
 @dataclass(frozen=True, slots=True)

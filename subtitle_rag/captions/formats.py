@@ -100,9 +100,6 @@ LEFT_OUT = {
 }
 """Files that may hold captions and are not read, with the code of the notice that counts them."""
 
-LEFT_OUT_FILMS = ("left_out_films", "left_out_unseen")
-"""Codes of the notices of films without captions, and of films that ffmpeg is missing to look into."""
-
 
 def format_of(suffix: str) -> CaptionFormat | None:
     """Return the format of a file's suffix, in any case; None for another kind of file."""

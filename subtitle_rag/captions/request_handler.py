@@ -54,7 +54,10 @@ class YoutubeRH(RequestHandler):  # type: ignore[misc]
                 extensions={"timeout": timeout.as_dict()},
             )
             cookies.set_cookie_header(sent)
-            received = self._transport(request).handle_request(sent)
+            proxy = select_proxy(request.url, request.proxies or self.proxies) or None
+            if proxy not in self._transports:
+                self._transports[proxy] = self._new_transport(proxy)
+            received = self._transports[proxy].handle_request(sent)
             received.request = sent
             try:
                 raw = _read(received)
@@ -76,12 +79,6 @@ class YoutubeRH(RequestHandler):  # type: ignore[misc]
 
     def _to_headers(self, headers: HTTPHeaderDict) -> dict[str, str]:
         return {"Accept-Encoding": "gzip, deflate", **headers}
-
-    def _transport(self, request: Request) -> httpx.BaseTransport:
-        proxy = select_proxy(request.url, request.proxies or self.proxies) or None
-        if proxy not in self._transports:
-            self._transports[proxy] = self._new_transport(proxy)
-        return self._transports[proxy]
 
     def _new_transport(self, proxy: str | None) -> httpx.BaseTransport:
         return httpx.HTTPTransport(proxy=proxy)

@@ -54,7 +54,7 @@ def redirect_method(method: str, status: int) -> str:
     return "GET" if is_get else method
 
 
-def _is_host(parts: SplitResult, domains: tuple[str, ...] = HOSTS) -> bool:
+def _is_host(parts: SplitResult, domains: tuple[str, ...]) -> bool:
     host = (parts.hostname or "").lower()
     # a backslash or percent sign would be read in another way by whoever connects
     return bool(re.fullmatch(r"[a-z0-9.-]+", host)) and any(

@@ -178,26 +178,15 @@ class Session:
         `height` limits the lines of the picture. With `exact` the ends are encoded, else the section begins at the key
         frame before. ffmpeg fetches the media from the address that YouTube names.
         """
-        from yt_dlp.globals import supported_js_runtimes
         from yt_dlp.utils import download_range_func
 
         with self._translate_errors(title):
             params = {
-                **self._params(),
-                "skip_download": False,
-                "writesubtitles": False,
-                "writeautomaticsub": False,
-                "noplaylist": True,
+                **self._download_params(folder, "section"),
                 "format": f"bv*[height<={height}]+ba/b[height<={height}]/ba",
                 "merge_output_format": "mkv",
                 "download_ranges": download_range_func(None, [span_s]),
                 "force_keyframes_at_cuts": exact,
-                "paths": {"home": str(folder)},
-                "outtmpl": {"default": "section.%(ext)s"},
-                "updatetime": False,
-                # a video's media need the player's script, and yt-dlp looks by itself for deno alone
-                "js_runtimes": {name: {} for name in supported_js_runtimes.value},
-                "extractor_args": {"youtube": {"skip": ["hls", "dash"]}},
             }
             with _logging_class(self._log)(params) as ydl, redirect_stderr(StringIO()), redirect_stdout(StringIO()):
                 info = ydl.extract_info(url, ie_key="Youtube")
@@ -212,33 +201,22 @@ class Session:
         A download that was cut off goes on. `progress` gets the bytes so far, and all or 0; what it raises ends it.
         Raises FetchError `sound_live` and `sound_in_parts` too, and BusyError `disk_full`.
         """
-        from yt_dlp.globals import supported_js_runtimes
 
         def advance(state: dict[str, Any]) -> None:
             all_bytes = state.get("total_bytes") or state.get("total_bytes_estimate") or 0
             progress(int(state.get("downloaded_bytes") or 0), int(all_bytes))
 
         params = {
-            **self._params(),
+            **self._download_params(folder, "sound"),
             "allowed_extractors": [re.escape(site.extractor)],
-            "skip_download": False,
-            "writesubtitles": False,
-            "writeautomaticsub": False,
-            "noplaylist": True,
             # the original language first, then the smallest that a transcriber understands
             "format": f"ba[abr>=?{LEAST_KBPS}]/ba/b",
             "format_sort": ["lang", "+size", "+br"],
             "format_sort_force": True,
-            "paths": {"home": str(folder)},
-            "outtmpl": {"default": "sound.%(ext)s"},
-            "updatetime": False,
             "fixup": "never",
             "http_chunk_size": CHUNK,
             "progress_hooks": [advance],
             "ffmpeg_location": str(folder / "none"),  # it would send requests of its own
-            # a video's media need the player's script, and yt-dlp looks by itself for deno alone
-            "js_runtimes": {name: {} for name in supported_js_runtimes.value},
-            "extractor_args": {"youtube": {"skip": ["hls", "dash"]}},
         }
         with (
             self._translate_errors(title),
@@ -333,6 +311,24 @@ class Session:
             params["cookiesfrombrowser"] = _browser(settings.cookies_from_browser)
         return params
 
+    def _download_params(self, folder: Path, name: str) -> dict[str, Any]:
+        """Return what makes yt-dlp write a video's media into a folder, in a file of this name."""
+        from yt_dlp.globals import supported_js_runtimes
+
+        return {
+            **self._params(),
+            "skip_download": False,
+            "writesubtitles": False,
+            "writeautomaticsub": False,
+            "noplaylist": True,
+            "paths": {"home": str(folder)},
+            "outtmpl": {"default": f"{name}.%(ext)s"},
+            "updatetime": False,
+            # a video's media need the player's script, and yt-dlp looks by itself for deno alone
+            "js_runtimes": {name: {} for name in supported_js_runtimes.value},
+            "extractor_args": {"youtube": {"skip": ["hls", "dash"]}},
+        }
+
     def _cookies(self) -> StringIO:
         """Read the cookie file. yt-dlp writes into a file that is given by name, and a copy of it outlives a kill."""
         path = Path(self._settings.cookie_file).expanduser()
@@ -377,13 +373,21 @@ class _RequestLog:
     @property
     def refused(self) -> tuple[int, str | None] | None:
         """The refusal that tells most: one of this machine before others."""
-        return max(self.refusals, key=lambda refusal: _weight(refusal[0]), default=None)
+        return max(
+            self.refusals,
+            key=lambda refusal: (
+                (BROKEN, *refusals.BLOCKS[::-1]).index(refusal[0]) if refusal[0] in refusals.BLOCKS else 0
+            ),
+            default=None,
+        )
 
     @property
     def page(self) -> bytes | None:
         """The page of the video."""
-        pages = (body for (method, url, _data), (body, *_rest) in self.answers.items() if _is_page(method, url))
-        return next(pages, None)
+        for (method, url, _data), (body, *_rest) in self.answers.items():
+            if method == "GET" and urlsplit(url).path == "/watch":
+                return body
+        return None
 
     @contextmanager
     def keep_answers(self) -> Iterator[None]:
@@ -423,10 +427,6 @@ class _RequestLog:
 
 def _weight(status: int) -> int:
     return refusals.BLOCKS[::-1].index(status) + 1 if status in refusals.BLOCKS else 0
-
-
-def _is_page(method: str, url: str) -> bool:
-    return method == "GET" and urlsplit(url).path == "/watch"
 
 
 def _states_playability(page: bytes) -> bool:

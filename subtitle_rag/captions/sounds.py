@@ -52,9 +52,11 @@ def fetch_sound(
         AppError: `interrupted` once `stop` is set.
         BusyError: `disk_full`.
     """
-    if (folder / _WHOLE).exists() and (whole := _sound_in(folder)):
-        yield whole
-        return
+    if (folder / _WHOLE).exists():
+        for file in folder.glob("sound.*"):
+            if file.suffix not in (".part", ".ytdl"):
+                yield file
+                return
     folder.mkdir(parents=True, exist_ok=True)
     news: SimpleQueue[SoundNews | BaseException] = SimpleQueue()
     is_left = threading.Event()
@@ -87,10 +89,6 @@ def fetch_sound(
                 return
     finally:
         is_left.set()
-
-
-def _sound_in(folder: Path) -> Path | None:
-    return next((file for file in folder.glob("sound.*") if file.suffix not in (".part", ".ytdl")), None)
 
 
 def _described(video: Video, site: SoundSite, info: metadata.Info) -> Video:

@@ -6,7 +6,8 @@ from subtitle_rag.i18n import _, n_
 
 def estimate_text(estimate: FetchEstimate) -> str:
     """Return number and time: "about 1,200 videos, fetched in about 4 h"."""
-    n = _rounded(estimate.videos)
+    # two figures of a large number: the count is YouTube's, the rest of the list a guess
+    n = round(estimate.videos, min(0, 2 - len(str(estimate.videos))))
     if estimate.at_most:
         videos = n_("at most {n} video", "at most {n} videos", n, n=f"{n:,}")
     else:
@@ -23,12 +24,6 @@ def cut_short_text(event: ListCutShort) -> str:
     return template.format(source=event.source, counted=counted, listed=listed)
 
 
-def _rounded(videos: int) -> int:
-    """Return two figures of a large number: the count is YouTube's, the rest of the list a guess."""
-    unit = 10 ** max(0, len(str(videos)) - 2) if videos >= 100 else 1
-    return round(videos / unit) * unit
-
-
 def time_text(seconds: int) -> str:
     """Return minutes, or hours in halves, or days."""
     minutes = round(seconds / 60)
@@ -40,8 +35,6 @@ def time_text(seconds: int) -> str:
     hours, half = divmod(halves, 2)
     if hours >= 48:
         return n_("about {n} day", "about {n} days", round(hours / 24))
-    return (
-        _("about {n} h 30 min").format(n=hours)
-        if half and hours < 10
-        else _("about {n} h").format(n=round(seconds / 3_600) if hours >= 10 else hours)
-    )
+    if half and hours < 10:
+        return _("about {n} h 30 min").format(n=hours)
+    return _("about {n} h").format(n=round(seconds / 3_600) if hours >= 10 else hours)

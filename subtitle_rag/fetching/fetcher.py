@@ -402,16 +402,13 @@ class _Run:
         rests_after = refusals.RULES[error.code].rests_after
         if not rests_after or count < rests_after:
             return False
-        yield from self._rest(error)
-        return True
-
-    def _rest(self, error: FetchError) -> Iterator[IndexEvent]:
         until = self._rest_until(error)
         if error.code in STORED_RESTS:
             self.library.sources.put_rest(until, error.code)
         self.rests += 1
         logger.info("resting for %d s: %s", until - int(time.time()), error.code)
         yield from self._wait_until(until, error.code, error.details)
+        return True
 
     def _rest_until(self, error: FetchError) -> int:
         first = min(self.settings.rest, NETWORK_REST_S) if error.code == "network" else self.settings.rest

@@ -70,7 +70,7 @@ def _answer(order: dict[str, Any], reply: Callable[[dict[str, Any]], None]) -> N
         from subtitle_rag.listening.whisper import Whisper
 
         reply({"state": "thinking"})
-        model = Whisper(Path(order["model"]), order["threads"])
+        model = Whisper(Path(order["model"]))
         language = SpokenLanguage(order["language"])
         listener = SoundListener(sound, model, order["names"], language, lambda: reply({"state": "thinking"}))
         for stretch in listener.stretches(order["begin_ms"]):

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -154,16 +154,11 @@ def _failure(status: int, sound: Path, model: str, printed: IO[bytes]) -> AppErr
     text = printed.read(100_000).decode(errors="replace").strip()
     logger.warning("the process that listens ended with status %d", status)
     logger.debug("it printed: %s", text)
-    name = _signal_name(status)
+    name = ""
+    with suppress(ValueError):
+        name = signal.Signals(-status).name if status < 0 else ""
     if name == MEMORY_SIGNAL:
         return AppError("listening_memory", path=str(sound), model=model or "-")
     last = line_text(text.splitlines()[-1])[:300] if text else ""
     reason = name or last or _("status {status}").format(status=status)
     return AppError("listening_ended", path=str(sound), reason=reason)
-
-
-def _signal_name(status: int) -> str:
-    try:
-        return signal.Signals(-status).name if status < 0 else ""
-    except ValueError:
-        return ""

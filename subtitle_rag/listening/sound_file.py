@@ -182,8 +182,7 @@ class SoundFile:
                         yield None, mixer.rest()
                     mixer = Mixer(frame)
                 time = frame.pts * frame.time_base * 1000 - self._start_ms if frame.pts is not None else None
-                piece = mixer.mixed(frame)
-                yield None if time is None else float(time) - mixer.delay_ms, piece
+                yield None if time is None else float(time), mixer.mixed(frame)
         if mixer is not None:
             yield None, mixer.rest()
 
@@ -266,9 +265,6 @@ class Mixer:
 
         self._kind = self._kind_of(frame)
         self._resampler = av.AudioResampler(format="flt", layout="mono", rate=RATE)
-        self._is_plain = True
-        """Whether FFmpeg mixes the channels; else their mean is taken."""
-        self.delay_ms = 0.0
 
     def fits(self, frame: Any) -> bool:
         return self._kind == self._kind_of(frame)

@@ -78,8 +78,6 @@ class WhisperTranscriber:
     """A Whisper model for CTranslate2 in a process of its own."""
 
     files: "SpeechFiles"
-    threads: int | None = None
-    """How many it computes with; None: half of the processors, two to four."""
 
     @property
     def model(self) -> str:
@@ -105,7 +103,6 @@ class WhisperTranscriber:
             "begin_ms": begin_ms,
             "language": language,
             "names": list(names),
-            "threads": self.threads,
         }
         for reply in replies(order, sound, stop, self.files.name):
             yield to_stretch(reply)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LEAST_THREADS, MOST_THREADS = 2, 4
+"""Half of the processors are computed with, within these."""
 BEAMS = 5
 PENALTY, NO_REPEAT = 1.2, 6
 """For a second attempt, after a loop: a penalty for tokens that were said, and how many in a row are never repeated."""
@@ -44,10 +45,10 @@ class Whisper:
         MemoryError: it does not fit.
     """
 
-    def __init__(self, folder: Path, threads: int | None) -> None:
+    def __init__(self, folder: Path) -> None:
         from faster_whisper import WhisperModel
 
-        count = threads or min(MOST_THREADS, max(LEAST_THREADS, (os.cpu_count() or 1) // 2))
+        count = min(MOST_THREADS, max(LEAST_THREADS, (os.cpu_count() or 1) // 2))
         try:
             self._model: Any = WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=count)
         except Exception as error:  # tokenizers and CTranslate2 have no errors of their own

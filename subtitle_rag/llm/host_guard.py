@@ -32,7 +32,8 @@ def address(host: str, *, remote: bool) -> str:
     is_valid = _ip(name) or re.fullmatch(r"[\w.-]+", name)
     if scheme not in _PORTS or not is_valid or parts.username is not None or parts.query or parts.fragment:
         raise LlmError("llm_host_unusable", host=tidy(host))
-    name = _connectable(name)
+    if (ip := _ip(name)) and ip.is_unspecified:
+        name = "127.0.0.1" if ip.version == 4 else "::1"
     if not (remote or _loopback(name)):
         raise LlmError("llm_host_refused", host=tidy(host))
     port = port or (_PORTS[scheme] if parted else _DEFAULT_PORT)
@@ -54,13 +55,6 @@ def is_cloud_name(model: str) -> bool:
     """Whether the name sends a request to Ollama's cloud (ollama internal/modelref)."""
     tag = canonical(model).rpartition(":")[2]
     return tag == "cloud" or tag.endswith("-cloud")
-
-
-def _connectable(name: str) -> str:
-    address = _ip(name)
-    if address is None or not address.is_unspecified:
-        return name
-    return "127.0.0.1" if address.version == 4 else "::1"
 
 
 def _loopback(name: str) -> bool:

@@ -256,9 +256,8 @@ class Llm:
                     before = layers.get(digest, (0, 0))[1]
                     layers[digest] = responses.number(part, "total"), max(before, responses.number(part, "completed"))
                 total, completed = (sum(each) for each in zip((0, 0), *layers.values(), strict=True))
-                done = responses.text(part, "status") == "success"
-                yield PullProgress(responses.text(part, "status"), completed, total, done)
-                if done:
+                yield PullProgress(responses.text(part, "status"), completed, total)
+                if responses.text(part, "status") == "success":
                     return
         raise call.failure("llm_nonsense", reason=_("unfinished"))
 

@@ -84,7 +84,6 @@ class PullProgress:
     status: str
     completed: int
     total: int
-    done: bool = False
 
 
 def text(entry: Json, key: str) -> str:
@@ -110,7 +109,8 @@ def model_from_tags(entry: Json) -> ModelInfo:
 
 def model_from_show(answer: Json, entry: Json, *, model: str, server: str) -> ModelInfo:
     """Read a model from `/api/show`; digest and size are those of its entry in `/api/tags`."""
-    from_list, facts = model_from_tags(entry), _table(answer, "model_info")
+    from_list, facts = model_from_tags(entry), answer.get("model_info")
+    facts = facts if isinstance(facts, dict) else {}
     return replace(
         from_list,
         name=model,
@@ -158,13 +158,11 @@ def embeddings(answer: Json, count: int) -> "list[list[float]] | None":
     rows = answer.get("embeddings")
     if not isinstance(rows, list) or len(rows) != count:
         return None
-    if not all(isinstance(row, list) and row and all(_is_finite(value) for value in row) for row in rows):
+    if not all(isinstance(row, list) and row and {*map(type, row)} <= {int, float} for row in rows):
         return None
-    return [[float(value) for value in row] for row in rows] if len({len(row) for row in rows}) == 1 else None
-
-
-def _is_finite(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    if len({len(row) for row in rows}) != 1 or not all(math.isfinite(value) for row in rows for value in row):
+        return None
+    return [[float(value) for value in row] for row in rows]
 
 
 def reply(content: str, last: Json, model: str) -> Reply:
@@ -180,11 +178,6 @@ def reply(content: str, last: Json, model: str) -> Reply:
         prompt_ms=number(last, "prompt_eval_duration") // _NANOSECONDS,
         ms=number(last, "total_duration") // _NANOSECONDS,
     )
-
-
-def _table(entry: Json, key: str) -> Json:
-    value = entry.get(key)
-    return value if isinstance(value, dict) else {}
 
 
 def _strings(entry: Json, key: str) -> tuple[str, ...]:

@@ -138,7 +138,7 @@ def _json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def problems(folder: Path, graph: str = "") -> Iterator[tuple[str, Literal["", "missing", "size"]]]:
+def problems(folder: Path, graph: str) -> Iterator[tuple[str, Literal["", "missing", "size"]]]:
     """Check that the required files exist and are not cut short; of a graph, only reading it tells."""
     yield "config.json", "" if (folder / "config.json").is_file() else "missing"
     if graph:

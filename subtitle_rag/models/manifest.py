@@ -315,9 +315,9 @@ def search_step(name: str) -> SearchStep | None:
     return next((step for step in search_steps() if step.name == name), None)
 
 
-def default_context_model(memory_gb: float | None = None) -> ContextModel:
-    """Return the default for a machine's memory, by default this machine's, or 8 GB if unknown."""
-    available_gb = memory_gb or memory() or 8
+def default_context_model() -> ContextModel:
+    """Return the default for this machine's memory, or for 8 GB if that is unknown."""
+    available_gb = memory() or 8
     from_gb = {each.default_from_gb: each for each in context_models() if each.default_from_gb is not None}
     return from_gb[max(least_gb for least_gb in from_gb if least_gb * _REPORTED <= available_gb)]
 

@@ -10,7 +10,7 @@ import re
 import shutil
 import threading
 import time
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -79,8 +79,6 @@ class Listener:
     """Sounds lie here until their videos are done."""
     stop: threading.Event = field(default_factory=threading.Event)
     """Set by another thread, it ends a run at once."""
-    measure: Callable[[Path], int] = sound_length_ms
-    """Returns the length of a file's sound in milliseconds."""
 
     def run(self, video_ids: Collection[str] | None = None) -> Generator[ListeningEvent, None, None]:
         """Listen to all that is due, or to those of these videos. The last event is the `ListeningReport`.
@@ -171,7 +169,7 @@ class Listener:
     def _begin(self, video: Video, sound: Path) -> int:
         """Note by what a video is heard; return where its hearing goes on."""
         try:
-            length_ms = self.measure(sound)
+            length_ms = sound_length_ms(sound)
         except AppError as error:
             if error.code != "listen_missing":  # another distribution's transcriber needs no such packages
                 raise

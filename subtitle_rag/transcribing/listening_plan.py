@@ -65,9 +65,7 @@ def videos_to_fetch(library: "Library", texts: Iterable[str]) -> "tuple[Source, 
     return tuple(s for s in sources if s.kind == "video" and library.video(s.key) is None)
 
 
-def plan_listening(
-    library: "Library", texts: Iterable[str], *, again: bool = False, languages: Sequence[str] = ("ko",)
-) -> ListeningPlan:
+def plan_listening(library: "Library", texts: Iterable[str], *, again: bool = False) -> ListeningPlan:
     """Return the videos without captions that these texts name: films, folders, addresses, videos, channels.
 
     With `again` also those that were heard before, and videos that are named themselves, whatever captions they have.
@@ -75,57 +73,51 @@ def plan_listening(
     Raises:
         UsageError: `nothing_to_hear` for a text without any, `unsupported_url`.
     """
-    plan = _Named(library, again)
+    found: dict[str, Video] = {}
+    silent: dict[str, Video] = {}
+    captioned: dict[str, Video] = {}
     for text in texts:
-        media = _silent_media(text, languages)
+        media = _silent_media(text)
         if media is None:
-            plan.add_named(text)
-        else:
-            plan.add_silent(media)
-    newest = sorted(plan.found.values(), key=lambda video: video.published or date.min, reverse=True)
-    return ListeningPlan(tuple(newest), tuple(plan.silent.values()), tuple(plan.captioned.values()), again)
+            wanted, others = _named_videos(library, text, again)
+            found |= wanted
+            captioned |= others
+            continue
+        for video in media:
+            is_new = library.video(video.id) is None
+            if is_new or again or not library.window_count(video.id):
+                silent[video.id] = found[video.id] = video
+    newest = sorted(found.values(), key=lambda video: video.published or date.min, reverse=True)
+    return ListeningPlan(tuple(newest), tuple(silent.values()), tuple(captioned.values()), again)
 
 
-def _silent_media(text: str, languages: Sequence[str]) -> Sequence[Video] | None:
+def _silent_media(text: str) -> Sequence[Video] | None:
     """Return the page, or the films without captions, that a text names; None where it names what the library has."""
     page = find_page(text)
     if page:
         return [page]
     paths, sources = read_typed(text)
     is_here = paths and not sources and all(path.exists() for path in paths)
-    return files.silent_films(paths, languages=languages) if is_here else None
+    return files.silent_films(paths) if is_here else None
 
 
-class _Named:
-    """Collects the videos of a plan, by their ids."""
+def _named_videos(library: "Library", text: str, again: bool) -> tuple[dict[str, Video], dict[str, Video]]:
+    """Return the library's videos of a name or an address by their ids: those to hear, and those with captions.
 
-    def __init__(self, library: "Library", again: bool) -> None:
-        self._library, self._again = library, again
-        self.found: dict[str, Video] = {}
-        self.silent: dict[str, Video] = {}
-        self.captioned: dict[str, Video] = {}
-
-    def add_silent(self, media: Iterable[Video]) -> None:
-        """Add films and pages that have no captions in the library."""
-        for video in media:
-            is_new = self._library.video(video.id) is None
-            if is_new or self._again or not self._library.window_count(video.id):
-                self.silent[video.id] = self.found[video.id] = video
-
-    def add_named(self, text: str) -> None:
-        """Add the library's videos of a name or an address. Raises UsageError `nothing_to_hear`, `unsupported_url`."""
-        listenings = self._library.listenings
-        matches = resolve_name(self._library, text, read_typed(text)[1])
-        if not matches:
-            raise UsageError("nothing_to_hear", source=tidy(text))
-        named = set(matches.videos) if not (matches.channels or matches.sources) else set()
-        ids = named | _videos_of(self._library, matches.channels, [source.id for source in matches.sources])
-        wanted = set(listenings.candidates(ids))
-        if self._again:
-            wanted |= named | {id for id in ids if listenings.is_heard(id)}
-        videos = self._library.videos_by_id(*ids)
-        self.found |= {id: video for id, video in videos.items() if id in wanted and (video.source or site_of(video))}
-        self.captioned |= {id: videos[id] for id in named - wanted}
+    Raises:
+        UsageError: `nothing_to_hear`, `unsupported_url`.
+    """
+    matches = resolve_name(library, text, read_typed(text)[1])
+    if not matches:
+        raise UsageError("nothing_to_hear", source=tidy(text))
+    named = set(matches.videos) if not (matches.channels or matches.sources) else set()
+    ids = named | _videos_of(library, matches.channels, [source.id for source in matches.sources])
+    wanted = set(library.listenings.candidates(ids))
+    if again:
+        wanted |= named | {id for id in ids if library.listenings.is_heard(id)}
+    videos = library.videos_by_id(*ids)
+    found = {id: video for id, video in videos.items() if id in wanted and (video.source or site_of(video))}
+    return found, {id: videos[id] for id in named - wanted}
 
 
 def _videos_of(library: "Library", channels: Sequence[str], sources: Sequence[int]) -> set[str]:

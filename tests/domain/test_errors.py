@@ -13,7 +13,7 @@ import pytest
 
 import subtitle_rag
 from subtitle_rag import i18n
-from subtitle_rag.captions.formats import LEFT_OUT, LEFT_OUT_FILMS
+from subtitle_rag.captions.formats import LEFT_OUT
 from subtitle_rag.captions.refusals import RULES
 from subtitle_rag.captions.session import Session
 from subtitle_rag.config.settings import YoutubeSettings
@@ -130,7 +130,7 @@ def test_every_code_is_raised_somewhere() -> None:
         == {code for _place, code, _given in raised()}
         | set(RULES)
         | set(LEFT_OUT.values())
-        | set(LEFT_OUT_FILMS)
+        | {"left_out_films", "left_out_unseen"}
         | of_extras
         | OF_LOCKS
     )
