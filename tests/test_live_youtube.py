@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from subtitle_rag.config.settings import YoutubeSettings
-from tests.stand_ins.youtube import Caption, Channel, Clip, stand_in
+from tests.stand_ins.youtube import QUICK, Caption, Channel, Clip, stand_in
 from tests.support.youtube_cases import LiveCase, Row, row_of, table
 
 SITE = "https://www.youtube.com"
@@ -29,7 +29,6 @@ CASES = (
     LiveCase("Shorts", f"{SITE}/@YouTubeKorea/shorts"),
     LiveCase("--lang en", f"{SITE}/@TED/videos", languages=("en",)),
 )
-QUICK = YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=0, rest=0)
 
 
 @pytest.fixture

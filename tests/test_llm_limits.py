@@ -14,6 +14,7 @@ from subtitle_rag.llm import Llm, Reply
 from subtitle_rag.llm.host_guard import address, canonical, is_cloud_name
 from subtitle_rag.llm.llm_client import Gauge, left_after_cut
 from tests.stand_ins.ollama import Model, StandIn
+from tests.support.cases import cases
 
 NAME = "writer:q4"
 SENTENCE = "오늘은 멸치 국수를 삶아 볼게요. "
@@ -130,7 +131,7 @@ def test_estimates_become_the_model_s_own(server: StandIn, llm: Llm) -> None:
 # other computers
 
 
-@pytest.mark.parametrize(
+@cases(
     ("host", "url"),
     [
         ("http://127.0.0.1:11434", "http://127.0.0.1:11434"),
@@ -149,7 +150,7 @@ def test_this_computer_has_many_names(host: str, url: str) -> None:
     assert address(host, remote=False).replace("[::ffff:127.0.0.1]", "[::ffff:7f00:1]") == url
 
 
-@pytest.mark.parametrize(
+@cases(
     "host",
     [
         "192.168.0.7",
@@ -168,7 +169,7 @@ def test_other_computers_need_to_be_allowed(host: str) -> None:
     assert address(host, remote=True).endswith(":11434")
 
 
-@pytest.mark.parametrize(
+@cases(
     "host",
     [
         "",

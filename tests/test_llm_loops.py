@@ -12,6 +12,7 @@ from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.llm import LOOP, Llm
 from subtitle_rag.llm.loops import TIMES, LoopGuard
 from tests.stand_ins.ollama import Model, StandIn, Turn
+from tests.support.cases import cases
 
 NAME = "looping:q4"
 PHRASES = [
@@ -44,7 +45,7 @@ def fed(text: str, size: int = 3) -> LoopGuard:
     return guard
 
 
-@pytest.mark.parametrize("phrase", PHRASES)
+@cases("phrase", PHRASES)
 def test_a_phrase_more_than_five_times_in_a_row_is_a_loop_and_stands_once(phrase: str) -> None:
     guard = fed(f"추천은 다음과 같아요: {phrase * (TIMES + 1)}")
     assert guard.loops
@@ -53,7 +54,7 @@ def test_a_phrase_more_than_five_times_in_a_row_is_a_loop_and_stands_once(phrase
     assert not fed(f"추천은 다음과 같아요: {phrase * TIMES}").loops
 
 
-@pytest.mark.parametrize("phrase", PHRASES)
+@cases("phrase", PHRASES)
 def test_a_loop_is_noticed_while_it_streams(phrase: str) -> None:
     guard = LoopGuard()
     text = phrase * 200
@@ -61,7 +62,7 @@ def test_a_loop_is_noticed_while_it_streams(phrase: str) -> None:
     assert next(sizes) <= (TIMES + 2) * len(phrase) + 256
 
 
-@pytest.mark.parametrize("text", NO_LOOPS)
+@cases("text", NO_LOOPS)
 def test_lists_tables_and_laughter_are_no_loops(text: str) -> None:
     guard = fed(text)
     assert (guard.loops, guard.text) == (False, text)
@@ -71,7 +72,7 @@ def test_one_entry_under_ever_new_numbers_is_a_loop() -> None:
     assert fed("".join(f"{number}. 르메르 카라리스\n" for number in range(1, 60))).text == "1. 르메르 카라리스"
 
 
-@pytest.mark.parametrize("text", ["ㅋ" * 500, '{"context": "' + "\n" * 500])
+@cases("text", ["ㅋ" * 500, '{"context": "' + "\n" * 500])
 def test_a_run_of_one_character_ends_some_time(text: str) -> None:
     assert fed(text).loops
 
@@ -88,8 +89,8 @@ def shown(text: str, size: int) -> tuple[list[str], str]:
     return settled, guard.text
 
 
-@pytest.mark.parametrize("size", [1, 3, 20, 300])
-@pytest.mark.parametrize("phrase", [*PHRASES, "똑딱똑딱 똑딱똑딱 소리, "])
+@cases("size", [1, 3, 20, 300])
+@cases("phrase", [*PHRASES, "똑딱똑딱 똑딱똑딱 소리, "])
 def test_a_loop_is_never_shown_twice(phrase: str, size: int) -> None:
     settled, text = shown(f"추천은 다음과 같아요: {phrase * (TIMES + 3)}", size)
     assert settled[-1] == text or text.startswith(settled[-1])
@@ -108,7 +109,7 @@ def test_a_text_is_shown_as_it_stays_and_little_is_held_back(text: str, size: in
     assert all(after.startswith(before) for before, after in pairwise(settled))
 
 
-@pytest.mark.parametrize("text", [text for text in NO_LOOPS if "국수" in text or "코트" in text])
+@cases("text", [text for text in NO_LOOPS if "국수" in text or "코트" in text])
 def test_an_answer_without_a_loop_is_shown_while_it_comes(text: str) -> None:
     settled, _whole = shown(text, 4)
     assert len(settled[-1]) >= len(text) * 3 // 5

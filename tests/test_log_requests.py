@@ -9,7 +9,7 @@ from huggingface_hub import constants
 
 from subtitle_rag import log_file, redaction
 from subtitle_rag.captions.session import PAGE_CLIENT, Session
-from subtitle_rag.config.settings import LlmSettings, QdrantSettings, YoutubeSettings
+from subtitle_rag.config.settings import LlmSettings, QdrantSettings
 from subtitle_rag.domain import AppError, FetchError, LlmError
 from subtitle_rag.llm import Llm
 from subtitle_rag.log_file import logging_to
@@ -20,12 +20,11 @@ from tests.retrieval.points import COLLECTION, META, point, search, server_index
 from tests.stand_ins.hub import Hub
 from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.qdrant import StandIn as Qdrant
-from tests.stand_ins.youtube import Clip, stand_in
+from tests.stand_ins.youtube import QUICK, Clip, stand_in
 
 KEY = "s3cret-key-of-mine"
 TEXT = "비밀스러운 벚꽃 국수"
 WATCH = "https://www.youtube.com/watch?v=slowcook001&key=s3cret-key-of-mine"
-QUICK = YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=0, rest=0)
 
 Read = Callable[[], list[str]]
 

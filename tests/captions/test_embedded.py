@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 
 from subtitle_rag.captions import find_media
-from subtitle_rag.captions.files import CaptionGroup, discover, read
+from subtitle_rag.captions.files import discover, read
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.domain import AppError, CaptionError, FileNotice, IndexReport
 from subtitle_rag.ffmpeg import EmbeddedTrack, Ffmpeg, FilmProbe
 from tests.support.hermetic import program
 from tests.support.place import Place
+from tests.support.reading import SUBRIP, groups, put
 
-SUBRIP = "1\n00:00:01,000 --> 00:00:02,000\n국수를 삶아요\n\n2\n00:00:03,000 --> 00:00:04,000\n물이 끓네요\n"
+TWO_LINES = SUBRIP + "\n2\n00:00:03,000 --> 00:00:04,000\n물이 끓네요\n"
+
 PICTURES, KOREAN, ENGLISH = (
     EmbeddedTrack(0, "", "kor", False),
     EmbeddedTrack(1, "srt", "kor", False),
@@ -38,7 +40,7 @@ class Films:
 
     def extract(self, path: Path, track: int, _format: str, _most: int) -> bytes:
         self.extracted.append((path.name, track))
-        return SUBRIP.encode()
+        return TWO_LINES.encode()
 
 
 @pytest.fixture
@@ -48,20 +50,10 @@ def films(monkeypatch: pytest.MonkeyPatch) -> Films:
     return stand_in
 
 
-def put(folder: Path, *names: str, text: str = "") -> None:
-    folder.mkdir(exist_ok=True)
-    for name in names:
-        (folder / name).write_text(text, encoding="utf-8")
-
-
-def groups(folder: Path) -> dict[str, CaptionGroup]:
-    return {entry.video.title: entry for entry in discover([folder]) if isinstance(entry, CaptionGroup)}
-
-
 def test_a_track_is_chosen_by_language_and_is_no_forced_one(tmp_path: Path, films: Films) -> None:
     put(tmp_path, "가.mkv", "나.mp4", "다.mkv")
     films.tracks = {"가.mkv": (PICTURES, FORCED, ENGLISH, KOREAN), "나.mp4": (ENGLISH,), "다.mkv": (PICTURES,)}
-    found = groups(tmp_path)
+    found = {group.video.title: group for group in groups(tmp_path)}
     assert {title: (group.candidates[0].language, group.candidates[0].track) for title, group in found.items()} == {
         "가": ("ko", 1),
         "나": ("en", 2),
@@ -73,9 +65,9 @@ def test_a_track_is_chosen_by_language_and_is_no_forced_one(tmp_path: Path, film
 
 def test_a_file_beside_the_film_comes_first_unless_its_language_is_another(tmp_path: Path, films: Films) -> None:
     put(tmp_path, "가.mkv", "나.mkv", "날짜.mkv")
-    put(tmp_path, "가.srt", "나.en.srt", "날짜.ko.srt", text=SUBRIP)
+    put(tmp_path, "가.srt", "나.en.srt", "날짜.ko.srt")
     films.tracks = dict.fromkeys(("가.mkv", "나.mkv", "날짜.mkv"), (KOREAN,))
-    found = groups(tmp_path)
+    found = {group.video.title: group for group in groups(tmp_path)}
     assert [file.path.name for file in found["가"].candidates] == ["가.srt"]
     assert [file.path.name for file in found["나"].candidates] == ["나.mkv", "나.en.srt"]
     assert found["날짜"].video.published == date(2023, 4, 5)
@@ -115,7 +107,7 @@ def test_a_track_that_cannot_be_extracted_is_told(
 
     put(tmp_path, "가.mkv")
     films.tracks = {"가.mkv": (KOREAN,)}
-    file = groups(tmp_path)["가"].candidates[0]
+    file = groups(tmp_path)[0].candidates[0]
     monkeypatch.setattr(films, "extract", fail)
     with pytest.raises(CaptionError) as caught:
         read(file)
@@ -128,13 +120,13 @@ def test_a_track_that_cannot_be_extracted_is_told(
 def test_the_real_ffmpeg_gives_text_and_times(tmp_path: Path, suffix: str, codec: str) -> None:
     captions, film = tmp_path / "captions.srt", tmp_path / "영화" / f"-가 $(x).{suffix}"
     film.parent.mkdir()
-    captions.write_text(SUBRIP, encoding="utf-8")
+    captions.write_text(TWO_LINES, encoding="utf-8")
     picture = ["-f", "lavfi", "-i", "color=c=black:s=64x64:r=5:d=5"]
     maps = ["-map", "0:v", "-map", "1", "-map", "1", "-c:v", "mpeg4", "-c:s", codec]
     languages = ["-metadata:s:s:0", "language=eng", "-metadata:s:s:1", "language=kor", "-metadata", "title=골목 국수"]
     command = ["ffmpeg", "-v", "error", "-y", *picture, "-i", f"file:{captions}", *maps, *languages, f"file:{film}"]
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
-    (group,) = groups(film.parent).values()
+    (group,) = groups(film.parent)
     track = read(group.candidates[0])
     assert (group.video.title, track.language, group.candidates[0].track) == ("골목 국수", "ko", 1)
     cues = parse_captions(track.raw, track.format, language="ko")

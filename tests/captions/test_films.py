@@ -6,24 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.captions.files import CaptionGroup, discover
+from subtitle_rag.captions.files import discover
 from subtitle_rag.captions.films import find_media
 from subtitle_rag.domain import FileNotice
 from tests.support.cases import cases
+from tests.support.reading import SUBRIP, groups, put
 
 ID, OTHER_ID = "aB3dE6gH9jK", "zY9xW8vU7tS"
-SUBRIP = "1\n00:00:01,000 --> 00:00:02,000\n국수를 삶아요\n"
-
-
-def put(folder: Path, *names: str, text: str = SUBRIP) -> None:
-    for name in names:
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
-
-def groups(folder: Path) -> list[CaptionGroup]:
-    return [entry for entry in discover([folder]) if isinstance(entry, CaptionGroup)]
 
 
 @cases(

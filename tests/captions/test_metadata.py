@@ -312,22 +312,6 @@ def test_whatever_a_video_says_of_itself_becomes_values(info: dict[str, Any]) ->
     assert (metadata.ms(info.get("duration")) or 0) >= 0
 
 
-SECONDS = SCALARS | st.floats(0, 1_000)
-ROWS = st.fixed_dictionaries(
-    {}, optional={"start_time": SECONDS, "end_time": SECONDS, "title": SCALARS, "value": SECONDS}
-)
-
-
-@given(st.lists(ROWS | SCALARS, max_size=6))
-def test_rows_of_whatever_fields_become_chapters_and_heat(rows: list[object]) -> None:
-    for chapter in metadata.chapters(rows):
-        assert chapter.start_ms >= 0
-        assert chapter.title == metadata.clean_name(chapter.title) != ""
-    for heat in metadata.details(of(heatmap=rows)).heatmap:
-        assert min(heat.start_ms, heat.end_ms) >= 0
-        assert 0 <= heat.value <= 1
-
-
 @given(st.floats(1e-6, 1e6), st.integers(1, 9_999), st.integers(1, STORYBOARD_WIDTH))
 def test_every_storyboard_has_pictures_and_an_interval(fps: float, rows: int, width: int) -> None:
     found = metadata.details(of(formats=[board(width, fps=fps, rows=rows)])).storyboard

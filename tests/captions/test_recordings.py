@@ -11,11 +11,9 @@ import pytest
 
 from subtitle_rag.captions.tracks import track_candidates
 from subtitle_rag.captions.youtube import Page, YouTube
-from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.domain import FetchError
-from tests.stand_ins.youtube import StandIn
+from tests.stand_ins.youtube import QUICK, StandIn
 
-QUICK = YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=0, rest=0)
 UNNAMED = "recorded000"
 """Id of a video that its answer does not name."""
 

@@ -13,12 +13,12 @@ from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.captions.parse import parse_captions as cues
 from subtitle_rag.captions.tracks import TrackChoice, track_candidates
 from subtitle_rag.captions.youtube import ATTEMPTS, Page, YouTube
-from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.domain import TABS, FetchError, Track
-from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn
+from tests.stand_ins.youtube import QUICK, Caption, Channel, Clip, Playlist, StandIn
 from tests.stand_ins.youtube_clips import LINES, State
+from tests.support.cases import cases
 
-QUICK = YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=2, rest=0)
+SETTINGS = replace(QUICK, back_off=2)
 OWNER = "a" * 22
 SITE = "https://www.youtube.com"
 ID = "slowcook001"
@@ -39,7 +39,7 @@ def waits() -> Waits:
 
 @pytest.fixture
 def door(youtube: StandIn, waits: Waits) -> Iterator[YouTube]:
-    with YouTube(QUICK, waits) as made:
+    with YouTube(SETTINGS, waits) as made:
         yield made
 
 
@@ -173,14 +173,6 @@ def test_a_wait_that_cannot_be_read_is_our_own(youtube: StandIn, door: YouTube, 
     assert waits == [2]
 
 
-def test_whoever_stops_the_waiting_stops_the_asking(youtube: StandIn) -> None:
-    youtube.add(Clip(ID, "국수"))
-    youtube.refuse("timedtext", times=None)
-    with YouTube(QUICK, lambda _seconds: True) as door, pytest.raises(FetchError):
-        track(door)
-    assert youtube.count("timedtext") == 1
-
-
 @pytest.mark.parametrize(
     ("state", "code", "requests"),
     [("private", "private", 1), ("bot_check", "bot_check", 3), ("session_limit", "rate_limited", 3)],
@@ -207,7 +199,7 @@ def test_a_video_that_does_not_exist_is_not_found(youtube: StandIn, door: YouTub
 def test_a_server_that_is_not_there_is_a_broken_way(youtube: StandIn) -> None:
     youtube.add(Clip(ID, "국수"))
     youtube.stop()
-    with YouTube(replace(QUICK, back_off=0)) as door:
+    with YouTube(QUICK) as door:
         for ask in (lambda: page(door), lambda: door.listing(parse_address("@느린부엌"), TABS), door.reach):
             with pytest.raises(FetchError) as refused:
                 ask()
@@ -220,6 +212,13 @@ def test_a_server_that_is_not_there_is_a_broken_way(youtube: StandIn) -> None:
 def test_the_way_to_youtube_is_tried_with_one_request(youtube: StandIn, door: YouTube) -> None:
     door.reach()
     assert [(asked.path, asked.host) for asked in youtube.requests] == [("/generate_204", "www.youtube.com")]
+
+
+@cases("url", ["http://i.ytimg.com/a", "https://elsewhere.example/a", "https://evilytimg.com/a", "file:///etc/passwd"])
+def test_pictures_come_from_youtube_alone(youtube: StandIn, door: YouTube, url: str) -> None:
+    with pytest.raises(FetchError) as refused:
+        door.sheet(url, "국수")
+    assert (refused.value.code, youtube.count()) == ("not_found", 0)
 
 
 def test_a_list_is_asked_for_page_by_page(youtube: StandIn, door: YouTube) -> None:

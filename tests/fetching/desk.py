@@ -13,10 +13,8 @@ from subtitle_rag.fetching.fetcher import Fetcher, FetchRequest, RunOptions, fol
 from subtitle_rag.library.rows import VideoState
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.retrieval.search.query import parse_query as query
-from tests.stand_ins.youtube import Caption, Channel, Clip, StandIn
+from tests.stand_ins.youtube import QUICK as QUICK, Caption, Channel, Clip, StandIn
 from tests.support.place import Place
-
-QUICK = YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=0, rest=0)
 
 OWNER = "a" * 22
 HANDLE = "https://www.youtube.com/@느린부엌"

@@ -135,8 +135,13 @@ def code_of(place: str, fault: str) -> str:
             return "caption_blocked" if fault == "an empty body" else "caption_damaged"
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("place", PLACES)
+LEGS = [
+    *((place, fault) for place in ("the page", "the track") for fault in FAULTS),
+    *((place, fault) for place in ("a headset", "a television") for fault in ("429", "503", "half a JSON")),
+]
+
+
+@pytest.mark.parametrize(("place", "fault"), LEGS)
 def test_a_fault_of_one_leg_loses_no_video(desk: Desk, place: str, fault: str) -> None:
     """The page withholds the tracks, and the headset is not for kids, so that all legs are needed."""
     desk.youtube.add(channel(*[clip(number, kids=True, **TOKEN) for number in range(2)]))

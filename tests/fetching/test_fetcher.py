@@ -23,7 +23,7 @@ from tests.fetching.desk import (
     report,
     spoken,
 )
-from tests.stand_ins.youtube import Caption, Clip, Playlist
+from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist
 
 VIDEOS = f"{HANDLE}/videos"
 HOSTILE = (
@@ -200,21 +200,25 @@ def test_all_that_a_video_tells_of_itself_is_kept(desk: Desk) -> None:
     assert {95_000, 200_000} <= set(starts)
 
 
-@pytest.mark.parametrize("title", HOSTILE)
-def test_hostile_titles_are_stored_clean_and_name_no_file(desk: Desk, tmp_path: Path, title: str) -> None:
-    lone = clip(1, title=title, description=title, chapters=[(0, title)], captions=spoken(title[:200] + " 국수"))
-    made = channel(lone)
-    made.name = title
-    desk.youtube.add(made, Playlist("PLslowkitchen01", title, made.clips, made))
-    desk.run(HANDLE, "PLslowkitchen01")
-    assert desk.done == {"slowcook001"}
-    video = desk.place.library.video("slowcook001")
-    assert video
-    names = [video.title, video.channel, *[chapter.title for chapter in video.chapters]]
-    names += [one.name for one in desk.place.library.sources.followed()]
+def test_hostile_titles_are_stored_clean_and_name_no_file(desk: Desk, tmp_path: Path) -> None:
+    for number, title in enumerate(HOSTILE):
+        lone = clip(
+            number, title=title, description=title, chapters=[(0, title)], captions=spoken(title[:200] + " 국수")
+        )
+        made = Channel(f"UC{str(number) * 22}", f"@느린부엌{number}", title, [lone])
+        desk.youtube.add(made, Playlist(f"PLslowkitchen0{number}", title, made.clips, made))
+    lists = [f"PLslowkitchen0{number}" for number in range(len(HOSTILE))]
+    desk.run(*(f"{HANDLE}{number}" for number in range(len(HOSTILE))), *lists)
+    assert len(desk.done) == len(HOSTILE)
+    names = [one.name for one in desk.place.library.sources.followed()]
+    for video_id in desk.done:
+        video = desk.place.library.video(video_id)
+        assert video
+        names += [video.title, video.channel, *[chapter.title for chapter in video.chapters]]
+        description = desk.place.library.details(video_id).description
+        assert all(line.isprintable() for line in description.split("\n"))
+    assert len(names) == 5 * len(HOSTILE)
     assert all(name and name.isprintable() and len(name) <= 300 for name in names)
-    description = desk.place.library.details("slowcook001").description
-    assert all(line.isprintable() for line in description.split("\n"))
     assert [entry.name for entry in tmp_path.iterdir()] == ["library"]
     files = {file.relative_to(tmp_path / "library").parts[0] for file in tmp_path.rglob("*") if file.is_file()}
     assert all(file.split(".")[0] in ("library", "index", "youtube") for file in files)

@@ -1,13 +1,13 @@
 """How far lists are read: what is new is found, what is known ends it, and what was interrupted is read on."""
 
 import threading
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
 import pytest
 
 from subtitle_rag.captions.addresses import parse_address
-from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.domain import Found, Listed, UsageError, VideoDone
 from subtitle_rag.fetching.fetcher import FetchRequest, RunOptions
 from tests.fetching.desk import (
@@ -54,18 +54,6 @@ def test_a_tab_of_250_videos_costs_ten_requests_to_list(desk: Desk) -> None:
     assert len(desk.states) == 250
     desk.sync()
     assert desk.asked == {"tab": 1}
-
-
-@pytest.mark.campaign(part="lists")
-def test_new_videos_are_found_above_what_is_known(desk: Desk) -> None:
-    made = channel(*silent(60))
-    desk.youtube.add(made)
-    desk.run(VIDEOS)
-    made.clips[:0] = clips(2, 200)
-    found = desk.sync()
-    assert watched(desk) == ["slowcook200", "slowcook201"]
-    assert desk.asked == fetched(2, tab=1, browse=1)
-    assert [event.video for event in found if isinstance(event, Listed)] == ["slowcook200", "slowcook201"]
 
 
 @pytest.mark.campaign(part="lists")
@@ -140,7 +128,7 @@ def test_the_first_video_is_fetched_before_the_second_page_is_asked_for(desk: De
 def test_what_is_listed_is_due_before_the_next_page_is_there(desk: Desk) -> None:
     """The pause after a video is used to read on; the library says at once what there is to come."""
     desk.youtube.add(channel(*clips(61)))
-    desk.settings = YoutubeSettings(pause_min=60, pause_max=60, pause_request=0, back_off=0, rest=0)
+    desk.settings = replace(QUICK, pause_min=60, pause_max=60)
     hold = desk.youtube.hold("browse")
     running = threading.Thread(target=lambda: desk.run(VIDEOS))
     running.start()
@@ -210,7 +198,7 @@ def test_a_page_that_cannot_be_read_is_not_the_end_of_a_list(desk: Desk, body: b
 
 def test_a_list_that_cannot_be_read_on_leaves_no_work_that_it_has_named(desk: Desk, clock: Clock) -> None:
     desk.youtube.add(channel(*clips(1), *silent(28), *clips(2, 100)))
-    desk.settings = YoutubeSettings(pause_min=60, pause_max=60, pause_request=0, back_off=0, rest=0)
+    desk.settings = replace(QUICK, pause_min=60, pause_max=60)
     desk.youtube.refuse("browse", 200, body=b"")
     ended = desk.report(VIDEOS)
     assert ended.blocked is None
@@ -221,7 +209,7 @@ def test_what_was_listed_and_not_fetched_is_fetched_by_a_sync(desk: Desk) -> Non
     """Even where the list does not show it any more."""
     made = channel(*clips(3), *silent(60, 100))
     desk.youtube.add(made)
-    desk.settings = YoutubeSettings(pause_min=60, pause_max=60, pause_request=0, back_off=0, rest=0)
+    desk.settings = replace(QUICK, pause_min=60, pause_max=60)
     for event in desk.events(VIDEOS):
         if isinstance(event, Listed) and event.video == clips(3)[2].id:
             break

@@ -13,6 +13,7 @@ from subtitle_rag.fetching.estimate import cut_short_text, estimate_text
 from subtitle_rag.fetching.fetcher import RunOptions
 from tests.fetching.desk import HANDLE, UPLOADS, Clock, Desk, channel, clip, clips, fetched, rests, silent
 from tests.stand_ins.youtube import Clip, Playlist
+from tests.support.cases import cases
 
 VIDEOS = f"{HANDLE}/videos"
 
@@ -69,15 +70,6 @@ def test_what_the_uploads_of_more_than_5000_videos_leave_out_comes_from_the_tabs
     assert (cut_short(events), unlisted(desk)) == ([], 0)
     desk.sync()
     assert desk.asked == {"playlist": 1}
-
-
-def test_a_tab_is_compared_with_the_list_of_its_uploads(desk: Desk) -> None:
-    made = channel(*silent(40), *clips(2, 100), Clip("short000001", "짧게", kind="short"))
-    made.left_out = {"videos": {"slowcook101"}}
-    desk.youtube.add(made)
-    desk.run(VIDEOS)
-    assert desk.done == {"slowcook100", "slowcook101"}
-    assert "short000001" not in desk.states
 
 
 def test_without_a_list_of_its_own_a_tab_is_compared_with_all_uploads(desk: Desk) -> None:
@@ -232,7 +224,7 @@ def test_a_channel_that_counts_nothing_is_estimated_once_it_is_read(desk: Desk) 
     assert [each.videos for each in estimates(desk.run(UPLOADS))] == [3]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("videos", "seconds", "text"),
     [
         (2, 25, "about 2 videos, fetched in less than a minute"),

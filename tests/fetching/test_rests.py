@@ -11,32 +11,12 @@ import pytest
 
 from subtitle_rag.domain import FetchError, IndexEvent, Resting, Video
 from subtitle_rag.fetching.fetcher import RESTS, RunOptions
-from tests.fetching.desk import HANDLE, QUICK, Clock, Desk, channel, clip, clips, fetched, report, rests, silent
+from tests.fetching.desk import HANDLE, QUICK, Clock, Desk, channel, clip, clips, fetched, report, rests
 from tests.stand_ins.youtube import Caption, StandIn
 from tests.support.invented import caption_folder
 
 VIDEOS = f"{HANDLE}/videos"
 IMPATIENT = RunOptions(patient=False)
-
-
-def test_a_refused_track_is_asked_for_again_when_youtube_allows_it(desk: Desk, clock: Clock) -> None:
-    desk.youtube.add(channel(*clips(1)))
-    desk.youtube.refuse("timedtext", times=2, headers={"Retry-After": "7"})
-    events = desk.run(HANDLE)
-    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 1, "timedtext": 3}
-    assert len(clock.waits) == 2
-    assert all(7 <= wait <= 8 for wait in clock.waits)
-    assert rests(events) == []
-    assert desk.done == {"slowcook000"}
-
-
-def test_without_a_word_from_youtube_the_waits_double(desk: Desk, clock: Clock) -> None:
-    desk.youtube.add(channel(*clips(1)))
-    desk.settings = replace(QUICK, back_off=2)
-    desk.youtube.refuse("timedtext", times=4)
-    desk.run(HANDLE)
-    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 1, "timedtext": 5}
-    assert clock.waits == [2, 4, 8, 16]
 
 
 def test_a_track_that_is_refused_for_ever_ends_the_run_after_its_rests(desk: Desk, clock: Clock) -> None:
@@ -91,23 +71,22 @@ def test_a_date_can_be_what_youtube_names(desk: Desk, clock: Clock) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "asked"),
+    ("kind", "asked", "rested"),
     [
-        ("watch", {"watch": 2, "next": 1, "player": 1, "timedtext": 1}),
-        ("player", {"watch": 1, "timedtext": 1}),
-        ("browse", {"watch": 2, "timedtext": 2, "browse": 2}),
+        ("watch", {"watch": 2, "next": 1, "player": 1, "timedtext": 1}, [("rate_limited", True)]),
+        ("player", {"watch": 1, "timedtext": 1}, []),
     ],
 )
-def test_one_refusal_costs_one_rest_at_most(desk: Desk, clock: Clock, kind: str, asked: dict[str, int]) -> None:
+def test_one_refusal_costs_one_rest_at_most(
+    desk: Desk, clock: Clock, kind: str, asked: dict[str, int], rested: list[tuple[str, bool]]
+) -> None:
     """Without its page a video has no date and no chapters; with it the player is not asked."""
-    desk.youtube.add(channel(clip(1), *([*silent(30, 100), clip(2)] if kind == "browse" else ())))
-    desk.youtube.refuse(kind, headers={"Retry-After": "1"} if kind == "watch" else {})
+    desk.youtube.add(channel(clip(1)))
+    desk.youtube.refuse(kind, headers={"Retry-After": "1"})
     events = desk.run(VIDEOS)
-    lists = {"browse": {"tab": 2, "playlist": 2}}.get(kind, {"tab": 1})
-    assert desk.asked == asked | lists
-    assert rests(events) == ([] if kind == "player" else [("rate_limited", True)])
-    assert set(desk.states.values()) - {"members_only"} == {"done"}
-    assert report(events).failed == (30 if kind == "browse" else 0)
+    assert desk.asked == asked | {"tab": 1}
+    assert rests(events) == rested
+    assert report(events).failed == 0
 
 
 def test_a_block_of_everything_is_waited_out_as_long_as_youtube_says(desk: Desk, clock: Clock) -> None:
@@ -182,16 +161,6 @@ def test_one_empty_answer_is_no_refusal(desk: Desk) -> None:
     desk.youtube.refuse("timedtext", 200)
     assert report(desk.run(HANDLE)).failures == []
     assert desk.asked == {"tab": 1, "playlist": 1, "watch": 1, "player": 1, "timedtext": 2}
-
-
-@pytest.mark.parametrize("refusal", [{"status": 503}, {"close": True}, {"cut": 100}])
-def test_an_answer_that_breaks_off_is_asked_for_again(desk: Desk, refusal: dict[str, Any]) -> None:
-    desk.youtube.add(channel(*clips(1)))
-    desk.youtube.refuse("timedtext", **refusal)
-    events = desk.run(HANDLE)
-    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 1, "timedtext": 2}
-    assert rests(events) == []
-    assert desk.done == {"slowcook000"}
 
 
 @pytest.mark.parametrize("kind", ["playlist", "watch", "player", "browse"])

@@ -1,6 +1,5 @@
 """Media files of every kind, good and hostile, made by PyAV and by hand."""
 
-import io
 import random
 import struct
 from collections.abc import Callable
@@ -137,13 +136,6 @@ def flac_with_picture(path: Path) -> Path:
     """A FLAC whose metadata block is longer than the file."""
     path.write_bytes(b"fLaC\x06\xff\xff\xff" + b"\x00" * 200)
     return path
-
-
-def wav_in(path: Path) -> bytes:
-    raw = io.BytesIO()
-    raw.write(write_wav(path, voice(2)).read_bytes())
-    path.unlink()
-    return raw.getvalue()
 
 
 GOOD: dict[str, Maker] = {

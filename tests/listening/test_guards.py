@@ -48,19 +48,14 @@ LOOPS = {
     "letters": "아" * 60,
     "letters apart": "아 " * 60,
     "marks between": "네, 네. 네! 네? " * 12,
+    "one word": "소문, " + "소문," * 40,
+    "one number": "20" + ",000" * 40,
 }
 
 
 @cases("text", LOOPS.values())
 def test_a_loop_is_a_gap(text: str) -> None:
     (gap, *_more) = joined(doubtful([passage(text)]))
-    assert gap.reason == GapReason.LOOP
-    assert gap.end_ms == len(text.split()) * 400
-
-
-@cases("text", ["소문, " + "소문," * 40, "20" + ",000" * 40])
-def test_a_loop_that_is_one_word_is_a_gap(text: str) -> None:
-    (gap,) = joined(doubtful([passage(text)]))
     assert gap.reason == GapReason.LOOP
     assert gap.end_ms == len(text.split()) * 400
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from huggingface_hub import constants, hf_hub_download
+from huggingface_hub import constants
 
 from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.domain import AppError, BusyError, ModelEvent, ModelFetched, ModelFetching, UsageError
@@ -386,11 +386,6 @@ def test_a_full_disk_is_told(hub: Hub, store: ModelStore, monkeypatch: pytest.Mo
     with pytest.raises(BusyError) as caught:
         list(events)
     assert caught.value.code == "disk_full"
-
-
-def test_the_library_s_own_client_takes_the_stand_in_for_a_hub(hub: Hub, commit: str, tmp_path: Path) -> None:
-    path = hf_hub_download(ENCODER, "pytorch_model.bin", revision=commit, local_dir=tmp_path / "own", endpoint=hub.base)
-    assert Path(path).read_bytes() == WEIGHTS
 
 
 @pytest.mark.parametrize("path", ["/api/models/", "/resolve/"], ids=["list", "file"])

@@ -40,8 +40,6 @@ class Model:
     size: int = 4_400_000_000
     capabilities: tuple[str, ...] = ("completion",)
     template: str = "{{ if .System }}<|im_start|>system\n{{ .System }}<|im_end|>{{ end }}"
-    renderer: str = ""
-    parser: str = ""
     remote_host: str = ""
     tokens_per_character: float = TOKENS_PER_CHARACTER
     heeds_truncate: bool = True  # servers of before 2025 do not know the field
@@ -156,7 +154,6 @@ def show_answer(model: Model) -> Json:
         "qwen2.attention.value_length": 128,
     }
     answer: Json = {"license": "Apache-2.0", "template": model.template, "details": _details(), "model_info": facts}
-    answer |= {key: value for key, value in (("renderer", model.renderer), ("parser", model.parser)) if value}
     return answer | {"capabilities": list(model.capabilities)} | _remote(model)
 
 

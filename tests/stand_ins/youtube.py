@@ -17,6 +17,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
+from subtitle_rag.config.settings import YoutubeSettings
 from tests.stand_ins.loopback import Loopback, Server
 from tests.stand_ins.youtube_clips import Caption, Channel, Clip, Playlist, Site
 from tests.stand_ins.youtube_pages import Listing, continuation_data, listing_data
@@ -24,7 +25,10 @@ from tests.stand_ins.youtube_player import VISITOR, Json, player, watch_data
 from tests.stand_ins.youtube_requests import Asked, Hold, Rule, read_request
 from tests.stand_ins.youtube_timedtext import Found, timedtext
 
-__all__ = ["Asked", "Caption", "Channel", "Clip", "Hold", "Playlist", "StandIn", "stand_in"]
+__all__ = ["QUICK", "Asked", "Caption", "Channel", "Clip", "Hold", "Playlist", "StandIn", "stand_in"]
+
+QUICK = YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=0, rest=0)
+"""Settings of a reader that waits for nothing."""
 
 VARIABLE = "STAND_IN_YOUTUBE"
 PLUGINS = Path(__file__).parent / "plugins"

@@ -34,6 +34,7 @@ LANGUAGE_NAMES = {"ko": "Korean", "en": "English", "ja": "Japanese", "de": "Germ
 GONE_FROM_TABS: frozenset[State] = frozenset({"private", "deleted"})
 FOR_ACCOUNTS: frozenset[State] = frozenset({"private", "members_only", "age_restricted"})
 SCRIPTLESS = frozenset({"VISIONOS", "ANDROID_VR", "ANDROID", "IOS"})
+"""Clients that are told an address of the media that needs no script."""
 NOT_FOR_KIDS = frozenset({"VISIONOS", "ANDROID_VR"})
 
 
@@ -48,11 +49,9 @@ class Caption:
     body: bytes | None = None  # answered in place of the lines; b"" is YouTube's empty 200
     exp: str = ""  # "xpe": the track needs a PO token and is empty without one
     clients: frozenset[str] | None = None  # the player clients that are told of the track, as "WEB"; None: all
-    translatable: bool = True
-    accounts: bool | None = None  # True: told to accounts only, False: to guests only; None: to both
 
-    def is_told(self, client: str, *, account: bool) -> bool:
-        return (self.clients is None or client in self.clients) and self.accounts in (None, account)
+    def is_told(self, client: str) -> bool:
+        return self.clients is None or client in self.clients
 
     @property
     def vss_id(self) -> str:
@@ -66,9 +65,6 @@ class Caption:
         if self.kind == "asr":
             return f"{name} (auto-generated)"
         return f"{name} - {self.name}" if self.name else name
-
-    def has_words(self) -> bool:
-        return self.body is None and bool(self.lines)
 
 
 @dataclass
@@ -89,7 +85,6 @@ class Clip:
     opens_to_accounts: bool = False  # what is private, for members or for adults is shown to an account
     kids: bool = False  # made for kids: clients of headsets are refused
     embeddable: bool = True
-    scriptless: frozenset[str] = SCRIPTLESS  # clients that are told an address of the media that needs no script
     starts_at: int | None = None  # seconds since 1970, of what is upcoming
     media: bytes = b""  # an MP4 of picture and sound; without it no format is told
     media_url: str = ""  # where the stand-in serves it
@@ -97,8 +92,6 @@ class Clip:
     heatmap: list[float] = field(default_factory=list)  # 0 to 1, evenly spaced over the video
     storyboard: bool = True
     live_chat: bool = False
-    translations: tuple[str, ...] = ("en", "ko", "ja")
-    views: int = 12_345
 
     def state_for(self, client: str, *, account: bool) -> State:
         """What a player client is told, as a guest or with the cookies of an account."""
@@ -143,7 +136,7 @@ class Playlist:
     count: int | None = None  # how many videos it says to have; None: it does not say
 
 
-_UPLOADS = {"UULF": ("video",), "UUSH": ("short",), "UULV": ("stream",), "UUMO": ("video", "short", "stream")}
+_UPLOADS = {"UULF": ("video",), "UUSH": ("short",), "UULV": ("stream",)}
 
 
 @dataclass
@@ -181,7 +174,7 @@ class Site:
         return None
 
     def playlist(self, id: str) -> Playlist | None:
-        """By id; the upload lists of a channel (UU, UULF, UUSH, UULV, UUMO) follow from its videos."""
+        """By id; the upload lists of a channel (UU, UULF, UUSH, UULV) follow from its videos."""
         for playlist in self.playlists:
             if playlist.id == id:
                 return playlist
@@ -191,8 +184,6 @@ class Site:
             return None
         kinds = _UPLOADS.get(prefix, ("video", "short", "stream"))
         clips = [clip for clip in channel.clips if clip.kind in kinds]
-        if prefix == "UUMO":
-            clips = [clip for clip in clips if clip.state == "members_only"]
         left_out = channel.left_out.get(prefix, ())
         if not clips or left_out == "*":
             return None

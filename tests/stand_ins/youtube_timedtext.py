@@ -4,10 +4,9 @@ import json
 from collections.abc import Mapping
 from hashlib import sha256
 from urllib.parse import urlencode
-from xml.sax.saxutils import escape as escape_xml
 
 from tests.stand_ins.youtube_clips import Caption, Clip, Lines
-from tests.support.rolling import escape, stamp, to_json3, to_rolling_vtt
+from tests.support.rolling import escape, stamp, to_json3
 
 Found = tuple[int, str, bytes]  # status, content type, body
 
@@ -48,7 +47,8 @@ def timedtext(clip: Clip | None, query: Mapping[str, str]) -> Found:
         return 404, "text/html; charset=UTF-8", b""
     if caption.exp and "pot" not in query:
         return 200, "text/html; charset=UTF-8", b""
-    return 200, _content_type(query), _body(caption, query)
+    kind = "text/vtt" if query.get("fmt") == "vtt" else "application/json"
+    return 200, f"{kind}; charset=UTF-8", _body(caption, query)
 
 
 def _track(clip: Clip | None, query: Mapping[str, str]) -> Caption | None:
@@ -59,11 +59,6 @@ def _track(clip: Clip | None, query: Mapping[str, str]) -> Caption | None:
     return next(matching, None)
 
 
-def _content_type(query: Mapping[str, str]) -> str:
-    types = {"json3": "application/json; charset=UTF-8", "vtt": "text/vtt; charset=UTF-8"}
-    return types.get(query.get("fmt", ""), "text/xml; charset=UTF-8")
-
-
 def _body(caption: Caption, query: Mapping[str, str]) -> bytes:
     if caption.body is not None:
         return caption.body
@@ -71,14 +66,14 @@ def _body(caption: Caption, query: Mapping[str, str]) -> bytes:
     lines, spoken = caption.lines, caption.kind == "asr" and not language
     if language:
         lines = [(start, end, f"[MT {language}] {text}") for start, end, text in lines]
-    match query.get("fmt"):
-        case "json3":
-            text = _spoken_json3(lines) if spoken else _plain_json3(lines)
-        case "vtt":
-            shown = language or caption.language
-            text = _spoken_vtt(lines, shown) if spoken else _plain_vtt(lines, shown)
-        case _:
-            text = _xml(lines)
+    if query.get("fmt") == "vtt":
+        text = _plain_vtt(lines, language or caption.language)
+    else:
+        text = (
+            to_json3(_words(lines), max((end for _start, end, _text in lines), default=0))
+            if spoken
+            else _plain_json3(lines)
+        )
     return text.encode()
 
 
@@ -91,18 +86,6 @@ def _words(lines: Lines) -> list[list[tuple[int, str]]]:
     return spread
 
 
-def _end(lines: Lines) -> int:
-    return max((end for _start, end, _text in lines), default=0)
-
-
-def _spoken_json3(lines: Lines) -> str:
-    return to_json3(_words(lines), _end(lines))
-
-
-def _spoken_vtt(lines: Lines, language: str) -> str:
-    return to_rolling_vtt(_words(lines), end_ms=_end(lines), language=language)
-
-
 def _plain_json3(lines: Lines) -> str:
     events = [{"tStartMs": start, "dDurationMs": end - start, "segs": [{"utf8": text}]} for start, end, text in lines]
     head = {"wireMagic": "pb3", "pens": [{}], "wsWinStyles": [{}], "wpWinPositions": [{}]}
@@ -112,11 +95,3 @@ def _plain_json3(lines: Lines) -> str:
 def _plain_vtt(lines: Lines, language: str) -> str:
     cues = [f"{stamp(start)} --> {stamp(end)}\n{escape(text)}\n\n" for start, end, text in lines]
     return f"WEBVTT\nKind: captions\nLanguage: {language}\n\n" + "".join(cues)
-
-
-def _xml(lines: Lines) -> str:
-    rows = [
-        f'<text start="{start / 1000}" dur="{(end - start) / 1000}">{escape_xml(text)}</text>'
-        for start, end, text in lines
-    ]
-    return f'<?xml version="1.0" encoding="utf-8" ?><transcript>{"".join(rows)}</transcript>'

@@ -1,9 +1,13 @@
-"""Captions read the short way, for the tests of the parser."""
+"""Captions read the short way, for the tests of the parser and of files."""
 
+from pathlib import Path
+
+from subtitle_rag.captions.files import CaptionGroup, discover
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.domain import Cue
 
 HEAD = "WEBVTT\n\n"
+SUBRIP = "1\n00:00:01,000 --> 00:00:02,000\n국수를 삶아요\n"
 ONE = "00:00:01.000 --> 00:00:02.000\n"
 TWO = "00:00:03.000 --> 00:00:04.500\n"
 
@@ -18,3 +22,16 @@ def cues(content: str | bytes, format: str = "vtt") -> list[Cue]:
 
 def spans(content: str | bytes, format: str = "vtt") -> list[tuple[int, int, str]]:
     return [(cue.start_ms, cue.end_ms, cue.text) for cue in cues(content, format)]
+
+
+def put(folder: Path, *names: str, text: str = SUBRIP) -> None:
+    """Write files of the same text, in folders that are made."""
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def groups(folder: Path) -> list[CaptionGroup]:
+    """The videos of a folder's caption files."""
+    return [entry for entry in discover([folder]) if isinstance(entry, CaptionGroup)]

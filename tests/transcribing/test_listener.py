@@ -6,47 +6,21 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.captions import read_gaps
-from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.domain import (
     ListeningDue,
-    ListeningEvent,
     ListeningFailed,
     ListeningReport,
     SpeechGap,
     StretchHeard,
     VideoHeard,
 )
-from subtitle_rag.listening import Transcriber
-from subtitle_rag.plugins import TRANSCRIBERS, load_plugin
 from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.transcribing import Listener, ask_for, plan_listening, take_offer
+from subtitle_rag.transcribing import plan_listening, take_offer
 from tests.support.heard import STRETCHES, heard, write_wav
 from tests.support.place import Place
+from tests.transcribing.runs import asked, listener, report, run
 
 pytestmark = pytest.mark.usefixtures("log")
-
-
-def listener(place: Place, model: str = "reader", stop: threading.Event | None = None) -> Listener:
-    transcriber = load_plugin(TRANSCRIBERS, model, Transcriber)
-    assert transcriber is not None
-    settings, folder = YoutubeSettings(), place.folder / "sounds"
-    return Listener(place.library, place.indexer, transcriber, settings, folder, stop or threading.Event())
-
-
-def asked(place: Place, *paths: Path, again: bool = False) -> list[str]:
-    plan = plan_listening(place.library, [str(path) for path in paths], again=again)
-    ask_for(place.library, plan)
-    return [video.id for video in plan.videos]
-
-
-def run(place: Place, model: str = "reader") -> list[ListeningEvent]:
-    return list(listener(place, model).run())
-
-
-def report(events: list[ListeningEvent]) -> ListeningReport:
-    last = events[-1]
-    assert isinstance(last, ListeningReport)
-    return last
 
 
 def found(place: Place, text: str) -> list[str]:

@@ -11,23 +11,20 @@ from subtitle_rag.captions.sound_sites import SOUND_SITES
 from subtitle_rag.domain import (
     AppError,
     IndexEvent,
-    ListeningEvent,
     ListeningFailed,
-    ListeningReport,
     SoundFetching,
     StretchHeard,
     Video,
     VideoDone,
 )
 from subtitle_rag.library import DueListening
-from subtitle_rag.listening import Transcriber
-from subtitle_rag.plugins import TRANSCRIBERS, load_plugin
-from subtitle_rag.transcribing import Listener, ask_for, plan_listening, take_offer
-from tests.fetching.desk import QUICK, Desk, clip, spoken
+from subtitle_rag.transcribing import take_offer
+from tests.fetching.desk import Desk, clip, spoken
 from tests.stand_ins.youtube import Clip, StandIn
 from tests.support.cases import cases
 from tests.support.heard import heard, wav
 from tests.support.place import Place
+from tests.transcribing.runs import asked, listener, report, run
 
 pytestmark = pytest.mark.usefixtures("log")
 SILENT = "slowcook001"
@@ -48,29 +45,6 @@ def served(youtube: StandIn) -> Clip:
     found = youtube.site.clip(SILENT)
     assert found is not None
     return found
-
-
-def listener(place: Place, stop: threading.Event | None = None) -> Listener:
-    transcriber = load_plugin(TRANSCRIBERS, "reader", Transcriber)
-    assert transcriber is not None
-    folder = place.folder / "sounds"
-    return Listener(place.library, place.indexer, transcriber, QUICK, folder, stop or threading.Event())
-
-
-def asked(place: Place, *texts: str) -> list[str]:
-    plan = plan_listening(place.library, texts)
-    ask_for(place.library, plan)
-    return [video.id for video in plan.videos]
-
-
-def run(place: Place) -> list[ListeningEvent]:
-    return list(listener(place).run())
-
-
-def report(events: list[ListeningEvent]) -> ListeningReport:
-    last = events[-1]
-    assert isinstance(last, ListeningReport)
-    return last
 
 
 def test_a_video_without_captions_is_heard_once_it_was_asked_for(desk: Desk) -> None:
@@ -95,7 +69,7 @@ def test_no_sound_is_left_behind(desk: Desk) -> None:
 def test_a_sound_is_kept_until_its_video_is_done_and_fetched_once(desk: Desk, log: Path) -> None:
     asked(desk.place, WATCH)
     stop = threading.Event()
-    for event in listener(desk.place, stop).run():
+    for event in listener(desk.place, stop=stop).run():
         if isinstance(event, StretchHeard):
             stop.set()
     assert [path.name for path in (desk.place.folder / "sounds").rglob("sound.*")] != []
@@ -108,7 +82,7 @@ def test_a_sound_is_kept_until_its_video_is_done_and_fetched_once(desk: Desk, lo
 def test_a_video_that_nobody_waits_for_leaves_no_sound(desk: Desk) -> None:
     asked(desk.place, WATCH)
     stop = threading.Event()
-    for event in listener(desk.place, stop).run():
+    for event in listener(desk.place, stop=stop).run():
         if isinstance(event, StretchHeard):
             stop.set()
     desk.place.library.listenings.cancel([SILENT])

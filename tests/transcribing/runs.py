@@ -1,0 +1,34 @@
+"""Runs of the stage of listening, by the transcriber that reads in a file what is said in it."""
+
+import threading
+
+from subtitle_rag.domain import ListeningEvent, ListeningReport
+from subtitle_rag.listening import Transcriber
+from subtitle_rag.plugins import TRANSCRIBERS, load_plugin
+from subtitle_rag.transcribing import Listener, ask_for, plan_listening
+from tests.stand_ins.youtube import QUICK
+from tests.support.place import Place
+
+
+def listener(place: Place, model: str = "reader", stop: threading.Event | None = None) -> Listener:
+    transcriber = load_plugin(TRANSCRIBERS, model, Transcriber)
+    assert transcriber is not None
+    folder = place.folder / "sounds"
+    return Listener(place.library, place.indexer, transcriber, QUICK, folder, stop or threading.Event())
+
+
+def asked(place: Place, *named: object, again: bool = False) -> list[str]:
+    """Ask for what paths and addresses name; return the ids of the videos."""
+    plan = plan_listening(place.library, map(str, named), again=again)
+    ask_for(place.library, plan)
+    return [video.id for video in plan.videos]
+
+
+def run(place: Place, model: str = "reader") -> list[ListeningEvent]:
+    return list(listener(place, model).run())
+
+
+def report(events: list[ListeningEvent]) -> ListeningReport:
+    last = events[-1]
+    assert isinstance(last, ListeningReport)
+    return last
