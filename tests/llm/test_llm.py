@@ -4,7 +4,6 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
@@ -14,26 +13,12 @@ from subtitle_rag import i18n
 from subtitle_rag.config.settings import HOSTS_VARIABLE, OLLAMA_VARIABLE, LlmSettings
 from subtitle_rag.domain import AppError, LlmError
 from subtitle_rag.llm import Llm, Reply
+from tests.llm.conftest import NAME
 from tests.stand_ins.ollama import Model, StandIn, Turn, shared_prefix
 from tests.support.cases import cases
 
-NAME = "writer:q4"
 TRANSCRIPT = "오늘은 멸치 국수를 삶아 볼게요. 육수는 어제 냈습니다. " * 60
 SCHEMA = {"type": "object", "properties": {"context": {"type": "string"}}, "required": ["context"]}
-
-
-@pytest.fixture
-def server() -> Iterator[StandIn]:
-    with StandIn() as made:
-        made.add(Model(NAME))
-        yield made
-
-
-@pytest.fixture
-def llm(server: StandIn) -> Iterator[Llm]:
-    made = Llm(server.base, LlmSettings(timeout=20))  # a failing test does not hang
-    yield made
-    made.close()
 
 
 def prompt(window: str = "국수를 삶습니다", transcript: str = TRANSCRIPT) -> list[dict[str, str]]:

@@ -3,7 +3,6 @@
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,25 +12,11 @@ from subtitle_rag.domain import LlmError
 from subtitle_rag.llm import Llm, Reply
 from subtitle_rag.llm.host_guard import address, canonical, is_cloud_name
 from subtitle_rag.llm.llm_client import Gauge, left_after_cut
+from tests.llm.conftest import NAME
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.cases import cases
 
-NAME = "writer:q4"
 SENTENCE = "오늘은 멸치 국수를 삶아 볼게요. "
-
-
-@pytest.fixture
-def server() -> Iterator[StandIn]:
-    with StandIn() as made:
-        made.add(Model(NAME))
-        yield made
-
-
-@pytest.fixture
-def llm(server: StandIn) -> Iterator[Llm]:
-    made = Llm(server.base, LlmSettings())
-    yield made
-    made.close()
 
 
 def ask(llm: Llm, sentences: int = 100, *, model: str = NAME, num_ctx: int = 4096, num_predict: int = 256) -> Reply:

@@ -8,17 +8,10 @@ import httpx
 import ollama
 import pytest
 
+from tests.llm.conftest import NAME
 from tests.stand_ins.ollama import Model, StandIn, shared_prefix
 
-NAME = "writer:q4"
 TRANSCRIPT = "오늘은 멸치 국수를 삶아 볼게요. 육수는 어제 냈습니다. " * 60
-
-
-@pytest.fixture
-def server() -> Iterator[StandIn]:
-    with StandIn() as made:
-        made.add(Model(NAME))
-        yield made
 
 
 @pytest.fixture

@@ -1,20 +1,16 @@
 """Answers that repeat themselves: what is a loop, what is none, and what a request does about it."""
 
 import time
-from collections.abc import Iterator
-from contextlib import closing
 from itertools import pairwise
 
-import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.llm import LOOP, Llm
 from subtitle_rag.llm.loops import TIMES, LoopGuard
+from tests.llm.conftest import NAME
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.support.cases import cases
 
-NAME = "looping:q4"
 PHRASES = [
     "르메르 24FW 카라리스, ",
     "국수가 ",
@@ -135,23 +131,10 @@ def test_the_work_for_a_character_does_not_grow() -> None:
     assert seconds(1_600) < 4 * seconds(200)
 
 
-@pytest.fixture
-def ollama() -> Iterator[StandIn]:
-    with StandIn() as server:
-        yield server
-
-
-def test_a_request_ends_in_a_loop_long_before_its_limit(ollama: StandIn) -> None:
-    ollama.add(Model(NAME, behaviour=lambda _sent: Turn("추천은 " + "르메르 24FW 카라리스, " * 200, pace=0.001)))
+def test_a_request_ends_in_a_loop_long_before_its_limit(server: StandIn, llm: Llm) -> None:
+    server.add(Model(NAME, behaviour=lambda _sent: Turn("추천은 " + "르메르 24FW 카라리스, " * 200, pace=0.001)))
     pieces: list[str] = []
-    with closing(Llm(ollama.base, LlmSettings(timeout=20))) as host:
-        reply = host.chat(
-            [{"role": "user", "content": "추천"}],
-            model=NAME,
-            num_ctx=4_096,
-            num_predict=4_000,
-            seed=7,
-            on_text=pieces.append,
-        )
+    question = [{"role": "user", "content": "추천"}]
+    reply = llm.chat(question, model=NAME, num_ctx=4_096, num_predict=4_000, seed=7, on_text=pieces.append)
     assert (reply.text, reply.done_reason) == ("추천은 르메르 24FW 카라리스", LOOP)
     assert "".join(pieces).count("르메르") < 12

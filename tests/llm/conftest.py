@@ -1,0 +1,25 @@
+"""A stand-in of Ollama with a model, and the door to it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from subtitle_rag.config.settings import LlmSettings
+from subtitle_rag.llm import Llm
+from tests.stand_ins.ollama import Model, StandIn
+
+NAME = "writer:q4"
+
+
+@pytest.fixture
+def server() -> Iterator[StandIn]:
+    with StandIn() as made:
+        made.add(Model(NAME))
+        yield made
+
+
+@pytest.fixture
+def llm(server: StandIn) -> Iterator[Llm]:
+    made = Llm(server.base, LlmSettings(timeout=20))  # a failing test does not hang
+    yield made
+    made.close()
