@@ -10,8 +10,10 @@ from .addresses import (
     Source as Source,
     addresses_in as addresses_in,
     find_addresses as find_addresses,
+    is_video_id as is_video_id,
     parse_address as parse_address,
     parse_addresses as parse_addresses,
+    video_url as video_url,
 )
 from .caption_text import plain_text as plain_text
 from .cue_blocks import MAX_MS as MAX_MS

@@ -106,13 +106,23 @@ class Source:
     def url(self) -> str:
         """The canonical address, percent-encoded; it names a tab only where `tabs` is exactly one."""
         if self.kind != "channel":
-            return f"{SITE}/watch?v={self.key}" if self.kind == "video" else f"{SITE}/playlist?list={self.key}"
+            return video_url(self.key) if self.kind == "video" else f"{SITE}/playlist?list={self.key}"
         path = f"channel/{self.key}" if _CHANNEL_ID.fullmatch(self.key) else self.key
         url = f"{SITE}/{quote(path, safe='@/')}"
         if len(self.tabs) == 1:
             tab, mark, words = self.tabs[0].partition("?query=")
             url += f"/{quote(tab, safe='')}{mark}{quote(words, safe='')}"
         return url
+
+
+def video_url(id: str) -> str:
+    """Return the address of a video's page."""
+    return f"{SITE}/watch?v={id}"
+
+
+def is_video_id(text: str) -> bool:
+    """Whether a text can be the id of a video on YouTube."""
+    return re.fullmatch(r"[A-Za-z0-9_-]{11}", text) is not None
 
 
 class _UnusableError(ValueError):

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from subtitle_rag.captions import metadata
+from subtitle_rag.captions.addresses import video_url
 from subtitle_rag.captions.file_names import FileName, is_film, is_media, path_day, path_year, read_name, read_stem
 from subtitle_rag.captions.films import (
     Film,
@@ -551,7 +552,7 @@ def _video(path: Path, found: _FoundFile) -> Video:
         title=_title(path, found, nfo, probe),
         channel_id=metadata.channel_id(info) or "folder-" + _digest(printable_path(film.folder)),
         channel=_channel(found, nfo),
-        url=f"https://www.youtube.com/watch?v={found.youtube_id}" if found.youtube_id else None,
+        url=video_url(found.youtube_id) if found.youtube_id else None,
         published=published or (path_day(probe.day) or path_year(f"({probe.day})") if probe else None),
         duration_ms=metadata.ms(info.get("duration")),
         chapters=metadata.chapters(info.get("chapters")),

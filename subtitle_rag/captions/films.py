@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.captions import metadata
+from subtitle_rag.captions.addresses import is_video_id
 from subtitle_rag.captions.file_names import (
     MEDIA_SUFFIXES,
     SOUND,
@@ -201,4 +202,4 @@ def info_id(info: metadata.Info) -> str | None:
     if isinstance(site, str) and not site.lower().startswith("youtube"):
         return ""
     id = info.get("id")
-    return id if isinstance(id, str) and re.fullmatch(r"[A-Za-z0-9_-]{11}", id) else None
+    return id if isinstance(id, str) and is_video_id(id) else None

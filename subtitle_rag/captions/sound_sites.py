@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
-from subtitle_rag.captions.addresses import SITE
+from subtitle_rag.captions.addresses import is_video_id, video_url
 from subtitle_rag.captions.request_rules import MEDIA_HOSTS
 from subtitle_rag.domain import Video, nfc
 
@@ -38,7 +38,7 @@ def _pages(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.ASCII)
 
 
-YOUTUBE = SoundSite("YouTube", "", "youtube", "Youtube", MEDIA_HOSTS, f"{SITE}/watch?v={{id}}")
+YOUTUBE = SoundSite("YouTube", "", "youtube", "Youtube", MEDIA_HOSTS, video_url("{id}"))
 _NAVER = ("naver.com", "pstatic.net", "navercdn.com", "akamaized.net")
 _SITES = (
     SoundSite(
@@ -125,5 +125,5 @@ def site_of(video: Video) -> tuple[SoundSite, str] | None:
     if site and video.url == site.url(id):
         return site, video.url
     id = parse_qs(urlsplit(video.url or "").query).get("v", [""])[0]
-    is_youtube = re.fullmatch(r"[A-Za-z0-9_-]{11}", id) and video.url == YOUTUBE.url(id)
+    is_youtube = is_video_id(id) and video.url == YOUTUBE.url(id)
     return (YOUTUBE, YOUTUBE.url(id)) if is_youtube and video.source is None else None

@@ -17,7 +17,7 @@ from itertools import chain, islice
 from urllib.parse import urlsplit
 
 from subtitle_rag.captions import metadata, refusals
-from subtitle_rag.captions.addresses import SITE, Source
+from subtitle_rag.captions.addresses import SITE, Source, is_video_id, video_url
 from subtitle_rag.captions.request_rules import LIMIT
 from subtitle_rag.captions.session import PAGE_CLIENT, Info, Session
 from subtitle_rag.captions.track_selection import SelectedTrack, TrackSelecting
@@ -265,7 +265,7 @@ class YouTube:
         entries = iter(info.get("entries") or ())
         while entry := self._session.take(entries, str(info.get("webpage_url") or info.get("id"))):
             if entry.get("ie_key") == "Youtube":
-                if re.fullmatch(r"[A-Za-z0-9_-]{11}", str(entry.get("id"))) and _tab(entry) in of_tabs:
+                if is_video_id(str(entry.get("id"))) and _tab(entry) in of_tabs:
                     yield _entry(entry, info, guest=self._is_guest)
             elif depth == 0 and str(entry.get("url")).startswith(f"{SITE}/playlist?list="):
                 try:
@@ -284,7 +284,7 @@ class YouTube:
         Raises FetchError for what the page itself says against the video, and for a block of this machine.
         """
         self._session.forget_answers()
-        url = f"{SITE}/watch?v={video_id}"
+        url = video_url(video_id)
         answers = _PageAnswers()
         order = sorted(CLIENTS, key=lambda name: name != client)
         for name in order:
@@ -390,7 +390,7 @@ def _video(info: Info, video_id: str, title: str) -> Video:
         title=metadata.text(info, "title") or title,
         channel_id=metadata.channel_id(info) or UNKNOWN_CHANNEL,
         channel=metadata.channel_name(info) or UNKNOWN_NAME,
-        url=f"{SITE}/watch?v={video_id}",
+        url=video_url(video_id),
         published=metadata.day(info.get("upload_date")),
         duration_ms=metadata.ms(info.get("duration")),
         chapters=metadata.chapters(info.get("chapters")),
@@ -415,7 +415,7 @@ def _entry(entry: Info, listed_by: Info, *, guest: bool) -> Entry:
         title=metadata.text(entry, "title") or entry["id"],
         channel_id=metadata.channel_id(entry) or metadata.channel_id(listed_by) or UNKNOWN_CHANNEL,
         channel=metadata.channel_name(entry) or metadata.channel_name(listed_by) or UNKNOWN_NAME,
-        url=f"{SITE}/watch?v={entry['id']}",
+        url=video_url(entry["id"]),
         duration_ms=metadata.ms(entry.get("duration")),
         kind="short" if "/shorts/" in str(entry.get("url")) else "",
     )

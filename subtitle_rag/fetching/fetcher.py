@@ -17,7 +17,6 @@ from typing import Any
 
 from subtitle_rag.captions import (
     CLIENTS,
-    SITE,
     UNKNOWN_CHANNEL,
     UNKNOWN_NAME,
     Listing,
@@ -27,6 +26,7 @@ from subtitle_rag.captions import (
     YouTube,
     parse_address,
     refusals,
+    video_url,
 )
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import (
@@ -444,7 +444,7 @@ def _is_selected(video: Video, options: SourceOptions, *, listed_title: str) -> 
 
 
 def _placeholder(video_id: str) -> Video:
-    return Video(video_id, video_id, UNKNOWN_CHANNEL, UNKNOWN_NAME, url=f"{SITE}/watch?v={video_id}")
+    return Video(video_id, video_id, UNKNOWN_CHANNEL, UNKNOWN_NAME, url=video_url(video_id))
 
 
 def _with_channel(page: Page, listed: Video) -> Page:

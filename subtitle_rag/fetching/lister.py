@@ -191,12 +191,10 @@ class Lister:
             row.old_in_row += 1
             return False
         row.old_in_row = 0
-        return self._pattern is None or may_match(self._pattern, entry.video.title)
-
-
-def may_match(pattern: re.Pattern[str], title: str) -> bool:
-    """Return whether a listed title matches, or its original may: lists can have Korean titles in English."""
-    return pattern.search(title) is not None or (bool(HANGUL.search(pattern.pattern)) and not HANGUL.search(title))
+        if self._pattern is None or self._pattern.search(entry.video.title):
+            return True
+        # the original title may match: lists can have Korean titles in English
+        return HANGUL.search(self._pattern.pattern) is not None and not HANGUL.search(entry.video.title)
 
 
 def compile_pattern(text: str) -> re.Pattern[str]:

@@ -6,13 +6,12 @@ queue it sends none.
 
 import hashlib
 import logging
-import re
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from subtitle_rag.atomic_files import private_folder, replace_content
-from subtitle_rag.captions import YouTube
+from subtitle_rag.captions import YouTube, is_video_id
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import FetchError, Storyboard, Video
 from subtitle_rag.library import Library
@@ -67,7 +66,7 @@ class Pictures:
             OSError: The cache is not writable.
         """
         with self._turn:
-            if self._blocked or video.id in self._without or not re.fullmatch(r"[A-Za-z0-9_-]{11}", video.id):
+            if self._blocked or video.id in self._without or not is_video_id(video.id):
                 return None
             try:
                 picture = self._cached(video, at_ms) or self._fetch(video, at_ms)

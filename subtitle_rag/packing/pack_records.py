@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from typing import Any
 
-from subtitle_rag.captions import FORMATS, MAX_MS, clean_name
+from subtitle_rag.captions import FORMATS, MAX_MS, clean_name, is_video_id, video_url
 from subtitle_rag.domain import (
     TABS,
     Chapter,
@@ -197,9 +197,9 @@ def read_video(fields: Fields) -> PackedVideo:
 
 def _shared_url(url: str | None, id: str) -> str | None:
     """Return a video's address in a form that a reader takes."""
-    if url is None or not re.fullmatch(r"[A-Za-z0-9_-]{11}", id):
+    if url is None or not is_video_id(id):
         return None
-    return url if re.fullmatch(_WATCH + re.escape(id), url) else f"https://www.youtube.com/watch?v={id}"
+    return url if re.fullmatch(_WATCH + re.escape(id), url) else video_url(id)
 
 
 FLAGS = ("", "dub", "translated")
