@@ -8,7 +8,7 @@ import pytest
 
 from subtitle_rag.captions.files import discover
 from subtitle_rag.captions.films import find_media
-from subtitle_rag.domain import FileNotice
+from subtitle_rag.domain import Chapter, FileNotice
 from tests.support.cases import cases
 from tests.support.reading import SUBRIP, groups, put
 
@@ -57,16 +57,20 @@ def test_an_info_json_is_believed_before_the_name(tmp_path: Path) -> None:
     info = {
         "id": ID,
         "extractor": "youtube",
-        "title": "시장 구경",
+        "title": "시장\u202e 구경\n",
         "channel": "느긋한 식탁",
         "channel_id": "UCabcdefghijklmnopqrstuv",
         "upload_date": "20240301",
+        "duration": 61.5,
+        "chapters": [{"start_time": 30, "title": "둘"}, {"start_time": 0.0, "title": "하나", "end_time": 30}],
     }
     put(tmp_path, "자리만.ko.vtt", f"딴 이름 [{OTHER_ID}].ko.vtt")
     (tmp_path / "자리만.info.json").write_text(json.dumps(info))
     (tmp_path / f"딴 이름 [{OTHER_ID}].info.json").write_text(json.dumps(info | {"extractor": "navertv", "id": "123"}))
     first, second = sorted((group.video for group in groups(tmp_path)), key=lambda video: video.url is None)
     assert (first.id, first.title, first.channel, first.published) == (ID, "시장 구경", "느긋한 식탁", date(2024, 3, 1))
+    assert (first.channel_id, first.duration_ms) == ("UCabcdefghijklmnopqrstuv", 61_500)
+    assert first.chapters == (Chapter(0, "하나"), Chapter(30_000, "둘"))
     assert first.url == f"https://www.youtube.com/watch?v={ID}"
     assert second.url is None
     assert second.id.startswith("file-")

@@ -192,12 +192,6 @@ def test_an_answer_without_end_is_cut(youtube: StandIn, monkeypatch: pytest.Monk
     session.close()
 
 
-def test_a_session_without_a_request_closes_without_having_opened_anything() -> None:
-    session = Session(QUICK)
-    session.close()
-    assert "_ydl" not in vars(session)
-
-
 @cases("url", ["http://www.youtube.com/api/timedtext", "file:///etc/passwd", "https://[::1", ""])
 def test_no_body_is_fetched_from_elsewhere(youtube: StandIn, url: str) -> None:
     session = Session(QUICK)

@@ -14,7 +14,7 @@ from subtitle_rag.captions.parse import parse_captions as cues
 from subtitle_rag.captions.tracks import TrackChoice, track_candidates
 from subtitle_rag.captions.youtube import ATTEMPTS, Page, YouTube
 from subtitle_rag.domain import TABS, FetchError, Track
-from tests.stand_ins.youtube import QUICK, Caption, Channel, Clip, Playlist, StandIn
+from tests.stand_ins.youtube import QUICK, Caption, Channel, Clip, StandIn
 from tests.stand_ins.youtube_clips import LINES, State
 from tests.support.cases import cases
 
@@ -254,14 +254,6 @@ def test_an_entry_is_what_the_list_says(youtube: StandIn, door: YouTube, address
     assert (first.video.title, first.video.channel_id, first.video.channel) == ("A title", f"UC{OWNER}", "느린 부엌")
     assert first.about
     assert timedelta(days=20) <= datetime.now(UTC).date() - first.about <= timedelta(days=22)
-
-
-def test_a_playlist_is_in_its_owners_order(youtube: StandIn, door: YouTube) -> None:
-    youtube.add(Playlist("PLslowkitchen01", "국수 모음", [Clip(ID, "국수"), Clip("slowcook002", "만두")]))
-    listing = door.listing(parse_address("PLslowkitchen01"), TABS)
-    assert (listing.name, listing.channel_id, listing.by_date) == ("국수 모음", None, False)
-    assert [entry.video.id for entry in listing.lists[0]] == [ID, "slowcook002"]
-    assert door.listing(parse_address("PLslowkitchen01"), TABS).url == f"{SITE}/playlist?list=PLslowkitchen01"
 
 
 def test_a_list_that_breaks_keeps_what_it_gave(youtube: StandIn, door: YouTube) -> None:
