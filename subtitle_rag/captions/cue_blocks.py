@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from subtitle_rag.captions.caption_text import UNCLEAN, plain_text, without_markup
 from subtitle_rag.captions.cue_speakers import name_speakers
-from subtitle_rag.domain import CaptionError, Cue, nfc
+from subtitle_rag.domain import Cue, nfc
 from subtitle_rag.i18n import _
 
 SCREEN_ROWS = 15
@@ -46,6 +46,14 @@ _MARKED = re.compile(r"<(u|b|i|c|font|em|strong)\b[^<>]*>[^<>]+</\1>", re.IGNORE
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?[ \t]+([^<>]{1,300})>|</v>")
 
 
+class UnusableTextError(Exception):
+    """A text is no captions; the error's own text says why."""
+
+
+class TooMuchTextError(UnusableTextError):
+    """A text has more captions than any video."""
+
+
 class CueBlock(NamedTuple):
     """A cue as the file has it: times in milliseconds and its raw lines, blank ones included (they are positions)."""
 
@@ -75,7 +83,7 @@ def cues_of_blocks(blocks: Iterable[CueBlock]) -> list[Cue]:
     """Return the cues of a file's blocks, sorted by start. Those of rolling tracks end where the next begins.
 
     Raises:
-        CaptionError: `too_much_text`.
+        TooMuchTextError: there are more than any video has.
     """
     ordered = list(islice(blocks, MAX_CUES + 1))
     if len(ordered) > MAX_CUES:
@@ -85,8 +93,8 @@ def cues_of_blocks(blocks: Iterable[CueBlock]) -> list[Cue]:
     return name_speakers(_cues(list(_screens(fold_sung(single)))))
 
 
-def too_much(reason: str, most: int) -> CaptionError:
-    return CaptionError("too_much_text", reason=reason.format(n=most))
+def too_much(reason: str, most: int) -> TooMuchTextError:
+    return TooMuchTextError(reason.format(n=most))
 
 
 def clock_ms(sign: str, hours: str, minutes: str, seconds: str, fraction: str) -> int:
@@ -205,7 +213,7 @@ def words_line(pieces: Iterable[tuple[int, str]], timed: bool) -> _Line:
 
 
 def _screens(blocks: Iterable[CueBlock]) -> Iterator[_Screen]:
-    """Yield the blocks' screens; raise CaptionError `too_much_text` as soon as they hold too much."""
+    """Yield the blocks' screens; raise TooMuchTextError as soon as they hold too much."""
     count = 0
     for block in blocks:
         if max(map(len, block.lines), default=0) <= MAX_RAW_LINE:

@@ -4,9 +4,17 @@ import json
 import math
 from typing import Any
 
-from subtitle_rag.captions.cue_blocks import MAX_CHARACTERS, MAX_CUES, bounded_ms, end_at_next, too_much, words_line
+from subtitle_rag.captions.cue_blocks import (
+    MAX_CHARACTERS,
+    MAX_CUES,
+    UnusableTextError,
+    bounded_ms,
+    end_at_next,
+    too_much,
+    words_line,
+)
 from subtitle_rag.captions.cue_speakers import name_speakers
-from subtitle_rag.domain import CaptionError, Cue
+from subtitle_rag.domain import Cue
 from subtitle_rag.i18n import _
 
 MAX_OBJECTS, MAX_VALUES = 600_000, 2_000_000
@@ -17,7 +25,7 @@ def json3_cues(text: str, language: str) -> list[Cue]:  # noqa: ARG001 - as all 
     """Return the cues of YouTube's json3.
 
     Raises:
-        CaptionError: `not_captions`, `too_much_text`.
+        UnusableTextError: it is another JSON, or a TooMuchTextError.
     """
     events = _read_events(text)
     # most events with aAppend only feed a line; those without segs set up the window
@@ -31,17 +39,17 @@ def json3_cues(text: str, language: str) -> list[Cue]:  # noqa: ARG001 - as all 
 
 
 def _read_events(text: str) -> list[dict[str, Any]]:
-    """Return the events of a track, captions or not. Raises CaptionError as `json3_cues`."""
+    """Return the events of a track, captions or not. Raises UnusableTextError as `json3_cues`."""
     if text.count("{") + text.count("[") > MAX_OBJECTS or text.count(",") > MAX_VALUES:
         raise too_much(_("more than {n:,} values"), MAX_OBJECTS)
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
-        raise CaptionError("not_captions", reason=_("its JSON is damaged or cut off")) from None
+        raise UnusableTextError(_("its JSON is damaged or cut off")) from None
     events = data.get("events") if isinstance(data, dict) else None
     events = [event for event in events if isinstance(event, dict)] if isinstance(events, list) else None
     if events is None or (events and not any("tStartMs" in event for event in events)):
-        raise CaptionError("not_captions", reason=_("its JSON is not YouTube's json3"))
+        raise UnusableTextError(_("its JSON is not YouTube's json3"))
     return events
 
 

@@ -14,7 +14,7 @@ def lyrics_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG001 -
     """Return the cues of a file of lyrics; each lasts until the next line, an empty one too. None without times.
 
     Raises:
-        CaptionError: `too_much_text`.
+        TooMuchTextError: there are more than any video has.
     """
     offset = int(match[1]) if (match := _OFFSET.search(text)) else 0
     lines = [

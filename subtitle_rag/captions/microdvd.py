@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from subtitle_rag.captions.cue_blocks import CueBlock, bounded_ms, cues_of_blocks
-from subtitle_rag.domain import CaptionError, Cue
+from subtitle_rag.captions.cue_blocks import CueBlock, UnusableTextError, bounded_ms, cues_of_blocks
+from subtitle_rag.domain import Cue
 from subtitle_rag.i18n import _
 
 _LINE = re.compile(r"^[ \t]*\{(\d{1,9})\}\{(\d{0,9})\}([^\n]*)", re.MULTILINE)
@@ -16,7 +16,7 @@ def microdvd_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG001
     """Return the cues of a MicroDVD file that names its frame rate; None without lines of it.
 
     Raises:
-        CaptionError: `not_captions` for a file without a rate: any would be a guess; `too_much_text`.
+        UnusableTextError: it has no rate, and any would be a guess; or a TooMuchTextError.
     """
     first = _LINE.search(text)
     if first is None:
@@ -27,7 +27,7 @@ def microdvd_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG001
         reason = _(
             "its lines are counted in frames, and it does not name the frame rate; its first line can: {example}"
         )
-        raise CaptionError("not_captions", reason=reason.format(example="{1}{1}23.976"))
+        raise UnusableTextError(reason.format(example="{1}{1}23.976"))
     return cues_of_blocks(_blocks(text[first.end() :], frames))
 
 

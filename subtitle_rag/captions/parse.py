@@ -2,6 +2,7 @@
 
 import math
 
+from subtitle_rag.captions.cue_blocks import TooMuchTextError, UnusableTextError
 from subtitle_rag.captions.formats import FORMATS, recognize
 from subtitle_rag.captions.text_encoding import decode
 from subtitle_rag.domain import CaptionError, Cue
@@ -29,8 +30,9 @@ def parse_captions(raw: bytes, format: str, *, path: str = "", language: str = "
         raise CaptionError("not_captions", path=path, reason=_("it is a web page"))
     try:
         cues = recognize(text, format).read(text, language)
-    except CaptionError as error:
-        raise CaptionError(error.code, path=path, **error.details) from error
+    except UnusableTextError as error:
+        is_much = isinstance(error, TooMuchTextError)
+        raise CaptionError("too_much_text" if is_much else "not_captions", path=path, reason=str(error)) from error
     if cues is None:
         raise CaptionError("not_captions", path=path, reason=_("no line in it has caption times"))
     if not cues:

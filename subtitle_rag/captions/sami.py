@@ -31,7 +31,7 @@ def sami_cues(text: str, language: str) -> list[Cue] | None:
     """Return the cues of one language: that of the track, else Korean, else the one with most text. None without times.
 
     Raises:
-        CaptionError: `too_much_text`.
+        TooMuchTextError: there are more than any video has.
     """
     first = _SYNC.search(text)
     if first is None:

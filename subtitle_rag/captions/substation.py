@@ -26,7 +26,7 @@ def substation_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG0
     The name of an event is its speaker; karaoke gives the words their times.
 
     Raises:
-        CaptionError: `too_much_text`.
+        TooMuchTextError: there are more than any video has.
     """
     if not re.search(r"^[ \t]*Dialogue:", text, re.MULTILINE | re.IGNORECASE):
         return None

@@ -10,9 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from subtitle_rag.captions.cue_blocks import TIME, CueBlock, bounded_ms, clock_ms, cues_of_blocks, inline_time
+from subtitle_rag.captions.cue_blocks import (
+    TIME,
+    CueBlock,
+    UnusableTextError,
+    bounded_ms,
+    clock_ms,
+    cues_of_blocks,
+    inline_time,
+)
 from subtitle_rag.captions.language_tags import best_language
-from subtitle_rag.domain import CaptionError, Cue
+from subtitle_rag.domain import Cue
 from subtitle_rag.i18n import _
 
 _BARE_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)")
@@ -153,8 +161,7 @@ def xml_cues(text: str, language: str) -> list[Cue] | None:
     """Return the cues of a TTML or srv file, of several languages those in `language`; None without times.
 
     Raises:
-        CaptionError: `not_captions` for a file that declares entities or is damaged in its middle;
-            `too_much_text`.
+        UnusableTextError: it declares entities, or is damaged in its middle; or a TooMuchTextError.
     """
     reader = _Reader()
     _parse(text, reader)
@@ -179,11 +186,11 @@ def _parse(text: str, reader: _Reader) -> None:
     except expat.ExpatError as error:
         if error.code not in _CUT or not reader.blocks:
             reason = _("its XML is damaged in line {n:,}").format(n=error.lineno)
-            raise CaptionError("not_captions", reason=reason) from None
+            raise UnusableTextError(reason) from None
 
 
 def _refuse_entities(*_declaration: object) -> None:
-    raise CaptionError("not_captions", reason=_("its XML declares entities of its own, which are not read"))
+    raise UnusableTextError(_("its XML declares entities of its own, which are not read"))
 
 
 def _local(name: str) -> str:

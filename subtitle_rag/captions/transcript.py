@@ -28,7 +28,7 @@ def transcript_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG0
     the first.
 
     Raises:
-        CaptionError: `too_much_text`.
+        TooMuchTextError: there are more than any video has.
     """
     lines = list(_lines(text))
     if not _is_told_in_order(lines):
