@@ -14,7 +14,6 @@ from subtitle_rag.library.rows import VideoState
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.retrieval.search.query import parse_query as query
 from tests.stand_ins.youtube import QUICK as QUICK, Caption, Channel, Clip, StandIn
-from tests.stand_ins.youtube import QUICK as QUICK, Caption, Channel, Clip, StandIn
 from tests.support.place import Place
 
 OWNER = "a" * 22
