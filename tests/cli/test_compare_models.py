@@ -2,9 +2,11 @@
 
 import json
 import re
+import shutil
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import pytest
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_models import Json, context
 from tests.support.commandline import Run, start
-from tests.support.invented import caption_folder, dump
+from tests.support.invented import dump
 from tests.support.tiny_models import tiny_encoder
 
 OWN, PLAIN, FAULTY = "writer:q4", "plain:q4", "faulty:q8"
@@ -37,11 +39,16 @@ def ollama(ollama_server: StandIn) -> StandIn:
     return ollama_server
 
 
+@pytest.fixture(scope="module")
+def home(indexed_home: Callable[[int, float], Path]) -> Path:
+    return indexed_home(4, 4)
+
+
 @pytest.fixture
-def run(isolated_home: Path, tmp_path: Path, command: Run) -> Run:
+def run(home: Path, isolated_home: Path, command: Run) -> Run:
     """Runs a command on a library of four videos of about four windows each."""
+    shutil.copytree(home, isolated_home, dirs_exist_ok=True)
     (isolated_home / "config.toml").write_text(f'[llm]\nmodel = "{OWN}"\n[models]\nencoder = ""\nreranker = ""\n')
-    assert command("index", caption_folder(tmp_path / "captions", 4, minutes=4), "--no-contexts").code == 0
     return command
 
 

@@ -4,9 +4,11 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from tests.evaluation.making_desk import JUDGE, WRITER, lines, question_reply, q
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_evaluation import evaluates
 from tests.support.commandline import Run, start
-from tests.support.invented import caption_folder, end_hosts
+from tests.support.invented import end_hosts
 from tests.support.tiny_models import tiny_encoder
 
 KILLS = int(os.environ.get("SUBTITLE_RAG_KILLS") or 4)
@@ -32,12 +34,16 @@ def ollama(ollama_server: StandIn) -> StandIn:
     return ollama_server
 
 
+@pytest.fixture(scope="module")
+def home(indexed_home: Callable[[int, float], Path]) -> Path:
+    return indexed_home(4, 5)
+
+
 @pytest.fixture
-def run(isolated_home: Path, tmp_path: Path, command: Run) -> Run:
+def run(home: Path, isolated_home: Path, command: Run) -> Run:
     """Runs a command on a library of four videos of about five windows each."""
+    shutil.copytree(home, isolated_home, dirs_exist_ok=True)
     (isolated_home / "config.toml").write_text(f'[llm]\nmodel = "{WRITER}"\n')
-    folder = caption_folder(tmp_path / "captions", 4, minutes=5)
-    assert command("index", folder, "--no-contexts").code == 0
     return command
 
 

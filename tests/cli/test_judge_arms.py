@@ -1,11 +1,13 @@
 """`eval judge --arms` at the command line, with the stand-in of Ollama."""
 
 import json
+import shutil
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -17,11 +19,8 @@ from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_evaluation import evaluates
 from tests.stand_ins.ollama_models import Json
 from tests.support.commandline import Run, start
-from tests.support.invented import caption_folder, end_hosts
+from tests.support.invented import end_hosts
 from tests.support.tiny_models import tiny_encoder, tiny_reranker
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def answers_or_judges(sent: Json) -> str:
@@ -39,11 +38,16 @@ def ollama(ollama_server: StandIn) -> StandIn:
     return ollama_server
 
 
+@pytest.fixture(scope="module")
+def home(indexed_home: Callable[[int, float], Path]) -> Path:
+    return indexed_home(3, 4)
+
+
 @pytest.fixture
-def run(isolated_home: Path, tmp_path: Path, command: Run) -> Run:
+def run(home: Path, isolated_home: Path, command: Run) -> Run:
     """Runs a command on a library of three videos; half of their windows have contexts."""
+    shutil.copytree(home, isolated_home, dirs_exist_ok=True)
     (isolated_home / "config.toml").write_text(f'[llm]\nmodel = "{WRITER}"\n[models]\nencoder = ""\nreranker = ""\n')
-    assert command("index", caption_folder(tmp_path / "captions", 3, minutes=4), "--no-contexts").code == 0
     library = Library(isolated_home / "data" / "library.db")
     windows = [window for state in library.videos() for window in library.windows_of(state.video.id)]
     context_file.store(library, {window.id: f"{window.id} 이야기입니다." for window in windows[::2]})

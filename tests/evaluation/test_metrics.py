@@ -34,14 +34,6 @@ def test_the_right_window_first() -> None:
     }
 
 
-def test_the_right_window_third() -> None:
-    figures = row(GoldWindows(1, {"a": ONE}), ["x", "y", "a"])
-
-    assert (figures["hit@1"], figures["hit@5"]) == (0.0, 1.0)
-    assert figures["mrr@10"] == pytest.approx(1 / 3)
-    assert figures["ndcg@10"] == pytest.approx(1 / math.log2(4))
-
-
 def test_the_depths_are_kept() -> None:
     judged = GoldWindows(1, {"a": ONE})
 
@@ -149,11 +141,3 @@ def test_an_interval_is_about_two_standard_errors_wide() -> None:
 
 def test_a_constant_has_an_interval_without_width() -> None:
     assert metrics.intervals(np.full((9, len(METRICS)), 0.25))["mrr@10"] == pytest.approx((0.25, 0.25))
-
-
-def test_every_resample_draws_as_many_as_there_are() -> None:
-    sample = metrics._draws(13)
-
-    assert sample.shape == (metrics.RESAMPLES, 13)
-    assert set(sample.sum(axis=1).tolist()) == {13.0}
-    assert sample.mean(axis=0).tolist() == pytest.approx([1.0] * 13, abs=0.1)
