@@ -35,11 +35,6 @@ def captions(lines: list[str]) -> str:
     return "\n".join(parts)
 
 
-@pytest.fixture(scope="session")
-def analyzer() -> Analyzer:
-    return Analyzer()
-
-
 @pytest.fixture
 def runtime(tmp_path: Path, analyzer: Analyzer) -> Iterator[Runtime]:
     """A runtime with an empty library, whose index lies in this process."""

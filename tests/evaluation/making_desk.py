@@ -10,7 +10,6 @@ from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.domain import Line, Window
 from subtitle_rag.evaluation.generate_questions import MakeEvent, MakeReport, make_questions
 from subtitle_rag.evaluation.sampling import Candidate
-from subtitle_rag.library.store import Library
 from subtitle_rag.llm import Llm
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.contexts.desk import talk
@@ -21,7 +20,6 @@ from tests.support.searchable import Searchable, video as talking
 WRITER = "writer:q4"
 JUDGE = "judge:q4"
 CHANNELS = ("느린 부엌", "숲속 작업실")
-ANALYZER = Analyzer()
 SAID = "오늘은 시장에서 메밀가루를 두 봉지 샀고요 집에 와서 할머니와 같이 반죽을 했습니다 물은 조금만 넣어야 해요"
 
 
@@ -41,11 +39,11 @@ def opened_hosts(ollama: StandIn) -> Iterator[list[Llm]]:
 
 
 def generate(
-    library: Library, ollama: StandIn, path: Path, count: int, **options: Any
+    talks: Searchable, ollama: StandIn, path: Path, count: int, **options: Any
 ) -> tuple[MakeReport, list[MakeEvent]]:
     """A whole run, and what it told on the way."""
     with opened_hosts(ollama) as hosts:
-        *events, report = make_questions(library, hosts, ANALYZER, path, count, default=WRITER, **options)
+        *events, report = make_questions(talks.library, hosts, talks.analyzer, path, count, default=WRITER, **options)
     assert isinstance(report, MakeReport)
     return report, events
 

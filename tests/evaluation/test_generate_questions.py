@@ -43,7 +43,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_questions_come_in_their_shares_with_quotes_and_ranges(talks: Searchable, ollama: StandIn, path: Path) -> None:
-    report, events = generate(talks.library, ollama, path, 10)
+    report, events = generate(talks, ollama, path, 10)
     assert report.by_kind == {"simple": 4, "reasoning": 2, "multi_context": 4}
     assert (report.new, report.refused, report.blocked) == (10, {}, None)
     assert Counter(type(event) for event in events) == {QuestionMade: 10}
@@ -77,29 +77,29 @@ def test_questions_come_in_their_shares_with_quotes_and_ranges(talks: Searchable
 
 
 def test_a_file_keeps_the_videos_that_were_drawn_for_it(talks: Searchable, ollama: StandIn, path: Path) -> None:
-    report, _events = generate(talks.library, ollama, path, 4, videos=2)
+    report, _events = generate(talks, ollama, path, 4, videos=2)
     drawn = lines(path)[0]["videos"]
     assert (report.videos, len(drawn)) == (2, 2)
-    generate(talks.library, ollama, path, 6)
+    generate(talks, ollama, path, 6)
     assert {gold["video"] for entry in questions(path) for gold in entry["gold"]} <= set(drawn)
     before = path.read_bytes()
     with pytest.raises(UsageError) as failure:
-        generate(talks.library, ollama, path, 6, videos=3)
+        generate(talks, ollama, path, 6, videos=3)
     assert (failure.value.code, failure.value.details["name"]) == ("questions_differ", "videos")
     assert path.read_bytes() == before
 
 
 def test_a_damaged_list_of_videos_is_told(talks: Searchable, ollama: StandIn, path: Path) -> None:
-    generate(talks.library, ollama, path, 1, videos=2)
+    generate(talks, ollama, path, 1, videos=2)
     head, *rest = path.read_text(encoding="utf-8").splitlines()
     path.write_text("\n".join([json.dumps(json.loads(head) | {"videos": "all"}), *rest]) + "\n", encoding="utf-8")
     with pytest.raises(UsageError) as failure:
-        generate(talks.library, ollama, path, 2)
+        generate(talks, ollama, path, 2)
     assert (failure.value.code, failure.value.details["line"]) == ("not_own_file", 1)
 
 
 def test_every_line_says_who_made_it_and_all_requests_are_alike(talks: Searchable, ollama: StandIn, path: Path) -> None:
-    generate(talks.library, ollama, path, 5)
+    generate(talks, ollama, path, 5)
     head, *rest = lines(path)
     origin = {"model": WRITER, "digest": Model(WRITER).digest, "prompt": question_drafts.VERSION, "seed": 7}
     assert head == {"made_by": generate_questions.COMMAND, **origin, "shares": head["shares"], "spanning": 0.5}
@@ -116,9 +116,9 @@ def test_every_line_says_who_made_it_and_all_requests_are_alike(talks: Searchabl
 def test_a_second_run_goes_on_with_what_the_first_was_begun_with(
     talks: Searchable, ollama: StandIn, path: Path
 ) -> None:
-    generate(talks.library, ollama, path, 5, seed=3, model="other:q4")
+    generate(talks, ollama, path, 5, seed=3, model="other:q4")
     first = path.read_bytes()
-    report, _events = generate(talks.library, ollama, path, 10)
+    report, _events = generate(talks, ollama, path, 10)
     assert path.read_bytes().startswith(first)
     assert (report.new, sum(report.by_kind.values())) == (5, 10)
     ids = [entry["id"] for entry in questions(path)]
@@ -126,14 +126,14 @@ def test_a_second_run_goes_on_with_what_the_first_was_begun_with(
     assert {entry["origin"]["seed"] for entry in questions(path)} == {3}
     assert len({tuple(entry["windows"]) for entry in questions(path)}) == 10
     ollama.clear()
-    report, _events = generate(talks.library, ollama, path, 10)
+    report, _events = generate(talks, ollama, path, 10)
     assert (report.new, report.cost.calls, ollama.count("chat")) == (0, 0, 0)
 
 
 def test_runs_that_go_on_make_what_one_run_makes(talks: Searchable, ollama: StandIn, tmp_path: Path) -> None:
     for count in (3, 4, 10):
-        generate(talks.library, ollama, tmp_path / "parts.jsonl", count)
-    generate(talks.library, ollama, tmp_path / "whole.jsonl", 10)
+        generate(talks, ollama, tmp_path / "parts.jsonl", count)
+    generate(talks, ollama, tmp_path / "whole.jsonl", 10)
 
     def prompts(name: str) -> set[tuple[str, str]]:
         return {(entry["kind"], entry["query"]) for entry in questions(tmp_path / name)}
@@ -145,10 +145,10 @@ def test_runs_that_go_on_make_what_one_run_makes(talks: Searchable, ollama: Stan
 def test_a_file_of_another_model_or_seed_is_not_gone_on_with(
     talks: Searchable, ollama: StandIn, path: Path, changes: dict[str, object]
 ) -> None:
-    generate(talks.library, ollama, path, 3)
+    generate(talks, ollama, path, 3)
     before = path.read_bytes()
     with pytest.raises(UsageError) as failure:
-        generate(talks.library, ollama, path, 5, **changes)
+        generate(talks, ollama, path, 5, **changes)
     assert failure.value.code == "questions_differ"
     assert path.read_bytes() == before
 
@@ -156,7 +156,7 @@ def test_a_file_of_another_model_or_seed_is_not_gone_on_with(
 def test_nothing_is_begun_where_ollama_does_not_answer(talks: Searchable, ollama: StandIn, path: Path) -> None:
     ollama.stop()
     with pytest.raises(AppError) as failure:
-        generate(talks.library, ollama, path, 3)
+        generate(talks, ollama, path, 3)
     assert failure.value.code == "llm_not_running"
     assert not path.exists()
 
@@ -168,7 +168,7 @@ def test_refused_questions_are_kept_with_their_reason_and_not_asked_again(
         question_reply("이 영상에서 무엇을 하나요?"),
         question_reply("메밀가루를 어디에서 샀나요?", quote="없는 말입니다 정말로"),
     )
-    report, events = generate(talks.library, ollama, path, 2)
+    report, events = generate(talks, ollama, path, 2)
     assert report.refused == {"deictic": 1, "quote": 1}
     assert [type(event) for event in events].count(QuestionRefused) == 2
     refused = [entry for entry in lines(path) if "refused" in entry]
@@ -190,14 +190,14 @@ def test_an_answer_that_is_unusable_is_asked_for_again_with_another_seed(
     talks: Searchable, ollama: StandIn, path: Path, replies: list[str | Turn], refused: dict[str, int]
 ) -> None:
     ollama.answer(*replies)
-    report, _events = generate(talks.library, ollama, path, 1)
+    report, _events = generate(talks, ollama, path, 1)
     assert (report.new, report.refused) == (1, refused)
     assert [request.options["seed"] for request in ollama.asked("chat")[:3]] == [7, 8, 7]
 
 
 def test_a_question_is_read_out_of_what_a_model_wraps_it_in(talks: Searchable, ollama: StandIn, path: Path) -> None:
     ollama.answer(lambda sent: f'Draft 1: {{"question": ""}}\nDraft 2: {evaluates(sent)}')
-    report, _events = generate(talks.library, ollama, path, 1)
+    report, _events = generate(talks, ollama, path, 1)
     assert (report.new, report.refused) == (1, {})
     assert ollama.asked("chat")[0].options["seed"] == 7
     assert all(request.sent["format"]["additionalProperties"] is False for request in ollama.asked("chat"))
@@ -206,7 +206,7 @@ def test_a_question_is_read_out_of_what_a_model_wraps_it_in(talks: Searchable, o
 def test_what_the_model_answers_without_the_window_is_refused(talks: Searchable, ollama: StandIn, path: Path) -> None:
     knows, agrees = '{"known": true, "answer": "서울입니다."}', '{"same": true}'
     ollama.answer(evaluates, knows, agrees, evaluates, knows, '{"same": false}')
-    report, _events = generate(talks.library, ollama, path, 1)
+    report, _events = generate(talks, ollama, path, 1)
     assert (report.new, report.refused) == (1, {"known": 1})
     without = ollama.asked("chat")[1]
     assert "<구간" not in json.dumps(without.messages, ensure_ascii=False)
@@ -222,7 +222,7 @@ def test_a_model_of_which_no_question_comes_is_given_up(
             behaviour=lambda sent: question_reply("이 영상에서 무엇을 하나요?", evidence_1="가", evidence_2="나"),
         )
     )
-    report, _events = generate(talks.library, ollama, path, 5, model="poor:q4")
+    report, _events = generate(talks, ollama, path, 5, model="poor:q4")
     assert report.blocked is not None
     assert (report.blocked.code, report.refused) == ("questions_refused", {"deictic": 3})
 
@@ -230,7 +230,7 @@ def test_a_model_of_which_no_question_comes_is_given_up(
 def test_a_small_library_gives_what_it_has(tmp_path: Path, analyzer: Analyzer, ollama: StandIn, path: Path) -> None:
     talks = library_of(tmp_path / "small", analyzer, videos=2, minutes=2)
     try:
-        report, _events = generate(talks.library, ollama, path, 10)
+        report, _events = generate(talks, ollama, path, 10)
     finally:
         talks.close()
     assert report.blocked is not None
@@ -246,7 +246,7 @@ def test_contexts_are_not_shown(talks: Searchable, ollama: StandIn, path: Path) 
 
     windows = [w.id for state in talks.library.videos() for w in talks.library.windows_of(state.video.id)]
     context_file.store(talks.library, dict.fromkeys(windows, "비밀스러운 문맥입니다"))
-    generate(talks.library, ollama, path, 5)
+    generate(talks, ollama, path, 5)
     assert all("비밀스러운" not in json.dumps(each.messages, ensure_ascii=False) for each in ollama.asked("chat"))
 
 
@@ -266,7 +266,7 @@ def test_orders_in_captions_stay_material(tmp_path: Path, analyzer: Analyzer, ol
 
     ollama.answer(obeys)
     try:
-        report, _events = generate(talks.library, ollama, path, 1)
+        report, _events = generate(talks, ollama, path, 1)
     finally:
         talks.close()
     assert report.refused["length"] == 1

@@ -1,25 +1,36 @@
 """Which made questions are refused, and where a quote is said."""
 
 import unicodedata
+from collections.abc import Callable
 
 import pytest
 
 from subtitle_rag.evaluation.question_drafts import Draft, gold_ranges, is_plain, locate, normalized, refusal_reason
 from subtitle_rag.evaluation.questions import Gold
-from tests.evaluation.making_desk import ANALYZER, SAID, candidate
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from tests.evaluation.making_desk import SAID, candidate
 
 ONE = candidate(SAID)
 GOOD = "메밀 반죽을 누구와 만들었나요?"
 QUOTE = "할머니와 같이 반죽을 했습니다"
 
 
-def why(
-    query: str = GOOD, answer: str = "할머니입니다.", quote: str = QUOTE, queries: tuple[str, ...] = ()
-) -> str | None:
-    return refusal_reason(normalized(Draft(query, answer, (quote,))), ONE, queries, ANALYZER)
+Why = Callable[..., str | None]
 
 
-def test_a_good_question_passes() -> None:
+@pytest.fixture
+def why(analyzer: Analyzer) -> Why:
+    """Return why a question is refused."""
+
+    def reason(
+        query: str = GOOD, answer: str = "할머니입니다.", quote: str = QUOTE, queries: tuple[str, ...] = ()
+    ) -> str | None:
+        return refusal_reason(normalized(Draft(query, answer, (quote,))), ONE, queries, analyzer)
+
+    return reason
+
+
+def test_a_good_question_passes(why: Why) -> None:
     assert why() is None
     assert why("PyTorch DataLoader로 메밀 반죽 사진을 어떻게 읽나요?") is None
 
@@ -49,33 +60,33 @@ def test_a_good_question_passes() -> None:
         ("뭐가 제일 좋았다고 했나요?", "nameless"),
     ],
 )
-def test_a_bad_question_is_refused(query: str, reason: str) -> None:
+def test_a_bad_question_is_refused(why: Why, query: str, reason: str) -> None:
     assert why(query) == reason
 
 
 @pytest.mark.parametrize("query", ["빈대떡은 누가 부쳤나요?", "PyTorch는 어디에 썼나요?", "지수는 어디로 갔나요?"])
-def test_one_name_is_enough_also_one_that_the_window_has_not(query: str) -> None:
+def test_one_name_is_enough_also_one_that_the_window_has_not(why: Why, query: str) -> None:
     assert why(query) is None
 
 
-def test_a_quote_must_stand_in_the_window() -> None:
+def test_a_quote_must_stand_in_the_window(why: Why) -> None:
     assert why(quote="할머니와 함께 반죽을 했습니다") == "quote"
     assert why(quote="네") == "quote"
     assert why(quote="") == "quote"
 
 
-def test_an_answer_must_be_there_and_korean() -> None:
+def test_an_answer_must_be_there_and_korean(why: Why) -> None:
     assert why(answer="") == "length"
     assert why(answer="该公司位于韩国首尔特别市") == "language"
 
 
-def test_an_answer_must_be_more_than_the_question() -> None:
+def test_an_answer_must_be_more_than_the_question(why: Why) -> None:
     assert why(answer=GOOD) == "echo"
     assert why("메밀 반죽을 누구와 같이 만들었나요?", answer="메밀 반죽을 누구와 같이 만들었나요") == "echo"
     assert why(answer="메밀 반죽은 할머니와 만들었습니다.") is None
 
 
-def test_what_was_asked_before_is_refused() -> None:
+def test_what_was_asked_before_is_refused(why: Why) -> None:
     assert why(queries=("메밀반죽을 누구와 만들었나요?",)) == "duplicate"
     assert why(queries=("메밀 반죽에 물을 얼마나 넣었나요?",)) is None
 

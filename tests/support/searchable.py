@@ -64,6 +64,7 @@ class Searchable:
     def __init__(
         self, folder: Path, analyzer: Analyzer, videos: Mapping[Video, Minutes], *, levels: bool = False
     ) -> None:
+        self.analyzer = analyzer
         self.library = filled(folder / "library.db", analyzer, videos)
         self.index = EdgeIndex(folder / "index", {"analyzer": ANALYZER})
         self.indexer = Indexer(self.library, self.index, analyzer, levels=levels)
