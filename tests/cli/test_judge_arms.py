@@ -6,15 +6,18 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from subtitle_rag.contexts import context_file
+from subtitle_rag.evaluation.generate_questions import MakeReport, make_questions
 from subtitle_rag.evaluation.judged_arms import arms_path
 from subtitle_rag.library.store import Library
-from tests.evaluation.making_desk import JUDGE, WRITER, lines
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from tests.evaluation.making_desk import JUDGE, WRITER, lines, opened_hosts
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_evaluation import evaluates
 from tests.stand_ins.ollama_models import Json
@@ -39,27 +42,34 @@ def ollama(ollama_server: StandIn) -> StandIn:
 
 
 @pytest.fixture(scope="module")
-def home(indexed_home: Callable[[int, float], Path]) -> Path:
-    return indexed_home(3, 4)
+def home(
+    indexed_home: Callable[[int, float], Path], analyzer: Analyzer, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A home with a library of three videos, half of whose windows have contexts, and four questions made of it."""
+    home = tmp_path_factory.mktemp("arms") / "home"
+    shutil.copytree(indexed_home(3, 4), home)
+    (home / "config.toml").write_text(f'[llm]\nmodel = "{WRITER}"\n[models]\nencoder = ""\nreranker = ""\n')
+    with closing(Library(home / "data" / "library.db")) as library, StandIn() as server:
+        windows = [window for state in library.videos() for window in library.windows_of(state.video.id)]
+        context_file.store(library, {window.id: f"{window.id} 이야기입니다." for window in windows[::2]})
+        server.add(Model(WRITER, behaviour=evaluates))
+        with opened_hosts(server) as hosts:
+            *_events, report = make_questions(library, hosts, analyzer, home / "made.jsonl", 4, default=WRITER)
+    assert isinstance(report, MakeReport)
+    assert report.new == 4
+    return home
 
 
 @pytest.fixture
 def run(home: Path, isolated_home: Path, command: Run) -> Run:
-    """Runs a command on a library of three videos; half of their windows have contexts."""
     shutil.copytree(home, isolated_home, dirs_exist_ok=True)
-    (isolated_home / "config.toml").write_text(f'[llm]\nmodel = "{WRITER}"\n[models]\nencoder = ""\nreranker = ""\n')
-    library = Library(isolated_home / "data" / "library.db")
-    windows = [window for state in library.videos() for window in library.windows_of(state.video.id)]
-    context_file.store(library, {window.id: f"{window.id} 이야기입니다." for window in windows[::2]})
-    library.close()
     return command
 
 
 @pytest.fixture
-def queries(run: Run, ollama: StandIn, tmp_path: Path) -> Path:
+def queries(run: Run, ollama: StandIn, isolated_home: Path, tmp_path: Path) -> Path:
     path = tmp_path / "made.jsonl"
-    assert run("eval", "make", path, "--count", "4").code == 0
-    ollama.clear()
+    shutil.copy(isolated_home / path.name, path)
     return path
 
 
