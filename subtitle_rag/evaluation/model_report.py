@@ -6,8 +6,7 @@ from typing import Any
 
 from subtitle_rag.domain import clock, tidy
 from subtitle_rag.evaluation.model_comparison import OWN, ContextFigures, CostEstimate, Example
-from subtitle_rag.evaluation.report import gain_table, kind_table, markdown, markdown_table, overall_table
-from subtitle_rag.evaluation.variants import VariantRows
+from subtitle_rag.evaluation.report import Row, gain_table, kind_table, markdown, markdown_table, overall_table
 from subtitle_rag.i18n import _, n_
 
 CHARACTERS = 160
@@ -33,8 +32,10 @@ class ModelReport:
     questions: int = 0
     left_out: int = 0
     """Questions about other videos."""
-    retrieval: VariantRows | None = None
-    encoders: VariantRows | None = None
+    retrieval: Sequence[Row] | None = None
+    encoders: Sequence[Row] | None = None
+    encode_seconds: Mapping[str, float] = field(default_factory=dict)
+    """By encoder: the time in which its vectors were made."""
     notes: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
@@ -56,9 +57,9 @@ class ModelReport:
             "examples": [asdict(example) for example in self.examples],
             "questions": self.questions,
             "left_out": self.left_out,
-            "retrieval": [row.to_json() for row in self.retrieval.rows] if self.retrieval else None,
-            "encoders": [row.to_json() for row in self.encoders.rows] if self.encoders else None,
-            "encode_seconds": self.encoders.encode_seconds if self.encoders else {},
+            "retrieval": [row.to_json() for row in self.retrieval] if self.retrieval else None,
+            "encoders": [row.to_json() for row in self.encoders] if self.encoders else None,
+            "encode_seconds": self.encode_seconds,
             "notes": self.notes,
         }
 
@@ -76,11 +77,13 @@ def render(report: ModelReport) -> str:
     parts = [[drawn]]
     if report.figures:
         parts += [_figure_table(report), list(_word_lines(report))]
-    for variants in filter(None, (report.retrieval, report.encoders)):
-        rows = variants.rows
+    for rows in filter(None, (report.retrieval, report.encoders)):
         parts += [[_question_line(report)], kind_table(rows), overall_table(rows), gain_table(rows)]
-    if report.encoders is not None:
-        parts.append(_encoder_table(report.encoders, report.windows))
+    rates = [
+        [name, f"{seconds:.1f}", f"{report.windows / seconds:.1f}" if seconds else ""]
+        for name, seconds in report.encode_seconds.items()
+    ]
+    parts.append(markdown_table([_("encoder"), _("seconds"), _("windows a second")], rates, text_columns=1))
     for example in report.examples:
         parts += [[f"{clock(round(1000 * example.start))} {tidy(example.title)}"], _example_table(example)]
     if report.paths:
@@ -148,14 +151,6 @@ def _word_lines(report: ModelReport) -> Iterator[str]:
         yield _("- Of the library's own contexts, by {models}, only the last answer about a window is stored.").format(
             models=", ".join(report.own_models)
         )
-
-
-def _encoder_table(variants: VariantRows, windows: int) -> list[str]:
-    rows = [
-        [name, f"{seconds:.1f}", f"{windows / seconds:.1f}" if seconds else ""]
-        for name, seconds in variants.encode_seconds.items()
-    ]
-    return markdown_table([_("encoder"), _("seconds"), _("windows a second")], rows, text_columns=1)
 
 
 def _example_table(example: Example) -> list[str]:

@@ -1,7 +1,7 @@
 """How well the same windows are found with the contexts of several models, or with the vectors of several encoders."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -34,13 +34,6 @@ class Variant:
     sets: Sequence[Retrievers] = (LEXICAL,)
 
 
-@dataclass(slots=True)
-class VariantRows:
-    rows: list[Row] = field(default_factory=list)
-    encode_seconds: dict[str, float] = field(default_factory=dict)
-    """By variant: the time in which its vectors were made."""
-
-
 def questions_about(path: "Path", runtime: Runtime) -> tuple[Dataset, frozenset[str]]:
     """Read a set of questions; return it with the ids of the library's videos that they are about.
 
@@ -61,8 +54,10 @@ def measure(
     gold: GoldSet,
     variants: Sequence[Variant],
     encoding: ProgressCallback | None = None,
-) -> VariantRows:
+) -> tuple[list[Row], dict[str, float]]:
     """Search a copy of the drawn videos for each variant; the first one is the base of the comparisons.
+
+    Return the rows, and by variant the seconds in which its vectors were made.
 
     `encoding` gets the number of windows that all copies have encoded, and that they will have.
 
@@ -74,7 +69,8 @@ def measure(
     windows = sum(len(some) for _video, some in drawn)
     total = windows * sum(variant.encoder is not None for variant in variants)
     done = 0
-    result = VariantRows()
+    rows: list[Row] = []
+    seconds: dict[str, float] = {}
     base: dict[Retrievers, tuple[str, Values]] = {}
     for variant in variants:
         with temp_library.create(
@@ -86,7 +82,7 @@ def measure(
                     done += count
                     if encoding is not None:
                         encoding(done, total)
-                result.encode_seconds[variant.name] = perf_counter() - started
+                seconds[variant.name] = perf_counter() - started
             setting = f"{len(variant.contexts)}/{windows}"
             view = LibraryVariant(GIVEN if variant.contexts else NO_MODEL, copy.library, copy.searcher, setting)
             for names in variant.sets:
@@ -95,5 +91,5 @@ def measure(
                 values = gold.measure(ranked.rankings)
                 before, base_values = base.setdefault(names, (arm.name, values))
                 over = ArmComparison(before, gaps(values - base_values)) if before != arm.name else None
-                result.rows.append(Row.of(arm, values, gold, setting=setting, over=over, result=ranked))
-    return result
+                rows.append(Row.of(arm, values, gold, setting=setting, over=over, result=ranked))
+    return rows, seconds

@@ -27,7 +27,8 @@ from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.model_comparison import CostEstimate, ModelContexts, context_texts
 from subtitle_rag.evaluation.model_report import ModelReport
 from subtitle_rag.evaluation.questions import gold_set
-from subtitle_rag.evaluation.variants import Variant, VariantRows
+from subtitle_rag.evaluation.report import Row
+from subtitle_rag.evaluation.variants import Variant
 from subtitle_rag.evaluation.verbs.make_questions import evaluation_lock
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval.search.parts import LEXICAL
@@ -97,7 +98,7 @@ def eval_models(
             rows = run.encoder_variants(encoder_names, opened)
             errors = run.compare(list(dict.fromkeys(map(tidy, models))), prompts, export) if models else []
             if rows:
-                run.report.encoders = run.measured(rows)
+                run.report.encoders, run.report.encode_seconds = run.measured(rows)
         report = run.report
     return output.Outcome(report.to_json(), [model_report.render(report).rstrip("\n")], errors=errors)
 
@@ -180,7 +181,7 @@ class _ComparisonRun:
             else:
                 title = _("the library's own") if name == model_comparison.OWN else name
                 rows.append(Variant(title, contexts_by_window, encoder, neural, sets))
-        report.retrieval = self.measured(rows)
+        report.retrieval, _seconds = self.measured(rows)
 
     def _export(self, models: Sequence[ModelContexts], folder: Path) -> dict[str, str]:
         """Write each model's contexts as `contexts import` reads them; return the files."""
@@ -210,7 +211,7 @@ class _ComparisonRun:
             rows.append(Variant(name, texts, encoder, models, sets if not rows else sets[1:]))
         return rows
 
-    def measured(self, rows: "Sequence[Variant]") -> "VariantRows":
+    def measured(self, rows: "Sequence[Variant]") -> tuple[list[Row], dict[str, float]]:
         assert self._gold is not None
         count = self.report.windows * sum(row.encoder is not None for row in rows)
         if count:
