@@ -15,7 +15,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from subtitle_rag import __version__, log_file
 from subtitle_rag.atomic_files import create_text
@@ -105,20 +104,16 @@ def _settings(settings: Settings) -> Iterator[str]:
             yield f"{section} = {', '.join(sorted(values)) or 'none'}"
         elif isinstance(values, dict):
             for key, value in values.items():
-                yield f"{section}.{key} = {_value_text((section, key), value)}"
+                if (section, key) in WITHHELD:
+                    text = MARK if value else ""
+                else:
+                    text = ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+                yield f"{section}.{key} = {text}"
         else:
             yield f"{section} = {values}"
     if settings.qdrant.api_key_env:
         there = settings.qdrant.api_key_env in os.environ
         yield f"the key's environment variable is {'set' if there else 'not set'}"
-
-
-def _value_text(name: tuple[str, str], value: Any) -> str:
-    if name in WITHHELD:
-        return MARK if value else ""
-    if isinstance(value, (tuple, list)):
-        return ", ".join(map(str, value))
-    return str(value)
 
 
 def log_lines(folder: Path) -> list[str]:

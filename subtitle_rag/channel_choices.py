@@ -72,17 +72,13 @@ def kept_choice(library: "Library") -> list[ChannelChoice]:
     for record in channel_choice(library):
         with suppress(UsageError):  # this version does not accept the address
             source = replace(parse_address(record["url"]), tabs=tuple(record["tabs"]))
-            is_followed = _is_followed(library, source)
+            is_video = source.kind == "video"
+            known = library.video(source.key) if is_video else library.sources.find(source.url)
+            is_followed = known is not None
             if not (is_followed and record["chosen"]):
                 values = (record["chosen"], record["videos"], record["failure"])
                 choices.append(ChannelChoice(source, record["name"], is_followed, *values))
     return sorted(choices, key=lambda choice: natural_key(choice.label))
-
-
-def _is_followed(library: "Library", source: Source) -> bool:
-    if source.kind == "video":
-        return library.video(source.key) is not None
-    return library.sources.find(source.url) is not None
 
 
 def keep_choice(library: "Library", choices: Iterable[ChannelChoice]) -> None:

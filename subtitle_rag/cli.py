@@ -296,18 +296,13 @@ def run(arguments: list[str]) -> int:
         paths = config.Paths.find(frame_options.get("--home"))
     except UsageError as error:
         return _fail(arguments, error)
-    debug = log_file.wants_debug(_wants_debug(rest))
+    in_front = next((at for at, argument in enumerate(rest) if argument in VERBS), len(rest))
+    debug = log_file.wants_debug("--debug" in rest[:in_front])
     private = (paths.data, paths.cache, paths.config)
     verb = _command(rest)
     process = verb if verb in ("demo", "mcp", "serve") else "cli" if verb else "app"
     with log_file.logging_to(paths.log, process, debug=debug, private=private):
         return _logged_run(arguments, rest)
-
-
-def _wants_debug(arguments: Sequence[str]) -> bool:
-    """Whether `--debug` is among the root command's options."""
-    verb = next((at for at, argument in enumerate(arguments) if argument in VERBS), len(arguments))
-    return "--debug" in arguments[:verb]
 
 
 def _logged_run(arguments: list[str], rest: Sequence[str]) -> int:

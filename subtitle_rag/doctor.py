@@ -56,6 +56,10 @@ Severity = Literal["ok", "warning", "error"]
 SIGNS: dict[Severity, str] = {"ok": "✓", "warning": "!", "error": "✗"}
 
 
+Finding = tuple[Severity, str] | tuple[Severity, str, str | None]
+"""What a probe returns: a check without its name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """The result of one check, and its remedy."""
@@ -75,7 +79,7 @@ def run(runtime: Runtime, *, offline: bool = False) -> Iterator[Check]:
 def probe(name: str, runtime: Runtime) -> Check:
     """Run one check; an exception becomes its result."""
     try:
-        return PROBES[name](runtime)
+        return Check(name, *PROBES[name](runtime))
     except AppError as error:
         logger.info("check %s failed", name, exc_info=True)
         if error.code == "library_damaged" and name != "library":  # its own check says what helps
@@ -87,27 +91,27 @@ def probe(name: str, runtime: Runtime) -> Check:
         return Check(name, "error", message, _("Install subtitle-rag again."))
 
 
-def _python(_runtime: Runtime) -> Check:
+def _python(_runtime: Runtime) -> Finding:
     message = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
     if sys.platform not in UNTRIED:
-        return Check("python", "ok", message)
+        return "ok", message
     notice = _("this program has not been tried on {system} yet").format(system=UNTRIED[sys.platform])
     remedy = _("If something is wrong, subtitle-rag doctor --report FILE writes a bug report.")
-    return Check("python", "ok", f"{message}; {notice}", remedy)
+    return "ok", f"{message}; {notice}", remedy
 
 
-def _terminal(_runtime: Runtime) -> Check:
+def _terminal(_runtime: Runtime) -> Finding:
     stream = sys.stdout if hasattr(sys.stdout, "encoding") else sys.__stdout__  # the app replaces it
     encoding = (getattr(stream, "encoding", None) or "").lower()
     if encoding.replace("-", "") != "utf8":
         message = _("The terminal's encoding is {encoding}; Hangul will not show.").format(encoding=encoding or "?")
         locale = _("Set LANG to a UTF-8 locale, such as ko_KR.UTF-8 or C.UTF-8.")
         remedy = _("Set the environment variable PYTHONUTF8 to 1.") if on_windows() else locale
-        return Check("terminal", "warning", message, remedy)
-    return Check("terminal", "ok", "UTF-8")
+        return "warning", message, remedy
+    return "ok", "UTF-8"
 
 
-def _library(runtime: Runtime) -> Check:
+def _library(runtime: Runtime) -> Finding:
     """Count the library, and look for damage in its file."""
     if problem := quick_check(runtime.library.path):
         raise AppError("library_damaged", path=str(runtime.library.path), reason=problem)
@@ -119,8 +123,8 @@ def _library(runtime: Runtime) -> Check:
         sum(bool(s.failure) and s.failure not in EXPECTED for s in runtime.library.videos()) if counts.failed else 0
     )
     if failed:
-        return Check("library", "warning", message, _("subtitle-rag status says why {n} failed.").format(n=failed))
-    return Check("library", "ok", message)
+        return "warning", message, _("subtitle-rag status says why {n} failed.").format(n=failed)
+    return "ok", message
 
 
 def levels_sentence(count: int) -> str:
@@ -132,15 +136,15 @@ def levels_sentence(count: int) -> str:
     )
 
 
-def _files(runtime: Runtime) -> Check:
+def _files(runtime: Runtime) -> Finding:
     """Look for caption files that are not where the library has them."""
     videos = [state.video for state in runtime.library.videos() if state.video.source]
     gone = files.gone_sources(videos)
     if gone:
         error = AppError("source_gone", title=gone[0].title, path=str(gone[0].source))
         more = n_("{n} more is gone too.", "{n} more are gone too.", len(gone) - 1) if len(gone) > 1 else ""
-        return Check("files", "warning", f"{error.message} {more}".rstrip(), error.hint)
-    return Check("files", "ok", n_("{n} caption file", "{n} caption files", len(videos)))
+        return "warning", f"{error.message} {more}".rstrip(), error.hint
+    return "ok", n_("{n} caption file", "{n} caption files", len(videos))
 
 
 SCHEDULED_S = {"daily": 86_400, "weekly": 7 * 86_400}
@@ -162,36 +166,34 @@ def schedule_sentences(schedule: Schedule | None, last: LastSync | None) -> list
     return sentences
 
 
-def _schedule(runtime: Runtime) -> Check:
+def _schedule(runtime: Runtime) -> Finding:
     """Check whether the regular sync runs."""
     schedule, last = current_schedule(), last_sync(runtime.library)
     message = ", ".join(schedule_sentences(schedule, last)) or _("none")
     remedy = _("subtitle-rag sync --schedule {interval} sets it up once more.")
     if schedule and last and time.time() - last.at > 2 * SCHEDULED_S[schedule.interval] + 86_400:
-        return Check("schedule", "warning", message, remedy.format(interval=schedule.interval))
-    return Check("schedule", "ok", message)
+        return "warning", message, remedy.format(interval=schedule.interval)
+    return "ok", message
 
 
-def _index(runtime: Runtime) -> Check:
+def _index(runtime: Runtime) -> Finding:
     counts = runtime.library.counts()
     points = min(runtime.index.count(), counts.searchable)  # others' too may be in it
     message = _("{points} of {windows} windows are searchable").format(points=points, windows=counts.windows)
     if counts.searchable < counts.windows:
-        return Check(
-            "index", "warning", message, _("subtitle-rag index with the same folders goes on where it stopped.")
-        )
+        return "warning", message, _("subtitle-rag index with the same folders goes on where it stopped.")
     if missing := runtime.videos_without_levels():
-        return Check("index", "warning", message, levels_sentence(missing))
-    return Check("index", "ok", message)
+        return "warning", message, levels_sentence(missing)
+    return "ok", message
 
 
-def _qdrant(runtime: Runtime) -> Check:
+def _qdrant(runtime: Runtime) -> Finding:
     """Check the server of the config, and the encryption of its key."""
     from urllib.parse import urlsplit
 
     settings = runtime.settings.qdrant
     if not settings.url:
-        return Check("qdrant", "ok", _("no server; the index is in the library's folder"))
+        return "ok", _("no server; the index is in the library's folder")
     server = runtime.server
     if not runtime.library.counts().searchable:
         server.create()
@@ -200,23 +202,21 @@ def _qdrant(runtime: Runtime) -> Check:
     )
     parts = urlsplit(server.place)
     if settings.api_key_env and parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
-        return Check("qdrant", "warning", message, _("The key is sent unencrypted: write https in url under [qdrant]."))
-    return Check("qdrant", "ok", message)
+        return "warning", message, _("The key is sent unencrypted: write https in url under [qdrant].")
+    return "ok", message
 
 
-def _analyzer(runtime: Runtime) -> Check:
+def _analyzer(runtime: Runtime) -> Finding:
     # the app's host and one that runs have it loaded, or are about to
     is_hosted = runtime.prioritize_queries or {"host", "server"} & vars(runtime).keys()
     analyzer = runtime.words if is_hosted else runtime.analyzer
     forms = next(analyzer.morphemes(["꽃게를 먹었어요"])).forms
     if forms != ("꽃게", "먹"):
-        return Check(
-            "kiwi", "error", _("Kiwi analyses {text} wrongly.").format(text="꽃게를"), _("Install subtitle-rag again.")
-        )
-    return Check("kiwi", "ok", f"kiwipiepy {version('kiwipiepy')}")
+        return "error", _("Kiwi analyses {text} wrongly.").format(text="꽃게를"), _("Install subtitle-rag again.")
+    return "ok", f"kiwipiepy {version('kiwipiepy')}"
 
 
-def _disk(runtime: Runtime) -> Check:
+def _disk(runtime: Runtime) -> Finding:
     folder = runtime.settings.paths.data
     while not folder.exists() and folder != folder.parent:  # a drive of Windows may be gone
         folder = folder.parent
@@ -226,16 +226,16 @@ def _disk(runtime: Runtime) -> Check:
         raise unwritable(folder, error) from error
     message = _("{free} free in {path}").format(free=byte_size(free), path=folder)
     if free < LOW_DISK_BYTES:
-        return Check("disk", "warning", message, _("Free some space, or move the library with --home."))
-    return Check("disk", "ok", message)
+        return "warning", message, _("Free some space, or move the library with --home.")
+    return "ok", message
 
 
-def _player(runtime: Runtime) -> Check:
+def _player(runtime: Runtime) -> Finding:
     settings = runtime.settings
     name = player.default(settings.player.default, runtime.library.database.get_setting(PLAYER), settings.players)
     if not player.installed(name, settings.players):
         error = AppError("no_player", player=name)
-        return Check("player", "warning", error.message, error.hint)
+        return "warning", error.message, error.hint
     message = name
     if name == player.MPV and name not in settings.players:
         try:
@@ -243,7 +243,7 @@ def _player(runtime: Runtime) -> Check:
         except OSError as error:
             logger.info("mpv does not start", exc_info=True)
             message = _("mpv is installed but does not start. It said: {reason}").format(reason=error)
-            return Check("player", "warning", message, _("Install it again, or choose another player."))
+            return "warning", message, _("Install it again, or choose another player.")
         trouble, reason = _("mpv plays files but no links, for it finds no yt-dlp that runs."), ""
         path = player.mpv.extractor_path(settings.paths.cache)
         try:
@@ -252,25 +252,25 @@ def _player(runtime: Runtime) -> Check:
             logger.info("mpv's yt-dlp does not start", exc_info=True)
             message, reason = "", " " + _("It said: {reason}").format(reason=error)
         if not message:
-            return Check("player", "warning", trouble + reason, _("Install subtitle-rag again."))
+            return "warning", trouble + reason, _("Install subtitle-rag again.")
     if not player.can_show():
-        return Check("player", "warning", _("There is no screen to play on here; links are shown instead."))
-    return Check("player", "ok", message)
+        return "warning", _("There is no screen to play on here; links are shown instead.")
+    return "ok", message
 
 
-def _yt_dlp(runtime: Runtime) -> Check:
+def _yt_dlp(runtime: Runtime) -> Finding:
     """Check by its age and by past failures whether yt-dlp is outdated."""
     age = yt_dlp_age(runtime.library.failure_details("yt_dlp_outdated"))
     message = f"yt-dlp {age.version}"
     if not age.is_due:
-        return Check("yt-dlp", "ok", message)
+        return "ok", message
     reason = _("It is {n} days old.").format(n=age.days)
     if age.has_failed:
         reason = _("YouTube has answered in a way that it does not understand.")
-    return Check("yt-dlp", "warning", message, f"{reason} {upgrade_line(EXTRACTOR)}")
+    return "warning", message, f"{reason} {upgrade_line(EXTRACTOR)}"
 
 
-def _javascript(runtime: Runtime) -> Check:
+def _javascript(runtime: Runtime) -> Finding:
     """Check what runs the JavaScript of YouTube's player: clips, links in mpv and a few videos need it."""
     from subtitle_rag.captions import javascript_runtimes
 
@@ -282,23 +282,23 @@ def _javascript(runtime: Runtime) -> Check:
         has_failed = bool(found or runtime.library.failure_details("script_required"))
         remedy = _("Optional: clips and links in mpv can need a JavaScript runtime. Install it: {line}")
         message = ", ".join(names) or _("none")
-        return Check("javascript", "warning" if has_failed else "ok", message, remedy.format(line=line))
+        return "warning" if has_failed else "ok", message, remedy.format(line=line)
     try:
         names.append(f"{SOLVER} {version(SOLVER)}")
     except PackageNotFoundError:
         remedy = _("yt-dlp needs {package} besides. Install it: {line}").format(package=SOLVER, line=line)
-        return Check("javascript", "warning", ", ".join(names), remedy)
-    return Check("javascript", "ok", ", ".join(names))
+        return "warning", ", ".join(names), remedy
+    return "ok", ", ".join(names)
 
 
-def _listening(runtime: Runtime) -> Check:
+def _listening(runtime: Runtime) -> Finding:
     """Check what listens to videos without captions, which is optional, and what waits for it."""
     waiting = len(runtime.library.listenings.due())
     try:
         message = open_transcriber(runtime.models).model
     except AppError as error:
         remedy = _("Optional: videos without captions are listened to. {remedy}").format(remedy=error.hint)
-        return Check("listening", "warning" if waiting else "ok", error.message, remedy)
+        return "warning" if waiting else "ok", error.message, remedy
     if waiting:
         left = n_(
             "{n} video waits: subtitle-rag listen goes on with it.",
@@ -306,10 +306,10 @@ def _listening(runtime: Runtime) -> Check:
             waiting,
         )
         message = f"{message}; {left}"
-    return Check("listening", "ok", message)
+    return "ok", message
 
 
-def _impersonation(_runtime: Runtime) -> Check:
+def _impersonation(_runtime: Runtime) -> Finding:
     """Check whether requests for captions look like a browser's; yt-dlp says whether they can."""
     from subtitle_rag.captions import Session
     from subtitle_rag.config import YoutubeSettings
@@ -319,21 +319,21 @@ def _impersonation(_runtime: Runtime) -> Check:
         message = f"curl_cffi {version('curl_cffi')}"
     except PackageNotFoundError:
         remedy = _("Optional: requests that look like a browser's are refused less often. Install it: {line}")
-        return Check("impersonation", "ok", _("none"), remedy.format(line=line))
+        return "ok", _("none"), remedy.format(line=line)
     with closing(Session(YoutubeSettings())) as session:
         if session.can_impersonate:
-            return Check("impersonation", "ok", message)
+            return "ok", message
     remedy = _("yt-dlp does not accept this version, so captions are fetched without it. Install one: {line}")
-    return Check("impersonation", "warning", message, remedy.format(line=line))
+    return "warning", message, remedy.format(line=line)
 
 
-def _cookies(runtime: Runtime) -> Check:
+def _cookies(runtime: Runtime) -> Finding:
     """Check whether the cookies of the config can be read; send nothing."""
     from subtitle_rag.captions import Session
 
     settings = runtime.settings.youtube
     if not (settings.cookie_file or settings.cookies_from_browser):
-        return Check("cookies", "ok", _("none; none are needed for public videos"))
+        return "ok", _("none; none are needed for public videos")
     with closing(Session(settings)) as session:
         try:
             n = session.cookies()
@@ -342,11 +342,11 @@ def _cookies(runtime: Runtime) -> Check:
                 raise
             logger.info("the keyring cannot be read", exc_info=True)
             remedy = _("The keyring of GNOME holds their key. Install what reads it: {line}")
-            return Check("cookies", "error", error.message, remedy.format(line=upgrade_line(KEYRING)))
-    return Check("cookies", "ok", n_("{n} cookie for YouTube", "{n} cookies for YouTube", n))
+            return "error", error.message, remedy.format(line=upgrade_line(KEYRING))
+    return "ok", n_("{n} cookie for YouTube", "{n} cookies for YouTube", n)
 
 
-def _network(runtime: Runtime) -> Check:
+def _network(runtime: Runtime) -> Finding:
     """Request YouTube's empty page: the one check that sends something."""
     from subtitle_rag.captions import YouTube
 
@@ -356,11 +356,11 @@ def _network(runtime: Runtime) -> Check:
             youtube.reach()
     except FetchError as error:  # searching goes on without it
         logger.info("YouTube cannot be reached", exc_info=True)
-        return Check("network", "warning", error.message, error.hint)
-    return Check("network", "ok", _("YouTube answers"))
+        return "warning", error.message, error.hint
+    return "ok", _("YouTube answers")
 
 
-def _ollama(runtime: Runtime) -> Check:
+def _ollama(runtime: Runtime) -> Finding:
     """Check the model for contexts, which are optional."""
     model = runtime.context_model
     try:
@@ -373,26 +373,26 @@ def _ollama(runtime: Runtime) -> Check:
     except LlmError as error:
         logger.info("Ollama cannot be used", exc_info=True)
         gain = _("Optional: with contexts, scenes are found that name nothing. {remedy}")
-        return Check("ollama", "warning", error.message, gain.format(remedy=error.hint))
+        return "warning", error.message, gain.format(remedy=error.hint)
     named = hosts_of_environment()
     variables = dict.fromkeys(f" ({named[host]})" for host in runtime.settings.llm.hosts if host in named)
     message = f"Ollama {', '.join(info.server for info in infos)}, {model}{''.join(variables)}"
     if not all(info.structured for info in infos):
         remedy = _("Update Ollama: this one does not hold every model to the form of an answer.")
-        return Check("ollama", "warning", message, remedy)
+        return "warning", message, remedy
     if any(map(lacks_shared_memory, infos, sizes)):
         remedy = _("There is memory for a context of {n} tokens: answers load the model anew. Close other programs.")
-        return Check("ollama", "warning", message, remedy.format(n=f"{min(sizes):,}"))
-    return Check("ollama", "ok", message)
+        return "warning", message, remedy.format(n=f"{min(sizes):,}")
+    return "ok", message
 
 
-def _device(runtime: Runtime) -> Check:
+def _device(runtime: Runtime) -> Finding:
     extra = runtime.models.required_extra(runtime.models.configured(ENCODER))
     if extra is MEANING and extra.is_installed:
-        return Check("device", "ok", plan_graph(waits=False).line)
+        return "ok", plan_graph(waits=False).line
     if not NEURAL.is_installed:
-        return Check("device", "ok", _("not looked at: search by meaning is not installed"))
-    return Check("device", *probe_device(runtime.settings.models))
+        return "ok", _("not looked at: search by meaning is not installed")
+    return probe_device(runtime.settings.models)
 
 
 GAINS: dict[Kind, str] = {
@@ -401,12 +401,12 @@ GAINS: dict[Kind, str] = {
 }
 
 
-def _model(runtime: Runtime, kind: Kind) -> Check:
+def _model(runtime: Runtime, kind: Kind) -> Finding:
     """Check the files of a neural model, which is optional."""
     gain = _(GAINS[kind])
     name = runtime.models.configured(kind)
     if not name:
-        return Check(kind, "ok", _("none is set"))
+        return "ok", _("none is set")
     if is_ollama(name):
         return _ollama_encoder(runtime, name, gain)
     extra = runtime.models.required_extra(name) or NEURAL
@@ -416,8 +416,8 @@ def _model(runtime: Runtime, kind: Kind) -> Check:
     except AppError as error:
         lighter = kind == ENCODER and not extra.is_installed
         remedy = (_ollama_remedy(runtime) or _light_remedy(name)) if lighter else ""
-        return Check(kind, "warning", error.message, gain.format(remedy=remedy or error.hint))
-    return Check(kind, "ok", _encoder_text(runtime, name, files.id) if kind == ENCODER else files.id)
+        return "warning", error.message, gain.format(remedy=remedy or error.hint)
+    return "ok", _encoder_text(runtime, name, files.id) if kind == ENCODER else files.id
 
 
 def _encoder_text(runtime: Runtime, name: str, id: str) -> str:
@@ -451,18 +451,18 @@ def _ollama_remedy(runtime: Runtime) -> str:
     return remedy if offer.is_pulled else f"{remedy} {fetch}"
 
 
-def _ollama_encoder(runtime: Runtime, name: str, gain: str) -> Check:
+def _ollama_encoder(runtime: Runtime, name: str, gain: str) -> Finding:
     try:
         encoder = runtime.neural.encoder()
         if encoder is None:
             raise AppError("model_missing", name=name)
     except AppError as error:
         logger.info("Ollama's encoder cannot be used", exc_info=True)
-        return Check(ENCODER, "warning", error.message, gain.format(remedy=error.hint))
-    return Check(ENCODER, "ok", _encoder_text(runtime, name, encoder.id))
+        return "warning", error.message, gain.format(remedy=error.hint)
+    return "ok", _encoder_text(runtime, name, encoder.id)
 
 
-def _packages(_runtime: Runtime) -> Check:
+def _packages(_runtime: Runtime) -> Finding:
     missing = []
     for name in ("yt-dlp", "qdrant-edge-py", "kiwipiepy", "textual", "ollama"):
         try:
@@ -471,13 +471,13 @@ def _packages(_runtime: Runtime) -> Check:
             missing.append(name)
     if missing:
         message = _("Packages are missing: {names}").format(names=", ".join(missing))
-        return Check("packages", "error", message, _("Install subtitle-rag again."))
+        return "error", message, _("Install subtitle-rag again.")
     installed = [extra.name for extra in EXTRAS.values() if extra.is_installed]
     extras = _("extras: {names}").format(names=", ".join(installed)) if installed else _("no extras")
-    return Check("packages", "ok", f"qdrant-edge-py {version('qdrant-edge-py')}, {extras}")
+    return "ok", f"qdrant-edge-py {version('qdrant-edge-py')}, {extras}"
 
 
-def _plugins(_runtime: Runtime) -> Check:
+def _plugins(_runtime: Runtime) -> Finding:
     from click import Command
 
     kinds: dict[str, type | tuple[type, ...]] = {
@@ -495,11 +495,11 @@ def _plugins(_runtime: Runtime) -> Check:
             except AppError as error:
                 broken.append(error)
     if broken:
-        return Check("plugins", "warning", " ".join(error.message for error in broken), broken[0].hint)
-    return Check("plugins", "ok", ", ".join(names) or _("none"))
+        return "warning", " ".join(error.message for error in broken), broken[0].hint
+    return "ok", ", ".join(names) or _("none")
 
 
-PROBES: dict[str, Callable[[Runtime], Check]] = {
+PROBES: dict[str, Callable[[Runtime], Finding]] = {
     "python": _python,
     "terminal": _terminal,
     "packages": _packages,

@@ -31,6 +31,13 @@ def checks(run: Run, *options: str) -> dict[str, dict[str, Any]]:
     return {check["name"]: check for check in document["result"]["checks"]}
 
 
+def probe(name: str) -> dict[str, str]:
+    """Run one check."""
+    with runtime.Runtime(config.load()) as opened:
+        check = doctor.probe(name, opened)
+    return {"severity": check.severity, "message": check.message, "hint": check.remedy or ""}
+
+
 def configure(home: Path, text: str) -> None:
     home.mkdir(parents=True, exist_ok=True)
     (home / "config.toml").write_text(f"[youtube]\n{text}\n", encoding="utf-8")
@@ -121,52 +128,50 @@ def test_a_drive_that_is_gone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "/nothing/is/here" in check.message
 
 
-def test_no_network_is_told_and_is_no_failure(run: Run, isolated_home: Path) -> None:
+def test_no_network_is_told_and_is_no_failure(isolated_home: Path) -> None:
     configure(isolated_home, "back_off = 0")
     with stand_in() as youtube:
         youtube.stop()
-        found = checks(run)["network"]
+        found = probe("network")
     assert found["severity"] == "warning"
     assert "Could not connect" in found["message"]
 
 
-def test_a_missing_cookie_file_is_told(run: Run, isolated_home: Path, tmp_path: Path) -> None:
+def test_a_missing_cookie_file_is_told(isolated_home: Path, tmp_path: Path) -> None:
     configure(isolated_home, f'cookie_file = "{tmp_path / "없음.txt"}"')
-    ran = run("doctor", "--offline", "--json")
-    assert ran.code == 1
-    (found,) = [check for check in ran.document["result"]["checks"] if check["name"] == "cookies"]
+    found = probe("cookies")
     assert found["severity"] == "error"
     assert "없음.txt" in found["message"]
     assert "cookie_file" in found["hint"]
 
 
-def test_cookies_of_youtube_are_counted(run: Run, isolated_home: Path, tmp_path: Path) -> None:
+def test_cookies_of_youtube_are_counted(isolated_home: Path, tmp_path: Path) -> None:
     jar = tmp_path / "cookies.txt"
     lines = ["# Netscape HTTP Cookie File", *(f".youtube.com\tTRUE\t/\tTRUE\t0\tname{n}\tvalue" for n in range(2))]
     jar.write_text("\n".join([*lines, ".example.com\tTRUE\t/\tTRUE\t0\tother\tvalue", ""]))
     before = jar.read_bytes()
     configure(isolated_home, f'cookie_file = "{jar}"')
-    assert checks(run, "--offline")["cookies"]["message"] == "2 cookies for YouTube"
+    assert probe("cookies")["message"] == "2 cookies for YouTube"
     assert jar.read_bytes() == before
 
 
-def test_an_unknown_browser_is_told(run: Run, isolated_home: Path) -> None:
+def test_an_unknown_browser_is_told(isolated_home: Path) -> None:
     configure(isolated_home, 'cookies_from_browser = "netscape navigator"')
-    found = checks(run, "--offline")["cookies"]
+    found = probe("cookies")
     assert found["severity"] == "error"
     assert "netscape navigator" in found["message"]
 
 
 @pytest.mark.parametrize(("version", "severity"), [("2024.1.1", "warning"), ("2999.12.31", "ok")])
 def test_an_outdated_yt_dlp_is_told(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, severity: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, severity: str
 ) -> None:
     """The installed package is looked at, so another one is put before it."""
     info = tmp_path / "first" / f"yt_dlp-{version}.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: yt-dlp\nVersion: {version}\n")
     monkeypatch.syspath_prepend(info.parent)
-    found = checks(run, "--offline")["yt-dlp"]
+    found = probe("yt-dlp")
     assert (found["severity"], found["message"]) == (severity, f"yt-dlp {version}")
     if severity == "warning":
         assert "pip install --upgrade" in found["hint"]
@@ -181,14 +186,14 @@ def test_an_outdated_yt_dlp_is_told(
     ],
 )
 def test_an_ollama_that_ignores_schemas_or_has_little_memory_is_told(
-    run: Run, monkeypatch: pytest.MonkeyPatch, version: str, gigabytes: float, severity: str, hint: str
+    monkeypatch: pytest.MonkeyPatch, version: str, gigabytes: float, severity: str, hint: str
 ) -> None:
     monkeypatch.setattr(planning, "free_memory", lambda: int(gigabytes * 10**9))
     with Ollama(version=version) as ollama:
         ollama.add(Model(models.default_context_model().name))
         monkeypatch.setenv(config.HOSTS_VARIABLE, ollama.base)
-        found = checks(run, "--offline")["ollama"]
-        assert (found["severity"], (found["hint"] or "").startswith(hint)) == (severity, True)
+        found = probe("ollama")
+        assert (found["severity"], found["hint"].startswith(hint)) == (severity, True)
         assert ollama.count("chat") == 0
 
 
@@ -196,7 +201,7 @@ def test_an_ollama_that_ignores_schemas_or_has_little_memory_is_told(
 def test_the_words_of_a_program_follow_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str
 ) -> None:
-    def broken(_runtime: object) -> doctor.Check:
+    def broken(_runtime: object) -> doctor.Finding:
         raise RuntimeError("raw")
 
     monkeypatch.setitem(doctor.PROBES, "python", broken)
@@ -211,7 +216,7 @@ def test_sections_that_were_turned_on_later_are_told(run: Run, isolated_home: Pa
     (isolated_home / "config.toml").write_text("search.levels = true\n")
     told = run("status").err
     assert "The sections of 2 videos are not searchable yet" in told
-    assert checks(run, "--offline")["index"]["severity"] == "warning"
+    assert probe("index")["severity"] == "warning"
     assert run("rebuild").code == 0
     assert "not searchable yet" not in run("status").err
 
@@ -255,43 +260,41 @@ class TestYoutubeExtra:
     DENO = JavaScriptRuntime("deno", "2.9.8", True)
     NODE = JavaScriptRuntime("node", "20.20.2", False)
 
-    def test_a_runtime_and_its_scripts_are_named(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_runtime_and_its_scripts_are_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
         runtimes(monkeypatch, self.DENO, self.NODE)
         lacking(monkeypatch)
-        found = checks(run, "--offline")["javascript"]
+        found = probe("javascript")
         assert (found["severity"], found["message"]) == ("ok", "deno 2.9.8, yt-dlp-ejs 9.9")
 
-    def test_without_a_runtime_nothing_is_wrong_and_the_line_is_told(
-        self, run: Run, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_without_a_runtime_nothing_is_wrong_and_the_line_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
         runtimes(monkeypatch)
         lacking(monkeypatch, "yt-dlp-ejs", "curl_cffi")
-        found = checks(run, "--offline")
         for name in ("javascript", "impersonation"):
-            assert (found[name]["severity"], found[name]["message"]) == ("ok", "none")
-            assert "subtitle-rag self add youtube" in found[name]["hint"]
+            found = probe(name)
+            assert (found["severity"], found["message"]) == ("ok", "none")
+            assert "subtitle-rag self add youtube" in found["hint"]
 
-    def test_an_old_runtime_is_told(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_old_runtime_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
         runtimes(monkeypatch, self.NODE)
-        found = checks(run, "--offline")["javascript"]
+        found = probe("javascript")
         assert (found["severity"], found["message"]) == ("warning", "node 20.20.2 is too old")
 
-    def test_missing_scripts_are_told(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_missing_scripts_are_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
         runtimes(monkeypatch, self.DENO)
         lacking(monkeypatch, "yt-dlp-ejs")
-        found = checks(run, "--offline")["javascript"]
+        found = probe("javascript")
         assert (found["severity"], found["message"]) == ("warning", "deno 2.9.8")
         assert "yt-dlp-ejs" in found["hint"]
 
-    def test_a_curl_cffi_that_yt_dlp_refuses_is_told(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_curl_cffi_that_yt_dlp_refuses_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
         lacking(monkeypatch)
         monkeypatch.delitem(_REQUEST_HANDLERS, "CurlCFFI", raising=False)
-        found = checks(run, "--offline")["impersonation"]
+        found = probe("impersonation")
         assert (found["severity"], found["message"]) == ("warning", "curl_cffi 9.9")
         assert "does not accept" in found["hint"]
 
     def test_what_reads_the_keyring_of_gnome_is_told(
-        self, run: Run, isolated_home: Path, monkeypatch: pytest.MonkeyPatch
+        self, isolated_home: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Chrome on GNOME keeps the key of its cookies in a keyring, which yt-dlp reads by a package."""
         folder = Path(os.environ["XDG_CONFIG_HOME"]) / "google-chrome" / "Default"
@@ -307,7 +310,7 @@ class TestYoutubeExtra:
             database.commit()
         monkeypatch.setattr("yt_dlp.cookies.secretstorage", None)
         configure(isolated_home, 'cookies_from_browser = "chrome+gnomekeyring"')
-        found = checks(run, "--offline")["cookies"]
+        found = probe("cookies")
         assert found["severity"] == "error"
         assert "secretstorage" in found["message"]
         assert found["hint"].endswith("secretstorage")

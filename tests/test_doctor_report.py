@@ -10,7 +10,6 @@ import pytest
 
 from subtitle_rag import bug_report, doctor, log_file
 from subtitle_rag.bug_report import shortener
-from subtitle_rag.doctor import Check
 from subtitle_rag.domain import VideoFailed
 from subtitle_rag.log_file import logging_to
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
@@ -62,9 +61,9 @@ def test_a_file_that_comes_while_the_checks_run_is_not_either(
 ) -> None:
     file = tmp_path / "report.md"
 
-    def slow(_runtime: object) -> Check:
+    def slow(_runtime: object) -> tuple[str, str]:
         file.write_text("mine")
-        return Check("slow", "ok", "")
+        return "ok", ""
 
     monkeypatch.setitem(doctor.PROBES, "library", slow)
     assert run("doctor", "--offline", "--report", file, "--json").failure == "report_exists"

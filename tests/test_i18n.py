@@ -289,6 +289,8 @@ def test_errors_speak_the_language_in_force() -> None:
         ({"LANG": "ko_KR.UTF-8"}, "ko"),
         ({"LANG": "en_US.UTF-8"}, "en"),
         ({"LANG": "C.UTF-8"}, "en"),
+        ({"LANG": "KO"}, "ko"),
+        ({"LANG": "en_US:ko"}, "en"),
         ({"LC_ALL": "ko_KR.UTF-8", "LANG": "en_US.UTF-8"}, "ko"),
         ({"LC_ALL": "C", "LANG": "ko_KR.UTF-8"}, "en"),
         ({"LC_MESSAGES": "ko_KR.UTF-8", "LANG": "en_US.UTF-8"}, "ko"),

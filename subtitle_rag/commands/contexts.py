@@ -1,6 +1,5 @@
 """`contexts`: the sentences that a local model writes about each window."""
 
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -15,6 +14,7 @@ from subtitle_rag.commands.options import (
     channel_option,
     complete_channels,
     complete_context_models,
+    file_to_write,
     model_option,
     runtime_outcome,
     video_option,
@@ -189,11 +189,9 @@ def contexts_model(runtime: Runtime, channel: str, name: str | None, usual: bool
 def contexts_export(
     runtime: Runtime, file: str, channel: Sequence[str], video: Sequence[str], force: bool
 ) -> output.Outcome:
-    path = Path(file).expanduser() if file != "-" else None
-    if path is None and wants_json():
+    if file == "-" and wants_json():
         raise click.UsageError(_("--json needs a file: without one the contexts themselves go to standard output."))
-    if path is not None and not force and os.path.lexists(path):
-        raise UsageError("export_exists", path=str(path))
+    path = file_to_write(file, force=force) if file != "-" else None
     runtime.require_library()
     channels, videos = channel_ids(runtime.library, channel), video_ids(runtime.library, video)
     from subtitle_rag.contexts import context_file

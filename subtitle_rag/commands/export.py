@@ -1,6 +1,5 @@
 """`export`, `play`, `clip`: scenes for other programs, in a player one after another, and as video files."""
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +8,7 @@ import click
 
 from subtitle_rag import exporting, output
 from subtitle_rag.commands.open import say_if_loading
-from subtitle_rag.commands.options import runtime_outcome
+from subtitle_rag.commands.options import file_to_write, runtime_outcome
 from subtitle_rag.commands.scene_arguments import SceneChoice, choose_scenes, chosen_spans, scene_span
 from subtitle_rag.domain import AppError, UsageError, clock
 from subtitle_rag.i18n import N_, _, n_
@@ -42,12 +41,10 @@ class FormatChoice(click.Choice[str]):
 def export_(
     runtime: "Runtime", name: str | None, choice: SceneChoice, file: str | None, clips: str | None, force: bool
 ) -> output.Outcome:
-    path = Path(file).expanduser() if file not in (None, "-") else None
+    path = None if file is None or file == "-" else file_to_write(file, force=force)
     format_name = name or _format_of(path) or "md"
     if path is None and exporting.is_binary(format_name):
         raise UsageError("export_without_file", format=format_name)
-    if path is not None and not force and os.path.lexists(path):
-        raise UsageError("export_exists", path=str(path))
     scenes = exporting.read_scenes(runtime.library, chosen_spans(runtime, choice))
     if clips is not None:
         scenes = [replace(scene, clip=exporting.clip_of(Path(clips).expanduser(), scene)) for scene in scenes]

@@ -31,13 +31,15 @@ def _complete_topics(ctx: click.Context, _param: click.Parameter, incomplete: st
 def help_(ctx: click.Context, words: Sequence[str]) -> output.Outcome:
     settings: Settings = ctx.obj
     if not words:
-        return _topics()
+        topics = [{"name": each.name, "korean": each.korean, "title": _(each.title)} for each in manual.TOPICS]
+        notes = [_("subtitle-rag help TOPIC explains one of these, subtitle-rag help COMMAND a command.")]
+        return output.Outcome({"topics": topics}, output.table([tuple(each.values()) for each in topics]), notes)
     topic = manual.find_topic("-".join(words))
     usage = _usage(ctx, words)
     if topic is None and usage is None:
         name = " ".join(words)
-        topics = [each for topic in manual.TOPICS for each in (topic.name, topic.korean)]
-        near = did_you_mean(nearest(name.casefold(), [*topics, *_verbs(ctx)]))
+        names = [each for topic in manual.TOPICS for each in (topic.name, topic.korean)]
+        near = did_you_mean(nearest(name.casefold(), [*names, *_verbs(ctx)]))
         raise UsageError("unknown_topic", name=name, near=near)
     lines: list[str] = []
     if topic is not None:
@@ -51,12 +53,6 @@ def help_(ctx: click.Context, words: Sequence[str]) -> output.Outcome:
     }
     lines += [*(["", ""] if lines and usage else []), *(usage or "").splitlines()]
     return output.Outcome(result, lines)
-
-
-def _topics() -> output.Outcome:
-    topics = [{"name": topic.name, "korean": topic.korean, "title": _(topic.title)} for topic in manual.TOPICS]
-    notes = [_("subtitle-rag help TOPIC explains one of these, subtitle-rag help COMMAND a command.")]
-    return output.Outcome({"topics": topics}, output.table([tuple(topic.values()) for topic in topics]), notes)
 
 
 def _usage(ctx: click.Context, words: Sequence[str]) -> str | None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import config, output
+from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import N_, _
 
 if TYPE_CHECKING:
@@ -160,6 +161,14 @@ def confirmed(question: str, *, yes: bool) -> bool:
     if not sys.stdin.isatty():
         raise click.UsageError(_("Without a terminal to ask on, --yes is needed."))
     return output.confirm(question)
+
+
+def file_to_write(file: str, *, force: bool) -> Path:
+    """Return the path of a file to write; raises UsageError `export_exists` if it is there, unless `force`."""
+    path = Path(file).expanduser()
+    if not force and os.path.lexists(path):
+        raise UsageError("export_exists", path=str(path))
+    return path
 
 
 def completions(names: "Iterable[tuple[str, str]]", prefix: str) -> "Completions":

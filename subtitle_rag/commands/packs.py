@@ -1,6 +1,5 @@
 """`pack` and `unpack`: channels and videos of a library as one file."""
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
@@ -13,12 +12,13 @@ from subtitle_rag import output, packing
 from subtitle_rag.commands.options import (
     complete_channels,
     complete_files,
+    file_to_write,
     print_outcome,
     runtime_outcome,
     video_option,
     wants_json,
 )
-from subtitle_rag.domain import AppError, UsageError, byte_size
+from subtitle_rag.domain import AppError, byte_size
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import channel_ids, video_ids
 from subtitle_rag.models import ENCODER
@@ -49,9 +49,7 @@ def pack_(
     file: str,
     force: bool,
 ) -> output.Outcome:
-    path = Path(file).expanduser()
-    if not force and os.path.lexists(path):
-        raise UsageError("export_exists", path=str(path))
+    path = file_to_write(file, force=force)
     runtime.require_library()
     videos, ids = video_ids(runtime.library, video), channel_ids(runtime.library, channels)
     selection = packing.PackSelection(tuple(ids), tuple(videos), marks, vectors)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from subtitle_rag import doctor
 from subtitle_rag.config import settings as config
 from subtitle_rag.indexing import INTERACTIVE_TIMEOUT_S
 from subtitle_rag.library import connection
@@ -152,9 +153,9 @@ def test_files_that_are_gone_are_told(run: Run, captions: Path) -> None:
     (gone,) = run("status", "--json").result["gone"]
     assert (gone["title"], gone["source"]) == ("국수", str(file))
     assert f"The caption file of 국수 is gone: {file}." in run("status").out
-    checks = {check["name"]: check for check in run("doctor", "--json", "--offline").result["checks"]}
-    assert checks["files"]["severity"] == "warning"
-    assert str(file) in checks["files"]["message"]
+    with Runtime(config.load()) as runtime:
+        check = doctor.probe("files", runtime)
+    assert (check.severity, str(file) in check.message) == ("warning", True)
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may read everything")

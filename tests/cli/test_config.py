@@ -15,7 +15,7 @@ from subtitle_rag import i18n
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.origins import without_user
 from subtitle_rag.config.schema import settings_schema
-from subtitle_rag.config.settings import HOSTS_VARIABLE, LANGUAGE_VARIABLE, Paths
+from subtitle_rag.config.settings import HOSTS_VARIABLE, LANGUAGE_VARIABLE
 from subtitle_rag.config.template import config_template
 from tests.support.cases import cases
 from tests.support.commandline import Run
@@ -397,10 +397,3 @@ def test_keys_are_narrowed_by_their_ids(run: Run) -> None:
     refused = run("keys", "app.libary", "--json")
     assert (refused.code, refused.failure) == (2, "unknown_setting")
     assert "did you mean app.library?" in refused.err
-
-
-def test_a_wrong_language_from_outside_is_blamed_on_it(run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(LANGUAGE_VARIABLE, "fr")
-    (mistake,) = run("config", "validate", "--json").document["result"]["mistakes"]
-    assert (mistake["file"], mistake["key"], mistake["line"]) == (LANGUAGE_VARIABLE, "language", None)
-    assert Paths.find() == config.read().settings.paths

@@ -5,7 +5,6 @@ import os
 import random
 import re
 import shutil
-import signal
 import sys
 import time
 from collections.abc import Callable
@@ -214,22 +213,6 @@ def test_one_at_a_time_works_on_a_library(run: Run, ollama: StandIn, path: Path,
     with FileLock(isolated_home / "data" / "evaluation.lock"):
         outcome = run("eval", "make", path, "--json")
     assert (outcome.code, outcome.failure) == (3, "evaluation_busy")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
-def test_control_c_ends_making_at_once(run: Run, ollama: StandIn, path: Path, isolated_home: Path) -> None:
-    ollama.answer(evaluates, evaluates)
-    run("eval", "make", path, "--count", "1")
-    ollama.clear()
-    hold = ollama.hold()
-    with start(isolated_home, "eval", "make", path, "--count", "5") as process:
-        assert hold.arrived.wait(60)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
-        hold.release()
-    assert (process.returncode, out) == (130, b"")
-    assert b"Traceback" not in err
-    assert len(questions(path)) == 1
 
 
 @pytest.mark.campaign(part="kills")

@@ -2,12 +2,13 @@
 
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from subtitle_rag.config.settings import Paths
+from subtitle_rag import doctor
+from subtitle_rag.config.settings import Paths, load
 from subtitle_rag.library.store import Library
+from subtitle_rag.runtime import Runtime
 from tests.support.commandline import Run
 from tests.support.heard import MODEL, heard, install_reader, write_wav
 
@@ -168,25 +169,24 @@ def test_a_list_is_chosen_from_and_not_listened_to(run: Run, tmp_path: Path) -> 
     assert "--listen" in refused.err
 
 
-def listening_check(run: Run) -> dict[str, Any]:
-    found = {each["name"]: each for each in run("doctor", "--offline", "--json").result["checks"]}
-    assert (found["plugins"]["severity"], found["plugins"]["message"]) == ("ok", f"{MODEL}, other")
-    check: dict[str, Any] = found["listening"]
-    return check
+def listening_check() -> doctor.Check:
+    with Runtime(load()) as runtime:
+        assert doctor.probe("plugins", runtime) == doctor.Check("plugins", "ok", f"{MODEL}, other")
+        return doctor.probe("listening", runtime)
 
 
 def test_status_and_doctor_tell_what_listens_and_what_waits(run: Run, film: Path, isolated_home: Path) -> None:
-    assert listening_check(run)["severity"] == "ok", "it is optional"
+    assert listening_check().severity == "ok", "it is optional"
     film.with_name("깨짐.wav").write_bytes(film.read_bytes()[:20_000])
     run("listen", film.parent, "--model", MODEL, "--yes")
     assert run("status", "--json").result["stages"]["listening"] == {"done": 1, "due": 0, "failed": 1}
     assert "Listening: 1 heard, 0 waiting, 1 failed." in run("status").out
     with closing(Library(Paths.under(isolated_home).library)) as library:
         library.listenings.ask([*library.listenings.all()], again=True)
-    missing = listening_check(run)
-    assert missing["severity"] == "warning"
-    assert "models get" in missing["hint"] or "self add listen" in missing["hint"]
+    missing = listening_check()
+    assert missing.severity == "warning"
+    assert "models get" in (missing.remedy or "") or "self add listen" in (missing.remedy or "")
     (isolated_home / "config.toml").write_text(f'[models]\nspeech = "{MODEL}"\n')
-    found = listening_check(run)
-    assert found["severity"] == "ok"
-    assert found["message"].startswith(f"{MODEL}; 2 videos wait")
+    found = listening_check()
+    assert found.severity == "ok"
+    assert found.message.startswith(f"{MODEL}; 2 videos wait")

@@ -130,10 +130,10 @@ def test_print_wants_a_link(run: Run) -> None:
 def test_doctor_looks_at_the_player_that_would_play(home: Path) -> None:
     prefer(home, "vlc")
     with Runtime(config.load(home=home, language="en")) as runtime:
-        assert doctor.PROBES["player"](runtime) == doctor.Check("player", "ok", "vlc")
+        assert doctor.probe("player", runtime) == doctor.Check("player", "ok", "vlc")
     prefer(home, "iina")  # which is gone: the browser plays in its place
     with Runtime(config.load(home=home, language="en")) as runtime:
-        assert doctor.PROBES["player"](runtime) == doctor.Check("player", "ok", "browser")
+        assert doctor.probe("player", runtime) == doctor.Check("player", "ok", "browser")
 
 
 @pytest.mark.programs("sh")
@@ -156,15 +156,15 @@ def test_doctor_tries_mpv_and_the_yt_dlp_that_it_gets(
     extractor.chmod(0o755)
     monkeypatch.setattr(player.mpv, "extractor_path", lambda cache: str(extractor))
     with Runtime(config.load(home=home, language="en")) as runtime:
-        assert doctor.PROBES["player"](runtime) == doctor.Check("player", "ok", "mpv 0.35.1, yt-dlp 2026.01.02")
+        assert doctor.probe("player", runtime) == doctor.Check("player", "ok", "mpv 0.35.1, yt-dlp 2026.01.02")
         extractor.write_text("#!/bin/sh\necho broken >&2\nexit 1\n")
-        check = doctor.PROBES["player"](runtime)
+        check = doctor.probe("player", runtime)
         assert (check.severity, check.message) == (
             "warning",
             "mpv plays files but no links, for it finds no yt-dlp that runs. It said: broken",
         )
         (tmp_path / "mpv").write_text("#!/bin/sh\necho no display >&2\nexit 1\n")
-        check = doctor.PROBES["player"](runtime)
+        check = doctor.probe("player", runtime)
         assert (check.severity, check.message) == (
             "warning",
             "mpv is installed but does not start. It said: no display",

@@ -218,18 +218,6 @@ def test_the_usual_host_is_told_to_be_the_default(monkeypatch: pytest.MonkeyPatc
     assert config.host_origin("http://127.0.0.1:9", settings) == ""
 
 
-@pytest.mark.parametrize(
-    ("locale", "language"), [("ko", "ko"), ("ko_KR.UTF-8", "ko"), ("KO", "ko"), ("C", "en"), ("en_US:ko", "en")]
-)
-def test_the_locale_decides_where_nothing_else_does(
-    locale: str, language: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("LANG", locale)
-    assert config.load().language == language
-
-
 def test_a_bad_language_is_blamed_on_where_it_was_said(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_text("language = 'ko'")
     monkeypatch.setenv(LANGUAGE_VARIABLE, "fr")

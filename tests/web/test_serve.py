@@ -9,8 +9,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -69,6 +69,17 @@ def page(home: Path) -> Iterator[str]:
     assert server.returncode == 0, told
     assert rest == ""
     assert "Traceback" not in told
+
+
+@asynccontextmanager
+async def app_of(page: str) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
+    """The socket of a page's app, as the page opens it."""
+    own = urlsplit(page)
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(f"{page}ws?width=100&height=30", origin=f"{own.scheme}://{own.netloc}") as socket,
+    ):
+        yield socket
 
 
 async def searched(tab: Tab, page: str, query: str) -> None:
@@ -161,13 +172,7 @@ def test_a_late_focus_leads_to_the_search_line_and_input_that_holds_nothing_ends
 async def test_the_app_of_a_page_ends_when_its_server_is_killed(home: Path) -> None:
     with subprocess.Popen(command(home, "--port", "0"), stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout
-        address = server.stdout.readline().strip()
-        own = urlsplit(address)
-        origin = f"{own.scheme}://{own.netloc}"
-        async with (
-            aiohttp.ClientSession() as session,
-            session.ws_connect(f"{address}ws?width=100&height=30", origin=origin) as socket,
-        ):
+        async with app_of(server.stdout.readline().strip()) as socket:
             await socket.receive_bytes()  # it has started
             log = (home / "log" / "subtitle-rag.log").read_text()
             app = int(re.findall(r" app\[(\d+)\]", log)[-1])
@@ -206,16 +211,11 @@ def test_a_server_that_is_killed_at_any_moment_leaves_no_process(
 
 async def killed(server: subprocess.Popen[str], page: str, after_s: float) -> None:
     """Open two pages, type into one of them, and kill the server."""
-    own = urlsplit(page)
-    origin = f"{own.scheme}://{own.netloc}"
-    async with aiohttp.ClientSession() as session:
-        sockets = [await session.ws_connect(f"{page}ws?width=100&height=30", origin=origin) for _page in range(2)]
+    async with app_of(page) as socket, app_of(page):
         await asyncio.sleep(after_s)
         with suppress(ConnectionError):
-            await sockets[0].send_json(["stdin", "물회"])
+            await socket.send_json(["stdin", "물회"])
         server.kill()
-        for socket in sockets:
-            await socket.close()
 
 
 def processes_of(home: Path) -> list[str]:
@@ -278,13 +278,8 @@ async def test_an_app_that_does_not_answer_is_ended(monkeypatch: pytest.MonkeyPa
 
 async def typed(page: str, *packets: list[str]) -> str:
     """Send these packets to the app of a new page; return its drawing once that shows the text of the last one."""
-    own = urlsplit(page)
     drawn = b""
-    async with (
-        aiohttp.ClientSession() as session,
-        session.ws_connect(f"{page}ws?width=100&height=30", origin=f"{own.scheme}://{own.netloc}") as socket,
-        asyncio.timeout(STARTING_S),
-    ):
+    async with app_of(page) as socket, asyncio.timeout(STARTING_S):
         while "구간 75".encode() not in drawn:
             drawn += await socket.receive_bytes()
         drawn = b""
@@ -298,12 +293,7 @@ async def typed(page: str, *packets: list[str]) -> str:
 @pytest.mark.programs("sh")  # a shell starts the app
 async def test_a_page_shows_the_sample_and_the_users_library_again(page: str) -> None:
     """Ctrl+D opens the other library in the same process: the page stays, and takes keys."""
-    own = urlsplit(page)
-    async with (
-        aiohttp.ClientSession() as session,
-        session.ws_connect(f"{page}ws?width=100&height=30", origin=f"{own.scheme}://{own.netloc}") as socket,
-        asyncio.timeout(3 * STARTING_S),  # for three apps
-    ):
+    async with app_of(page) as socket, asyncio.timeout(3 * STARTING_S):  # for three apps
         screen = b""
 
         async def drawn(words: str) -> None:
