@@ -19,7 +19,6 @@ logger = logging.getLogger(__name__)
 TITLE = "subtitle-rag"
 LONGEST = 200
 """Characters of a notice; desktops cut off what is longer."""
-TIMEOUT_S = 10
 _APPLE_SCRIPT = "on run words\ndisplay notification (item 1 of words) with title (item 2 of words)\nend run"
 _TEXT_VARIABLE = "NOTICE_TEXT"
 _POWERSHELL = f"""
@@ -49,7 +48,7 @@ def announce(text: str) -> bool:
             capture_output=True,
             encoding="utf-8",
             errors="replace",
-            timeout=TIMEOUT_S,
+            timeout=10,
             env={**os.environ, **variables},
         )
     except (OSError, subprocess.TimeoutExpired):

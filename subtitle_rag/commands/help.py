@@ -15,8 +15,6 @@ from subtitle_rag.i18n import _
 if TYPE_CHECKING:
     from subtitle_rag.commands.options import Completions
 
-WIDEST = 100
-
 
 def _complete_topics(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
     """Complete topics of the help, and commands."""
@@ -43,7 +41,7 @@ def help_(ctx: click.Context, words: Sequence[str]) -> output.Outcome:
         raise UsageError("unknown_topic", name=name, near=near)
     lines: list[str] = []
     if topic is not None:
-        width = min(shutil.get_terminal_size().columns, WIDEST)
+        width = min(shutil.get_terminal_size().columns, 100)
         lines += [_(topic.title), "", *manual.text_lines(topic.blocks(settings), width)]
     result = {
         "topic": topic.name if topic else None,

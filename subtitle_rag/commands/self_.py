@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-UPDATABLE = ("yt-dlp",)
-"""Packages with more frequent releases than this program."""
 LINE_CELLS = 60
 """Characters of an installer's line in the progress bar."""
 STATES = {
@@ -49,7 +47,7 @@ def self_add(name: str) -> output.Outcome:
 @self_.command(
     "update", help=N_("Update yt-dlp, which must follow YouTube's changes; of other packages only what it needs.")
 )
-@click.argument("package", type=click.Choice(UPDATABLE))
+@click.argument("package", type=click.Choice(["yt-dlp"]))
 @print_outcome
 def self_update(package: str) -> output.Outcome:
     from importlib.metadata import version
