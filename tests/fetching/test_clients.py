@@ -12,10 +12,10 @@ import pytest
 from subtitle_rag.captions.refusals import FINAL
 from subtitle_rag.fetching import RunOptions
 from tests.fetching.desk import HANDLE, Clock, Desk, changes, channel, clip, fetched, rests
-from tests.stand_ins.youtube import Caption
+from tests.stand_ins.youtube import Caption, Channel
+from tests.support.cases import cases
 
 WEB, HEADSET, TV = "WEB", "VISIONOS", "TVHTML5"
-ID = "slowcook001"
 COOKIES = """# Netscape HTTP Cookie File
 .youtube.com\tTRUE\t/\tTRUE\t1999999999\tLOGIN_INFO\tnobody
 .youtube.com\tTRUE\t/\tTRUE\t1999999999\tSAPISID\tnobody
@@ -81,18 +81,22 @@ def account(request: pytest.FixtureRequest, desk: Desk, tmp_path: Path) -> bool:
     return bool(request.param == "cookies")
 
 
-def outcome(desk: Desk) -> tuple[str, int]:
+def outcome(desk: Desk, video_id: str) -> tuple[str, int]:
     """What became of the video, or why the queue rests, and the requests that it cost."""
-    events = desk.run(ID, run_options=RunOptions(patient=False))
+    events = desk.run(video_id, run_options=RunOptions(patient=False))
     resting = rests(events)
-    return resting[0][0] if resting else changes(events)[ID], desk.youtube.count()
+    return resting[0][0] if resting else changes(events)[video_id], desk.youtube.count()
 
 
-@pytest.mark.parametrize("case", CASES)
+@cases("case", CASES)
 def test_each_video_comes_by_the_client_that_is_given_it(desk: Desk, account: bool, case: str) -> None:
+    """Each in a channel of its own: the client that served is remembered by channel."""
     video, *expected = CASES[case]
-    desk.youtube.add(clip(1, **video))
-    assert outcome(desk) == expected[account]
+    number = list(CASES).index(case)
+    made = clip(number, **video)
+    desk.youtube.add(Channel(f"UC{number:022d}", f"@부엌{number}", "느린 부엌", [made]))
+    desk.place.library.sources.end_rest()
+    assert outcome(desk, made.id) == expected[account]
 
 
 HALF = b'<script>var ytInitialPlayerResponse = {"playabilityStatus": {"status": "OK", "playab'
@@ -220,11 +224,11 @@ def test_a_javascript_runtime_changes_no_number_of_requests(
 @pytest.mark.campaign(part="lists")
 def test_a_channel_of_200_mixed_videos_with_every_fault_loses_none_that_plays(desk: Desk, clock: Clock) -> None:
     """Every case by turns; every third video meets one fault, once, in every place by turns."""
-    cases = [(name, *case[:2]) for name, case in CASES.items() if name != "all are taken for robots"]
+    mixed = [(name, *case[:2]) for name, case in CASES.items() if name != "all are taken for robots"]
     faults = itertools.cycle(itertools.product(PLACES.values(), FAULTS.values()))
     made, expected = [], {}
     for number in range(200):
-        _name, video, (code, _requests) = cases[number % len(cases)]
+        _name, video, (code, _requests) = mixed[number % len(mixed)]
         made.append(clip(number, **video))
         expected[made[-1].id] = "done" if code == "new" else code
         if number % 3 == 0:

@@ -79,19 +79,6 @@ def test_a_model_that_is_here_is_verified_without_a_network(hub: Hub, store: Mod
     assert (again.bytes, again.fetched_bytes) == (first.bytes, 0)
 
 
-def test_what_check_finds_wrong_is_all_that_is_fetched_anew(hub: Hub, store: ModelStore) -> None:
-    fetched(store)
-    weights = place(store) / "pytorch_model.bin"
-    weights.write_bytes(b"x" + WEIGHTS[1:])
-    hub.asked.clear()
-    assert fetched(store).fetched_bytes == len(WEIGHTS)
-    assert weights.read_bytes() == WEIGHTS
-    assert [asked.path.rpartition("/")[2] for asked in hub.asked] == [
-        "pytorch_model.bin",
-        hashlib.sha256(WEIGHTS).hexdigest(),
-    ]
-
-
 def test_without_a_pinned_revision_the_first_that_the_hub_named_is_kept(hub: Hub, store: ModelStore) -> None:
     first = fetched(store, RERANKER)
     hub.push(RERANKER, {**RERANKER_FILES, "tokenizer.json": b'{"newer": 1}'})
