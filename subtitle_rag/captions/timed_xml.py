@@ -133,12 +133,8 @@ class _Reader:
         frame = _number(values.get("frameRate")) or 30.0
         over, _space, under = values.get("frameRateMultiplier", "").partition(" ")
         frame *= (_number(over) or 1.0) / (_number(under) or 1.0)
-        self._rates = {
-            "frame": frame,
-            "tick": _number(values.get("tickRate")) or frame if "frameRate" in values else 1.0,
-        }
-        if tick := _number(values.get("tickRate")):
-            self._rates["tick"] = tick
+        tick = _number(values.get("tickRate")) or (frame if "frameRate" in values else 1.0)
+        self._rates = {"frame": frame, "tick": tick}
         self._is_relative = not any(key.startswith("itunes:") for key in attributes)  # Apple counts from the beginning
 
     def _ms(self, value: str) -> int | None:

@@ -141,12 +141,6 @@ def test_a_word_of_ten_minutes_is_a_window_of_the_greatest_length() -> None:
     assert made[1].start_ms == 10_000
 
 
-def test_a_word_of_a_million_letters_is_cut_and_nothing_of_it_is_lost() -> None:
-    made = cut_windows("v", [*speech(30), cue(30, 33, "가" * 1_000_000), *speech(30, start=33)])
-    assert max(len(w.text) for w in made) <= MAX_CHARS + 1
-    assert sum(w.text.count("가") for w in made) >= 1_000_000
-
-
 def test_three_hours_in_one_cue_are_divided_evenly_at_its_words() -> None:
     text = " ".join(f"낱말{i}" for i in range(9_000))
     made = cut_windows("v", [cue(0, 3 * 3600, text)])
