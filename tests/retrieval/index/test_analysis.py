@@ -1,8 +1,6 @@
 """Queries and texts at one analyzer: the same morphemes as alone, queries first, whatever becomes of the host."""
 
-import os
 import re
-import signal
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -23,7 +21,7 @@ from subtitle_rag.retrieval.index.index_host import EdgeService
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.values import Filter
 from subtitle_rag.runtime import Runtime
-from tests.support.invented import alive, came_true, caption_folder
+from tests.support.invented import came_true, caption_folder
 from tests.support.searchable import filled, video
 
 pytestmark = pytest.mark.kiwi
@@ -168,21 +166,6 @@ def test_who_looks_at_the_first_texts_alone_has_no_others_analysed(
     first.set()
     assert len(asked) <= 2
     index.close()
-
-
-@pytest.mark.hosts
-def test_a_host_that_is_killed_in_the_midst_is_started_again(
-    tmp_path: Path, analyzer: Analyzer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "0.1")
-    index = HostedIndex(tmp_path / "index", META)
-    found = HostedAnalyzer(index).morphemes(SENTENCES)
-    first, killed = next(found), index.host_pid
-    os.kill(killed, signal.SIGKILL)
-    assert [first, *found] == list(analyzer.morphemes(SENTENCES))
-    assert index.host_pid != killed
-    index.close()
-    assert came_true(lambda: not alive(index.host_pid))
 
 
 def test_nearness_is_that_of_the_analyzer_and_a_query_waits_for_few_forms(

@@ -257,15 +257,6 @@ def test_pairs_of_letters_of_the_context_count_as_often_too() -> None:
     assert dict(zip(*astuple(in_context), strict=True))[pair] > dict(zip(*astuple(inside), strict=True))[pair]
 
 
-def test_a_longer_document_weighs_a_word_less_and_a_repeated_word_more() -> None:
-    def of_chicken(forms: list[str]) -> float:
-        vector = document_vector(forms, "")
-        return dict(zip(vector.indices, vector.values, strict=True))[term_id("m", "치킨")]
-
-    assert of_chicken(["치킨"] * 3) > of_chicken(["치킨"]) > of_chicken(["치킨", *map(str, range(200))])
-    assert of_chicken(["치킨"] * 10_000) < DEFAULT_PARAMS.k1 + 1
-
-
 @given(st.lists(TEXT, max_size=8), TEXT)
 def test_the_index_takes_every_documents_vector(forms: list[str], text: str) -> None:
     vector = document_vector(map(key, forms), text)
@@ -276,11 +267,6 @@ def test_the_index_takes_every_documents_vector(forms: list[str], text: str) -> 
 def test_nothing_has_an_empty_vector() -> None:
     assert document_vector([], "") == sparse({})
     assert sparse({}).indices == ()
-
-
-def test_keys_fold_width_and_case() -> None:
-    assert key("ＡＢＣ") == key("abc") == key("ABC")
-    assert key("ﬁ") == "fi"
 
 
 def test_adverbs_and_their_like_name_nothing(analyzer: Analyzer) -> None:

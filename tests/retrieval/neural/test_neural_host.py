@@ -14,7 +14,6 @@ import pytest
 
 from subtitle_rag.config.settings import ModelSettings, Paths, Settings
 from subtitle_rag.domain import UsageError
-from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.models.model_store import ModelStore
 from subtitle_rag.retrieval.neural.device import plan_device
 from subtitle_rag.retrieval.neural.encoder import FlagEncoder
@@ -259,21 +258,6 @@ def test_a_killed_process_is_started_again_by_the_next_call(alone: Path, encoder
 
 
 # leaving
-
-
-@pytest.mark.campaign(part="models")
-def test_it_leaves_with_the_last_model_though_clients_are_connected(
-    alone: Path, encoder_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SUBTITLE_RAG_NEURAL_LINGER", "60")
-    monkeypatch.setenv("SUBTITLE_RAG_NEURAL_IDLE", "0.3")
-    models = made(alone, encoder=encoder_folder)
-    encoder_of(models).query("청귤")  # loading takes longer than that
-    left = models.host_pid
-    assert came_true(lambda: not alive(left))
-    assert host_entry(alone) is None
-    assert models._call("state").pid == models.host_pid != left
-    models.close()
 
 
 @pytest.mark.campaign(part="models")

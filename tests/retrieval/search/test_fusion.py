@@ -148,26 +148,6 @@ def test_the_order_follows_the_score_and_then_the_id(lists: dict[str, list[str]]
             assert entry.score == pytest.approx(sum(WEIGHTS[name] / (RRF_K + at) for name, at in ranks.items()))
 
 
-@given(LISTS, st.data())
-def test_a_better_rank_is_never_a_worse_place(lists: dict[str, list[str]], data: st.DataObject) -> None:
-    name = data.draw(st.sampled_from(sorted(lists)))
-    ids = lists[name]
-    if len(ids) < 2:
-        return
-    at = data.draw(st.integers(1, len(ids) - 1))
-    risen = ids[at]
-    better = [*ids[: at - 1], risen, ids[at - 1], *ids[at + 1 :]]
-
-    def place(own: Mapping[str, list[str]]) -> int | None:
-        made = fuse({name: hits(*ids) for name, ids in own.items()}, ALL)
-        return next(entry.scores["fused"].rank for entry in made if entry.window_id == risen)
-
-    before, after = place(lists), place({**lists, name: better})
-    assert before
-    assert after
-    assert after <= before
-
-
 @given(st.lists(st.sampled_from(IDS), unique=True), st.lists(st.sampled_from(IDS), unique=True))
 def test_without_any_vectors_bm25_keeps_its_order(bm25: list[str], dense: list[str]) -> None:
     lists = {"bm25": hits(*bm25), "dense": [], "sparse": []}

@@ -167,11 +167,14 @@ def test_named_retrievers_answer_alone(searcher: Searcher, names: tuple[str, ...
 
 
 def test_filters_hold_for_every_retriever(searcher: Searcher) -> None:
-    assert {scene.video for scene in searcher.search(parse_query("소스 channel:골목")).scenes} <= {CAR, LONG}
-    scenes = searcher.search(parse_query('소스 "찍어 먹"')).scenes
-    assert scenes
-    assert all("찍어 먹" in scene.text for scene in scenes)
-    assert searcher.search(parse_query('소스 "없는 말"')).scenes == ()
+    golmok, dipped, nothing = (
+        searcher.search(parse_query(f"소스 {filters}"), rerank=False).scenes
+        for filters in ("channel:골목", '"찍어 먹"', '"없는 말"')
+    )
+    assert {scene.video for scene in golmok} <= {CAR, LONG}
+    assert dipped
+    assert all("찍어 먹" in scene.text for scene in dipped)
+    assert nothing == ()
 
 
 def test_an_encoder_without_sparse_vectors_gives_dense_ones(

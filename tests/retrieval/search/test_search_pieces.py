@@ -98,16 +98,6 @@ def test_pieces_order_what_retrievers_have_found_and_find_nothing(searcher: Sear
     assert all("pieces" in entry.scores for entry in after)
 
 
-def test_the_result_says_that_pieces_had_a_part(searcher: Searcher) -> None:
-    words, whole = searcher.stages(QUERY)
-    assert (words.retrievers, whole.retrievers) == (("bm25",), (*RETRIEVERS, "pieces"))
-    assert whole.shares["pieces"] == pytest.approx(whole.shares["dense"] * PIECE_SHARE / (1 - PIECE_SHARE))
-    assert sum(whole.shares.values()) == pytest.approx(1)
-    plain = searcher.search(QUERY, retrievers=RETRIEVERS)
-    assert plain.retrievers == RETRIEVERS
-    assert "pieces" not in plain.shares
-
-
 @pytest.mark.parametrize(("names", "code"), [(("bm25", "pieces"), "pieces_without_dense"), (("pieces",), "late_alone")])
 def test_pieces_need_the_windows_own_vectors(searcher: Searcher, names: tuple[str, ...], code: str) -> None:
     with failing(code, UsageError):
