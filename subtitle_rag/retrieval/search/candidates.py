@@ -146,11 +146,7 @@ class CandidateSearch:
         searches = level_searches(lexical, limit=LEVEL_HITS, where=above)
         found = [hit for hits in self._index.search_all(searches) for hit in hits]
         places = self._library.levels.places([hit.id for hit in found])
-        return [
-            LevelHit(place.level, place.video_id, place.first, place.last, hit.score)
-            for hit in found
-            if (place := places.get(hit.id)) is not None
-        ]
+        return [(places[hit.id], hit.score) for hit in found if hit.id in places]
 
     def _scored(self, searches: Mapping[str, VectorSearch]) -> dict[str, list[Hit]]:
         """Search among windows that are candidates already, in one call of the index."""

@@ -7,7 +7,6 @@ were recognised otherwise, and a greeting or a sponsor's text inside other speec
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from statistics import median
 from typing import TYPE_CHECKING
@@ -80,20 +79,10 @@ class SceneSpeech:
         return sum(alike[each] >= LEAST_ALIKE * own[each] > 0 for each in range(PARTS)) >= PARTS - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Results:
-    """The first results of a search."""
-
-    groups: Sequence[Sequence[Group]]
-    """By result, its scene and the copies of it, as they were found."""
-    more: bool
-    """Whether further results follow."""
-
-
 def first_results(
     groups: Sequence[Group], limit: int, morphemes: "Callable[[Sequence[str]], Mapping[str, Morphemes]]"
-) -> Results:
-    """Return the first `limit` results of these scenes, of which copies are one.
+) -> tuple[list[list[Group]], bool]:
+    """Return the first `limit` results of these scenes, each with its copies as found, and whether more follow.
 
     `AHEAD` scenes more are looked at; a copy that ranks after these is left to a search in its video.
     """
@@ -119,7 +108,7 @@ def first_results(
                 said.update(speech.runs)
             else:
                 more = True
-    return Results(results, more or next(waiting, None) is not None)
+    return results, more or next(waiting, None) is not None
 
 
 def _speech(group: Group, analyses: Mapping[str, Morphemes]) -> SceneSpeech:

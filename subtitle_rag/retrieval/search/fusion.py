@@ -8,10 +8,14 @@ which its rank does not. `scripts/bench fusion` measures both, and fits `WORDS`.
 import statistics
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.search.parts import HIERARCHY
 from subtitle_rag.retrieval.values import DenseVector, Hit
+
+if TYPE_CHECKING:
+    from subtitle_rag.library import LevelPlace
 
 RRF_K = 60
 """Cormack, Clarke & Buettcher 2009, "Reciprocal Rank Fusion outperforms Condorcet"."""
@@ -172,15 +176,8 @@ def fuse(
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class LevelHit:
-    """A section or a video that a query has found, with the ordinals of its windows."""
-
-    level: str
-    video_id: str
-    first: int
-    last: int
-    score: float
+LevelHit = tuple["LevelPlace", float]
+"""A section or a video that a query has found, and its score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,14 +332,15 @@ def boost_by_levels(ranked: Sequence[Ranked], hits: Sequence[LevelHit]) -> list[
     top = max((entry.score for entry in ranked), default=0.0)
     best: dict[str, float] = {}
     spans: dict[str, dict[str, list[LevelHit]]] = {}
-    for hit in hits:
-        best[hit.level] = max(best.get(hit.level, 0.0), hit.score)
-        spans.setdefault(hit.level, {}).setdefault(hit.video_id, []).append(hit)
+    for place, score in hits:
+        best[place.level] = max(best.get(place.level, 0.0), score)
+        spans.setdefault(place.level, {}).setdefault(place.video_id, []).append((place, score))
 
     def lifted(entry: Ranked) -> Ranked:
         gain = 0.0
         for level, of_videos in spans.items():
-            above = [h.score for h in of_videos.get(entry.video_id, ()) if h.first <= entry.ordinal <= h.last]
+            own = of_videos.get(entry.video_id, ())
+            above = [score for place, score in own if place.first <= entry.ordinal <= place.last]
             if above and best[level] > 0:
                 gain += top * LEVEL_PARTS[level] * max(above) / best[level]
         scores = {**entry.scores, HIERARCHY: RetrieverScore(None, gain)} if gain else entry.scores

@@ -4,12 +4,13 @@ Words of the title, of neighbours and relatives, words that sound alike and pair
 one that says all that was typed is what was asked for.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.korean.morphemes import key, squeezed
-from subtitle_rag.retrieval.search.reasons import FoundWord, WordSource
+from subtitle_rag.retrieval.search.reasons import FoundWord
 from subtitle_rag.retrieval.search.window_reads import Windows
 
 IN_TEXT, WITH_CONTEXT, BY_SOUND, BORROWED = range(4)
@@ -131,22 +132,10 @@ class WordFinder:
     def find(self, said: Mapping[str, str], text: str, context: str, title: str, around: str) -> tuple[FoundWord, ...]:
         """Return where a scene has each typed word that the library knows. `said`: at least those of `forms` that its
         text has → how they stand there; `around` is said beside it."""
-        letters = _Letters({"text": text, "context": context, "title": title, "nearby": around})
+        texts = {"text": text, "context": context, "title": title, "nearby": around}
+        letters = cache(lambda source: squeezed(texts[source]))  # of those that are needed
         words = (_found(each, said, letters) for each in self._traces)
         return tuple(found for found in words if found.source != "missing" or found.word not in self._unknown)
-
-
-class _Letters:
-    """The letters of a scene's texts without spaces, each made when it is needed."""
-
-    def __init__(self, texts: Mapping[WordSource, str]) -> None:
-        self._texts = texts
-        self._letters: dict[WordSource, str] = {}
-
-    def of(self, source: WordSource) -> str:
-        if source not in self._letters:
-            self._letters[source] = squeezed(self._texts[source])
-        return self._letters[source]
 
 
 def _traces(typed: TypedWord, lexical: LexicalQuery) -> _Traces:
@@ -161,14 +150,15 @@ def _traces(typed: TypedWord, lexical: LexicalQuery) -> _Traces:
     )
 
 
-def _found(traces: _Traces, said: Mapping[str, str], letters: _Letters) -> FoundWord:
+def _found(traces: _Traces, said: Mapping[str, str], letters: Callable[[str], str]) -> FoundWord:
+    """Return where a scene has a word; `letters` returns those of its text, context, title or what is nearby."""
     word, forms, is_sayable = traces.typed
     if is_sayable and forms <= said.keys():
         return FoundWord(word, "text")
-    text = letters.of("text")
+    text = letters("text")
     if _is_written(word, forms, text):
         return FoundWord(word, "text")
-    if _is_written(word, forms, letters.of("context")):
+    if _is_written(word, forms, letters("context")):
         return FoundWord(word, "context")
 
     def alike(variants: Sequence[str]) -> str:
@@ -176,7 +166,7 @@ def _found(traces: _Traces, said: Mapping[str, str], letters: _Letters) -> Found
 
     if heard := alike(traces.heard):
         return FoundWord(word, "sound", said.get(heard, heard))
-    if _is_written(word, forms, letters.of("title")):
+    if _is_written(word, forms, letters("title")):
         return FoundWord(word, "title")
     if related := alike(traces.related):
         return FoundWord(word, "related", said.get(related, related))
@@ -185,7 +175,7 @@ def _found(traces: _Traces, said: Mapping[str, str], letters: _Letters) -> Found
         return FoundWord(word, "part", part)
     if letter := next((form for form in sorted(forms) if form in said), ""):  # 매워 of 맵단짠
         return FoundWord(word, "part", said[letter])
-    return FoundWord(word, "nearby" if _is_written(word, forms, letters.of("nearby")) else "missing")
+    return FoundWord(word, "nearby" if _is_written(word, forms, letters("nearby")) else "missing")
 
 
 def _is_sayable(word: str, forms: Collection[str]) -> bool:

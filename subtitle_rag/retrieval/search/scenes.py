@@ -9,7 +9,7 @@ from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.pieces import cut_pieces
 from subtitle_rag.retrieval.search import highlights
-from subtitle_rag.retrieval.search.copies import Results
+from subtitle_rag.retrieval.search.copies import Group
 from subtitle_rag.retrieval.search.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.search.own_words import WordFinder
 from subtitle_rag.retrieval.search.reasons import FoundWord, Reason
@@ -156,15 +156,18 @@ def make_scenes(
 
 
 def make_results(
-    source: Windows, results: Results, lexical: LexicalQuery, nearest_pieces: NearestPieces = no_pieces
+    source: Windows,
+    results: Sequence[Sequence[Group]],
+    lexical: LexicalQuery,
+    nearest_pieces: NearestPieces = no_pieces,
 ) -> tuple[Scene, ...]:
     """Make scenes of the results, in their order: of each the one of the video that says most, with its copies."""
-    groups = [group for some in results.groups for group in some]
+    groups = [group for some in results for group in some]
     scenes = make_scenes(source, groups, lexical, nearest_pieces)
-    if len(groups) == len(results.groups):
+    if len(groups) == len(results):
         return scenes
     made = {scene.id: scene for scene in scenes}
-    together = [[made[group[0].window_id] for group in some if group[0].window_id in made] for some in results.groups]
+    together = [[made[group[0].window_id] for group in some if group[0].window_id in made] for some in results]
     ends = source.ends([scene.video.id for some in together if len(some) > 1 for scene in some])
     best: list[Scene] = []
     for some in filter(None, together):

@@ -98,20 +98,14 @@ class Ranking:
     nearest_pieces: NearestPieces = no_pieces
 
 
-class _Clock:
-    """Times the parts of one search."""
-
-    def __init__(self) -> None:
-        self.took: dict[str, float] = {}
-
-    @contextmanager
-    def part(self, name: str) -> Iterator[None]:
-        """Add the time of the block in ms."""
-        started = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.took[name] = self.took.get(name, 0.0) + (time.perf_counter() - started) * 1000
+@contextmanager
+def _timed(took_ms: dict[str, float], part: str) -> Iterator[None]:
+    """Add the time of the block to this part of a search."""
+    started = time.perf_counter()
+    try:
+        yield
+    finally:
+        took_ms[part] = took_ms.get(part, 0.0) + (time.perf_counter() - started) * 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +116,7 @@ class _Search:
     limit: int
     found: Candidates
     places: WordPlaces
-    clock: _Clock
+    took_ms: dict[str, float]
     order: Order = field(default_factory=Order)
     missing: tuple[tuple[str, AppError], ...] = ()
     """As `SearchResult.missing`."""
@@ -328,8 +322,8 @@ class Searcher:
         where: Filter | None = None,
     ) -> _Search:
         """Analyse the query and find windows by its words, by its own filters or other ones."""
-        names, clock = self._checked_retrievers(retrievers), _Clock()
-        with clock.part("retrieve"):
+        names, took_ms = self._checked_retrievers(retrievers), dict[str, float]()
+        with _timed(took_ms, "retrieve"):
             request, found = self._retrieval.by_words(
                 query,
                 where or self.where(query),
@@ -337,7 +331,7 @@ class Searcher:
                 DEPTH if depth is None else depth,
                 is_explicit=retrievers is not None,
             )
-        return _Search(request, limit, found, WordPlaces(request.lexical, self._windows), clock)
+        return _Search(request, limit, found, WordPlaces(request.lexical, self._windows), took_ms)
 
     def _encode(self, search: _Search) -> tuple[Encoded, str] | None:
         """Return the query's vectors and the encoder's id; None where nothing needs them, or the encoder has just gone.
@@ -349,12 +343,12 @@ class Searcher:
             encoder = self._neural.encoder(id)  # raises why it fails
         if id is None or encoder is None:
             return None
-        with search.clock.part("encode"):
+        with _timed(search.took_ms, "encode"):
             return encoder.query(search.request.query.text), id
 
     def _by_meaning(self, search: _Search, encoded: Encoded, id: str) -> _Search:
         """Add what the query's vectors find, and order all of it."""
-        with search.clock.part("retrieve"):
+        with _timed(search.took_ms, "retrieve"):
             found = self._retrieval.by_meaning(search.request, search.found, encoded, id, self._fusion)
         return self._ordered(replace(search, found=found))
 
@@ -362,7 +356,7 @@ class Searcher:
         """Order the best windows by token vectors, where the encoder makes them."""
         if LATE not in search.request.retrievers or encoded.tokens is None or not search.order.windows:
             return search
-        with search.clock.part(LATE):
+        with _timed(search.took_ms, LATE):
             best = [entry.window_id for entry in search.order.windows[:LATE_DEPTH]]
             hits = self._retrieval.by_tokens(best, encoded.tokens, id)
             order = order_by_tokens(search.order, hits, self._fusion)
@@ -370,7 +364,7 @@ class Searcher:
 
     def _ordered(self, search: _Search) -> _Search:
         """Order what is found."""
-        with search.clock.part("retrieve"):
+        with _timed(search.took_ms, "retrieve"):
             return self._with_own_words_first(search, fuse_candidates(search.found, self._fusion))
 
     def _with_own_words_first(self, search: _Search, order: Order) -> _Search:
@@ -391,9 +385,8 @@ class Searcher:
     ) -> Iterator[SearchResult]:
         """Yield the last result, or nothing after `stop`; with `refine`, those before it, too."""
         groups, scores = None, dict[str, float]()
-        clock = search.clock
         try:
-            with clock.part("rerank"):
+            with _timed(search.took_ms, "rerank"):
                 depth = budget.windows(reranker)
                 groups = merge_neighbours(search.order.windows, max(search.limit + 1, depth))
                 texts = passages(self._windows, [group[0].window_id for group in groups[:depth]])
@@ -402,7 +395,7 @@ class Searcher:
             shown_at = time.monotonic()
             steps = self._rerank_cache.reading(reranker, search.request.query.text, texts, budget.patience_s)
             while True:
-                with clock.part("rerank"):
+                with _timed(search.took_ms, "rerank"):
                     step = next(steps, None)
                 if stop():
                     return
@@ -432,17 +425,17 @@ class Searcher:
         progress: tuple[int, int] | None = None,
     ) -> SearchResult:
         request, order = search.request, search.order
-        with search.clock.part("retrieve"):
+        with _timed(search.took_ms, "retrieve"):
             groups = groups or merge_neighbours(order.windows, len(order.windows))
-            first = first_results(groups, search.limit, self._windows.morphemes)
+            first, more = first_results(groups, search.limit, self._windows.morphemes)
             nearest = self._retrieval.nearest_pieces(search.found)
             best = make_results(self._windows, first, request.lexical, nearest)
         return SearchResult(
             request.query,
             order.parts,
             best,
-            {name: round(spent, 1) for name, spent in search.clock.took.items()},
-            first.more,
+            {name: round(spent, 1) for name, spent in search.took_ms.items()},
+            more,
             request.lexical,
             reranked,
             search.missing,

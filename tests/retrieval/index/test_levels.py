@@ -8,11 +8,12 @@ import pytest
 
 from subtitle_rag.captions.windows import RULE
 from subtitle_rag.domain import Chapter, UsageError, Video
+from subtitle_rag.library import LevelPlace
 from subtitle_rag.library.summary_store import VideoSummary
 from subtitle_rag.retrieval.index.levels import level_texts
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.named_vectors import LEVELS
-from subtitle_rag.retrieval.search.fusion import LEVEL_PARTS, LevelHit, Ranked, RetrieverScore, boost_by_levels
+from subtitle_rag.retrieval.search.fusion import LEVEL_PARTS, Ranked, RetrieverScore, boost_by_levels
 from subtitle_rag.retrieval.search.query import parse_query
 from tests.retrieval.points import search
 from tests.support.failures import failing
@@ -158,7 +159,11 @@ def entry(id: str, ordinal: int, score: float) -> Ranked:
 
 def test_the_lift_is_a_part_of_the_best_score() -> None:
     ranked = [entry("a", 0, 10.0), entry("b", 5, 9.5)]
-    hits = [LevelHit("section", "v", 4, 6, 3.0), LevelHit("section", "v", 0, 3, 1.5), LevelHit("video", "w", 0, 9, 2.0)]
+    hits = [
+        (LevelPlace("v", "section", 4, 6), 3.0),
+        (LevelPlace("v", "section", 0, 3), 1.5),
+        (LevelPlace("w", "video", 0, 9), 2.0),
+    ]
     assert boost_by_levels(ranked, []) == ranked
     lifted = boost_by_levels(ranked, hits)
     part = LEVEL_PARTS["section"] * 10.0

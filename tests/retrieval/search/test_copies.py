@@ -206,6 +206,8 @@ def test_a_scene_is_compared_with_no_result_that_says_other_things(monkeypatch: 
         return whole(self, other)
 
     monkeypatch.setattr(SceneSpeech, "is_copy_of", counted)
-    found = first_results(groups, 20, lambda ids: {id: Morphemes(tuple(forms[int(id[0])]), (), ()) for id in ids})
-    assert [len(some) for some in found.groups] == [6] * 5
-    assert len(compared) == len(groups) - len(found.groups)
+    results, _more = first_results(
+        groups, 20, lambda ids: {id: Morphemes(tuple(forms[int(id[0])]), (), ()) for id in ids}
+    )
+    assert [len(some) for some in results] == [6] * 5
+    assert len(compared) == len(groups) - len(results)

@@ -5,6 +5,7 @@ from datetime import date
 
 import pytest
 
+from subtitle_rag.library import LevelPlace
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.search.fusion import (
     BY_RANKS,
@@ -12,7 +13,6 @@ from subtitle_rag.retrieval.search.fusion import (
     LATE_SHARE,
     PIECE_SHARE,
     Candidates,
-    LevelHit,
     RetrieverScore,
     deciding_shares,
     merge_neighbours,
@@ -82,7 +82,7 @@ def test_pieces_are_told_with_their_share_of_the_meaning() -> None:
 
 
 def test_a_section_boosts_its_windows() -> None:
-    level_hits = [LevelHit("section", "v", 4, 4, 3.0)]
+    level_hits = [(LevelPlace("v", "section", 4, 4), 3.0)]
     order = fuse_candidates(Candidates({"bm25": WORDS}, PLACES, level_hits=level_hits), BY_SCORES)
     assert order.parts == ("bm25", "levels")
     gains = {entry.window_id: entry.scores["levels"].score for entry in order.windows if "levels" in entry.scores}
@@ -108,7 +108,7 @@ def test_tokens_order_the_first_windows_and_take_their_share() -> None:
 
 
 def test_parts_are_named_in_one_order_whatever_has_come_first() -> None:
-    level_hits = [LevelHit("section", "v", 0, 0, 3.0)]
+    level_hits = [(LevelPlace("v", "section", 0, 0), 3.0)]
     whole = Candidates(BOTH.lists, PLACES, asked=10.0, level_hits=level_hits, pieces={"c": 0.9})
     order = order_by_tokens(fuse_candidates(whole, BY_SCORES), [Hit("c", 3.0), Hit("a", 1.0)], BY_SCORES)
     assert order.parts == tuple(name for name in SEARCH_PARTS if name != "sparse")
