@@ -93,7 +93,6 @@ class _IndexedVideo:
     `transcript` names the version of the captions.
     """
 
-    video: Video
     transcript: str
     document: IndexDocument
     analyses: list[Morphemes]
@@ -465,13 +464,13 @@ class Indexer:
         video, transcript = self._library.video(video_id), self._library.contexts.transcript(video_id)
         if video is None:
             return None
-        if self._latest is None or (self._latest.video, self._latest.transcript) != (video, transcript):
+        if self._latest is None or (self._latest.document.video, self._latest.transcript) != (video, transcript):
             windows = self._library.windows_of(video_id)
             analyses = self._library.morphemes([window.id for window in windows])
             if not all(window.id in analyses for window in windows):
                 return None
             window_analyses = [analyses[window.id] for window in windows]
-            self._latest = _IndexedVideo(video, transcript, IndexDocument(video, windows, {}), window_analyses)
+            self._latest = _IndexedVideo(transcript, IndexDocument(video, windows, {}), window_analyses)
         return self._latest
 
     def _replace(self, video_id: str, window_ids: Sequence[str]) -> None:
@@ -486,7 +485,7 @@ class Indexer:
         vectors = document.vectors(analyses, searchable, self._params)
         self._index.replace_vector(BM25, vectors)
         payloads = {
-            window.id: to_payload(indexed.video, window, contexts.get(window.id, ("", None))[1])
+            window.id: to_payload(document.video, window, contexts.get(window.id, ("", None))[1])
             for window in document.windows
             if window.id in vectors
         }
