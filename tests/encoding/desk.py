@@ -79,11 +79,11 @@ class Desk:
     def holding(self, encoder: Encoder) -> dict[str, dict[str, Vector]]:
         """Of each window what the index holds under the encoder's names."""
         names = (*vector_names(encoder.id), multivector_name(encoder.id))
-        found = {one.id: {name: one.vectors[name] for name in names if name in one.vectors} for one in self._points()}
+        found = {
+            one.id: {name: one.vectors[name] for name in names if name in one.vectors}
+            for one in self.index.get(self.windows())
+        }
         return {id: own for id, own in found.items() if own}
-
-    def _points(self) -> list[Any]:
-        return self.index.get(self.windows())
 
     def write_context(self, window_id: str, text: str = "국수를 삶는 장면입니다.", **changes: Any) -> None:
         """As if a model had answered at the clock's time."""

@@ -16,14 +16,6 @@ OLDER = 5
 """The order of a host whose failures are of a class that clients do not have."""
 
 
-def _failure(folder: Path, error: OSError) -> AppError:
-    return BusyError("library_readonly", path=str(folder), reason=str(error.strerror))
-
-
-def _unreachable(reason: str) -> BusyError:
-    return BusyError("index_unreachable", reason=reason)
-
-
 def _older_failure() -> AppError:
     module = ModuleType("subtitle_rag.an_older_module")
     failure = type("OlderError", (AppError,), {"__module__": module.__name__})
@@ -76,7 +68,7 @@ KIND = HostKind(
     linger_variable="COUNTER_LINGER",
     reply_s=10.0,
     open_s=float(os.environ.get("COUNTER_OPEN") or 60),
-    unreachable=_unreachable,
-    failure=_failure,
+    unreachable=lambda reason: BusyError("index_unreachable", reason=reason),
+    failure=lambda folder, error: BusyError("library_readonly", path=str(folder), reason=str(error.strerror)),
     signals={9: "disk_full"},
 )

@@ -31,12 +31,10 @@ def test_damage_is_told_and_a_fresh_start_mends(embedded: Open, folder: Path, na
     settle(folder)
     if content is not None:
         (folder / name).write_text(content)
-    elif (folder / name).is_dir():
+    else:
         for part in (folder / name).rglob("*"):
             if part.is_file():
                 part.write_bytes(b"")
-    else:
-        (folder / name).unlink()
     with failing("index_damaged") as caught:
         embedded(folder, META)
     assert caught.value.details["reason"]
