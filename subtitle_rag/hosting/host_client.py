@@ -7,7 +7,7 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -165,7 +165,7 @@ class Client:
         began = time.monotonic()
         deadline = began + START_S
         processor_time = _ProcessorTime.of_host(self._folder)
-        with _Starter(self._kind, self._folder, order) as starter:
+        with closing(_Starter(self._kind, self._folder, order)) as starter:
             while True:
                 if time.monotonic() >= deadline:
                     if processor_time is None or not processor_time.end_standing(self._kind, self._folder):
@@ -373,10 +373,7 @@ class _Starter:
         self._log_start = 0
         self._reports: tempfile.TemporaryDirectory[str] | None = None
 
-    def __enter__(self) -> "_Starter":
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         if self._reports:
             self._reports.cleanup()
 

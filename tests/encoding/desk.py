@@ -79,10 +79,8 @@ class Desk:
     def holding(self, encoder: Encoder) -> dict[str, dict[str, Vector]]:
         """Of each window what the index holds under the encoder's names."""
         names = (*vector_names(encoder.id), multivector_name(encoder.id))
-        found = {
-            one.id: {name: one.vectors[name] for name in names if name in one.vectors}
-            for one in self.index.get(self.windows())
-        }
+        points = self.index.get(self.windows())
+        found = {one.id: {name: one.vectors[name] for name in names if name in one.vectors} for one in points}
         return {id: own for id, own in found.items() if own}
 
     def write_context(self, window_id: str, text: str = "국수를 삶는 장면입니다.", **changes: Any) -> None:
