@@ -115,7 +115,8 @@ class QueryAnalyzer:
         """
         vocabulary = self._current_vocabulary()
         entered = _THOUSANDS.sub("", text)
-        named = _with_names(entered, vocabulary)
+        # after first consonants the names that they stand for: 바삭골 for ㅂㅅㄱ
+        named = _INITIALS.sub(lambda match: " ".join((match[0], *vocabulary.abbreviated(match[0]))), entered)
         typed = TypedText.of(named, next(self._analyzer.morphemes([named])))
         entered_words = map(key, RUN.findall(entered))
         expansion = Expansion.of(typed, entered_words, self._library, vocabulary, self._analyzer)
@@ -156,11 +157,6 @@ class QueryAnalyzer:
             self._vocabulary = Vocabulary(self._library)
             self._version, self._read_at = version, time.monotonic()
         return self._vocabulary
-
-
-def _with_names(text: str, vocabulary: Vocabulary) -> str:
-    """Put after words of first consonants the names that they stand for: 바삭골 for ㅂㅅㄱ."""
-    return _INITIALS.sub(lambda match: " ".join((match[0], *vocabulary.abbreviated(match[0]))), text)
 
 
 def _unread(text: str, vocabulary: Vocabulary) -> Iterator[str]:
