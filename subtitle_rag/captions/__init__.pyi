@@ -12,7 +12,6 @@ from .addresses import (
     find_addresses as find_addresses,
     is_video_id as is_video_id,
     parse_address as parse_address,
-    parse_addresses as parse_addresses,
     video_url as video_url,
 )
 from .caption_text import plain_text as plain_text
@@ -28,10 +27,10 @@ from .session import (
     forget_extractor as forget_extractor,
     javascript_runtimes as javascript_runtimes,
 )
-from .sound_sites import SoundSite as SoundSite, find_page as find_page, site_of as site_of
+from .sound_sites import find_page as find_page, site_of as site_of
 from .sounds import SoundDescribed as SoundDescribed, SoundProgress as SoundProgress, fetch_sound as fetch_sound
 from .speech import selection_notes as selection_notes
-from .track_selection import SelectedTrack as SelectedTrack, TrackSelecting as TrackSelecting
+from .track_selection import TrackSelecting as TrackSelecting
 from .typed_sources import read_typed as read_typed
 from .windows import (
     OVERLAP_MS as OVERLAP_MS,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from subtitle_rag.captions import parse_addresses
+from subtitle_rag.captions.addresses import parse_addresses
 from subtitle_rag.domain import BusyError
 from subtitle_rag.library.connection import hold_lock, is_locked
 from subtitle_rag.library.rows import Counts
