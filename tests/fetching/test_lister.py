@@ -3,7 +3,6 @@
 import threading
 from dataclasses import replace
 from datetime import date
-from typing import Any
 
 import pytest
 
@@ -256,8 +255,9 @@ def test_a_wider_limit_lists_anew_and_fetches_the_rest(desk: Desk) -> None:
     assert watched(desk) == ["slowcook003", "slowcook004"]
 
 
-def aged(number: int, published: str, age: str, **changes: Any) -> Clip:
-    return clip(number, published=f"{published}T09:00:00+09:00", age=age, **changes)
+def aged(number: int, published: str) -> Clip:
+    """A video whose age the list tells wrongly."""
+    return clip(number, published=f"{published}T09:00:00+09:00", age="1 hour ago")
 
 
 def test_since_asks_for_nothing_that_the_list_shows_to_be_older(desk: Desk) -> None:
@@ -272,7 +272,7 @@ def test_since_asks_for_nothing_that_the_list_shows_to_be_older(desk: Desk) -> N
 
 def test_since_is_decided_by_the_exact_date_where_the_list_leaves_it_open(desk: Desk) -> None:
     """The list's "3 weeks ago" never drops what may be new enough, and the video's own date costs one asking."""
-    desk.youtube.add(channel(aged(1, "2026-05-02", "1 hour ago"), aged(2, "2025-01-01", "1 hour ago")))
+    desk.youtube.add(channel(aged(1, "2026-05-02"), aged(2, "2025-01-01")))
     made = desk.report(HANDLE, since=date(2026, 1, 1))
     assert desk.states == {"slowcook001": "done"}
     assert desk.asked == {"tab": 1, "playlist": 1, "watch": 2, "timedtext": 1}
@@ -282,7 +282,7 @@ def test_since_is_decided_by_the_exact_date_where_the_list_leaves_it_open(desk: 
 
 
 def test_other_wishes_list_anew(desk: Desk) -> None:
-    desk.youtube.add(channel(aged(1, "2026-05-02", "1 hour ago"), aged(2, "2025-01-01", "1 hour ago")))
+    desk.youtube.add(channel(aged(1, "2026-05-02"), aged(2, "2025-01-01")))
     desk.run(HANDLE, since=date(2026, 1, 1))
     desk.run(HANDLE)
     assert watched(desk) == ["slowcook002"]
@@ -300,7 +300,7 @@ def test_since_stops_reading_below_a_page_of_older_videos(desk: Desk) -> None:
 
 
 def test_since_keeps_what_is_in_the_library(desk: Desk) -> None:
-    desk.youtube.add(channel(aged(1, "2025-01-01", "1 hour ago")))
+    desk.youtube.add(channel(aged(1, "2025-01-01")))
     desk.run(HANDLE)
     desk.run(HANDLE, since=date(2026, 1, 1), run_options=RunOptions(refresh=True))
     assert desk.done == {"slowcook001"}

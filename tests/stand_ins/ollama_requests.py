@@ -20,7 +20,6 @@ class Asked:
     headers: dict[str, str] = field(default_factory=dict)  # names in lower case
     sent: Json = field(default_factory=dict)
     prompt: bytes = b""  # as the template renders it, before any cut
-    shared: int = 0  # bytes of the prompt that are the beginning of the model's previous one, too
     cached: int = 0  # tokens found in the cache
     evaluated: int = 0  # tokens that were not
     num_ctx: int = 0  # what the model was loaded with

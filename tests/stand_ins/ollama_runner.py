@@ -39,7 +39,6 @@ class Runner:
         self._load(asked)
         prompt = render(asked.messages)
         asked.prompt = prompt.encode()
-        asked.shared = common(self.held, asked.prompt)
         tokens = self.model.count(prompt)
         answer = int(asked.options.get("num_predict", -1))
         if asked.truncate is False and self.model.heeds_truncate:

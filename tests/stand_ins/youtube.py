@@ -160,11 +160,11 @@ class StandIn(Loopback):
         with self._lock:
             self._rules.append(rule)
 
-    def hold(self, kind: str, *, video: str | None = None, times: int | None = 1, after: int = 0) -> Hold:
+    def hold(self, kind: str, *, times: int | None = 1, after: int = 0) -> Hold:
         """Let the next requests of this kind wait until they are released."""
         hold = Hold()
         with self._lock:
-            self._rules.append(Rule(kind, video, None, times, after, hold=hold))
+            self._rules.append(Rule(kind, None, None, times, after, hold=hold))
         return hold
 
     def forgive(self) -> None:

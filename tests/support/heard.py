@@ -77,9 +77,9 @@ STRETCHES: tuple[Stretch, ...] = (
 )
 
 
-def wav(stretches: Sequence[Stretch] = STRETCHES, seconds: int | None = None) -> bytes:
+def wav(stretches: Sequence[Stretch] = STRETCHES) -> bytes:
     """Return a WAV file that says these stretches."""
-    length = seconds if seconds is not None else max((end for _begin, end, *_rest in stretches), default=1)
+    length = max((end for _begin, end, *_rest in stretches), default=1)
     file = io.BytesIO()
     with wave.open(file, "wb") as sound:
         sound.setnchannels(1)

@@ -12,9 +12,7 @@ Lines = Sequence[Sequence[tuple[int, str]]]
 SETTLED_MS = 10
 
 
-def to_rolling_vtt(
-    lines: Lines, *, end_ms: int, language: str = "ko", cleared: Collection[int] = (), held: Collection[int] = ()
-) -> str:
+def to_rolling_vtt(lines: Lines, *, end_ms: int, cleared: Collection[int] = (), held: Collection[int] = ()) -> str:
     """`lines` as a rolling WebVTT file that ends at `end_ms`.
 
     After the lines whose index is in `cleared` the screen is emptied; after those in `held` the settled line stays
@@ -33,7 +31,7 @@ def to_rolling_vtt(
         above = " " if index in cleared else escape(" ".join(word for _start, word in line))
         if not last:
             cues.append(_cue(settled_from, following, above, " "))
-    return f"WEBVTT\nKind: captions\nLanguage: {language}\n\n" + "".join(cues)
+    return "WEBVTT\nKind: captions\nLanguage: ko\n\n" + "".join(cues)
 
 
 def to_json3(lines: Lines, end_ms: int) -> str:
