@@ -33,7 +33,7 @@ from scripts.benchmarks._corpus import (
     grown,
     typed,
 )
-from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, spread
+from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, command, spread
 from subtitle_rag.captions.windows import RULE
 from subtitle_rag.config.settings import Paths
 from subtitle_rag.hosting.entry import host_entry
@@ -79,12 +79,16 @@ class Bench:
 
     def app(self) -> Terminal:
         """As a user starts it."""
-        return Terminal([sys.executable, "-m", "subtitle_rag", "--home", str(self.home)], ENVIRONMENT)
+        return Terminal(command(self.home), ENVIRONMENT)
+
+    def marking(self, gaps: Path) -> Terminal:
+        """The same, with marks."""
+        program = str(Path(__file__).with_name("_measured_app.py"))
+        return Terminal([sys.executable, program, str(self.home), str(gaps)], ENVIRONMENT)
 
     def measured(self, gaps: Path) -> Terminal:
-        """The same, with marks; ready to be searched."""
-        program = str(Path(__file__).with_name("_measured_app.py"))
-        terminal = Terminal([sys.executable, program, str(self.home), str(gaps)], ENVIRONMENT)
+        """The same, ready to be searched."""
+        terminal = self.marking(gaps)
         if terminal.until(mark("SearchReady"), WAIT_S) is None:
             raise SystemExit("the app did not get ready")
         terminal.drain(1.0)
@@ -141,8 +145,7 @@ class Bench:
     def _answered(self, running: bool) -> float:
         if not running:
             end_host(self.home)
-        program = str(Path(__file__).with_name("_measured_app.py"))
-        with Terminal([sys.executable, program, str(self.home), os.devnull], ENVIRONMENT) as terminal:
+        with self.marking(Path(os.devnull)) as terminal:
             terminal.painted()
             terminal.write("치킨")
             seen_at = terminal.until(mark("scenes 치킨"), WAIT_S)

@@ -28,7 +28,7 @@ from scripts.benchmarks._corpus import (
     latency,
     typed,
 )
-from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, numbers, timed
+from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, command, numbers, timed
 from subtitle_rag.garbage import tune_garbage_collector
 from subtitle_rag.retrieval.index.analysis_client import HostedQueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
@@ -76,10 +76,6 @@ def queries(filling: Filling, corpus: Sequence[Analysed], size: int) -> Iterator
     through_host = lambda search: filling.index.search_all([search])  # noqa: E731
     yield latency(filling, f"{name} `index.search` through the host", through_host, searches, 12)
     yield latency(filling, f"{name} `Searcher.search` whole", searcher.search, parsed)
-
-
-def command(home: Path, *arguments: str) -> list[str]:
-    return [sys.executable, "-m", "subtitle_rag", "--home", str(home), *arguments]
 
 
 def cold(arguments: Sequence[str], before: Callable[[], None] = lambda: None) -> tuple[float, float]:

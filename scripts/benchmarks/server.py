@@ -9,7 +9,6 @@ ready at once, beside the same request by httpx alone and by the models of Qdran
 
 import json
 import subprocess
-import sys
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -18,20 +17,19 @@ from pathlib import Path
 from typing import Any
 
 from scripts.benchmarks import _frame
-from scripts.benchmarks._frame import Table, median_ms
+from scripts.benchmarks._corpus import SAMPLE
+from scripts.benchmarks._frame import Table, command, median_ms
 from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.retrieval.index.index_server import TIES, ServerIndex
 from subtitle_rag.retrieval.values import DenseVector, SparseVector, VectorSearch
 from tests.stand_ins.qdrant import StandIn
 
-SAMPLE = Path(__file__).parents[2] / "subtitle_rag" / "sample"
 QUERIES = ("치킨 소스", "국수", "바다", "떡볶이 맛집")
 DEPTH = 150
 
 
-def command(home: Path, *arguments: str) -> None:
-    line = [sys.executable, "-m", "subtitle_rag", "--home", str(home), *arguments]
-    subprocess.run(line, check=True, capture_output=True)
+def run(home: Path, *arguments: str) -> None:
+    subprocess.run(command(home, *arguments), check=True, capture_output=True)
 
 
 def processes(url: str, runs: int, server: StandIn | None) -> Iterator[tuple[str, str]]:
@@ -42,10 +40,10 @@ def processes(url: str, runs: int, server: StandIn | None) -> Iterator[tuple[str
             home.mkdir()
             quiet = '[llm]\nhosts = []\n[models]\nencoder = ""\nreranker = ""\n'
             (home / "config.toml").write_text(f'[qdrant]\nurl = "{address}"\n{quiet}')
-            command(home, "index", str(SAMPLE))
-            command(home, "search", QUERIES[0])
+            run(home, "index", str(SAMPLE))
+            run(home, "search", QUERIES[0])
             before = len(server.asked) if server else 0
-            took = median_ms(runs, lambda at, home=home: command(home, "search", QUERIES[at % len(QUERIES)]))  # type: ignore[misc]
+            took = median_ms(runs, lambda at, home=home: run(home, "search", QUERIES[at % len(QUERIES)]))  # type: ignore[misc]
             yield f"`search` in a new process, {name}", f"{took:.0f} ms"
             if server and address:
                 yield "requests of one search by words", f"{(len(server.asked) - before) / runs:g}"
