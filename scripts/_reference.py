@@ -132,7 +132,8 @@ def pages() -> dict[Path, str]:
     for language, folder in FOLDERS.items():
         with speaking(language):
             for name, lines in PAGES.items():
-                texts[folder / f"{name}.md"] = "\n".join([*_head(name, language), *lines(language)]).rstrip() + "\n"
+                head = (f"<!-- {own_text('generated')} -->", "", f"# {own_text(name)}", "")
+                texts[folder / f"{name}.md"] = "\n".join([*head, *lines()]).rstrip() + "\n"
     return texts
 
 
@@ -157,10 +158,9 @@ def stale(texts: Mapping[Path, str]) -> list[str]:
 
 def results_pages(result_of: Callable[[str], Any]) -> dict[Path, str]:
     """The page on the results of `RESULT_COMMANDS`, one for all languages; `result_of` returns a command's result."""
-    title = " · ".join(own_text(RESULTS_PAGE, language) for language in FOLDERS)
-    lines = [f"<!-- {own_text('generated', 'en')} -->", "", f"# {title}"]
-    for language in FOLDERS:
-        lines += ["", own_text("json-results_lead", language)]
+    lines = [f"<!-- {TEXTS['generated'][1]} -->", "", f"# {' · '.join(TEXTS[RESULTS_PAGE])}"]
+    for lead in TEXTS[f"{RESULTS_PAGE}_lead"]:
+        lines += ["", lead]
     for command in RESULT_COMMANDS:
         lines += ["", f"## {command}", "", "```text", *shape("result", [result_of(command)], 0), "```"]
     return {FOLDERS["ko"] / f"{RESULTS_PAGE}.md": "\n".join(lines) + "\n"}
@@ -183,10 +183,6 @@ def _type(value: Any) -> str:
     return "null" if value is None else names[type(value)]
 
 
-def _head(page: str, language: str) -> tuple[str, ...]:
-    return (f"<!-- {own_text('generated', language)} -->", "", f"# {own_text(page, language)}", "")
-
-
 @contextmanager
 def speaking(language: str) -> Iterator[None]:
     """The language in force is this one within the block."""
@@ -198,13 +194,16 @@ def speaking(language: str) -> Iterator[None]:
         i18n.activate(before if before in i18n.LANGUAGES else "en")
 
 
-def own_text(name: str, language: str) -> str:
-    return TEXTS[name][language == "en"]
+def own_text(name: str) -> str:
+    """One of `TEXTS` in the language in force."""
+    korean, english = TEXTS[name]
+    return i18n.in_language({"ko": korean, "en": english})
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    yield _row(heads)
-    yield _row(["---"] * len(heads))
+def table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """A table whose columns have these names among `TEXTS`."""
+    yield _row([own_text(name) for name in names])
+    yield _row(["---"] * len(names))
     yield from map(_row, rows)
     yield ""
 
@@ -218,54 +217,52 @@ def code(text: str) -> str:
     return f"`{text}`" if "`" not in text else f"`` {text} ``"
 
 
-def commands(language: str) -> Iterator[str]:
+def commands() -> Iterator[str]:
     context = root_context()
-    yield from (own_text("commands_lead", language), "")
-    yield from (f"## {own_text('global', language)}", "", own_text("global_lead", language), "")
-    yield from _options(context, language)
+    yield from (own_text("commands_lead"), "")
+    yield from (f"## {own_text('global')}", "", own_text("global_lead"), "")
+    yield from _options(context)
     for leaf in leaf_contexts(context):
         pieces = [piece for piece in leaf.command.collect_usage_pieces(leaf) if piece != leaf.command.options_metavar]
         yield from (f"## {leaf.command_path.partition(' ')[2]}", "", _plain(leaf.command.help or ""), "")
         yield from ("```text", " ".join([leaf.command_path, *pieces]), "```", "")
-        yield from _options(leaf, language)
+        yield from _options(leaf)
 
 
-def _options(context: click.Context, language: str) -> Iterator[str]:
+def _options(context: click.Context) -> Iterator[str]:
     options = [param for param in context.command.get_params(context) if isinstance(param, click.Option)]
     records = [param.get_help_record(context) for param in options if "--help" not in param.opts]
     rows = [(code(term), _plain(meaning)) for term, meaning in filter(None, records)]
     if rows:
-        yield from table((own_text("option", language), own_text("meaning", language)), rows)
+        yield from table(("option", "meaning"), rows)
 
 
 def _plain(text: str) -> str:
     return " ".join(text.replace("\b", "").split())
 
 
-def configuration(language: str) -> Iterator[str]:
+def configuration() -> Iterator[str]:
     properties = settings_schema(_key_meanings())["properties"]
-    yield from (own_text("configuration_lead", language), "")
-    yield from _setting_table({"language": properties.pop("language")}, language)
+    yield from (own_text("configuration_lead"), "")
+    yield from _setting_table({"language": properties.pop("language")})
     for name, section in properties.items():
         inner = section.get("additionalProperties")
         settings = inner["properties"] if isinstance(inner, dict) else section.get("properties", {})
         yield from (f"## [{name}{'.NAME' if isinstance(inner, dict) else ''}]", "", section["description"], "")
         if name != "keys":
-            yield from _setting_table(settings, language)
-    yield from (own_text("example", language), "")
+            yield from _setting_table(settings)
+    yield from (own_text("example"), "")
     yield from ("```toml", "[players.celluloid]", f"command = {to_toml(EXAMPLE_PLAYER)}", "")
     yield from ("[keys]", f"{json.dumps(EXAMPLE_KEY[0])} = {json.dumps(EXAMPLE_KEY[1])}", "", "[themes.sea]")
     yield from (f"{name} = {to_toml(value)}" for name, value in EXAMPLE_THEME.items())
-    yield from ("```", "", f"## {own_text('environment', language)}", "")
+    yield from ("```", "", f"## {own_text('environment')}", "")
     rows = ((code(name), _(meaning)) for name, meaning in ENVIRONMENT.items())
-    yield from table((own_text("variable", language), own_text("meaning", language)), rows)
+    yield from table(("variable", "meaning"), rows)
 
 
-def _setting_table(settings: Mapping[str, Any], language: str) -> Iterator[str]:
+def _setting_table(settings: Mapping[str, Any]) -> Iterator[str]:
     rows = [(code(name), _default(rules), _meaning(rules)) for name, rules in settings.items()]
-    yield from table(
-        (own_text("setting", language), own_text("default", language), own_text("meaning", language)), rows
-    )
+    yield from table(("setting", "default", "meaning"), rows)
 
 
 def _default(rules: Mapping[str, Any]) -> str:
@@ -285,54 +282,54 @@ def _key_meanings() -> dict[str, tuple[str, str]]:
     return {id: (key_meaning(id), command.keys) for id, command in COMMANDS.items()}
 
 
-def keys(language: str) -> Iterator[str]:
-    yield from (own_text("keys_lead", language), "")
+def keys() -> Iterator[str]:
+    yield from (own_text("keys_lead"), "")
     from subtitle_rag.tui.keys import keymap
 
     rows = (
         (code(id), " ".join(code(keymap.key_text(key)) for key in keymap.keys(id)), meaning)
         for id, (meaning, _usual) in _key_meanings().items()
     )
-    yield from table((own_text("id", language), own_text("key", language), own_text("meaning", language)), rows)
+    yield from table(("id", "key", "meaning"), rows)
 
 
-def models(language: str) -> Iterator[str]:
-    yield from (own_text("models_lead", language), "")
-    yield from _offered("context_models", manifest.context_models(), language)
-    yield from (f"## {own_text('context_verdicts', language)}", "")
+def models() -> Iterator[str]:
+    yield from (own_text("models_lead"), "")
+    yield from _offered("context_models", manifest.context_models())
+    yield from (f"## {own_text('context_verdicts')}", "")
     yield from table(
-        [own_text(name, language) for name in ("model", "context_tokens", "licence", "offered", "meaning")],
+        ("model", "context_tokens", "licence", "offered", "meaning"),
         (
             (
                 *(code(each.name), f"{each.context:,}", each.licence),
-                own_text("yes" if each.offered else "no", language),
-                each.reason[language],
+                own_text("yes" if each.offered else "no"),
+                i18n.in_language(each.reason),
             )
             for each in manifest.context_verdicts()
         ),
     )
-    yield from _offered("encoders", (*manifest.encoders(), *manifest.ollama_encoders()), language)
-    yield from _offered("rerankers", manifest.rerankers(), language)
+    yield from _offered("encoders", (*manifest.encoders(), *manifest.ollama_encoders()))
+    yield from _offered("rerankers", manifest.rerankers())
 
 
-def _offered(title: str, offered: Iterable[manifest.OfferedModel], language: str) -> Iterator[str]:
+def _offered(title: str, offered: Iterable[manifest.OfferedModel]) -> Iterator[str]:
     rows = []
     for each in offered:
-        note, default_from = each.note[language], getattr(each, "default_from_gb", None)
+        note, default_from = i18n.in_language(each.note), getattr(each, "default_from_gb", None)
         if default_from:
-            note += f" ({own_text('default_from', language).format(size=f'{default_from:g}')})"
+            note += f" ({own_text('default_from').format(size=f'{default_from:g}')})"
         is_default = getattr(each, "default", default_from is not None)
         name = f"**{code(each.name)}**" if is_default else code(each.name)
         rows.append((name, f"{each.disk_gb:g} GB", f"{each.memory_gb:g} GB", each.licence, note))
-    yield from (f"## {own_text(title, language)}", "")
-    yield from table([own_text(name, language) for name in ("model", "disk", "memory", "licence", "meaning")], rows)
+    yield from (f"## {own_text(title)}", "")
+    yield from table(("model", "disk", "memory", "licence", "meaning"), rows)
 
 
-def topic(name: str, language: str) -> Iterator[str]:
+def topic(name: str) -> Iterator[str]:
     """A topic of `help` as Markdown."""
     subject = find_topic(name)
     assert subject is not None
-    yield from markdown(subject.blocks(Settings(Paths.under(Path("~")), language)))
+    yield from markdown(subject.blocks(Settings(Paths.under(Path("~")), i18n.system_language())))
 
 
 def markdown(topic_blocks: Iterable[Block]) -> Iterator[str]:
@@ -349,7 +346,7 @@ def markdown(topic_blocks: Iterable[Block]) -> Iterator[str]:
                 yield ""
 
 
-PAGES: Mapping[str, Callable[[str], Iterator[str]]] = {
+PAGES: Mapping[str, Callable[[], Iterator[str]]] = {
     "commands": commands,
     "configuration": configuration,
     "keys": keys,

@@ -368,17 +368,15 @@ def test_what_needs_network_models_or_people_is_not_run(line: str) -> None:
     assert not _documents.runs(_documents.Command("README.md:1", line))
 
 
+@pytest.mark.programs("sh", "cat", "head")
 @pytest.mark.parametrize(
     ("block", "problem"),
     [
         ("```console\n$ subtitle-rag config show search.limit\nsearch.limit 20 …\n```", ""),
-        ("```console exit=2\n$ subtitle-rag config show nothing\n```", ""),
-        ("```console exit=3\n$ subtitle-rag paths\n```", "exit code 0 in place of 3"),
-        ("```console\n$ subtitle-rag config show nothing\n```", "exit code 2 in place of 0"),
-        (
-            "```console\n$ subtitle-rag config show search.limit\nsearch.limit … elsewhere\n```",
-            "not in its output: search.limit … elsewhere",
-        ),
+        ("```console exit=1\n$ cat nothing\n```", ""),
+        ("```console exit=3\n$ cat page.md\n```", "exit code 0 in place of 3"),
+        ("```console\n$ cat nothing\n```", "exit code 1 in place of 0"),
+        ("```console\n$ head -n 1 page.md\na line … elsewhere\n```", "not in its output: a line … elsewhere"),
     ],
 )
 def test_a_wrong_exit_code_or_output_is_seen(block: str, problem: str, tmp_path: Path) -> None:
