@@ -7,21 +7,22 @@ from pathlib import Path
 import pytest
 
 from scripts.benchmarks import guards
+from scripts.benchmarks._corpus import SAMPLE
 from scripts.benchmarks.guards import USABLE, CheckedReply
-from subtitle_rag import sample_library
-from subtitle_rag.config import settings as config
 from subtitle_rag.domain import UsageError
 from subtitle_rag.library import Library
-from subtitle_rag.runtime import Runtime
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from tests.support.place import Place
 
 FOLDER = Path(__file__).parents[1] / "data" / "contexts"
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with Runtime(config.load(home=tmp_path_factory.mktemp("home"))) as runtime:
-        sample_library.fill(runtime)
-        yield runtime.library
+def sample(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Iterator[Library]:
+    place = Place.at(tmp_path_factory.mktemp("sample"), analyzer)
+    place.run(SAMPLE)
+    yield place.library
+    place.close()
 
 
 @pytest.fixture(scope="module")
