@@ -232,10 +232,7 @@ class QueryCommand(click.Command):
     """A command whose argument is a query: `-word` excludes a word and is no option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, self.separated(ctx, args))
-
-    def separated(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Return the arguments with excluded words after `--`."""
+        """Parse them with excluded words after `--`."""
         options = {name: param for param in self.get_params(ctx) for name in (*param.opts, *param.secondary_opts)}
         rest: list[str] = []
         excluded: list[str] = []
@@ -252,7 +249,7 @@ class QueryCommand(click.Command):
                 option = options.get(argument)
                 if isinstance(option, click.Option) and not (option.is_flag or option.count):
                     rest += [value for _n, value in zip(range(option.nargs), remaining, strict=False)]
-        return [*rest, "--", *excluded] if excluded else rest
+        return super().parse_args(ctx, [*rest, "--", *excluded] if excluded else rest)
 
 
 @dataclass(frozen=True, slots=True)
