@@ -1,5 +1,7 @@
 """Who speaks: voices of WebVTT, and names in front of the text."""
 
+import json
+
 from tests.support.cases import cases
 from tests.support.reading import HEAD, ONE, TWO, cues
 
@@ -36,6 +38,13 @@ def test_names_in_front_of_the_text_are_speakers(lines: tuple[str, ...]) -> None
         line.replace("：", ":").partition(":")[0] for line in lines if ":" in line or "：" in line
     ]
     assert not any(":" in text for _speaker, text in found)
+
+
+def test_names_in_json3_are_speakers_too() -> None:
+    lines = ("순이: 국수를 삶아요", "철수: 물이 끓네요")
+    events = [{"tStartMs": at * 4_000, "dDurationMs": 3_000, "segs": [{"utf8": line}]} for at, line in enumerate(lines)]
+    found = cues(json.dumps({"events": events}), "json3")
+    assert [(cue.speaker, cue.text) for cue in found] == [("순이", "국수를 삶아요"), ("철수", "물이 끓네요")]
 
 
 @cases(

@@ -63,12 +63,7 @@ KOREAN = f"{HEAD}{ONE}저는 가게 대문 앞에서 기다렸어요\n\n{TWO}그
 @cases(
     "raw",
     [
-        KOREAN.encode(),
-        KOREAN.encode("utf-8-sig"),
         b"\xef\xbb\xbf" + KOREAN.encode("utf-8-sig"),
-        KOREAN.encode("utf-16"),
-        KOREAN.encode("utf-16-le"),
-        KOREAN.encode("utf-16-be"),
         b"\xfe\xff" + KOREAN.encode("utf-16-be"),
         KOREAN.encode("cp949"),
         KOREAN.replace("\n", "\r\n").encode(),
