@@ -14,7 +14,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from tests.stand_ins.ollama import StandIn
-from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, typed
+from tests.tui.conftest import AppPilot, MakeApp, drawn_by, press, settle, typed
 
 MODEL = "answer:q4"
 QUESTION = "김장 배추 몇 포기 했어?"
@@ -64,8 +64,7 @@ async def asking(
 
 async def opened(pilot: AppPilot, question: str = QUESTION) -> AnswerScreen:
     await typed(pilot, question)
-    await pilot.press("f3")
-    await settle(pilot)
+    await press(pilot, "f3")
     assert isinstance(pilot.app.screen, AnswerScreen)
     return pilot.app.screen
 

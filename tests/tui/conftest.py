@@ -293,6 +293,18 @@ def at_once(app: SubtitleApp, *keys: str) -> None:
         app.post_message(events.Key(key, key if len(key) == 1 else None))
 
 
+async def press(pilot: AppPilot, *keys: str) -> None:
+    """Press keys one right after the other, and wait until nothing is under way."""
+    await pilot.press(*keys)
+    await settle(pilot)
+
+
+async def press_each(pilot: AppPilot, *keys: str) -> None:
+    """Press keys, each when all is done that the one before began."""
+    for key in keys:
+        await press(pilot, key)
+
+
 async def typed(pilot: AppPilot, text: str) -> None:
     """As if typed, in one go."""
     app = pilot.app

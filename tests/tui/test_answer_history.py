@@ -17,7 +17,7 @@ from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.history_screen import HistoryScreen
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, QUESTION, ask, asking, on, opened, said, until, without_contexts
-from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, Outside, running, settle, stage
+from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, Outside, press, running, settle, stage
 
 
 @pytest.fixture
@@ -34,8 +34,7 @@ def make(runtime: Runtime, app_of: MakeApp, ollama: StandIn) -> MakeApp:
 
 class TestHistory:
     async def listed(self, pilot: AppPilot) -> HistoryScreen:
-        await pilot.press("f5")
-        await settle(pilot)
+        await press(pilot, "f5")
         screen = pilot.app.screen
         assert isinstance(screen, HistoryScreen)
         return screen
@@ -53,13 +52,11 @@ class TestHistory:
             history = await self.listed(pilot)
             listed = [str(option.prompt).splitlines()[0].split("  ")[-1] for option in history.rows.options]
             assert listed == ["소스 치킨", QUESTION]
-            await pilot.press("down", "enter")
-            await settle(pilot)
+            await press(pilot, "down", "enter")
             assert pilot.app.screen is screen
             assert said(screen).startswith(f"❯ {QUESTION}\n배추는 40포기입니다 [1]. 소금은")
             assert "? [2] Not in this scene: 99" in said(screen)
-            await pilot.press("down", "enter")
-            await settle(pilot)
+            await press(pilot, "down", "enter")
             assert [played["at_ms"] for played in outside.played] == [at]
             ollama.answer("새로 찾은 답입니다 [1].")
             await ask(pilot, screen, "배추")
@@ -72,14 +69,12 @@ class TestHistory:
             await ask(pilot, screen)
             await ask(pilot, screen, "소금은?")
             history = await self.listed(pilot)
-            await pilot.press("delete")
-            await settle(pilot)
+            await press(pilot, "delete")
             assert type(pilot.app.screen_stack[-1]) is ConfirmScreen
             await pilot.press("enter")  # the harmless button
             await settle(pilot)
             assert len(runtime.library.answers.latest()) == 2
-            await pilot.press("down", "ㅇ", "left", "enter")
-            await settle(pilot)
+            await press(pilot, "down", "ㅇ", "left", "enter")
             assert [kept.question for kept in runtime.library.answers.latest()] == ["소금은?"]
             assert history.rows.option_count == 1
             await pilot.press("escape")
@@ -93,8 +88,7 @@ class TestHistory:
             history = await self.listed(pilot)
             await pilot.press("D", "escape")
             assert len(runtime.library.answers.latest()) == 2
-            await pilot.press("ctrl+a", "left", "enter")
-            await settle(pilot)
+            await press(pilot, "ctrl+a", "left", "enter")
             assert runtime.library.answers.latest() == []
             assert "There are no saved answers." in str(history.query_one("#history-title", Static).content)
             assert {"history.open", "history.delete", "history.delete-all"}.isdisjoint(
@@ -150,8 +144,7 @@ class TestPictures:
             await settle(pilot)
             screen = await opened(pilot)
             await ask(pilot, screen)
-            await pilot.press("down", "down")
-            await settle(pilot)
+            await press(pilot, "down", "down")
 
         ollama.answer(ANSWER + " 김장값은 1억 2천만 원입니다.")
         assert snap_compare(make(show_times=False), terminal_size=size, run_before=run)

@@ -27,7 +27,7 @@ from tests.tui.asking import (
     until,
     without_contexts,
 )
-from tests.tui.conftest import MakeApp, Outside, drawn_by, settle, toasts, typed
+from tests.tui.conftest import MakeApp, Outside, drawn_by, press, settle, toasts, typed
 
 
 @pytest.fixture
@@ -184,14 +184,12 @@ class TestAsking:
         ollama.answer(ANSWER)
         async with asking(make()) as (pilot, screen):
             await ask(pilot, screen)
-            await pilot.press("escape", "f3")
-            await settle(pilot)
+            await press(pilot, "escape", "f3")
             assert QUESTION in said(screen)
             assert screen.typed == ""
             await pilot.press("escape")
             await typed(pilot, " 소금")
-            await pilot.press("f3")
-            await settle(pilot)
+            await press(pilot, "f3")
             assert QUESTION not in said(screen)
             assert screen.typed == f"{QUESTION} 소금"
 
@@ -318,21 +316,18 @@ class TestJumping:
         ollama.answer(ANSWER)
         async with asking(make()) as (pilot, screen):
             await ask(pilot, screen)
-            await pilot.press("ctrl+e")
-            await settle(pilot)
+            await press(pilot, "ctrl+e")
             [copied] = outside.copied
             assert copied.startswith(f"{QUESTION}\n\n배추는 40포기입니다 [1]. 소금은 99바가지입니다 [2]?.")
             assert toasts(app_in(pilot))[-1] == "Answer copied, with what it cites."
-            await pilot.press("down", "enter")
-            await settle(pilot)
+            await press(pilot, "down", "enter")
             citations = screen.dialogue.turns[0].citations
             assert [played["at_ms"] for played in outside.played] == [citations[0].at_ms]
             await pilot.press("down")
             assert screen.sources.scene
             assert screen.sources.scene.at_ms == citations[1].at_ms
             assert screen.sources.cursor == 1
-            await pilot.press("ctrl+y")
-            await settle(pilot)
+            await press(pilot, "ctrl+y")
             assert outside.copied[1:] == [screen.sources.scene.jump_url]
 
     @pytest.mark.campaign(part="app")
@@ -340,8 +335,7 @@ class TestJumping:
         ollama.answer(ANSWER)
         async with asking(make()) as (pilot, screen):
             await ask(pilot, screen)
-            await pilot.press("tab", "ㅓ", "j", "enter")
-            await settle(pilot)
+            await press(pilot, "tab", "ㅓ", "j", "enter")
             assert [played["at_ms"] for played in outside.played] == [screen.dialogue.turns[0].sources[2].at_ms]
             await pilot.press("가")
             assert screen.question.has_focus
@@ -415,8 +409,7 @@ class TestWithoutModel:
             assert len(rows(screen)) == 7
             assert screen.typed == QUESTION
             screen.question.value = ""
-            await pilot.press("down", "enter")
-            await settle(pilot)
+            await press(pilot, "down", "enter")
             assert [played["at_ms"] for played in outside.played] == [screen.dialogue.turns[0].sources[1].at_ms]
 
     @pytest.mark.campaign(part="app")
@@ -458,8 +451,7 @@ class TestHostileOutput:
             await ask(pilot, screen)
             for literal in ("[b]굵게[/b] [@click=app.quit]끝[/]", "[link=file:///x]y[/link]", unbroken):
                 assert literal in said(screen)
-            await pilot.press("down", "pageup", "pageup", "pageup", "pageup", "pageup", "pageup", "pageup", "pageup")
-            await settle(pilot)
+            await press(pilot, "down", "pageup", "pageup", "pageup", "pageup", "pageup", "pageup", "pageup", "pageup")
             shown = drawn_by(app_in(pilot))
             assert "[31m빨강" in shown
             assert not set("\x1b\x07\u202e") & set(shown)

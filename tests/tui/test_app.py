@@ -21,7 +21,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.text_pages import HelpScreen
 from subtitle_rag.tui.screens.search_screen import SearchScreen
 from subtitle_rag.tui.state.job import Job
-from tests.tui.conftest import NOON, MakeApp, running, scene, settle, typed
+from tests.tui.conftest import NOON, MakeApp, press, running, scene, settle, typed
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,8 +56,7 @@ class TestKeys:
         async with running(app_of("ko")) as (app, pilot):
             titles = [command.title for command in app.get_system_commands(app.screen)]
             assert "찾기: 링크 복사" in titles
-            await pilot.press("ctrl+p")
-            await settle(pilot)
+            await press(pilot, "ctrl+p")
             assert isinstance(app.screen, CommandPalette)
             assert app.screen.query_one(Input).placeholder == "명령 찾기"
             await pilot.press("escape")
@@ -134,8 +133,7 @@ class TestPictures:
         async def search(pilot: Pilot[object]) -> None:
             await settle(pilot)
             await typed(pilot, "소스 치킨")
-            await pilot.press("down")
-            await settle(pilot)
+            await press(pilot, "down")
 
         scenes = [self.drawn(number, said) for number, said in enumerate(self.SAID * 4)]
         app = app_of(scenes=scenes, show_times=False)

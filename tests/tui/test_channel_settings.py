@@ -16,7 +16,7 @@ from subtitle_rag.tui.controllers import background, stage_threads
 from subtitle_rag.tui.screens.channel_screen import ChannelScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from tests.stand_ins.ollama import Model, StandIn
-from tests.tui.conftest import SAMPLE, AppPilot, drawn_by, running, settle, toasts, until
+from tests.tui.conftest import SAMPLE, AppPilot, drawn_by, press, running, settle, toasts, until
 
 NAME, OWN = "writer:q4", "own[b]:q4"
 CHANNEL = "느긋한 식탁"
@@ -54,10 +54,8 @@ def follow(runtime: Runtime, options: SourceOptions | None = None) -> FollowedSo
 
 async def opened(pilot: AppPilot) -> ChannelScreen:
     await settle(pilot)
-    await pilot.press("f4")
-    await settle(pilot)
-    await pilot.press("tab", "down", "e")
-    await settle(pilot)
+    await press(pilot, "f4")
+    await press(pilot, "tab", "down", "e")
     screen = pilot.app.screen
     assert isinstance(screen, ChannelScreen), drawn_by(pilot.app)  # type: ignore[arg-type]
     return screen
@@ -210,8 +208,7 @@ class TestModels:
             await until(pilot, lambda: "contexts" not in app.background.runs)
             written = filled.library.contexts.counts().written
             screen = await opened(pilot)
-            await pilot.press("enter", "end", "enter")
-            await settle(pilot)
+            await press(pilot, "enter", "end", "enter")
             assert screen.model.value == OWN
             await save(pilot)
             assert filled.library.contexts.models() == {channel_of(filled): OWN}
@@ -239,12 +236,10 @@ class TestLeaving:
         async with running(SubtitleApp(filled), size=(80, 24)) as (app, pilot):
             screen = await opened(pilot)
             screen.names.focus()
-            await pilot.press(*"다온", "f3")
-            await settle(pilot)
+            await press(pilot, *"다온", "f3")
             assert app.screen is screen
             assert said(screen).startswith("! Not saved yet.")
-            await pilot.press("!", "ctrl+s")
-            await settle(pilot)
+            await press(pilot, "!", "ctrl+s")
             assert isinstance(app.screen, LibraryScreen)
             assert toasts(app)[-1].startswith("Saved.")
 
@@ -252,15 +247,13 @@ class TestLeaving:
         async with running(SubtitleApp(filled), size=(80, 24)) as (app, pilot):
             screen = await opened(pilot)
             screen.names.focus()
-            await pilot.press(*"다온", "escape")
-            await settle(pilot)
+            await press(pilot, *"다온", "escape")
             assert app.screen is screen
             assert said(screen) == "! Not saved yet. Press Esc again to discard the changes."
             await pilot.press("a", "escape")  # whoever goes on is asked again
             await settle(pilot)
             assert app.screen is screen
-            await pilot.press("escape")
-            await settle(pilot)
+            await press(pilot, "escape")
             assert isinstance(app.screen, LibraryScreen)
         assert filled.library.contexts.glossary(channel_of(filled)) == ()
 
@@ -270,11 +263,9 @@ class TestLeaving:
             screen = await opened(pilot)
             await pilot.press("enter")
             assert screen.model.expanded
-            await pilot.press("escape")
-            await settle(pilot)
+            await press(pilot, "escape")
             assert app.screen is screen
-            await pilot.press("escape")
-            await settle(pilot)
+            await press(pilot, "escape")
             assert isinstance(app.screen, LibraryScreen)
 
     @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])

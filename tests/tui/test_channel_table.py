@@ -22,7 +22,7 @@ from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgres
 from subtitle_rag.tui.widgets.footer import KeyBar
 from subtitle_rag.tui.widgets.library_tables import ChannelTable, VideoTable, state_text, track_counts
 from tests.stand_ins.youtube import Channel, Clip, Playlist, StandIn
-from tests.tui.conftest import AppPilot, MakeApp, drawn_by, running, settle, toasts, unpaced, until
+from tests.tui.conftest import AppPilot, MakeApp, drawn_by, press, running, settle, toasts, unpaced, until
 from tests.tui.test_youtube import KITCHEN, clips, kitchen
 
 HOUR = 3_600
@@ -82,8 +82,7 @@ def page(app: SubtitleApp) -> LibraryScreen:
 async def opened(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:
     """The library with the cursor in its channels."""
     await settle(pilot)
-    await pilot.press("f4", "tab")
-    await settle(pilot)
+    await press(pilot, "f4", "tab")
     assert page(app).tables.channels.has_focus
     return page(app)
 
@@ -140,14 +139,12 @@ class TestRows:
 class TestNarrowing:
     async def test_on_a_low_terminal_the_way_back_to_the_channels_shows_them(self, followed: Runtime) -> None:
         async with running(SubtitleApp(followed), size=(40, 15)) as (app, pilot):
-            await pilot.press("f4")
-            await settle(pilot)
+            await press(pilot, "f4")
             screen = app.screen
             assert isinstance(screen, LibraryScreen)
             screen.failures.update("\n".join("123456"))  # the page is higher than the screen
             for key in ("tab", "tab", "left"):
-                await pilot.press(key)
-                await settle(pilot)
+                await press(pilot, key)
             assert app.focused is screen.query_one(ChannelTable)
             assert app.focused.region.bottom <= app.size.height
             assert screen.query_one("#library").scroll_offset.y > 0
@@ -201,8 +198,7 @@ class TestNarrowing:
             await pilot.press("tab", "down")
             chosen = screen.tables.row.video
             assert chosen
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert app.screen is app.search_screen
             line = app.search_screen.query_line
             assert line.value == f'영상:"{chosen.video.title}" '
@@ -248,8 +244,7 @@ class TestDoing:
             await pilot.press("down")
             await pilot.pause()
             assert called(screen.tables.channels.channel) == "느린 부엌"
-            await pilot.press("ㅕ")
-            await settle(pilot)
+            await press(pilot, "ㅕ")
             assert toasts(app)[-1] == "1 new video can be searched now."
             assert empty.library.video("brandnew000")
             assert empty.library.video("brandnew001") is None
@@ -266,8 +261,7 @@ class TestDoing:
             screen = await opened(pilot, app)
             assert names(screen.tables.channels) == ["All videos", "Playlist: 모음", "느린 부엌"]
             youtube.clear()
-            await pilot.press("down", "u")
-            await settle(pilot)
+            await press(pilot, "down", "u")
             assert toasts(app)[-1] == "There is nothing new."
             assert youtube.count() > 0
 
@@ -308,17 +302,14 @@ class TestDoing:
             assert app.job.stopped
             assert empty.library.counts().searchable < 3
             assert described(pilot, "space") == "Resume"
-            await pilot.press("space")
-            await settle(pilot)
+            await press(pilot, "space")
             assert empty.library.counts().searchable == 3
 
     @pytest.mark.campaign(part="app")
     async def test_letters_typed_into_the_field_do_nothing_else(self, followed: Runtime) -> None:
         async with running(SubtitleApp(followed), size=(120, 40)) as (app, pilot):
-            await pilot.press("f4")
-            await settle(pilot)
-            await pilot.press(*"ruf v")
-            await settle(pilot)
+            await press(pilot, "f4")
+            await press(pilot, *"ruf v")
             assert page(app).path.value == "ruf v"
             assert not app.jobs.busy
             assert not {"r", "u", "f", "v", "space"} & set(app.screen.active_bindings)

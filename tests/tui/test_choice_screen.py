@@ -10,7 +10,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.choice_screen import ChoiceScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from tests.stand_ins.youtube import Channel, Clip, StandIn
-from tests.tui.conftest import AppPilot, running, settle, toasts, until
+from tests.tui.conftest import AppPilot, press, running, settle, toasts, until
 
 KITCHEN, FOREST, HOSTILE = ("UC" + letter * 22 for letter in "abc")
 
@@ -48,8 +48,7 @@ async def opened(pilot: AppPilot, path: Path) -> None:
     library.path.value = str(path)
     await settle(pilot)
     assert "3" in str(library.check.content)
-    await pilot.press("enter")
-    await settle(pilot)
+    await press(pilot, "enter")
 
 
 async def test_channels_are_chosen_before_anything_is_fetched(hasty: Runtime, youtube: StandIn, tmp_path: Path) -> None:
@@ -66,8 +65,7 @@ async def test_channels_are_chosen_before_anything_is_fetched(hasty: Runtime, yo
         assert any("Nothing is chosen yet" in toast for toast in toasts(app))
         assert youtube.count() == 0
 
-        await pilot.press("tab", *"숲")
-        await settle(pilot)
+        await press(pilot, "tab", *"숲")
         assert listed(app) == [f"[ ] 숲길 | videos unknown · https://www.youtube.com/channel/{FOREST}"]
         await pilot.press("tab", "space", "v")
         await until(pilot, lambda: "counting" not in title(app))
@@ -78,8 +76,7 @@ async def test_channels_are_chosen_before_anything_is_fetched(hasty: Runtime, yo
         assert "2 not counted" in title(app)
         await pilot.press("A")
         assert "0 chosen" in title(app)
-        await pilot.press("end", "space", "enter")
-        await settle(pilot)
+        await press(pilot, "end", "space", "enter")
         assert {state.video.channel for state in hasty.library.videos()} == {"숲길"}
 
 
@@ -88,19 +85,16 @@ async def test_a_choice_that_was_left_is_gone_on_with(hasty: Runtime, youtube: S
     path = takeout(tmp_path)
     async with running(SubtitleApp(hasty, show_times=False), size=(100, 30)) as (app, pilot):
         await opened(pilot, path)
-        await pilot.press("down", "space", "escape")
-        await settle(pilot)
+        await press(pilot, "down", "space", "escape")
         library = app.screen
         assert isinstance(library, LibraryScreen)
         assert "3 channels of your list are not chosen" in str(library.check.content)
     path.unlink()
     async with running(SubtitleApp(hasty, show_times=False), size=(100, 30)) as (app, pilot):
-        await pilot.press("ctrl+k")
-        await settle(pilot)
+        await press(pilot, "ctrl+k")
         assert [row[:3] for row in listed(app)] == ["[ ]", "[✓]", "[ ]"]
         assert youtube.count() == 0
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
     assert [choice.is_chosen for choice in channel_choices.kept_choice(hasty.library)] == [False, False]
 
 

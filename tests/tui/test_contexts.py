@@ -18,6 +18,7 @@ from tests.tui.conftest import (
     bar as stage_bar,
     commands,
     index_sample,
+    press,
     running,
     settle,
     shown,
@@ -147,11 +148,9 @@ class TestWriting:
         hold = ollama.hold()
         async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await until(pilot, hold.arrived.is_set)
-            await pilot.press("f4")
-            await settle(pilot)
+            await press(pilot, "f4")
             app.screen.query_one("#path").value = str(next(SAMPLE.glob("*sample-0002*")))  # type: ignore[attr-defined]
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             await until(pilot, lambda: toasts(app))
             hold.release()
             await idle(pilot)
@@ -244,8 +243,7 @@ class TestTrouble:
             assert bar(app) == ""
             await typed(pilot, "소스")
             assert app.search_screen.scenes.row_count
-            await pilot.press("f4")
-            await settle(pilot)
+            await press(pilot, "f4")
             assert "more scenes are found: start Ollama" in bar(app)
             assert toasts(app) == []
             ollama.start()
@@ -283,8 +281,7 @@ class TestTrouble:
 
         async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await idle(pilot)
-            await pilot.press("f4")
-            await settle(pilot)
+            await press(pilot, "f4")
             assert "does not fit into memory" in bar(app)
             assert "Ctrl+T tries again" in bar(app)
             assert toasts(app) == []
@@ -311,8 +308,7 @@ class TestTrouble:
 
     async def test_with_no_ollama_set_nothing_is_said(self, app_of: MakeApp) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
-            await pilot.press("f4", "ctrl+t")
-            await settle(pilot)
+            await press(pilot, "f4", "ctrl+t")
             assert "contexts" not in app.stages
             assert bar(app) == ""
             assert not any("Background" in title for title in commands(app))

@@ -25,7 +25,18 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.state.stage_progress import ContextProgress
 from subtitle_rag.tui.text.stage_lines import context_brief, stage_progress_rows
 from tests.support.invented import context
-from tests.tui.conftest import MakeApp, Outside, drawn_by, running, scene, settle, transcript_text, typed, writing
+from tests.tui.conftest import (
+    MakeApp,
+    Outside,
+    drawn_by,
+    press,
+    running,
+    scene,
+    settle,
+    transcript_text,
+    typed,
+    writing,
+)
 
 
 class TestPreview:
@@ -43,8 +54,7 @@ class TestPreview:
 
     async def test_what_is_copied_is_the_link_alone(self, app_of: MakeApp, outside: Outside) -> None:
         async with running(app_of(scenes=[scene(context="국수를 삶는다")]), "국수", size=(120, 40)) as (_, pilot):
-            await pilot.press("ctrl+y")
-            await settle(pilot)
+            await press(pilot, "ctrl+y")
             assert outside.copied == ["https://youtu.be/video-00001?t=61"]
 
     async def test_a_context_that_is_left_out_is_named_with_its_reason(
@@ -57,8 +67,7 @@ class TestPreview:
             said = app.search_screen.query_one("#written", Static).content
             assert str(said) == "Context  Left out: it names what the video does not: 두레반[/]칼국수."
             assert app.search_screen.query_one("#context").display
-            await pilot.press("down")
-            await settle(pilot)
+            await press(pilot, "down")
             assert not app.search_screen.query_one("#context").display
 
     @pytest.mark.campaign(part="app")
@@ -66,8 +75,7 @@ class TestPreview:
         app = app_of(scenes=[scene(1, context="국수를 삶는다"), scene(2)])
         async with running(app, "국수", size=(120, 40)) as (_, pilot):
             assert app.search_screen.query_one("#context").display
-            await pilot.press("down")
-            await settle(pilot)
+            await press(pilot, "down")
             assert not app.search_screen.query_one("#context").display
 
     @pytest.mark.campaign(part="app")

@@ -17,7 +17,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.dialogs.text_pages import ExplainScreen
 from subtitle_rag.tui.screens.search_screen import SearchScreen
 from subtitle_rag.tui.text import explain
-from tests.tui.conftest import Answers, MakeApp, commands, drawn_by, running, scene, settle, shown, toasts, typed
+from tests.tui.conftest import Answers, MakeApp, commands, drawn_by, press, running, scene, shown, toasts, typed
 
 SCORES = {
     "bm25": RetrieverScore(12, 11.2),
@@ -182,21 +182,17 @@ class TestOnTheScreen:
             await typed(pilot, "치킨")
             assert "Why this scene" not in drawn_by(app)
             assert "F2 Explain" in drawn_by(app)
-            await pilot.press("f2")
-            await settle(pilot)
+            await press(pilot, "f2")
             assert "Why this scene" in drawn_by(app)
             assert "#12   11.20" not in drawn_by(app)
-            await pilot.press("f2")
-            await settle(pilot)
+            await press(pilot, "f2")
             assert "#12   11.20" in drawn_by(app)
             assert "retrieve 4 ms" in drawn_by(app)
-            await pilot.press("down")
-            await settle(pilot)
+            await press(pilot, "down")
             assert shown(app, "#reasons").startswith("Why this scene is number 2\n")
             assert "#7  0.0100" in drawn_by(app)
             assert "▶" in drawn_by(app)
-            await pilot.press("f2")
-            await settle(pilot)
+            await press(pilot, "f2")
             assert "Why this scene" not in drawn_by(app)
 
     @pytest.mark.parametrize("key", ["f2", "escape"])
@@ -206,12 +202,10 @@ class TestOnTheScreen:
         async with running(app_of(show_times=False), size=(60, 24)) as (app, pilot):
             runtime.__dict__["searcher"] = Answers(explained)
             await typed(pilot, "치킨")
-            await pilot.press("f2")
-            await settle(pilot)
+            await press(pilot, "f2")
             assert isinstance(app.screen, ExplainScreen)
             assert "#12   11.20" not in drawn_by(app)
-            await pilot.press("f2")
-            await settle(pilot)
+            await press(pilot, "f2")
             assert "#12   11.20" in drawn_by(app)
             assert " ms" not in drawn_by(app)
             assert "Esc closes" in drawn_by(app)
@@ -229,11 +223,9 @@ class TestOnTheScreen:
     @pytest.mark.campaign(part="app")
     async def test_the_matched_line_stays_in_sight_under_it(self, app_of: MakeApp) -> None:
         async with running(app_of(), "소스 찍어 먹는 치킨", size=(120, 24)) as (app, pilot):
-            await pilot.press("f2")
-            await settle(pilot)
+            await press(pilot, "f2")
             assert "▶" in drawn_by(app)
-            await pilot.press("down")
-            await settle(pilot)
+            await press(pilot, "down")
             assert "▶" in drawn_by(app)
 
     async def test_rows_are_cut_by_cells(self) -> None:

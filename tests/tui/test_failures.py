@@ -17,7 +17,7 @@ from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.library_tables import VideoTable
 from tests.stand_ins.youtube import Caption, Clip, StandIn
-from tests.tui.conftest import SAMPLE, AppPilot, Outside, drawn_by, running, settle, toasts, unpaced, until
+from tests.tui.conftest import SAMPLE, AppPilot, Outside, drawn_by, press, running, settle, toasts, unpaced, until
 from tests.tui.test_youtube import KITCHEN, clips, kitchen
 
 BROKEN = b'{"events": ['
@@ -63,12 +63,10 @@ async def test_a_retry_that_ends_for_another_reason_shows_that_one(hasty: Runtim
     async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
         screen = await brought(pilot, app)
         screen.tables.videos.go_to(titles(app).index(clip.title))
-        await pilot.press("r")
-        await settle(pilot)
+        await press(pilot, "r")
         assert states(app)[clip.title] == "– members only"
         clip.state = "geo_blocked"
-        await pilot.press("r")
-        await settle(pilot)
+        await press(pilot, "r")
         assert "geo_blocked" in {state.failure for state in hasty.library.videos()}
         await until(pilot, lambda: "members" not in states(app)[clip.title], 5)
 
@@ -86,10 +84,8 @@ async def brought(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:
     app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
     await settle(pilot)
     if not isinstance(app.screen, LibraryScreen):
-        await pilot.press("f4")
-        await settle(pilot)
-    await pilot.press("tab", "tab")
-    await settle(pilot)
+        await press(pilot, "f4")
+    await press(pilot, "tab", "tab")
     assert page(app).tables.videos.has_focus
     return page(app)
 
@@ -137,8 +133,7 @@ class TestTelling:
             assert detail(app) == []
             assert {"ctrl+o", "v", "ㅍ", "ctrl+f", "f", "ㄹ"} == keys(app)
             youtube.clear()
-            await pilot.press("r")
-            await settle(pilot)
+            await press(pilot, "r")
             assert youtube.count() == 0
 
     @pytest.mark.campaign(part="app")
@@ -163,8 +158,7 @@ class TestRetrying:
             await put_on(pilot, app, "깨진 자막")
             clip.captions[:] = [Caption()]
             youtube.clear()
-            await pilot.press("ㄱ")
-            await settle(pilot)
+            await press(pilot, "ㄱ")
             assert toasts(app)[-2:] == ["Requested again: 깨진 자막", "1 new video can be searched now."]
             assert {asked.video for asked in youtube.requests if asked.video} == {"broken00000"}
             assert (hasty.library.counts().searchable, hasty.library.counts().failed) == (2, 1)
@@ -180,8 +174,7 @@ class TestRetrying:
             await brought(pilot, app)
             await put_on(pilot, app, "깨진 자막")
             before = hasty.library.sources.stage("broken00000")
-            await pilot.press("r")
-            await settle(pilot)
+            await press(pilot, "r")
             assert toasts(app)[-1] == "There is nothing new. ! 1 failed"
             after = hasty.library.sources.stage("broken00000")
             assert before
@@ -198,8 +191,7 @@ class TestRetrying:
             await brought(pilot, app)
             await put_on(pilot, app, "영어 영상")
             clip.captions[:] = [Caption("en")]
-            await pilot.press("r")
-            await settle(pilot)
+            await press(pilot, "r")
             track = hasty.library.track("english0000")
             assert track
             assert track.language == "en"
@@ -232,13 +224,11 @@ class TestRetrying:
         async with running(SubtitleApp(empty), size=(120, 40)) as (app, pilot):
             app.jobs.start(JobRequest((folder,)))
             await settle(pilot)
-            await pilot.press("f4", "tab", "tab")
-            await settle(pilot)
+            await press(pilot, "f4", "tab", "tab")
             await put_on(pilot, app, "망가짐")
             assert {"ctrl+a", "r", "ㄱ", "ctrl+f", "f", "ㄹ"} == keys(app)
             damaged.write_text("1\n00:00:01,000 --> 00:00:04,000\n국수를 삶습니다\n", encoding="utf-8")
-            await pilot.press("r")
-            await settle(pilot)
+            await press(pilot, "r")
             assert empty.library.counts().failed == 0
             assert toasts(app)[-1] == "1 video can be searched now."
 
@@ -249,8 +239,7 @@ class TestOpening:
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await brought(pilot, app)
             await put_on(pilot, app, "회원만 0")
-            await pilot.press("ㅍ")
-            await settle(pilot)
+            await press(pilot, "ㅍ")
             assert [(one["name"], one["link"]) for one in outside.played] == [
                 ("browser", "https://youtu.be/members0000?t=0")
             ]
@@ -264,8 +253,7 @@ class TestOpening:
         youtube.add(kitchen(*clips(1)))
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await brought(pilot, app)
-            await pilot.press("v")
-            await settle(pilot)
+            await press(pilot, "v")
             assert outside.played == []
             assert "https://youtu.be/noodles0000?t=0" in toasts(app)[-1]
             assert app.clipboard == "https://youtu.be/noodles0000?t=0"
@@ -296,8 +284,7 @@ class TestFilter:
             assert titles(app) == ["깨진 자막"]
             assert detail(app)[0][:20] in drawn_by(app)
             clip.captions[:] = [Caption()]
-            await pilot.press("r")
-            await settle(pilot)
+            await press(pilot, "r")
             await until(pilot, lambda: len(titles(app)) == 2)
             assert "f" not in keys(app)
 

@@ -23,7 +23,20 @@ from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 from subtitle_rag.tui.state.query_filters import Chip
 from subtitle_rag.tui.widgets.filter_bar import LABEL_CELLS, FilterBar, count_fitting, draw_chip
 from tests.support.searchable import spoken
-from tests.tui.conftest import AppPilot, MakeApp, commands, drawn_by, hint, running, scene, settle, shown, toasts, typed
+from tests.tui.conftest import (
+    AppPilot,
+    MakeApp,
+    commands,
+    drawn_by,
+    hint,
+    press,
+    running,
+    scene,
+    settle,
+    shown,
+    toasts,
+    typed,
+)
 
 SIZES = [(80, 24), (120, 40)]
 HOSTILE = "[bold red]x[/] \x1b[31m\u202e\u200b@click=app.quit " + "긴 " * 2_500
@@ -52,8 +65,7 @@ def found_by(app: SubtitleApp) -> list[Scene]:
 
 
 async def open_filters(pilot: AppPilot) -> None:
-    await pilot.press("ctrl+f")
-    await settle(pilot)
+    await press(pilot, "ctrl+f")
 
 
 @pytest.fixture
@@ -76,8 +88,7 @@ class TestChips:
     ) -> None:
         async with running(app_of("ko"), size=size) as (app, pilot):
             assert row(app) == ""
-            await pilot.press(*"치킨 채널:느긋한식탁 이후:2020-01-01")
-            await settle(pilot)
+            await press(pilot, *"치킨 채널:느긋한식탁 이후:2020-01-01")
             assert row(app) == " 채널 느긋한식탁 ✕   이후 2020-01-01 ✕ "
             assert " 채널 느긋한식탁 ✕   이후 2020-01-01 ✕ " in drawn_by(app)
             bar = app.search_screen.filter_bar
@@ -134,8 +145,7 @@ class TestChoosing:
         async with running(app_of(), "치킨") as (app, pilot):
             await pilot.press("tab")
             await open_filters(pilot)
-            await pilot.press("escape")
-            await settle(pilot)
+            await press(pilot, "escape")
             assert app.search_screen.scenes.has_focus
 
     @pytest.mark.parametrize("size", SIZES)
@@ -152,8 +162,7 @@ class TestChoosing:
             await pilot.press(*"느긋")
             assert [line.split()[0] for line in offered(app)] == ["채널"]
             assert "느긋한 식탁" in drawn_by(app)
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert query(app) == app.search_screen.results.text == '채널:"느긋한 식탁" 치킨'
             assert row(app) == " 채널 느긋한 식탁 ✕ "
             assert app.search_screen.query_line.has_focus
@@ -164,8 +173,7 @@ class TestChoosing:
         async with running(app_of("en")) as (app, pilot):
             await pilot.press(*"치킨")
             await open_filters(pilot)
-            await pilot.press(*"ㄴㄱㅎ", "enter")
-            await settle(pilot)
+            await press(pilot, *"ㄴㄱㅎ", "enter")
             assert query(app) == 'channel:"느긋한 식탁" 치킨'
 
     async def test_enter_with_the_last_syllable_takes_what_fits_it(self, app_of: MakeApp) -> None:
@@ -185,11 +193,9 @@ class TestChoosing:
             await pilot.press(*"치킨")
             await open_filters(pilot)
             assert not any(line.startswith("video") for line in offered(app))
-            await pilot.press(*"치")
-            await settle(pilot)
+            await press(pilot, *"치")
             assert [line.split()[0] for line in offered(app)] == ["video"]
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert {one.video.id for one in found_by(app)} == {"sample-0001"}
 
     @pytest.mark.campaign(part="app")
@@ -198,8 +204,7 @@ class TestChoosing:
             await pilot.press(*"할머니")
             await open_filters(pilot)
             assert [line[:6] for line in offered(app)[:3]] == ["종류 영상 ", "종류 쇼츠 ", "종류 라이브"]
-            await pilot.press("down", "down", "down", "up", "up", "enter")
-            await settle(pilot)
+            await press(pilot, "down", "down", "down", "up", "up", "enter")
             assert query(app) == app.search_screen.results.text == "종류:쇼츠 할머니"
             assert {kinds[one.video.id] for one in found_by(app)} == {"short"}
 
@@ -210,16 +215,14 @@ class TestChoosing:
             await open_filters(pilot)
             await pilot.press(*"2024-02")
             assert offered(app) == ["after 2024-02-01", "before 2024-02-29"]
-            await pilot.press("down", "enter")
-            await settle(pilot)
+            await press(pilot, "down", "enter")
             assert query(app) == "before:2024-02-29 치킨"
 
     @pytest.mark.campaign(part="app")
     async def test_filters_alone_wait_for_a_word(self, app_of: MakeApp) -> None:
         async with running(app_of("en")) as (app, pilot):
             await open_filters(pilot)
-            await pilot.press(*"느긋", "enter")
-            await settle(pilot)
+            await press(pilot, *"느긋", "enter")
             assert (query(app), row(app)) == ('channel:"느긋한 식탁"', " channel 느긋한 식탁 ✕ ")
             assert "chicken sauce" in hint(app)
             await typed(pilot, " 치킨")
@@ -235,8 +238,7 @@ class TestTakingAway:
             await typed(pilot, self.TEXT)
             await open_filters(pilot)
             assert offered(app)[:3] == ["✓ channel 느긋", "✓ after 2020-01-01", "✕ Remove all filters"]
-            await pilot.press("down", "enter")
-            await settle(pilot)
+            await press(pilot, "down", "enter")
             assert query(app) == app.search_screen.results.text == "channel:느긋 치킨"
 
     async def test_backspace_edits_first_and_then_takes_the_last_away(self, app_of: MakeApp) -> None:
@@ -248,8 +250,7 @@ class TestTakingAway:
             await pilot.press("backspace")
             assert [line for line in offered(app) if line.startswith("✓")] == ["✓ channel 느긋"]
             assert query(app) == self.TEXT
-            await pilot.press("backspace", "backspace", "escape")
-            await settle(pilot)
+            await press(pilot, "backspace", "backspace", "escape")
             assert query(app) == app.search_screen.results.text == "치킨"
 
     async def test_all_go_at_once_from_the_list_and_by_command(self, app_of: MakeApp) -> None:
@@ -257,8 +258,7 @@ class TestTakingAway:
             await typed(pilot, self.TEXT)
             assert "Find: clear filters" in commands(app)
             await open_filters(pilot)
-            await pilot.press("down", "down", "enter")
-            await settle(pilot)
+            await press(pilot, "down", "down", "enter")
             assert query(app) == "치킨"
             assert "Find: clear filters" not in commands(app)
             await typed(pilot, " kind:short")
@@ -272,8 +272,7 @@ class TestTakingAway:
     async def test_leaving_changes_nothing(self, app_of: MakeApp, key: str) -> None:
         async with running(app_of("en"), f"{self.TEXT} ") as (app, pilot):
             await open_filters(pilot)
-            await pilot.press(*"느긋", key)
-            await settle(pilot)
+            await press(pilot, *"느긋", key)
             assert app.screen is app.search_screen
             assert query(app) == f"{self.TEXT} "
 
@@ -304,8 +303,7 @@ class TestTheList:
         async with running(app_of("en", scenes=[scene()]), "치킨 kind:short") as (app, pilot):
             await open_filters(pilot)
             assert any("library.db" in toast for toast in toasts(app))
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert query(app) == "치킨"
 
     @pytest.mark.parametrize("size", SIZES)
@@ -325,8 +323,7 @@ class TestTheList:
             assert str(rest.content).startswith("Only 100 channels")
             await pilot.press(*"제목", *["pagedown"] * 20)
             assert len(offered(app)) == 100
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert (query(app).split(":")[0], len(query(app)) < 60) == ("video", True)
             assert "no video" not in hint(app)
 

@@ -14,18 +14,12 @@ from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.marks_screen import MarksScreen
 from subtitle_rag.tui.screens.settings_screen import SettingsScreen
 from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
-from tests.tui.conftest import SAMPLE, AppPilot, Outside, drawn_by, settle, until
+from tests.tui.conftest import SAMPLE, AppPilot, Outside, drawn_by, press_each, settle, until
 
 pytestmark = pytest.mark.campaign(part="app")
 
 QUERY = "소스에 찍어 먹는 치킨"
 SIZES = [(60, 20), (80, 24), (120, 40)]
-
-
-async def press(pilot: AppPilot, *keys: str) -> None:
-    for key in keys:
-        await pilot.press(key)
-        await settle(pilot)
 
 
 async def write(pilot: AppPilot, text: str) -> None:
@@ -64,40 +58,40 @@ async def first_hour(pilot: AppPilot, app: SubtitleApp, outside: Outside) -> Non
     # an empty library says so, on the page of answers too, and takes captions from where it is
     await settle(pilot)
     assert shows(app, LibraryScreen)
-    await press(pilot, "escape", "escape")
+    await press_each(pilot, "escape", "escape")
     assert "The library is empty." in drawn_by(app)
-    await press(pilot, "f3")
+    await press_each(pilot, "f3")
     assert shows(app, AnswerScreen)
     assert "The library is empty." in drawn_by(app)
-    await press(pilot, "f4")
+    await press_each(pilot, "f4")
     library = app.screen
     assert isinstance(library, LibraryScreen)
     library.path.put(str(SAMPLE))
     await settle(pilot)
-    await press(pilot, "enter")
+    await press_each(pilot, "enter")
     await until(pilot, lambda: (counts := app.search_screen.page.counts) and counts.searchable == 75)
     # a scene is found, played, marked, and exported by letters
-    await press(pilot, "escape", "escape")
+    await press_each(pilot, "escape", "escape")
     await write(pilot, QUERY)
     await until(pilot, lambda: app.search_screen.results.scenes.row_count)
-    await press(pilot, "enter")
+    await press_each(pilot, "enter")
     assert len(outside.played) == 1
-    await press(pilot, "tab", "j", "m", "e")
+    await press_each(pilot, "tab", "j", "m", "e")
     assert shows(app, ExportScreen)
-    await press(pilot, "escape", "b")
+    await press_each(pilot, "escape", "b")
     assert shows(app, MarksScreen)
     assert "1 marked scene" in drawn_by(app)
-    await press(pilot, "q", "t")
+    await press_each(pilot, "q", "t")
     assert shows(app, TranscriptScreen)
     # settings from a list by a letter, the Korean layout's too
-    await press(pilot, "q", "comma")
+    await press_each(pilot, "q", "comma")
     assert shows(app, SettingsScreen)
-    await press(pilot, "j", "enter", "down", "enter", "ㅕ", "q")
+    await press_each(pilot, "j", "enter", "down", "enter", "ㅕ", "q")
     assert not app.runtime.settings.tui.theme
     # a cleared query comes back
-    await press(pilot, "slash", "escape")
+    await press_each(pilot, "slash", "escape")
     assert app.search_screen.query_line.value == ""
-    await press(pilot, "ctrl+z")
+    await press_each(pilot, "ctrl+z")
     assert app.search_screen.query_line.value == QUERY
 
 
@@ -106,17 +100,17 @@ async def seventh_day(pilot: AppPilot, app: SubtitleApp) -> None:
     await settle(pilot)
     assert app.search_screen.query_line.value == QUERY
     assert app.search_screen.results.scenes.row_count
-    await press(pilot, "escape")
+    await press_each(pilot, "escape")
     await write(pilot, "캠핑")
     await until(pilot, lambda: app.search_screen.results.text == "캠핑")
-    await press(pilot, "enter", "alt+left")
+    await press_each(pilot, "enter", "alt+left")
     assert app.search_screen.query_line.value == QUERY
-    await press(pilot, "alt+right")
+    await press_each(pilot, "alt+right")
     assert app.search_screen.query_line.value == "캠핑"
     # pages open from a list by their letters
-    await press(pilot, "tab", "l")
+    await press_each(pilot, "tab", "l")
     assert shows(app, LibraryScreen)
-    await press(pilot, "escape", "escape", "f5")
+    await press_each(pilot, "escape", "escape", "f5")
     assert shows(app, HistoryScreen)
 
 

@@ -7,7 +7,7 @@ from textual.binding import Binding
 
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.widgets.footer import KeyBar, KeyHint, fitting
-from tests.tui.conftest import MakeApp, drawn_by, running, settle, typed
+from tests.tui.conftest import MakeApp, drawn_by, press, running, settle, typed
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.app import SubtitleApp
@@ -125,8 +125,7 @@ class TestKeysOfScenes:
             assert not self.named(app) & self.KEYS
             await typed(pilot, "치킨")
             assert self.named(app) >= self.KEYS
-            await pilot.press("escape")
-            await settle(pilot)
+            await press(pilot, "escape")
             assert not self.named(app) & self.KEYS
 
     async def test_the_preview_that_is_hidden_comes_back_by_its_key_only_for_a_scene(self, app_of: MakeApp) -> None:
@@ -137,13 +136,11 @@ class TestKeysOfScenes:
 
     async def test_an_answer_is_copied_once_there_is_one(self, app_of: MakeApp) -> None:
         async with running(app_of(), size=(120, 30)) as (app, pilot):
-            await pilot.press("f3")
-            await settle(pilot)
+            await press(pilot, "f3")
             assert {"Ask/play", "History"} <= self.named(app)
             assert "Copy answer" not in self.named(app)
 
     async def test_marks_have_keys_once_there_are_marks(self, app_of: MakeApp) -> None:
         async with running(app_of(), size=(120, 30)) as (app, pilot):
-            await pilot.press("ctrl+l")
-            await settle(pilot)
+            await press(pilot, "ctrl+l")
             assert self.named(app) == {"Help", "Back", "Quit"}

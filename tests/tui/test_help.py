@@ -13,7 +13,7 @@ from subtitle_rag.tui.keys import keymap
 from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.text import key_help
 from subtitle_rag.tui.widgets.library_tables import ChannelTable
-from tests.tui.conftest import MakeApp, drawn_by, running, scene, settle, typed
+from tests.tui.conftest import MakeApp, drawn_by, press, running, scene, settle, typed
 
 
 async def helped(pilot: Pilot[object], app: SubtitleApp) -> str:
@@ -99,13 +99,11 @@ async def test_a_key_that_a_screen_has_for_its_own_has_one_meaning(app_of: MakeA
         elsewhere = await helped(pilot, app)
         for opening, key, meaning, replaced in OWN_KEYS:
             assert replaced in elsewhere
-            await pilot.press("escape", opening)
-            await settle(pilot)
+            await press(pilot, "escape", opening)
             text = await helped(pilot, app)
             assert [meaning in line for line in text.splitlines() if key in line.split()] == [True], (opening, key)
             assert replaced not in text, (opening, key)
-            await pilot.press("escape", "escape")
-            await settle(pilot)
+            await press(pilot, "escape", "escape")
             assert app.screen is app.search_screen
 
 

@@ -39,7 +39,7 @@ from subtitle_rag.tui.text.confirmations import leave_confirmation
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.searchable import spoken
 from tests.tui.asking import MODEL, ask, on, opened
-from tests.tui.conftest import Answers, AppPilot, MakeApp, running, scene, settle, toasts, typed, until
+from tests.tui.conftest import Answers, AppPilot, MakeApp, press, running, scene, settle, toasts, typed, until
 
 MARKUP = "[red]빨강[/] [@click=app.bell]종[/] [link=https://evil.example]줄[/link] [/] $text-error {0} %s"
 HOSTILE = {
@@ -268,8 +268,7 @@ class TestLibrary:
             await looked(pilot, FilterScreen)
             await pilot.press(*"빨강")
             await looked(pilot, FilterScreen, literal="[red]빨강[/]")
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             look(app, literal="[red]빨강[/]")
             await pilot.press("ctrl+f")
             await looked(pilot, FilterScreen)
@@ -289,8 +288,7 @@ class TestLibrary:
 
     async def test_settings_and_removals(self, filled: Runtime) -> None:
         async with running(SubtitleApp(filled), size=(80, 24), notifications=True) as (app, pilot):
-            await pilot.press("f4", "tab")
-            await settle(pilot)
+            await press(pilot, "f4", "tab")
             library = app.screen
             assert isinstance(library, LibraryScreen)
             states = [
@@ -309,8 +307,7 @@ class TestLibrary:
                 await looked(pilot, LibraryScreen, literal=f"“{markup}")
             restored: list[str] = []
             for _state in states:  # each notice takes the place of the one before
-                await pilot.press("ctrl+z")
-                await settle(pilot)
+                await press(pilot, "ctrl+z")
                 restored += toasts(app)
             assert any("[red]빨강[/]" in toast for toast in restored)
             look(app)

@@ -18,7 +18,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
 from subtitle_rag.tui.messages import PlayersFound
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
-from tests.tui.conftest import AppPilot, MakeApp, Outside, drawn_by, running, scene, settle, toasts, typed, until
+from tests.tui.conftest import AppPilot, MakeApp, Outside, drawn_by, press, running, scene, settle, toasts, typed, until
 
 LINK = "https://youtu.be/video-00001?t=61"
 
@@ -104,10 +104,8 @@ class TestChoosing:
     async def test_enter_plays_once_and_changes_nothing(self, app_of: MakeApp, outside: Outside) -> None:
         async with running(app_of(scenes=[scene(1), scene(2)])) as (app, pilot):
             await chooser(pilot)
-            await pilot.press("down", "enter")
-            await settle(pilot)
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "down", "enter")
+            await press(pilot, "enter")
             assert [play["name"] for play in outside.played] == ["mpv", "browser"]
             assert {play["link"] for play in outside.played} == {LINK}
             assert app.runtime.library.database.get_setting(PLAYER) is None
@@ -118,8 +116,7 @@ class TestChoosing:
             screen = await chooser(pilot)
             await pilot.press("3", "0")
             assert pilot.app.screen is screen
-            await pilot.press("2")
-            await settle(pilot)
+            await press(pilot, "2")
             assert [play["name"] for play in outside.played] == ["mpv"]
             assert app.screen is app.search_screen
 
@@ -128,8 +125,7 @@ class TestChoosing:
     async def test_it_closes_without_playing(self, app_of: MakeApp, outside: Outside, key: str) -> None:
         async with running(app_of(scenes=[scene()])) as (app, pilot):
             await chooser(pilot)
-            await pilot.press("ㅓ", key)
-            await settle(pilot)
+            await press(pilot, "ㅓ", key)
             assert app.screen is app.search_screen
             assert not outside.played
 
@@ -153,8 +149,7 @@ class TestChoosing:
     @pytest.mark.campaign(part="app")
     async def test_too_early_it_searches(self, app_of: MakeApp, unhurried: None) -> None:
         async with running(app_of(scenes=[scene()])) as (app, pilot):
-            await pilot.press(*"치킨", "ctrl+o")
-            await settle(pilot)
+            await press(pilot, *"치킨", "ctrl+o")
             assert app.screen is app.search_screen
             assert app.search_screen.results.text == "치킨"
             await pilot.press("ctrl+o")
@@ -164,8 +159,7 @@ class TestChoosing:
         async with running(app_of(scenes=[scene()])) as (app, pilot):
             screen = AnswerScreen(app.context)
             await app.push_screen(screen)
-            await pilot.press("ctrl+o")
-            await settle(pilot)
+            await press(pilot, "ctrl+o")
             assert toasts(app) == ["No scene is chosen yet."]
             screen.pane.find_scene = lambda: scene()  # type: ignore[method-assign]
             await pilot.press("ctrl+o")
@@ -185,17 +179,14 @@ class TestDefault:
     ) -> None:
         async with running(app_of(scenes=[scene()]), size=(100, 30)) as (app, pilot):
             screen = await chooser(pilot)
-            await pilot.press("down", "space")
-            await settle(pilot)
+            await press(pilot, "down", "space")
             assert rows(screen)[1].endswith("✓ default")
             assert not any(row.endswith("default") for row in rows(screen)[:1])
             assert toasts(app) == ["mpv is the default player now."]
-            await pilot.press("escape", "enter")
-            await settle(pilot)
+            await press(pilot, "escape", "enter")
         async with running(SubtitleApp(runtime)) as (_, pilot):
             await found(pilot)
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
         assert [play["name"] for play in outside.played] == ["mpv", "mpv"]
 
     @pytest.mark.campaign(part="app")
@@ -205,8 +196,7 @@ class TestDefault:
         runtime.settings = replace(runtime.settings, player=PlayerSettings(default="browser"))
         async with running(app_of(scenes=[scene()]), size=(100, 30)) as (app, pilot):
             await chooser(pilot)
-            await pilot.press("down", "space", "escape", "enter")
-            await settle(pilot)
+            await press(pilot, "down", "space", "escape", "enter")
             assert "mpv plays until you quit: the config says browser." in toasts(app)
         assert [play["name"] for play in outside.played] == ["mpv"]
         assert runtime.library.database.get_setting(PLAYER) is None
@@ -215,13 +205,11 @@ class TestDefault:
     async def test_one_that_is_gone_is_not_missed(self, app_of: MakeApp, outside: Outside, programs: Path) -> None:
         async with running(app_of(scenes=[scene()])) as (app, pilot):
             await chooser(pilot)
-            await pilot.press("down", "space", "escape")
-            await settle(pilot)
+            await press(pilot, "down", "space", "escape")
         shutil.rmtree(programs)
         async with running(SubtitleApp(app.runtime)) as (_, pilot):
             await found(pilot)
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
         assert [play["name"] for play in outside.played] == ["browser"]
 
 
@@ -232,8 +220,7 @@ class TestFiles:
     ) -> None:
         async with running(app_of(scenes=[on_disk])) as (app, pilot):
             await found(pilot)
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             [play] = outside.played
             assert (play["name"], play["link"], play["watch_url"]) == ("mpv", None, None)
             assert play["media"] == Path(str(on_disk.video.source)).with_name("제목.mp4")
@@ -246,8 +233,7 @@ class TestFiles:
         runtime.settings = replace(runtime.settings, player=PlayerSettings(default="vlc"))
         async with running(app_of(scenes=[on_disk])) as (_, pilot):
             await found(pilot)
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert [play["name"] for play in outside.played] == ["vlc"]
 
     @pytest.mark.parametrize("key", ["enter", "ctrl+o"])
@@ -258,8 +244,7 @@ class TestFiles:
         shutil.rmtree(programs)
         async with running(app_of(scenes=[on_disk]), size=(120, 30)) as (app, pilot):
             await found(pilot)
-            await pilot.press(key)
-            await settle(pilot)
+            await press(pilot, key)
             assert "no player of files is installed" in toasts(app)[0]
             assert "Install mpv or VLC" in toasts(app)[0]
             assert app.screen is app.search_screen
@@ -278,8 +263,7 @@ class TestWithoutAScreen:
             assert LINK in drawn_by(app)
             assert app.clipboard == LINK
             assert toasts(app) == []  # the dialog says it
-            await pilot.press("1", "space", "down", "enter")
-            await settle(pilot)
+            await press(pilot, "1", "space", "down", "enter")
             assert app.screen is app.search_screen
             assert not outside.played
 
@@ -290,8 +274,7 @@ class TestWithoutAScreen:
         monkeypatch.setattr(player, "can_show", lambda: False)
         async with running(app_of(scenes=[on_disk]), size=(120, 30)) as (app, pilot):
             await found(pilot)
-            await pilot.press(key)
-            await settle(pilot)
+            await press(pilot, key)
             assert toasts(app)[0].startswith("There is no screen here to play")
             assert "제목.mp4" in toasts(app)[0]
             assert app.clipboard == ""
@@ -306,8 +289,7 @@ class TestInABrowser:
         monkeypatch.setattr(player, "can_show", lambda: False)  # of the server, which is nothing to the viewer
         async with running(app_of(scenes=[scene()])) as (app, pilot):
             await found(pilot)
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert opened == ["https://youtu.be/video-00001?t=59"]
             assert not outside.played
             assert "Playing from 1:01" in toasts(app)[0]
@@ -321,8 +303,7 @@ class TestInABrowser:
         async with running(app) as (_, pilot):
             screen = await chooser(pilot)
             assert rows(screen) == ["1 browser opens in the browser ✓ default"]
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert opened == ["https://youtu.be/video-00001?t=59"]
 
     @pytest.mark.campaign(part="app")
@@ -332,8 +313,7 @@ class TestInABrowser:
         web(monkeypatch)
         async with running(app_of(scenes=[scene()])) as (app, pilot):
             await found(pilot)
-            await pilot.press("ctrl+y")
-            await settle(pilot)
+            await press(pilot, "ctrl+y")
             assert app.clipboard == LINK
             assert not outside.copied
 
@@ -344,8 +324,7 @@ class TestInABrowser:
         opened = web(monkeypatch)
         async with running(app_of(scenes=[on_disk]), size=(120, 30)) as (app, pilot):
             await found(pilot)
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert "has no link" in toasts(app)[0]
             assert not opened
             assert not outside.played
@@ -362,12 +341,9 @@ async def test_a_late_list_does_not_open_over_another_question(app_of: MakeApp) 
 async def test_a_key_plays_the_scene_in_another_video_that_says_the_same(app_of: MakeApp, outside: Outside) -> None:
     copies = tuple(scene(number, title=f"{number}편") for number in (2, 3))
     async with running(app_of(scenes=[scene(1, copies=copies), scene(4)]), "치킨") as (app, pilot):
-        await pilot.press("tab", "v")
-        await settle(pilot)
+        await press(pilot, "tab", "v")
         assert "2편" in drawn_by(app)
-        await pilot.press("down", "enter")
-        await settle(pilot)
+        await press(pilot, "down", "enter")
         assert ["video-00003" in played["link"] for played in outside.played] == [True]
-        await pilot.press("j", "v")
-        await settle(pilot)
+        await press(pilot, "j", "v")
         assert app.screen is app.search_screen

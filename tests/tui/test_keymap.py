@@ -24,7 +24,7 @@ from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.search_screen import SearchScreen
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.text import job_lines, search_text
-from tests.tui.conftest import MakeApp, Outside, running, scene, settle, typed
+from tests.tui.conftest import MakeApp, Outside, press, running, scene, settle, typed
 
 ROOT = Path(__file__).parents[2]
 FILE = Path("config.toml")
@@ -195,8 +195,7 @@ class TestInForce:
             await typed(pilot, "치킨")
             await pilot.press("tab", "n", "ㅜ")
             assert app.search_screen.scenes.cursor == 2
-            await pilot.press("ctrl+e")
-            await settle(pilot)
+            await press(pilot, "ctrl+e")
             assert len(outside.played) == 1
             await pilot.press("j")
             assert app.search_screen.query_line.value == "치킨j"

@@ -7,7 +7,7 @@ from subtitle_rag.tui.screens.history_screen import HistoryScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.widgets import text_field
 from subtitle_rag.tui.widgets.text_field import LATE_S
-from tests.tui.conftest import MakeApp, Outside, at_once, running, scene, settle, toasts
+from tests.tui.conftest import MakeApp, Outside, at_once, press, running, scene, settle, toasts
 
 
 async def test_function_keys_work_in_every_screen_and_dialog(app_of: MakeApp) -> None:
@@ -23,8 +23,7 @@ async def test_function_keys_work_in_every_screen_and_dialog(app_of: MakeApp) ->
             ("f5", HistoryScreen, 3),
             ("f4", LibraryScreen, 2),
         ):
-            await pilot.press(key)
-            await settle(pilot)
+            await press(pilot, key)
             assert kind is None or isinstance(app.screen, kind), key
             assert len(app.screen_stack) == height, key
 
@@ -34,8 +33,7 @@ async def test_a_query_that_becomes_a_question_is_replaced_by_typing(
 ) -> None:
     monkeypatch.setattr(text_field, "LATE_S", 0.0)
     async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
-        await pilot.press("f3")
-        await settle(pilot)
+        await press(pilot, "f3")
         assert isinstance(app.screen, AnswerScreen)
         assert app.screen.question.selected_text == "치킨"
         await pilot.press("왜")
@@ -56,8 +54,7 @@ async def test_a_syllable_that_comes_after_the_key_stays_with_its_word(app_of: M
 
 async def test_a_syllable_is_the_commands_of_its_keys(app_of: MakeApp) -> None:
     async with running(app_of(scenes=[scene()]), size=(120, 40)) as (app, pilot):
-        await pilot.press("f4")
-        await settle(pilot)
+        await press(pilot, "f4")
         assert isinstance(app.screen, LibraryScreen)
         videos = app.screen.tables.videos
         videos.focus()

@@ -20,7 +20,7 @@ from subtitle_rag.tui.screens.search_screen import SearchScreen
 from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
 from subtitle_rag.tui.state import source_field
 from subtitle_rag.tui.widgets.footer import KeyBar
-from tests.tui.conftest import AppPilot, MakeApp, Outside, running, settle, typed
+from tests.tui.conftest import AppPilot, MakeApp, Outside, press, running, settle, typed
 
 
 def labels(app: SubtitleApp) -> dict[str, str]:
@@ -31,8 +31,7 @@ def labels(app: SubtitleApp) -> dict[str, str]:
 async def to_scenes(pilot: AppPilot) -> None:
     await settle(pilot)
     await typed(pilot, "치킨")
-    await pilot.press("tab")
-    await settle(pilot)
+    await press(pilot, "tab")
 
 
 def test_the_table_of_the_keyboard_is_one() -> None:
@@ -87,12 +86,10 @@ async def test_a_letter_opens_from_the_list_in_both_modes(
     async with running(app_of(), size=(100, 30)) as (app, pilot):
         await to_scenes(pilot)
         for key in (latin_key, JAMO_BY_KEY.get(latin_key, latin_key)):
-            await pilot.press(key)
-            await settle(pilot)
+            await press(pilot, key)
             assert isinstance(app.screen, opened)
             while not isinstance(app.screen, SearchScreen):
-                await pilot.press("escape")
-                await settle(pilot)
+                await press(pilot, "escape")
             app.screen.scenes.focus()
             await settle(pilot)
         assert app.search_screen.query_line.value == "치킨"
@@ -114,8 +111,7 @@ async def test_mark_preview_and_player_have_letters_beside_the_list(app_of: Make
             await pilot.press(key)
             displays.append(search.preview.display)
         assert displays == [True, False, True]
-        await pilot.press("y")
-        await settle(pilot)
+        await press(pilot, "y")
         assert len(outside.copied) == 1
 
 
@@ -123,11 +119,9 @@ async def test_mark_preview_and_player_have_letters_beside_the_list(app_of: Make
 async def test_the_slash_goes_back_to_the_search_from_any_page(app_of: MakeApp, opening: str) -> None:
     async with running(app_of(), size=(100, 30)) as (app, pilot):
         await to_scenes(pilot)
-        await pilot.press(opening)
-        await settle(pilot)
+        await press(pilot, opening)
         assert not isinstance(app.screen, SearchScreen)
-        await pilot.press("slash")
-        await settle(pilot)
+        await press(pilot, "slash")
         assert isinstance(app.screen, SearchScreen)
         assert app.screen.query_line.has_focus
 
@@ -135,13 +129,10 @@ async def test_the_slash_goes_back_to_the_search_from_any_page(app_of: MakeApp, 
 async def test_a_letter_in_a_dialog_is_no_command_of_the_app(app_of: MakeApp) -> None:
     async with running(app_of(), size=(100, 30)) as (app, pilot):
         await to_scenes(pilot)
-        await pilot.press("question_mark")
-        await settle(pilot)
-        await pilot.press("l", "a", "h")
-        await settle(pilot)
+        await press(pilot, "question_mark")
+        await press(pilot, "l", "a", "h")
         assert isinstance(app.screen, HelpScreen)
-        await pilot.press("q")
-        await settle(pilot)
+        await press(pilot, "q")
         assert isinstance(app.screen, BaseScreen)
 
 
@@ -158,8 +149,7 @@ async def test_the_footer_names_letters_where_they_are_commands(app_of: MakeApp)
         in_query = labels(app)
         assert (in_query["Help"], in_query["Mark"], in_query["Transcript"]) == ("F1", "Ctrl+A", "F12")
         assert in_query["List"] == "Tab"
-        await pilot.press("tab")
-        await settle(pilot)
+        await press(pilot, "tab")
         in_list = labels(app)
         for description, key in (
             ("Help", "?"),
@@ -180,8 +170,7 @@ async def test_a_slash_is_typed_into_a_field_though_it_is_a_key(
 ) -> None:
     monkeypatch.setattr(source_field, "look", lambda text, _stop: source_field.read(text))  # not through the whole disk
     async with running(SubtitleApp(filled, show_times=False), size=(100, 30)) as (app, pilot):
-        await pilot.press("f4")
-        await settle(pilot)
+        await press(pilot, "f4")
         await pilot.press("slash", *"home", "slash", "question_mark")
         assert isinstance(app.screen, LibraryScreen)
         assert app.screen.path.value == "/home/?"

@@ -34,7 +34,7 @@ from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.library_tables import VideoTable
 from tests.support.heard import MODEL, install_reader, write_wav
-from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, drawn_by, index_sample, running, settle, toasts
+from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, drawn_by, index_sample, press, running, settle, toasts
 
 
 def page(app: SubtitleApp) -> LibraryScreen:
@@ -78,11 +78,9 @@ class TestEmpty:
             await settle(pilot)
             assert app.screen is app.search_screen
             assert toasts(app) == ["9 videos can be searched now."]
-            await pilot.press(*"치킨 소스")
-            await settle(pilot)
+            await press(pilot, *"치킨 소스")
             assert app.search_screen.scenes.row_count
-            await pilot.press("f4")
-            await settle(pilot)
+            await press(pilot, "f4")
             assert page(app).query_one(VideoTable).row_count == 9
 
     @pytest.mark.campaign(part="app")
@@ -95,8 +93,7 @@ class TestEmpty:
         async with running(SubtitleApp(empty)) as (app, pilot):
             await paste(pilot, f"'{folder}'")
             assert said(app, "#check") == "✓ 2 caption files; Enter indexes them"
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert app.screen is app.search_screen
             assert toasts(app) == ["1 video can be searched now. ! 1 failed"]
 
@@ -116,8 +113,7 @@ class TestEmpty:
     async def test_enter_on_a_path_that_is_not_there_says_so_here(self, unindexed: Runtime) -> None:
         async with running(SubtitleApp(unindexed), size=(100, 30)) as (app, pilot):
             await paste(pilot, "/없는/[b]곳")
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert "/없는/[b]곳" in said(app, "#failures")
             await paste(pilot, "https://www.youtube.com/@느린부엌")
             assert said(app, "#check").startswith("✓ channel")
@@ -139,8 +135,7 @@ class TestEmpty:
         async with running(SubtitleApp(unindexed), size=(100, 30)) as (app, pilot):
             await paste(pilot, "https://vimeo.com/1")
             assert "Vimeo" in said(app, "#check")
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert asked == [["https://vimeo.com/1"]]
             assert isinstance(app.screen, ConfirmScreen)
 
@@ -153,8 +148,7 @@ class TestEmpty:
         async with running(SubtitleApp(unindexed), size=(100, 30)) as (app, pilot):
             await paste(pilot, str(film.parent))
             assert said(app, "#check").startswith("✓ 1 film or sound file; Enter")
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert isinstance(app.screen, ConfirmScreen)
             text = "\n".join(str(line.content) for line in app.screen.query(Static))
             assert "1 video without captions: 3 min 20 s of sound, about 3 min 20 s of listening" in text
@@ -170,8 +164,7 @@ class TestEmpty:
             started: list[JobRequest] = []
             monkeypatch.setattr(page(app).context.jobs, "start", started.append)
             await paste(pilot, str(film))
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert started == [JobRequest((film,))]
             assert page(app).path.value == ""
 
@@ -288,8 +281,7 @@ async def test_a_library_that_is_being_opened_is_not_said_to_be_empty(
 class TestFull:
     async def test_f2_lists_the_videos_and_escape_returns(self, app_of: MakeApp) -> None:
         async with running(app_of("ko"), size=(100, 30)) as (app, pilot):
-            await pilot.press("f4")
-            await settle(pilot)
+            await press(pilot, "f4")
             assert "채널 1 · 영상 9 · 구간 75" in said(app, "#title")
             table = page(app).query_one(VideoTable)
             assert "느긋한 식탁" in [str(cell) for cell in table.get_row_at(0)]
@@ -306,8 +298,7 @@ async def test_a_video_that_was_heard_says_by_which_model(unindexed: Runtime) ->
     track = heard_track([Cue(0, 2_000, "육수부터 끓여요")], [], "ko", "small@1", "int8")
     list(unindexed.indexer.add(video, track, Details()))
     async with running(SubtitleApp(unindexed), size=(100, 30)) as (app, pilot):
-        await pilot.press("f4")
-        await settle(pilot)
+        await press(pilot, "f4")
         page(app).query_one(VideoTable).focus()
         await settle(pilot)
         assert said(app, "#detail") == "Heard on this machine by small@1."

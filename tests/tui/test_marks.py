@@ -20,7 +20,7 @@ from subtitle_rag.tui.state.export_source import ExportSource, file_name, with_s
 from subtitle_rag.tui.state.marked_scenes import MarkedScenes
 from subtitle_rag.tui.text.content import mark_label, scene_row
 from subtitle_rag.tui.widgets.footer import KeyBar
-from tests.tui.conftest import AppPilot, MakeApp, Outside, running, scene, settle, toasts, until
+from tests.tui.conftest import AppPilot, MakeApp, Outside, press, running, scene, settle, toasts, until
 
 
 def mark(id: int, start_s: int = 60, end_s: int = 120, at_s: int = 61, *, tag: str = "") -> Mark:
@@ -107,8 +107,7 @@ async def test_a_scene_is_marked_edited_listed_and_removed(
     app_of: MakeApp, unmarked: Runtime, outside: Outside
 ) -> None:
     async with running(app_of(), "소스", size=(120, 40)) as (app, pilot):
-        await pilot.press("ctrl+a")
-        await settle(pilot)
+        await press(pilot, "ctrl+a")
         [added] = unmarked.library.marks.all()
         assert added.line in app.search_screen.scenes.scene.text  # type: ignore[union-attr]
         assert "✦" in byline(app)
@@ -119,31 +118,26 @@ async def test_a_scene_is_marked_edited_listed_and_removed(
         app.screen.note.insert_text_at_cursor("청귤 소스")
         await pilot.press("tab")
         app.screen.tag.insert_text_at_cursor("#맛")
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         [edited] = unmarked.library.marks.all()
         assert (edited.note, edited.tag) == ("청귤 소스", "맛")
         assert "✦ #맛" in byline(app)
 
-        await pilot.press("ctrl+l")
-        await settle(pilot)
+        await press(pilot, "ctrl+l")
         screen = app.screen
         assert isinstance(screen, MarksScreen)
         [(first, second)] = screen.rows.rows.values()
         assert first.plain.endswith(f"{added.line}   청귤 소스")
         assert second.plain.strip().startswith("✦ #맛 · 느긋한 식탁")
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert [played["at_ms"] for played in outside.played] == [added.at_ms]
-        await pilot.press("Y")
-        await settle(pilot)
+        await press(pilot, "Y")
         assert "**Note**: 청귤 소스" in outside.copied[-1]
         assert outside.copied[-1].startswith("## [")
 
         await pilot.press("delete", "enter")  # the harmless button
         assert unmarked.library.marks.all()
-        await pilot.press("delete", "left", "enter")
-        await settle(pilot)
+        await press(pilot, "delete", "left", "enter")
         assert not unmarked.library.marks.all()
         assert not screen.rows.row_count
         assert "No scene is marked. Ctrl+A marks" in str(screen.query_one("#marks-title", Static).content)
@@ -153,16 +147,14 @@ async def test_a_scene_is_marked_edited_listed_and_removed(
 
 async def test_the_key_of_tags_is_offered_while_a_mark_has_one(app_of: MakeApp, unmarked: Runtime) -> None:
     async with running(app_of(), "소스", size=(120, 40)) as (app, pilot):
-        await pilot.press("ctrl+a", "ctrl+l")
-        await settle(pilot)
+        await press(pilot, "ctrl+a", "ctrl+l")
         bar = app.screen.query_one(KeyBar)
         assert "Remove" in {hint.description for hint in bar.hints}
         assert "By tag" not in {hint.description for hint in bar.hints}
         await pilot.press("ctrl+a", "tab")
         assert isinstance(app.screen, MarkScreen)
         app.screen.tag.insert_text_at_cursor("맛")
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert "By tag" in {hint.description for hint in bar.hints}
         await pilot.press("tab")
         assert str(app.screen.query_one("#marks-title", Static).content).endswith("· #맛")
@@ -172,16 +164,14 @@ async def test_no_notice_lies_over_the_fields_of_note_and_tag(app_of: MakeApp, u
     async with running(app_of(), "소스", size=(40, 15), notifications=True) as (app, pilot):
         await pilot.press("ctrl+a")
         await until(pilot, lambda: app.screen.query(Toast))
-        await pilot.press("ctrl+a")
-        await settle(pilot)
+        await press(pilot, "ctrl+a")
         assert isinstance(app.screen, MarkScreen)
         assert not app.screen.query(Toast)
 
 
 async def export(pilot: AppPilot) -> ExportScreen:
     """The dialog, opened by its key, with its text."""
-    await pilot.press("ctrl+e")
-    await settle(pilot)
+    await press(pilot, "ctrl+e")
     screen = pilot.app.screen
     assert isinstance(screen, ExportScreen)
     return screen
@@ -195,8 +185,7 @@ async def test_a_text_of_another_format_that_comes_late_is_never_written(app_of:
         await settle(pilot)
         assert text(screen).startswith("# ")
         assert "A,B" not in text(screen)
-        await pilot.press("ctrl+y")
-        await settle(pilot)
+        await press(pilot, "ctrl+y")
         assert outside.copied[-1].startswith("# ")
 
 
@@ -212,34 +201,28 @@ async def test_scenes_are_exported_with_a_preview_to_a_file_and_the_clipboard(
         count = app.search_screen.scenes.row_count
         screen = await export(pilot)
         assert len(re.findall(r"^## ", text(screen), re.MULTILINE)) == 1
-        await pilot.press("ctrl+y")
-        await settle(pilot)
+        await press(pilot, "ctrl+y")
         assert outside.copied[-1].startswith("# ")
         assert app.screen is app.search_screen
 
         screen = await export(pilot)
-        await pilot.press("tab", "down")
-        await settle(pilot)
+        await press(pilot, "tab", "down")
         assert (screen.format, screen.path.value) == ("txt", "소스.txt")
         assert text(screen).startswith("소스")
         (tmp_path / "소스.txt").write_text("before", encoding="utf-8")
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert "Enter again replaces it" in str(screen.query_one("#export-note", Static).content)
         assert (tmp_path / "소스.txt").read_text(encoding="utf-8") == "before"
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert app.screen is app.search_screen
         assert (tmp_path / "소스.txt").read_text(encoding="utf-8").startswith("소스\n")
         assert toasts(app)[-1] == f"{count} scenes: {tmp_path / '소스.txt'}"
 
         screen = await export(pilot)
-        await pilot.press("tab", *["down"] * 6)
-        await settle(pilot)
+        await press(pilot, "tab", *["down"] * 6)
         assert screen.format == "srt"
         assert "of several videos" in str(screen.query_one("#export-note", Static).content)
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert screen.is_current
         assert not (tmp_path / "소스.srt").exists()
 

@@ -6,7 +6,7 @@ from textual.widgets import OptionList
 
 from subtitle_rag.tui.dialogs.scene_menu import SceneMenu
 from subtitle_rag.tui.widgets.scene_list import SceneList
-from tests.tui.conftest import MakeApp, Outside, drawn_by, running, scene, settle, toasts
+from tests.tui.conftest import MakeApp, Outside, drawn_by, press, running, scene, settle, toasts
 
 
 async def test_selected_text_of_rows_is_copied_on_release(app_of: MakeApp, outside: Outside) -> None:
@@ -55,7 +55,6 @@ async def test_the_right_button_offers_what_can_be_done_with_the_scene(app_of: M
         assert {"scene.copy", "scene.mark", "scene.export", "app.transcript", "search.explain"} <= set(ids)
         assert "Copy link" in drawn_by(app)
         rows.highlighted = ids.index("scene.copy")
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert app.search_screen.is_current
         assert len(outside.copied) == 1

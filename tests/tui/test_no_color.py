@@ -9,7 +9,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.text import Confirmation
 from subtitle_rag.tui.widgets.row_table import RowTable
-from tests.tui.conftest import MakeApp, running, scene, settle, typed, until
+from tests.tui.conftest import MakeApp, press, running, scene, settle, typed, until
 
 SIZE = (120, 40)
 ATTRIBUTES = ("bold", "reverse", "underline", "italic", "dim")
@@ -44,8 +44,7 @@ async def test_the_chosen_scene_its_marks_and_old_scenes_can_be_told(
     async with running(app_of(scenes=scenes), size=SIZE) as (app, pilot):
         app.theme = theme
         await typed(pilot, "치킨")
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         await pilot.press("down")
         await pilot.pause()
         assert "bold" in drawn(app, " 둘")[0]
@@ -61,8 +60,7 @@ async def test_the_chosen_scene_its_marks_and_old_scenes_can_be_told(
 @pytest.mark.campaign(part="app")
 async def test_the_row_of_a_table_can_be_told(app_of: MakeApp) -> None:
     async with running(app_of(), size=SIZE) as (app, pilot):
-        await pilot.press("f4")
-        await settle(pilot)
+        await press(pilot, "f4")
         for table in app.screen.query(RowTable):
             region = table.region
             strips = app.screen._compositor.render_strips()

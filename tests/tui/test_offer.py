@@ -29,6 +29,7 @@ from tests.tui.conftest import (
     bar,
     commands,
     index_sample,
+    press,
     running,
     settle,
     shown,
@@ -125,8 +126,7 @@ class TestOffer:
             await until(pilot, lambda: OFFER in welcome(app))
             assert "6.0 MB) onto this computer, Ctrl+X hides this." in welcome(app)
             assert bar(app, "offer") == ""  # the page tells it
-            await pilot.press("f4")
-            await settle(pilot)
+            await press(pilot, "f4")
             assert OFFER in bar(app, "offer")
             assert "Models: fetch" in commands(app)
             assert set(toasts(app)) <= {"9 videos can be searched now."}
@@ -135,13 +135,11 @@ class TestOffer:
     @pytest.mark.campaign(part="app")
     async def test_put_away_it_stays_away_and_the_command_stays(self, indexed: Runtime, offered: Hub) -> None:
         async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
-            await pilot.press("ctrl+x")
-            await settle(pilot)
+            await press(pilot, "ctrl+x")
             assert "ctrl+g" not in welcome(app)
         async with running(SubtitleApp(indexed), size=(120, 40)) as (again, pilot):
             assert "ctrl+g" not in welcome(again)
-            await pilot.press("f4")
-            await settle(pilot)
+            await press(pilot, "f4")
             assert bar(again, "offer") == ""
             assert "Models: fetch" in commands(again)
             again.action_run("models.fetch")

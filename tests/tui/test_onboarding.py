@@ -17,7 +17,7 @@ from tests.models.tiny import ENCODER, RERANKER, clear, write_manifest
 from tests.stand_ins.hub import Hub
 from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.youtube import stand_in
-from tests.tui.conftest import AppPilot, bar, drawn_by, index_sample, running, settle, toasts, until
+from tests.tui.conftest import AppPilot, bar, drawn_by, index_sample, press, running, settle, toasts, until
 from tests.tui.test_checks import looked, rows
 from tests.tui.test_offer import contents
 
@@ -107,8 +107,7 @@ class TestChecks:
         self, runtime: Runtime, looked: dict[str, int]
     ) -> None:
         async with running(SubtitleApp(runtime), size=(120, 40)) as (app, pilot):
-            await pilot.press("f4")
-            await settle(pilot)
+            await press(pilot, "f4")
             assert not app.screen.query_one(Onboarding).region
             assert looked == {}
 
@@ -163,8 +162,7 @@ class TestModels:
         app = SubtitleApp(new)
         async with app.run_test(size=(120, 40)) as pilot:
             await checks_made(pilot)
-            await pilot.press("ctrl+x")
-            await settle(pilot)
+            await press(pilot, "ctrl+x")
             assert "models" not in seen(app)
             assert "Search for words works without it." in rows(app)["encoder"]
         again = SubtitleApp(new)

@@ -11,7 +11,7 @@ from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.overview_screen import OverviewScreen
 from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
 from subtitle_rag.tui.text.overview_rows import channel_rows, video_rows
-from tests.tui.conftest import AppPilot, MakeApp, Outside, running, settle, toasts, typed
+from tests.tui.conftest import AppPilot, MakeApp, Outside, press, running, settle, toasts, typed
 
 SUMMARY = "두 사람이 바삭골의 새 치킨을 먹습니다. 소스와 가루를 견줍니다."
 HOSTILE = "[red]치킨[/]\x1b[2J\n둘째 줄"
@@ -35,8 +35,7 @@ async def open_of_video(pilot: AppPilot) -> OverviewScreen:
     assert isinstance(app, SubtitleApp)
     await settle(pilot)
     await typed(pilot, "치킨 소스")
-    await pilot.press("ctrl+f12")
-    await settle(pilot)
+    await press(pilot, "ctrl+f12")
     return opened(app)
 
 
@@ -53,14 +52,11 @@ async def test_a_result_s_video_opens_and_its_rows_play_their_second(app_of: Mak
         assert rows[0] == "Sections"
         assert rows[1].startswith("    0:00  신메뉴 소개  ")
         assert {"Most replayed", "Telling words", "Names"} <= set(rows)
-        await pilot.press("down", "ㅓ", "k", "enter")
-        await settle(pilot)
+        await press(pilot, "down", "ㅓ", "k", "enter")
         assert [played["at_ms"] for played in outside.played] == [90_535]
-        await pilot.press("ctrl+y", "y")
-        await settle(pilot)
+        await press(pilot, "ctrl+y", "y")
         assert outside.copied == [watch_url(found.video.id, 90_535)] * 2
-        await pilot.press("f12")
-        await settle(pilot)
+        await press(pilot, "f12")
         assert isinstance(app.screen, TranscriptScreen)
         await pilot.press("escape", "ctrl+f12")
         assert app.screen.id == app.search_screen.id
@@ -83,8 +79,7 @@ async def test_a_row_can_be_marked(filled: Runtime) -> None:
     app = SubtitleApp(filled)
     async with app.run_test(size=(100, 30)) as pilot:
         await open_of_video(pilot)
-        await pilot.press("down", "m")
-        await settle(pilot)
+        await press(pilot, "down", "m")
         [mark] = filled.library.marks.all()
         assert mark.video_id == "sample-0001"
         assert mark.at_ms == 90_535
@@ -93,14 +88,12 @@ async def test_a_row_can_be_marked(filled: Runtime) -> None:
 async def test_a_channel_lists_its_videos_which_open_theirs(filled: Runtime, outside: Outside) -> None:
     filled.library.summaries.put(VideoSummary("sample-0001", SUMMARY, "m", "d", "p", 1, True, 1, 1, 1, 1))
     async with running(SubtitleApp(filled), size=(100, 40)) as (app, pilot):
-        await pilot.press("f4")
-        await settle(pilot)
+        await press(pilot, "f4")
         assert isinstance(app.screen, LibraryScreen)
         await pilot.press("ctrl+f12")
         assert toasts(app) == ["No video is chosen yet."]
         app.screen.tables.channels.focus()
-        await pilot.press("down", "ctrl+f12")
-        await settle(pilot)
+        await press(pilot, "down", "ctrl+f12")
         screen = opened(app)
         assert "느긋한 식탁   2 videos" in text(screen, "#overview-title")
         rows = shown(screen)
@@ -109,8 +102,7 @@ async def test_a_channel_lists_its_videos_which_open_theirs(filled: Runtime, out
         assert rows[2].endswith("\n            두 사람이 바삭골의 새 치킨을 먹습니다.")
         await pilot.press("y", "m")
         assert outside.copied == [], "a row of a video has no second"
-        await pilot.press("down", "enter")
-        await settle(pilot)
+        await press(pilot, "down", "enter")
         assert opened(app) is not screen
         assert text(opened(app), "#overview-summary") == SUMMARY
         await pilot.press("escape", "escape")

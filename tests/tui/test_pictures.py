@@ -41,7 +41,7 @@ from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
 from subtitle_rag.tui.text.confirmations import leave_confirmation
 from subtitle_rag.tui.widgets import CheckList
-from tests.tui.conftest import NOON, Answers, AppPilot, MakeApp, scene, settle, typed, until
+from tests.tui.conftest import NOON, Answers, AppPilot, MakeApp, press, scene, settle, typed, until
 
 pytestmark = pytest.mark.usefixtures("noon")
 
@@ -184,8 +184,7 @@ async def searched(pilot: AppPilot, text: str = "소스 치킨") -> None:
 
 async def in_library(pilot: AppPilot, *keys: str) -> None:
     await settle(pilot)
-    await pilot.press("f4", *keys)
-    await settle(pilot)
+    await press(pilot, "f4", *keys)
 
 
 def doing(act: Run) -> Run:
@@ -254,11 +253,9 @@ class TestTranscript:
     def test_words_are_found(self, app_of: MakeApp, picture: Picture) -> None:
         async def search(pilot: AppPilot) -> None:
             await settle(pilot)
-            await pilot.press("f4")
-            await settle(pilot)
+            await press(pilot, "f4")
             pilot.app.screen.query_one("#videos").focus()
-            await pilot.press("f12")
-            await settle(pilot)
+            await press(pilot, "f12")
             await pilot.press(*"그래", "enter")
 
         assert picture(app_of(show_times=False), search)
@@ -277,8 +274,7 @@ class TestOverview:
     def test_of_a_video(self, app_of: MakeApp, picture: Picture, language: str) -> None:
         async def look(pilot: AppPilot) -> None:
             await searched(pilot, "치킨 소스")
-            await pilot.press("ctrl+f12")
-            await settle(pilot)
+            await press(pilot, "ctrl+f12")
             await pilot.press("down")
 
         assert picture(app_of(language, show_times=False), look)
@@ -286,11 +282,9 @@ class TestOverview:
     def test_of_a_channel(self, app_of: MakeApp, picture: Picture) -> None:
         async def look(pilot: AppPilot) -> None:
             await settle(pilot)
-            await pilot.press("f4")
-            await settle(pilot)
+            await press(pilot, "f4")
             pilot.app.screen.query_one("#channels").focus()
-            await pilot.press("down", "ctrl+f12")
-            await settle(pilot)
+            await press(pilot, "down", "ctrl+f12")
 
         assert picture(app_of(show_times=False), look)
 
@@ -479,8 +473,7 @@ class TestMarks:
     def test_they_are_listed(self, found: MakeApp, picture: Picture) -> None:
         async def look(pilot: AppPilot) -> None:
             await searched(pilot)
-            await pilot.press("ctrl+l")
-            await settle(pilot)
+            await press(pilot, "ctrl+l")
 
         assert picture(found(), look)
 
@@ -488,8 +481,7 @@ class TestMarks:
     def test_note_and_tag(self, found: MakeApp, picture: Picture) -> None:
         async def edit(pilot: AppPilot) -> None:
             await searched(pilot)
-            await pilot.press("down", "down", "ctrl+a")
-            await settle(pilot)
+            await press(pilot, "down", "down", "ctrl+a")
 
         assert picture(found("ko"), edit)
 
@@ -497,8 +489,7 @@ class TestMarks:
     def test_the_text_of_an_export(self, found: MakeApp, picture: Picture) -> None:
         async def export(pilot: AppPilot) -> None:
             await searched(pilot)
-            await pilot.press("ctrl+e", "down")
-            await settle(pilot)
+            await press(pilot, "ctrl+e", "down")
 
         assert picture(found(), export)
 
@@ -521,8 +512,7 @@ class TestChoice:
 
         async def look(pilot: AppPilot) -> None:
             await in_library(pilot)
-            await pilot.press("ctrl+k")
-            await settle(pilot)
+            await press(pilot, "ctrl+k")
             await pilot.press("down")
 
         library.settings = replace(library.settings, language=language)
@@ -545,8 +535,7 @@ class TestSavedSearches:
 
         async def look(pilot: AppPilot) -> None:
             await searched(pilot)
-            await pilot.press("ctrl+right_square_bracket", "down")
-            await settle(pilot)
+            await press(pilot, "ctrl+right_square_bracket", "down")
 
         assert picture(found(language), look)
 
@@ -578,8 +567,7 @@ class TestSettings:
 
     def test_list(self, library: Runtime, picture: Picture) -> None:
         async def look(pilot: AppPilot) -> None:
-            await pilot.press("ctrl+f6")
-            await settle(pilot)
+            await press(pilot, "ctrl+f6")
 
         library.settings = replace(library.settings, language="ko")
         assert picture(SubtitleApp(library, show_times=False), look)
@@ -587,10 +575,8 @@ class TestSettings:
     @pytest.mark.campaign(part="app")
     def test_mistake(self, library: Runtime, picture: Picture) -> None:
         async def look(pilot: AppPilot) -> None:
-            await pilot.press("ctrl+f6")
-            await settle(pilot)
-            await pilot.press(*("down",) * 5, "enter")
-            await settle(pilot)
+            await press(pilot, "ctrl+f6")
+            await press(pilot, *("down",) * 5, "enter")
             await pilot.press("s", "enter")
 
         assert picture(SubtitleApp(library, show_times=False), look)
@@ -614,8 +600,7 @@ class TestFewColours:
 
     def test_settings(self, made: SubtitleApp, picture: Picture) -> None:
         async def look(pilot: AppPilot) -> None:
-            await pilot.press("ctrl+f6")
-            await settle(pilot)
+            await press(pilot, "ctrl+f6")
             await pilot.press("down")
 
         assert picture(made, look)

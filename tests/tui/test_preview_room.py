@@ -9,7 +9,7 @@ from subtitle_rag.tui.dialogs.text_pages import ExplainScreen
 from subtitle_rag.tui.screens.preview_screen import PreviewPlacement, choose_preview_room
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, ask, asking, without_contexts
-from tests.tui.conftest import AppPilot, MakeApp, drawn_by, running, settle, toasts, typed, until
+from tests.tui.conftest import AppPilot, MakeApp, drawn_by, press, running, settle, toasts, typed, until
 
 BESIDE, BELOW, OVER = PreviewPlacement
 CHICKEN = "소스 찍어 먹는 치킨"
@@ -46,16 +46,14 @@ async def resized(pilot: AppPilot, width: int, height: int) -> None:
 async def test_where_there_is_no_room_a_key_opens_it_over_the_list(app_of: MakeApp) -> None:
     async with running(app_of(), size=(80, 24), notifications=True) as (app, pilot):
         screen = app.search_screen
-        await pilot.press("f8")
-        await settle(pilot)
+        await press(pilot, "f8")
         assert toasts(app) == ["No scene is chosen yet."]
         assert not screen.preview.display
         await typed(pilot, CHICKEN)
         assert "F8 Preview" in footer(pilot)
         rows = drawn_by(app)
         assert "▶" not in rows
-        await pilot.press("f8")
-        await settle(pilot)
+        await press(pilot, "f8")
         assert screen.preview.region == screen.scenes.region == screen.results.region
         assert "F8 Close" in footer(pilot)
         assert "▶" in drawn_by(app)
@@ -73,13 +71,11 @@ async def test_where_there_is_no_room_a_key_opens_it_over_the_list(app_of: MakeA
         for widget in (screen.preview.transcript, screen.query_line):  # the covered list is no stop
             await pilot.press("tab")
             assert app.focused is widget
-        await pilot.press("escape")
-        await settle(pilot)
+        await press(pilot, "escape")
         assert "▶" not in drawn_by(app)
         assert screen.query_line.value == CHICKEN
         screen.scenes.focus()
-        await pilot.press("f8")
-        await settle(pilot)
+        await press(pilot, "f8")
         assert screen.query_line.has_focus
         await pilot.press("escape")
         await pilot.press("f8")
@@ -98,13 +94,11 @@ async def test_a_narrow_and_tall_screen_shows_it_below_the_list(app_of: MakeApp)
         assert min(scenes.height, preview.height) > 15
         assert "▶" in drawn_by(app)
         assert "F8" not in footer(pilot)
-        await pilot.press("f8")
-        await settle(pilot)
+        await press(pilot, "f8")
         assert screen.scenes.region == screen.results.region
         assert "F8 Preview" in footer(pilot)
         await pilot.press("f8")
-        await pilot.press("f2")
-        await settle(pilot)
+        await press(pilot, "f2")
         assert screen.query_one("#explanation").region
         await pilot.press("f2", "f2")  # the numbers, then neither
         await resized(pilot, 60, 30)
@@ -112,8 +106,7 @@ async def test_a_narrow_and_tall_screen_shows_it_below_the_list(app_of: MakeApp)
         await settle(pilot)
         assert isinstance(app.screen, ExplainScreen)
         await resized(pilot, 120, 40)
-        await pilot.press("escape")
-        await settle(pilot)
+        await press(pilot, "escape")
         assert screen.preview_layout.room is BESIDE
         assert screen.preview.region.x == screen.scenes.region.right
 
@@ -133,20 +126,17 @@ async def test_an_answer_has_it_over_or_below_its_scenes(app_of: MakeApp, runtim
         assert not screen.preview.region
         answer = drawn_by(app)  # type: ignore[arg-type]
         assert "40포기" in answer
-        await pilot.press("f8")
-        await settle(pilot)
+        await press(pilot, "f8")
         assert screen.preview.region == screen.query_one("#answered").region
         assert "▶" in drawn_by(app)  # type: ignore[arg-type]
         assert "40포기입니다" not in drawn_by(app)  # type: ignore[arg-type]
-        await pilot.press("escape")
-        await settle(pilot)
+        await press(pilot, "escape")
         assert drawn_by(app) == answer  # type: ignore[arg-type]
         await resized(pilot, 60, 44)
         assert screen.sources.region.bottom == screen.preview.region.y
         assert screen.preview.region.bottom == 43
         assert "40포기" in drawn_by(app)  # type: ignore[arg-type]
         await resized(pilot, 110, 24)
-        await pilot.press("f8")
-        await settle(pilot)
+        await press(pilot, "f8")
         assert screen.preview.region == screen.sources.region
         assert "40포기입니다" in drawn_by(app)  # type: ignore[arg-type]

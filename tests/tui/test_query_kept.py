@@ -4,7 +4,7 @@ import pytest
 from textual.command import CommandPalette
 
 from subtitle_rag.tui.screens.search_screen import ClearedQuery, SearchScreen
-from tests.tui.conftest import AppPilot, MakeApp, at_once, commands, running, settle, typed
+from tests.tui.conftest import AppPilot, MakeApp, at_once, commands, press, running, settle, typed
 
 
 @pytest.mark.parametrize(
@@ -26,11 +26,9 @@ def test_a_query_counts_as_cleared_if_it_goes_at_once(values: list[str], cleared
 @pytest.mark.parametrize("key", ["ctrl+z", "up"])
 async def test_a_cleared_query_comes_back_by_one_key(app_of: MakeApp, key: str) -> None:
     async with running(app_of(), "치킨", size=(100, 30)) as (app, pilot):
-        await pilot.press("escape")
-        await settle(pilot)
+        await press(pilot, "escape")
         assert app.search_screen.typed == ""
-        await pilot.press(key)
-        await settle(pilot)
+        await press(pilot, key)
         assert app.search_screen.typed == "치킨"
         assert app.search_screen.results.text == "치킨"
 
@@ -47,10 +45,8 @@ async def test_escape_closes_the_page_and_leaves_the_query(app_of: MakeApp, open
 async def back_from(pilot: AppPilot, opening: str) -> None:
     await settle(pilot)
     await typed(pilot, "치킨")
-    await pilot.press(opening)
-    await settle(pilot)
-    await pilot.press("escape")
-    await settle(pilot)
+    await press(pilot, opening)
+    await press(pilot, "escape")
 
 
 async def test_typing_behind_a_page_begins_another_query(app_of: MakeApp) -> None:
@@ -76,20 +72,14 @@ async def test_the_palette_begins_with_what_was_chosen_last_and_never_quits_firs
         assert titles[0] != "끝내기"
         assert titles[-1] == "끝내기"
         await typed(pilot, "치킨")
-        await pilot.press("enter", "escape")
-        await settle(pilot)
+        await press(pilot, "enter", "escape")
         assert "찾기: 최근 검색 지우기" in commands(app)
         assert commands(app)[0] == titles[0]
-        await pilot.press("ctrl+p", *"점검")
-        await settle(pilot)
-        await pilot.press("enter")
-        await settle(pilot)
-        await pilot.press("escape")
-        await settle(pilot)
+        await press(pilot, "ctrl+p", *"점검")
+        await press(pilot, "enter")
+        await press(pilot, "escape")
         assert commands(app)[0] == "열기: 점검"
-        await pilot.press("ctrl+p")
-        await settle(pilot)
+        await press(pilot, "ctrl+p")
         assert isinstance(app.screen, CommandPalette)
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert app.screen.query("#all-checks")

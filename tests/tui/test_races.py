@@ -43,6 +43,7 @@ from tests.tui.conftest import (
     Outside,
     at_once,
     drawn_by,
+    press,
     running,
     scene,
     settle,
@@ -180,8 +181,7 @@ class TestTheSlowerOlderAnswer:
 
     async def test_of_the_channels(self, app_of: MakeApp, slow: MakeSlow) -> None:
         async with running(app_of(scenes=[])) as (app, pilot):
-            await pilot.press("f4")
-            await settle(pilot)
+            await press(pilot, "f4")
             screen = app.screen
             assert isinstance(screen, LibraryScreen)
             listed = slow(library_screen, "channel_states")
@@ -323,8 +323,7 @@ class TestEnterTooEarly:
     @pytest.mark.campaign(part="app")
     async def test_in_the_query(self, app_of: MakeApp, outside: Outside) -> None:
         async with running(app_of(scenes=[scene()])) as (app, pilot):
-            await pilot.press("치", "enter")
-            await settle(pilot)
+            await press(pilot, "치", "enter")
             assert app.search_screen.results.text == "치"
             at_once(app, "킨", "enter")
             await settle(pilot)

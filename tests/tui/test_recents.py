@@ -9,7 +9,7 @@ from subtitle_rag.library.app_state import note_search, recent_searches
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.widgets.empty_state_page import ReadyQueryList
-from tests.tui.conftest import MakeApp, Outside, commands, drawn_by, running, settle, shown, typed
+from tests.tui.conftest import MakeApp, Outside, commands, drawn_by, press, running, settle, shown, typed
 
 CHICKEN = "치킨 소스"
 
@@ -32,10 +32,8 @@ class TestMade:
     @pytest.mark.campaign(part="app")
     async def test_what_is_only_typed_is_not_kept(self, app_of: MakeApp, runtime: Runtime) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
-            await pilot.press(*CHICKEN)
-            await settle(pilot)
-            await pilot.press("down")
-            await settle(pilot)
+            await press(pilot, *CHICKEN)
+            await press(pilot, "down")
             assert app.search_screen.scenes.row_count
             assert recent_searches(runtime.library) == []
 
@@ -46,12 +44,10 @@ class TestMade:
     ) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
             await typed(pilot, CHICKEN)
-            await pilot.press(key)
-            await settle(pilot)
+            await press(pilot, key)
             assert outside.played or outside.copied
             assert recent_searches(runtime.library) == [CHICKEN]
-            await pilot.press("escape")
-            await settle(pilot)
+            await press(pilot, "escape")
             assert listed(app) == [CHICKEN]
             assert "Recent searches" in shown(app, "#notice")
 
@@ -61,15 +57,13 @@ class TestMade:
         self, app_of: MakeApp, runtime: Runtime, outside: Outside
     ) -> None:
         async with running(app_of(), size=(120, 40)) as (_, pilot):
-            await pilot.press(*CHICKEN, "enter")
-            await settle(pilot)
+            await press(pilot, *CHICKEN, "enter")
             assert recent_searches(runtime.library) == [CHICKEN]
             assert outside.played == []
 
     async def test_half_a_filter_is_no_search(self, app_of: MakeApp, runtime: Runtime) -> None:
         async with running(app_of(), "치킨 after:20", size=(120, 40)) as (_, pilot):
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert recent_searches(runtime.library) == []
 
     async def test_nothing_is_kept_or_shown_where_the_settings_say_so(
@@ -80,8 +74,7 @@ class TestMade:
         async with running(app, size=(120, 40)) as (_, pilot):
             assert listed(app) == []
             await typed(pilot, "꽃게")
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert len(outside.played) == 1
             assert recent_searches(runtime.library) == searched
 
@@ -93,18 +86,15 @@ class TestList:
     ) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
             assert listed(app) == searched
-            await pilot.press("down", "down", "enter")
-            await settle(pilot)
+            await press(pilot, "down", "down", "enter")
             screen = app.search_screen
             assert screen.query_line.value == screen.results.text == "캠핑 텐트"
             assert screen.scenes.row_count
             assert screen.query_line.has_focus
             assert outside.played == []  # the Enter that searched plays nothing
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert len(outside.played) == 1
-            await pilot.press("escape")
-            await settle(pilot)
+            await press(pilot, "escape")
             assert listed(app) == ["캠핑 텐트", CHICKEN, '"찍어 먹" -광고']
             assert screen.choices.highlighted_query is None
 
@@ -113,8 +103,7 @@ class TestList:
     ) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
             for keys in (["enter"], ["down", "up", "enter"], ["down", "escape", "enter"], ["up", "enter"]):
-                await pilot.press(*keys)
-                await settle(pilot)
+                await press(pilot, *keys)
                 assert app.search_screen.query_line.value == ""
                 assert listed(app) == searched
             assert outside.played == []
@@ -122,8 +111,7 @@ class TestList:
     @pytest.mark.campaign(part="app")
     async def test_who_types_on_leaves_the_list(self, app_of: MakeApp, searched: list[str], unhurried: None) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
-            await pilot.press("down", *"꽃게", "enter")
-            await settle(pilot)
+            await press(pilot, "down", *"꽃게", "enter")
             assert app.search_screen.results.text == "꽃게"
 
     async def test_a_click_searches_too(self, app_of: MakeApp, searched: list[str], outside: Outside) -> None:
@@ -151,8 +139,7 @@ class TestList:
             note_search(runtime.library, f"장면 {number:02}")
         async with running(app_of("ko"), size=size) as (app, pilot):
             assert listed(app) == [f"장면 {number:02}" for number in range(11, 3, -1)]
-            await pilot.press(*["down"] * 20)
-            await settle(pilot)
+            await press(pilot, *["down"] * 20)
             assert app.search_screen.choices.highlighted_query == "장면 04"
             assert "장면 04" in drawn_by(app)
 

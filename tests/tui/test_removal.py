@@ -27,6 +27,7 @@ from tests.tui.conftest import (
     MakeApp,
     bar,
     index_sample,
+    press,
     running,
     settle,
     toasts,
@@ -47,10 +48,8 @@ def library_of(app: SubtitleApp) -> LibraryScreen:
 async def open_library(pilot: AppPilot, *, table: str = "videos") -> LibraryScreen:
     """With the cursor on the first video, or on the first channel."""
     await settle(pilot)
-    await pilot.press("f4")
-    await settle(pilot)
-    await pilot.press(*(["tab", "tab"] if table == "videos" else ["tab", "down"]))
-    await settle(pilot)
+    await press(pilot, "f4")
+    await press(pilot, *(["tab", "tab"] if table == "videos" else ["tab", "down"]))
     assert isinstance(pilot.app, SubtitleApp)
     return library_of(pilot.app)
 
@@ -85,21 +84,18 @@ class TestOneVideo:
             screen = await open_library(pilot)
             before, chosen = titles(screen), screen.tables.videos.cursor_key
             assert chosen in found
-            await pilot.press(key)
-            await settle(pilot)
+            await press(pilot, key)
             assert titles(screen) == before[1:]
             assert screen.counts
             assert screen.counts.videos == len(before) - 1
             assert screen.tables.channels.get_row_at(1)[1].plain == str(len(before) - 1)
             assert bar(app, "removal").startswith("Removed “")
             assert re.search(r"Ctrl\+Z restores it within [56]\d s$", bar(app, "removal"))
-            await pilot.press("f4")
-            await settle(pilot)
+            await press(pilot, "f4")
             left = [scene.video.id for scene in app.search_screen.scenes._scenes.values()]
             assert left == [id for id in found if id != chosen]
             assert str(app.search_screen.query_bar.counter.content).startswith(f"{len(left)} scene")
-            await pilot.press("ctrl+z")
-            await settle(pilot)
+            await press(pilot, "ctrl+z")
             assert [scene.video.id for scene in app.search_screen.scenes._scenes.values()] == found
             assert app.search_screen.page.counts
             assert app.search_screen.page.counts.videos == len(before)
@@ -145,27 +141,21 @@ class TestOneVideo:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
             screen = await open_library(pilot)
             before = titles(screen)
-            await pilot.press("d")
-            await settle(pilot)
-            await pilot.press("d")
-            await settle(pilot)
+            await press(pilot, "d")
+            await press(pilot, "d")
             assert titles(screen) == before[2:]
             assert "(+1 more)" in bar(app, "removal")
-            await pilot.press("z")
-            await settle(pilot)
+            await press(pilot, "z")
             assert titles(screen) == before[1:]
-            await pilot.press("ㅋ")
-            await settle(pilot)
+            await press(pilot, "ㅋ")
             assert titles(screen) == before
             assert bar(app, "removal") == ""
 
     @pytest.mark.campaign(part="app")
     async def test_a_letter_in_the_field_removes_nothing(self, app_of: MakeApp) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
-            await pilot.press("f4")
-            await settle(pilot)
-            await pilot.press("d", "ㅇ", "delete")
-            await settle(pilot)
+            await press(pilot, "f4")
+            await press(pilot, "d", "ㅇ", "delete")
             assert library_of(app).path.value == "dㅇ"
             assert bar(app, "removal") == ""
 
@@ -179,8 +169,7 @@ class TestOneVideo:
             screen = await open_library(pilot)
             at = next(at for at in range(2) if "[red]" in titles(screen)[at])
             screen.tables.videos.go_to(at)
-            await pilot.press("d")
-            await settle(pilot)
+            await press(pilot, "d")
             assert "“[red][31m[/]긴긴" in bar(app, "removal")
             assert re.search(r"restores it within [56]\d s$", bar(app, "removal"))
 
@@ -190,35 +179,29 @@ class TestChannels:
     async def test_a_channel_is_asked_about_once(self, app_of: MakeApp) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
             screen = await open_library(pilot, table="channels")
-            await pilot.press("d")
-            await settle(pilot)
+            await press(pilot, "d")
             assert isinstance(app.screen, ConfirmScreen)
             said = str(app.screen.query_one("#confirm Static", Static).content)
             assert "느긋한 식탁\n9 videos · 75 windows · 0 contexts" in said
-            await pilot.press("escape")
-            await settle(pilot)
+            await press(pilot, "escape")
             assert library_of(app) is screen
             assert channels(screen)[1:] == ["느긋한 식탁"]
-            await pilot.press("d")
-            await settle(pilot)
+            await press(pilot, "d")
             await pilot.press("enter")  # the harmless button
             await settle(pilot)
             assert channels(screen)[1:] == ["느긋한 식탁"]
-            await pilot.press("d")
-            await settle(pilot)
+            await press(pilot, "d")
             await pilot.press("right", "enter")  # the other button
             await settle(pilot)
             assert screen.counts
             assert (screen.counts.channels, screen.counts.videos, screen.counts.windows) == (0, 0, 0)
-            await pilot.press("ctrl+z")
-            await settle(pilot)
+            await press(pilot, "ctrl+z")
             assert channels(screen)[1:] == ["느긋한 식탁"]
 
     async def test_all_videos_are_no_channel(self, app_of: MakeApp) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
             screen = await open_library(pilot, table="channels")
-            await pilot.press("up", "d")
-            await settle(pilot)
+            await press(pilot, "up", "d")
             assert app.screen is screen
             assert bar(app, "removal") == ""
 
@@ -331,8 +314,7 @@ class TestJobs:
     async def test_a_folder_that_is_read_anew_is_back(self, filled: Runtime) -> None:
         async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
             await open_library(pilot)
-            await pilot.press("d")
-            await settle(pilot)
+            await press(pilot, "d")
             app.jobs.start(JobRequest((SAMPLE.parent / "elsewhere",)))
             await settle(pilot)
             assert app.context.removals.removals.waiting

@@ -7,7 +7,7 @@ from subtitle_rag.domain import AppError
 from subtitle_rag.library.connection import hold_lock
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from tests.tui.conftest import running, settle, toasts, until
+from tests.tui.conftest import press, running, settle, toasts, until
 from tests.tui.test_removal import open_library, videos
 
 
@@ -49,8 +49,7 @@ class TestTheEnd:
         async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
             screen = await open_library(pilot)
             chosen = screen.tables.videos.cursor_key
-            await pilot.press("d")
-            await settle(pilot)
+            await press(pilot, "d")
             assert chosen in videos(filled)
         assert chosen in videos(filled)  # whatever kills it here, the library is whole
         app.wait_for_threads(1)
@@ -64,8 +63,7 @@ class TestTheEnd:
         monkeypatch.setattr("subtitle_rag.indexing.INTERACTIVE_TIMEOUT_S", 0.05)
         async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
             await open_library(pilot)
-            await pilot.press("d")
-            await settle(pilot)
+            await press(pilot, "d")
         with hold_lock(filled.library.path.parent, "library"):
             app.wait_for_threads(1)
         assert "! " in capsys.readouterr().err

@@ -20,7 +20,7 @@ from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.footer import KeyBar
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import MODEL, QUESTION, opened, said, without_contexts
-from tests.tui.conftest import Answers, AppPilot, MakeApp, drawn_by, running, scene, settle, typed, until
+from tests.tui.conftest import Answers, AppPilot, MakeApp, drawn_by, press, running, scene, settle, typed, until
 
 SIZES = ((200, 60), (80, 24), (60, 16), (40, 10), (120, 40))
 CHICKEN = "소스 찍어 먹는 치킨"
@@ -72,8 +72,7 @@ class TestSearching:
     async def test_the_list_and_the_preview_keep_their_scene_in_sight(self, app_of: MakeApp) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
             await typed(pilot, CHICKEN)
-            await pilot.press(*["down"] * 6)
-            await settle(pilot)
+            await press(pilot, *["down"] * 6)
             chosen = app.search_screen.scenes.scene
             assert chosen
             async for _app in through(pilot):
@@ -103,8 +102,7 @@ class TestSearching:
     async def test_with_a_page_over_it(self, app_of: MakeApp, key: str, kind: type) -> None:
         async with running(app_of(), size=(80, 24)) as (app, pilot):
             await typed(pilot, CHICKEN)
-            await pilot.press("down", key)
-            await settle(pilot)
+            await press(pilot, "down", key)
             assert isinstance(app.screen, kind)
             chosen = app.search_screen.scenes.scene
             async for _app in through(pilot):
@@ -112,8 +110,7 @@ class TestSearching:
                 (page,) = app.screen.children
                 assert app.screen.region.contains_region(page.region), app.size
                 assert page.region.area
-            await pilot.press("escape")
-            await settle(pilot)
+            await press(pilot, "escape")
             assert app.screen is app.search_screen
             assert (app.search_screen.query_line.value, app.search_screen.scenes.scene) == (CHICKEN, chosen)
             assert "▶" in drawn_by(app)
@@ -133,8 +130,7 @@ class TestLibrary:
         gate = threading.Event()
         monkeypatch.setattr(JobRequest, "events", lambda *_arguments: held(gate))
         async with running(app_of(), size=(120, 40)) as (app, pilot):
-            await pilot.press("f4")
-            await settle(pilot)
+            await press(pilot, "f4")
             app.jobs.start(JobRequest((Path("/nowhere"),)))
             await until(pilot, lambda: app.job and app.job.failures)
             await pilot.press("tab", "down", "tab", "down", "down")

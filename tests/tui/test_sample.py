@@ -18,7 +18,7 @@ from subtitle_rag.tui.state.source_field import FieldCheck
 from subtitle_rag.tui.text.library_text import field_line
 from subtitle_rag.tui.widgets import picture
 from tests.support.cases import cases
-from tests.tui.conftest import drawn_by, running, settle, toasts
+from tests.tui.conftest import drawn_by, press, running, toasts
 from tests.tui.fake_app import FakeApp
 
 
@@ -35,8 +35,7 @@ async def test_an_address_is_refused_in_the_sample_and_goes_with_its_user_to_the
         library = app.wiring.navigation.library
         assert library is not None
         library.path.value = "@느린부엌"
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert not app.jobs.busy
         assert "Ctrl+D opens your own library" in str(library.failures.content)
         await pilot.press("ctrl+d")
@@ -47,8 +46,7 @@ async def test_every_screen_of_the_sample_is_marked(sample: Runtime) -> None:
     async with running(SubtitleApp(sample), size=(100, 30)) as (app, pilot):
         await pilot.press("escape")
         for keys in ((), ("f3",), ("f5",), ("escape", "escape", "f6"), ("escape", "f4")):
-            await pilot.press(*keys)
-            await settle(pilot)
+            await press(pilot, *keys)
             assert str(app.screen.query_one("#sample-mark", Static).content).startswith("Sample library: invented")
             assert "Sample library: invented" in drawn_by(app)
 
@@ -78,17 +76,14 @@ async def test_no_row_of_the_sample_is_removed_and_no_settings_of_it_open(
     monkeypatch.setattr("subtitle_rag.sample_library.fill", lambda _runtime: None)
     filled.settings = replace(filled.settings, is_sample=True)
     async with running(SubtitleApp(filled), size=(100, 30)) as (app, pilot):
-        await pilot.press("f4")
-        await settle(pilot)
+        await press(pilot, "f4")
         library = app.wiring.navigation.library
         assert library is not None
-        await pilot.press("tab", "down")
-        await settle(pilot)
+        await press(pilot, "tab", "down")
         assert library.tables.has_focus
         for letter in ("d", "e"):
             app.clear_notifications()
-            await pilot.press(letter)
-            await settle(pilot)
+            await press(pilot, letter)
             assert app.screen is library, letter
             assert any("Ctrl+D opens your own library" in toast for toast in toasts(app)), (letter, toasts(app))
         assert not app.wiring.removals.removals.waiting

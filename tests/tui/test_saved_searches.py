@@ -10,7 +10,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.saved_search_screen import SavedSearchScreen
 from subtitle_rag.tui.state.query_filters import of_videos
-from tests.tui.conftest import running, settle, shown, toasts
+from tests.tui.conftest import press, running, shown, toasts
 
 CAPTIONS = "WEBVTT\n\n00:00.000 --> 00:05.000\n만두를 소스에 찍어요\n"
 
@@ -30,11 +30,9 @@ def listed(app: SubtitleApp) -> list[tuple[str, str]]:
 
 async def test_a_search_is_saved_by_one_key_told_of_opened_and_forgotten(filled: Runtime, tmp_path: Path) -> None:
     async with running(SubtitleApp(filled, show_times=False), "만두 소스", size=(100, 30)) as (app, pilot):
-        await pilot.press("ctrl+right_square_bracket")
-        await settle(pilot)
+        await press(pilot, "ctrl+right_square_bracket")
         assert listed(app) == [("Save this search", "만두 소스")]
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert listed(app) == [("만두 소스", "")]
         assert any("Saved." in each for each in toasts(app))
         await pilot.press("ctrl+right_square_bracket")
@@ -42,26 +40,20 @@ async def test_a_search_is_saved_by_one_key_told_of_opened_and_forgotten(filled:
 
         bring(filled, tmp_path, "새로운 만두")
         app.context.opening.count_saved()
-        await pilot.press("escape")
-        await settle(pilot)
+        await press(pilot, "escape")
         assert "1 new scene in saved searches (Ctrl+])" in shown(app, "#notice")
 
-        await pilot.press("ctrl+right_square_bracket")
-        await settle(pilot)
+        await press(pilot, "ctrl+right_square_bracket")
         assert listed(app) == [("만두 소스   1 new scene", "")]
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert app.search_screen.typed.replace("video", "영상") == '영상:"새로운 만두" 만두 소스'
         assert app.search_screen.scenes.row_count == 1
 
-        await pilot.press("ctrl+right_square_bracket")
-        await settle(pilot)
+        await press(pilot, "ctrl+right_square_bracket")
         assert listed(app)[1] == ("만두 소스", "")
-        await pilot.press("down", "w")
-        await settle(pilot)
+        await press(pilot, "down", "w")
         assert app.search_screen.typed == "만두 소스"
-        await pilot.press("ctrl+right_square_bracket", "d")
-        await settle(pilot)
+        await press(pilot, "ctrl+right_square_bracket", "d")
         assert listed(app) == [("Save this search", "만두 소스")]
         assert filled.library.saved_searches.all() == []
 
@@ -77,8 +69,7 @@ async def test_news_of_a_saved_search_are_seen_before_the_last_search(filled: Ru
 
 async def test_an_empty_list_says_how_to_begin(filled: Runtime) -> None:
     async with running(SubtitleApp(filled, show_times=False), size=(80, 24)) as (app, pilot):
-        await pilot.press("ctrl+right_square_bracket")
-        await settle(pilot)
+        await press(pilot, "ctrl+right_square_bracket")
         assert "No search is saved yet" in str(app.screen.query_one("#saved-title", Static).content)
         await pilot.press("enter", "d", "w")
         assert isinstance(app.screen, SavedSearchScreen)

@@ -6,7 +6,7 @@ import pytest
 
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.state.search_places import SearchPlace, SearchTrail, read_last_place, store_last_place
-from tests.tui.conftest import MakeApp, running, settle, typed
+from tests.tui.conftest import MakeApp, press, running, typed
 
 
 @pytest.fixture
@@ -49,8 +49,7 @@ def test_an_empty_field_goes_to_the_last_place() -> None:
 
 async def test_the_app_opens_with_the_search_and_scene_of_before(app_of: MakeApp, forgetful: Runtime) -> None:
     async with running(app_of(), "치킨", size=(80, 24)) as (app, pilot):
-        await pilot.press("down", "down")
-        await settle(pilot)
+        await press(pilot, "down", "down")
         chosen = app.search_screen.scenes.cursor_id
         assert app.search_screen.scenes.cursor == 2
         app.exit()
@@ -70,8 +69,7 @@ async def test_an_app_that_was_left_without_a_query_opens_without_one(app_of: Ma
     store_last_place(forgetful.library, SearchPlace("치킨"))
     async with running(app_of(), size=(80, 24)) as (app, pilot):
         assert app.search_screen.typed == "치킨"
-        await pilot.press("escape")
-        await settle(pilot)
+        await press(pilot, "escape")
         app.exit()
     app.wait_for_threads(5)
     assert read_last_place(forgetful.library) is None
@@ -85,10 +83,8 @@ async def test_alt_with_arrows_returns_to_the_scene_of_a_search(app_of: MakeApp)
         chosen = search.scenes.cursor_id
         await pilot.press("escape")
         await typed(pilot, "국수")
-        await pilot.press("alt+left")
-        await settle(pilot)
+        await press(pilot, "alt+left")
         assert search.typed == "치킨"
         assert search.scenes.cursor_id == chosen
-        await pilot.press("alt+right")
-        await settle(pilot)
+        await press(pilot, "alt+right")
         assert search.typed == "국수"

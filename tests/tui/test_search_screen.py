@@ -19,6 +19,7 @@ from tests.tui.conftest import (
     Answers,
     MakeApp,
     Outside,
+    press,
     running,
     scene,
     settle,
@@ -36,8 +37,7 @@ class TestTyping:
     @pytest.mark.campaign(part="app")
     async def test_hangul_finds_scenes_while_the_query_keeps_the_focus(self, app_of: MakeApp) -> None:
         async with running(app_of(), size=(120, 30)) as (app, pilot):
-            await pilot.press(*CHICKEN)
-            await settle(pilot)
+            await press(pilot, *CHICKEN)
             screen = app.search_screen
             assert screen.query_line.value == CHICKEN
             assert screen.query_line.has_focus
@@ -70,16 +70,14 @@ class TestTyping:
             with monkeypatch.context() as typing:
                 typing.setattr(live_search, "DEBOUNCE_S", 600)
                 await pilot.press(*"치킨 소")
-            await pilot.press("스")
-            await settle(pilot)
+            await press(pilot, "스")
             answers = runtime.__dict__["searcher"]
             assert answers.asked[1:] == ["치", "치킨 소스"]  # the very first one warms up
 
     @pytest.mark.campaign(part="app")
     async def test_decomposed_hangul_is_composed(self, app_of: MakeApp, runtime: Runtime) -> None:
         async with running(app_of(scenes=[scene()])) as (app, pilot):
-            await pilot.press(*unicodedata.normalize("NFD", "치킨"))
-            await settle(pilot)
+            await press(pilot, *unicodedata.normalize("NFD", "치킨"))
             assert app.search_screen.results.text == "치킨"
             assert runtime.__dict__["searcher"].asked[-1] == "치킨"
 
@@ -145,12 +143,10 @@ class TestTheEnterRule:
         self, app_of: MakeApp, outside: Outside
     ) -> None:
         async with running(app_of()) as (app, pilot):
-            await pilot.press(*CHICKEN, "enter")
-            await settle(pilot)
+            await press(pilot, *CHICKEN, "enter")
             assert outside.played == []
             assert app.search_screen.results.text == CHICKEN
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert [play["name"] for play in outside.played] == ["browser"]
 
     @pytest.mark.campaign(part="app")
@@ -158,20 +154,16 @@ class TestTheEnterRule:
         self, app_of: MakeApp, outside: Outside
     ) -> None:
         async with running(app_of()) as (app, pilot):
-            await pilot.press("치", "enter")
-            await settle(pilot)
+            await press(pilot, "치", "enter")
             assert app.search_screen.scenes.scene
-            await pilot.press("킨", "enter")
-            await settle(pilot)
+            await press(pilot, "킨", "enter")
             assert outside.played == []
             assert app.search_screen.results.text == "치킨"
 
     async def test_what_is_played_is_the_second_of_the_best_line(self, app_of: MakeApp, outside: Outside) -> None:
         async with running(app_of(scenes=[scene()])) as (app, pilot):
-            await pilot.press(*"치킨", "enter")
-            await settle(pilot)
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, *"치킨", "enter")
+            await press(pilot, "enter")
             [play] = outside.played
             assert play["link"] == "https://youtu.be/video-00001?t=61"
             assert play["at_ms"] == 61_000
@@ -208,8 +200,7 @@ class TestLateAnswers:
     @pytest.mark.campaign(part="app")
     async def test_old_scenes_stay_dimmed_until_new_ones_come(self, app_of: MakeApp) -> None:
         async with running(app_of(scenes=[scene()])) as (app, pilot):
-            await pilot.press(*"치킨", "enter")
-            await settle(pilot)
+            await press(pilot, *"치킨", "enter")
             await pilot.press("소")
             found = app.search_screen.query_one("#found")
             await until(pilot, lambda: found.has_class("-stale"))
@@ -307,8 +298,7 @@ class TestLinks:
     @pytest.mark.campaign(part="app")
     async def test_ctrl_y_copies_the_link_to_the_second(self, app_of: MakeApp, outside: Outside) -> None:
         async with running(app_of(scenes=[scene(1), scene(2)]), "치킨") as (app, pilot):
-            await pilot.press("down", "ctrl+y")
-            await settle(pilot)
+            await press(pilot, "down", "ctrl+y")
             assert outside.copied == ["https://youtu.be/video-00002?t=61"]
             assert toasts(app) == ["Link copied: https://youtu.be/video-00002?t=61"]
 
@@ -321,8 +311,7 @@ class TestLinks:
 
         monkeypatch.setattr("pyperclip.copy", refuse)
         async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
-            await pilot.press("ctrl+y")
-            await settle(pilot)
+            await press(pilot, "ctrl+y")
             assert app.clipboard == "https://youtu.be/video-00001?t=61"
 
     @pytest.mark.campaign(part="app")
@@ -331,8 +320,7 @@ class TestLinks:
     ) -> None:
         monkeypatch.setattr("subtitle_rag.player.can_show", lambda: False)
         async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert outside.played == []
             assert app.clipboard == "https://youtu.be/video-00001?t=61"
             assert "Nothing can be played here" in toasts(app)[0]
@@ -343,16 +331,14 @@ class TestLinks:
         own = scene()
         video = type(own.video)("file-1", "[red]제목[/red]", "c", "채널")
         async with running(app_of(scenes=[scene(video=video)]), "치킨", size=(120, 30)) as (app, pilot):
-            await pilot.press(key)
-            await settle(pilot)
+            await press(pilot, key)
             assert "[red]제목[/red] has no link" in toasts(app)[0]
             assert not outside.played
             assert not outside.copied
 
     async def test_without_a_scene_there_is_nothing_to_copy(self, app_of: MakeApp) -> None:
         async with running(app_of(scenes=[])) as (app, pilot):
-            await pilot.press("ctrl+y", "enter")
-            await settle(pilot)
+            await press(pilot, "ctrl+y", "enter")
             assert toasts(app) == ["No scene is chosen yet."]
 
 
@@ -386,6 +372,5 @@ async def test_a_whole_syllable_that_begins_no_word_leaves_the_list_until_enter(
         assert screen.scenes.row_count == listed > 0
         assert screen.results.display
         assert "No scene for “캠뷁”. These are for “캠”." in str(screen.query_bar.border_subtitle)
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert (screen.scenes.row_count, screen.query_one(EmptyStatePage).display) == (0, True)

@@ -21,7 +21,7 @@ from subtitle_rag.tui.messages import ScenesFound
 from subtitle_rag.tui.screens import live_search
 from tests.support.models_here import Here, Read
 from tests.support.tiny_models import tiny_reranker
-from tests.tui.conftest import Answers, MakeApp, Outside, running, scene, settle, shown, toasts, typed, until
+from tests.tui.conftest import Answers, MakeApp, Outside, press, running, scene, settle, shown, toasts, typed, until
 
 Order = Sequence[int]
 
@@ -100,8 +100,7 @@ class TestOneQuery:
             assert shown(app, "#counter").startswith("4 scenes +reranked ")
             assert "…" not in shown(app, "#counter")
             assert app.search_screen.scenes.cursor == 2
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert [play["link"] for play in outside.played] == ["https://youtu.be/video-00002?t=61"]
 
     @pytest.mark.campaign(part="app")
@@ -310,8 +309,7 @@ class TestRefinement:
         async with running(app_of(scenes=[scene(1)])) as (app, pilot):
             await pilot.press("ctrl+k")
             await typed(pilot, "치킨")
-            await pilot.press("ctrl+k")
-            await settle(pilot)
+            await press(pilot, "ctrl+k")
             assert [text.split(" Ctrl")[0] for text in toasts(app)] == [
                 "There are no scenes to refine yet.",
                 "There is no reranker.",

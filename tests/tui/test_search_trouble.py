@@ -11,7 +11,19 @@ from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from tests.tui.conftest import Answers, MakeApp, drawn_by, hint, running, scene, settle, shown, toasts, typed, until
+from tests.tui.conftest import (
+    Answers,
+    MakeApp,
+    drawn_by,
+    hint,
+    press,
+    running,
+    scene,
+    shown,
+    toasts,
+    typed,
+    until,
+)
 
 
 class TestFailures:
@@ -21,8 +33,7 @@ class TestFailures:
             assert "Write dates as 2026-05-31." in hint(app)
             assert toasts(app) == []
             assert app.search_screen.scenes.row_count
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert "20 is not a date for after." in toasts(app)[0]
             await typed(pilot, "26-01-01")
             assert hint(app) == ""
@@ -81,8 +92,7 @@ class TestFailures:
             assert "/tmp/[b]x is empty" in shown(app, "#notice")
             assert "subtitle-rag rebuild" in shown(app, "#notice")
             runtime.__dict__["searcher"] = whole
-            await pilot.press("ctrl+r")
-            await settle(pilot)
+            await press(pilot, "ctrl+r")
             assert app.search_screen.results.text == "치킨"
 
     async def test_an_index_of_other_rules_is_made_anew_by_the_key_of_the_page(
@@ -111,8 +121,7 @@ class TestFailures:
         async with running(SubtitleApp(empty)) as (app, pilot):
             assert said in shown(app, "#notice")
             await typed(pilot, "치킨")
-            await pilot.press("enter", "ctrl+y", "f4", "escape")
-            await settle(pilot)
+            await press(pilot, "enter", "ctrl+y", "f4", "escape")
             assert app.is_running
 
 
@@ -133,8 +142,7 @@ class TestHostileText:
         async with running(app, "치킨", size=size) as (_, pilot):
             for number, text in enumerate(self.HOSTILE):
                 assert app.search_screen.scenes.cursor == number
-                await pilot.press("enter", "ctrl+y", "down")
-                await settle(pilot)
+                await press(pilot, "enter", "ctrl+y", "down")
                 drawn = drawn_by(app)
                 assert not any(c in drawn for c in "\x1b\x07\x9b\u202e\u200b\ufeff\r\t"), text[:20]
             assert "[red]빨강[/red]" in drawn

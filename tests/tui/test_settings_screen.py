@@ -16,7 +16,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.setting_dialog import SettingDialog
 from subtitle_rag.tui.navigation import LibrarySwitch
 from subtitle_rag.tui.screens.settings_screen import SettingsScreen
-from tests.tui.conftest import Answers, AppPilot, drawn_by, running, settle, toasts, without_models
+from tests.tui.conftest import Answers, AppPilot, drawn_by, press_each, running, settle, toasts, without_models
 
 FILE = """# mine
 unknown = 1 # kept
@@ -59,12 +59,6 @@ async def opened(pilot: AppPilot) -> SettingsScreen:
     return screen
 
 
-async def press(pilot: AppPilot, *keys: str) -> None:
-    for key in keys:
-        await pilot.press(key)
-        await settle(pilot)
-
-
 async def choose(pilot: AppPilot, key: str) -> SettingsScreen:
     screen = pilot.app.screen
     assert isinstance(screen, SettingsScreen)
@@ -102,7 +96,7 @@ async def test_each_row_has_its_value_and_what_has_set_it(own: Runtime, monkeypa
         assert row(screen, "player.lead_in").splitlines()[0] == " Lead-in, seconds         2"
         assert "   ! youtube.rest must be at least 0" in row(screen, "youtube.rest")
         await choose(pilot, "language")
-        await press(pilot, "enter")
+        await press_each(pilot, "enter")
         assert pilot.app.screen is screen
         assert "--language has set it for this run" in told(pilot)
 
@@ -111,17 +105,17 @@ async def test_a_change_writes_its_line_alone_and_undo_takes_it_back(own: Runtim
     async with SubtitleApp(own).run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         screen = await choose(pilot, "search.limit")
-        await press(pilot, "enter", "backspace", "1", "2", "enter")
+        await press_each(pilot, "enter", "backspace", "1", "2", "enter")
         assert path_of(own).read_text() == FILE.replace("limit = 7", "limit = 12")
         assert own.settings.search.limit == 12
         assert note(screen) == "Saved: Scenes of a search – 12."
-        await press(pilot, "u")
+        await press_each(pilot, "u")
         assert path_of(own).read_text() == FILE
         assert own.settings.search.limit == 7
-        await press(pilot, "d")
+        await press_each(pilot, "d")
         assert path_of(own).read_text() == FILE.replace("limit = 7 # few", "# few")
         assert own.settings.search.limit == 20
-        await press(pilot, "ctrl+z")
+        await press_each(pilot, "ctrl+z")
         assert "limit = 7" in path_of(own).read_text()
 
 
@@ -136,15 +130,15 @@ async def test_a_mistake_is_told_at_the_field_and_nothing_is_written(own: Runtim
             ("youtube.tabs", "all", "! youtube.tabs may hold videos, shorts, streams"),
         ):
             await choose(pilot, key)
-            await press(pilot, "enter")
+            await press_each(pilot, "enter")
             dialog = pilot.app.screen
             assert isinstance(dialog, SettingDialog)
             dialog.text.replace_value(typed)
-            await press(pilot, "enter")
+            await press_each(pilot, "enter")
             said = str(dialog.query_one("#setting-mistake", Static).content)
             assert pilot.app.screen is dialog, key
             assert said.startswith(mistake), said
-            await press(pilot, "escape")
+            await press_each(pilot, "escape")
         assert path_of(own).read_text() == FILE
 
 
@@ -154,12 +148,12 @@ async def test_what_another_process_wrote_meanwhile_is_not_overwritten(own: Runt
         screen = await choose(pilot, "search.limit")
         other = FILE.replace("limit = 7", "limit = 9").replace("rest = -1", "rest = 5")
         path_of(own).write_text(other)
-        await press(pilot, "enter", "backspace", "1", "enter")
+        await press_each(pilot, "enter", "backspace", "1", "enter")
         assert path_of(own).read_text() == other
         assert "has been changed in the config file meanwhile" in told(pilot)
         assert row(screen, "search.limit").startswith(" Scenes of a search       9")
         await choose(pilot, "player.lead_in")
-        await press(pilot, "enter", "backspace", "5", "enter")
+        await press_each(pilot, "enter", "backspace", "5", "enter")
         assert path_of(own).read_text() == f"{other}\n[player]\nlead_in = 5\n"
 
 
@@ -168,15 +162,15 @@ async def test_a_theme_is_seen_while_it_is_chosen(own: Runtime) -> None:
         await opened(pilot)
         await choose(pilot, "tui.theme")
         before = pilot.app.theme
-        await press(pilot, "enter", "down", "down")
+        await press_each(pilot, "enter", "down", "down")
         tried = pilot.app.theme
         assert tried != before
-        await press(pilot, "escape")
+        await press_each(pilot, "escape")
         assert pilot.app.theme == before
-        await press(pilot, "enter", "down", "down", "enter")
+        await press_each(pilot, "enter", "down", "down", "enter")
         assert pilot.app.theme == tried
         assert f'[tui]\ntheme = "{tried}"' in path_of(own).read_text()
-        await press(pilot, "d")
+        await press_each(pilot, "d")
         assert "theme" not in path_of(own).read_text()
 
 
@@ -184,9 +178,9 @@ async def test_a_switch_is_turned_at_once_and_is_live(own: Runtime) -> None:
     async with SubtitleApp(own).run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         await choose(pilot, "tui.notify")
-        await press(pilot, "space")
+        await press_each(pilot, "space")
         assert notifies(own)
-        await press(pilot, "enter")
+        await press_each(pilot, "enter")
         assert not notifies(own)
         assert "notify = false" in path_of(own).read_text()
 
@@ -197,10 +191,10 @@ async def test_a_setting_of_the_start_waits_for_it_and_says_so(own: Runtime) -> 
         await opened(pilot)
         screen = await choose(pilot, "models.late")
         assert "when the app opens again (Ctrl+K)" in note(screen)
-        await press(pilot, "enter", "down", "enter")
+        await press_each(pilot, "enter", "down", "enter")
         assert 'late = "tokens"' in path_of(own).read_text()
         assert own.settings.models.late == "none"
-        await press(pilot, "r")
+        await press_each(pilot, "r")
     assert app.return_value == LibrarySwitch(is_same=True)
     path_of(own).write_text(path_of(own).read_text().replace("unknown = 1 # kept", ""))
     assert reread(own.settings).models.late == "tokens"
@@ -215,7 +209,7 @@ async def test_a_broken_file_is_told_and_stays_as_it_is(own: Runtime) -> None:
     async with SubtitleApp(own).run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         await choose(pilot, "search.limit")
-        await press(pilot, "enter", "backspace", "backspace", "1", "enter")
+        await press_each(pilot, "enter", "backspace", "backspace", "1", "enter")
         assert path_of(own).read_text() == "[search\n"
         assert "not in the form of TOML" in told(pilot)
         assert reread(own.settings) is own.settings
@@ -226,8 +220,8 @@ async def test_the_palette_and_the_key_of_a_list_open_it(own: Runtime, language:
     async with running(SubtitleApp(own), size=(80, 24)) as (app, pilot):
         titles = [command.title for command in app.get_system_commands(app.screen)]
         assert {"ko": "열기: 설정", "en": "Open: settings"}[language] in titles
-        await press(pilot, "f5", "comma")
+        await press_each(pilot, "f5", "comma")
         assert isinstance(pilot.app.screen, SettingsScreen)
         assert {"ko": "자막 언어", "en": "Caption languages"}[language] in drawn_by(app)
-        await press(pilot, "comma")
+        await press_each(pilot, "comma")
         assert not isinstance(pilot.app.screen, SettingsScreen)

@@ -7,7 +7,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.text import search_text
-from tests.tui.conftest import MakeApp, drawn_by, running, settle, shown, toasts, typed
+from tests.tui.conftest import MakeApp, drawn_by, press, running, settle, shown, toasts, typed
 
 
 def test_two_comes_before_ten() -> None:
@@ -34,23 +34,20 @@ async def test_the_same_sentence_is_one_toast(app_of: MakeApp) -> None:
 
 async def test_an_empty_library_says_so_beside_a_query(unindexed: Runtime) -> None:
     async with running(SubtitleApp(unindexed), size=(80, 24)) as (app, pilot):
-        await pilot.press("escape")
-        await settle(pilot)
+        await press(pilot, "escape")
         await typed(pilot, "치킨")
         assert "The library is empty." in shown(app, "#notice")
 
 
 async def test_a_short_screen_shows_both_tables_where_there_is_room(app_of: MakeApp) -> None:
     async with running(app_of(), size=(80, 24)) as (app, pilot):
-        await pilot.press("f4")
-        await settle(pilot)
+        await press(pilot, "f4")
         assert isinstance(app.screen, LibraryScreen)
         tables = app.screen.tables
         assert tables.channels.display
         assert tables.videos.display
         assert tables.videos.size.height > 3
-        await pilot.press("tab", "tab")
-        await settle(pilot)
+        await press(pilot, "tab", "tab")
         assert tables.videos.has_focus
         assert tables.channels.display
         await pilot.resize_terminal(80, 16)
@@ -67,15 +64,12 @@ def test_videos_of_files_are_listed_by_their_numbers(filled: Runtime) -> None:
 
 async def test_the_pages_of_an_empty_library_say_so(unindexed: Runtime) -> None:
     async with running(SubtitleApp(unindexed), size=(80, 24)) as (app, pilot):
-        await pilot.press("escape", "f3")
-        await settle(pilot)
+        await press(pilot, "escape", "f3")
         screen = app.screen
         assert isinstance(screen, AnswerScreen)
         assert "The library is empty." in drawn_by(app)
-        await pilot.press(*"why", "enter")
-        await settle(pilot)
+        await press(pilot, *"why", "enter")
         assert str(screen.query_bar.border_subtitle) == "! The library is empty."
         assert screen.dialogue.turns == []
-        await pilot.press("escape", "escape", "escape", "ctrl+f")
-        await settle(pilot)
+        await press(pilot, "escape", "escape", "escape", "ctrl+f")
         assert "The library is empty." in drawn_by(app)

@@ -11,7 +11,7 @@ from subtitle_rag.retrieval.search.suggestions import TRIES, Suggestion, suggest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.widgets.empty_state_page import ReadyQueryList
-from tests.tui.conftest import MakeApp, Outside, drawn_by, running, settle, shown
+from tests.tui.conftest import MakeApp, Outside, drawn_by, press, running, shown
 
 NARROW = "치킨 이후:2030-01-01 이전:2031-01-01"
 
@@ -125,11 +125,9 @@ class TestPage:
                 "치킨 영상:치킨\n  Nothing is left within 이후:2030-01-01; without it there are 4 scenes.",
                 "치킨\n  Nothing is left within 영상:치킨 이후:2030-01-01; without it there are 9 scenes.",
             ]
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert app.search_screen.query_line.value == "치킨 영상:치킨 이후:2030-01-01"
-            await pilot.press("down", "down", "enter")
-            await settle(pilot)
+            await press(pilot, "down", "down", "enter")
             assert app.search_screen.results.text == app.search_screen.query_line.value == "치킨"
             assert app.search_screen.scenes.row_count == 9
             assert outside.played == []
@@ -137,8 +135,7 @@ class TestPage:
     @pytest.mark.campaign(part="app")
     async def test_one_is_followed_by_a_sentence_that_helps_in_general(self, app_of: MakeApp) -> None:
         async with running(app_of("ko"), size=(80, 24)) as (app, pilot):
-            await pilot.press(*"치퀸", "enter")
-            await settle(pilot)
+            await press(pilot, *"치퀸", "enter")
             assert len(prompts(app)) == 1
             assert shown(app, "#tips").count("·") == 1
             assert "치킨" in drawn_by(app)
@@ -155,17 +152,14 @@ class TestPage:
         self, app_of: MakeApp, outside: Outside, unhurried: None
     ) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
-            await pilot.press(*"치퀸", "enter")
-            await settle(pilot)
+            await press(pilot, *"치퀸", "enter")
             assert len(prompts(app)) == 1
             await pilot.press("down", *" 꽃게")  # the highlighted one must not be taken for what is typed now
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert app.search_screen.results.text == "치퀸 꽃게"
             assert prompts(app) == []
             assert app.search_screen.scenes.row_count
-            await pilot.press("escape")
-            await settle(pilot)
+            await press(pilot, "escape")
             assert "Videos 9" in shown(app, "#notice")
             assert shown(app, "#tips") == ""
 
@@ -186,8 +180,7 @@ class TestField:
         async with running(app_of(), "바사골", size=(120, 40)) as (app, pilot):
             assert app.search_screen.scenes.row_count
             assert "바사골 · → 바삭골" in str(app.search_screen.query_bar.border_subtitle)
-            await pilot.press("left", "right", "right")
-            await settle(pilot)
+            await press(pilot, "left", "right", "right")
             assert app.search_screen.results.text == app.search_screen.typed == "바삭골"
             assert not app.search_screen.query_bar.border_subtitle
 
@@ -195,12 +188,10 @@ class TestField:
         async with running(app_of("ko"), "치킨 2024년 10월", size=(120, 40)) as (app, pilot):
             assert app.search_screen.scenes.row_count  # searched as words until then
             assert "→ 2024년 10월에 올라온 것만" in str(app.search_screen.query_bar.border_subtitle)
-            await pilot.press("right")
-            await settle(pilot)
+            await press(pilot, "right")
             assert app.search_screen.typed == "치킨 이후:2024-10 이전:2024-10"
 
     async def test_the_key_moves_the_cursor_where_nothing_is_offered(self, app_of: MakeApp) -> None:
         async with running(app_of(), "치킨", size=(120, 40)) as (app, pilot):
-            await pilot.press("home", "right", "right", "right")
-            await settle(pilot)
+            await press(pilot, "home", "right", "right", "right")
             assert (app.search_screen.typed, app.search_screen.query_line.cursor_position) == ("치킨", 2)

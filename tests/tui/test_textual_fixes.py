@@ -20,7 +20,7 @@ from subtitle_rag.tui import textual_fixes
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from tests.support.sources import tree
-from tests.tui.conftest import MakeApp, running, scene, settle, typed, until
+from tests.tui.conftest import MakeApp, press, running, scene, typed, until
 
 WIDTHS = (60, 80, 99, 100, 121, 160)
 ROWS = 400
@@ -139,15 +139,13 @@ async def test_a_search_leaves_no_strips_to_the_garbage_collector(app_of: MakeAp
 async def test_a_closed_screen_goes_with_its_drawn_lines(app_of: MakeApp) -> None:
     """Neither the thread that read its rows keeps it, nor a cache of colors its lines."""
     async with running(app_of(scenes=[scene(n) for n in range(1, 30)]), size=(120, 40)) as (app, pilot):
-        await pilot.press("f4")
-        await settle(pilot)
+        await press(pilot, "f4")
         screen = app.screen
         assert isinstance(screen, LibraryScreen)
         drawn = (screen, screen.tables.channels, screen.tables.videos)
         closed = [weakref.ref[object](screen), *(weakref.ref[object](widget._styles_cache) for widget in drawn)]
         del screen, drawn
-        await pilot.press("f4")
-        await settle(pilot)
+        await press(pilot, "f4")
 
         def is_gone() -> bool:
             gc.collect()

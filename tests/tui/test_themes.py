@@ -20,7 +20,7 @@ from subtitle_rag.library.store import Library
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import themes
 from subtitle_rag.tui.app import SubtitleApp
-from tests.tui.conftest import MakeApp, running, scene, settle, until
+from tests.tui.conftest import MakeApp, press, running, scene, settle, until
 
 ROOT = Path(__file__).parents[2]
 SEA = """
@@ -129,8 +129,7 @@ class TestInTheApp:
             assert "default" not in {*unfocused, *colours(app.screen.query_one(Toast), 0)}
             await pilot.press("tab")
             assert not {"default", unfocused[1]} & {*colours(scenes, 0)}
-            await pilot.press("f")
-            await settle(pilot)
+            await press(pilot, "f")
             assert "default" not in colours(app.screen.query_one(OptionList), 0)
 
     async def test_an_own_theme_is_drawn_and_offered(self, runtime: Runtime, app_of: MakeApp) -> None:

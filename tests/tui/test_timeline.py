@@ -21,7 +21,19 @@ from subtitle_rag.tui.widgets import preview
 from subtitle_rag.tui.widgets.preview import TimelineBar
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, ask, asking, without_contexts
-from tests.tui.conftest import AppPilot, MakeApp, drawn_by, running, scene, settle, shown, transcript_text, typed, until
+from tests.tui.conftest import (
+    AppPilot,
+    MakeApp,
+    drawn_by,
+    press,
+    running,
+    scene,
+    settle,
+    shown,
+    transcript_text,
+    typed,
+    until,
+)
 
 MINUTE = 60_000
 CAMPING = "sample-0006"
@@ -218,8 +230,7 @@ class TestOnTheScreen:
         async with app.run_test(size=(120, 40)) as pilot:
             await camping(app, pilot)
             for key in ("down", "down", "up"):
-                await pilot.press(key)
-                await settle(pilot)
+                await press(pilot, key)
             assert asked == [("캠핑 video:캠핑", CAMPING)]
             await typed(pilot, " 불멍")
             assert asked[1:] == [("캠핑 video:캠핑 불멍", CAMPING)]
@@ -261,8 +272,7 @@ class TestOnTheScreen:
             with monkeypatch.context() as passing:
                 passing.setattr(preview, "REST_S", 600)
                 await pilot.press(*["down"] * (end - 1))
-            await pilot.press("down")
-            await settle(pilot)
+            await press(pilot, "down")
             assert [video for _query, video in asked] == [passed[end]]
 
     @pytest.mark.campaign(part="app")
@@ -360,14 +370,12 @@ class TestOnTheScreen:
                 assert dict(spoken(one.text, one.lines))[one.at_ms].split()[0] in mark
                 transcript = app.search_screen.preview.transcript
                 assert transcript.virtual_size.height >= transcript.size.height
-                await pilot.press("down")
-                await settle(pilot)
+                await press(pilot, "down")
 
     @pytest.mark.campaign(part="app")
     async def test_it_comes_back_after_the_calm_page(self, app_of: MakeApp) -> None:
         async with running(app_of(scenes=[scene()]), "치킨", size=(120, 40)) as (app, pilot):
-            await pilot.press("escape")
-            await settle(pilot)
+            await press(pilot, "escape")
             assert CURRENT not in drawn_by(app)
             await typed(pilot, "치킨")
             assert f"{BAR}{CURRENT}{BAR}" in drawn_by(app)

@@ -9,7 +9,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
-from tests.tui.conftest import MakeApp, Outside, running, scene, settle, toasts, typed
+from tests.tui.conftest import MakeApp, Outside, press, running, scene, settle, toasts, typed
 
 
 def opened(app: SubtitleApp) -> TranscriptScreen:
@@ -30,12 +30,10 @@ async def test_tab_reaches_the_lines_beside_the_list(app_of: MakeApp, outside: O
         assert lines.line > first  # type: ignore[operator]
         at_ms, words = lines.line
         assert app.search_screen.scenes.cursor == 0
-        await pilot.press("enter")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert [played["at_ms"] for played in outside.played] == [at_ms]
         link = watch_url(video.id, at_ms)
-        await pilot.press("y", "ㅛ", "ctrl+y", "Y", "ctrl+e")
-        await settle(pilot)
+        await press(pilot, "y", "ㅛ", "ctrl+y", "Y", "ctrl+e")
         assert outside.copied[:3] == [link] * 3
         assert outside.copied[3] == outside.copied[4]
         assert outside.copied[3].startswith(f"“{words}”\n{video.title} · {video.channel} · ")
@@ -56,15 +54,13 @@ async def test_the_whole_transcript_opens_at_the_scene_and_is_searched(app_of: M
         await typed(pilot, "치킨 소스")
         found = app.search_screen.scenes.scene
         assert found
-        await pilot.press("f12")
-        await settle(pilot)
+        await press(pilot, "f12")
         screen = opened(app)
         assert screen.lines.line
         assert screen.lines.line[0] == found.at_ms
         assert screen.lines.has_focus
         assert found.video.title in str(screen.query_one("#transcript-title", Static).content)
-        await pilot.press("소", "스")
-        await settle(pilot)
+        await press(pilot, "소", "스")
         assert screen.text_field.has_focus
         matches = [at for at, (_start, text) in enumerate(screen._lines or ()) if "소스" in text]
         assert len(matches) > 1
@@ -72,15 +68,12 @@ async def test_the_whole_transcript_opens_at_the_scene_and_is_searched(app_of: M
         assert first in matches
         await pilot.press("down")
         assert screen.lines.cursor in {*matches} - {first}
-        await pilot.press("up", "enter")
-        await settle(pilot)
+        await press(pilot, "up", "enter")
         assert (screen.lines.cursor, screen.lines.has_focus, outside.played) == (first, True, [])
-        await pilot.press("ctrl+n", "enter", "Y")
-        await settle(pilot)
+        await press(pilot, "ctrl+n", "enter", "Y")
         assert [played["at_ms"] for played in outside.played] == [screen.lines.line[0]]
         assert "소스" in outside.copied[0].split("\n")[0]
-        await pilot.press("slash", "없", "는", "말")
-        await settle(pilot)
+        await press(pilot, "slash", "없", "는", "말")
         assert str(screen.query_bar.border_subtitle) == "! No line says this."
         await pilot.press("escape", "escape")
         assert screen.text_field.value == ""
@@ -90,27 +83,23 @@ async def test_the_whole_transcript_opens_at_the_scene_and_is_searched(app_of: M
 
 async def test_a_video_of_the_library_opens_at_its_beginning(app_of: MakeApp) -> None:
     async with running(app_of(), size=(120, 40)) as (app, pilot):
-        await pilot.press("f4")
-        await settle(pilot)
+        await press(pilot, "f4")
         assert isinstance(app.screen, LibraryScreen)
         app.screen.tables.videos.focus()
         await pilot.pause()
-        await pilot.press("f12")
-        await settle(pilot)
+        await press(pilot, "f12")
         assert opened(app).lines.cursor == 0
 
 
 async def test_a_scene_of_a_video_that_the_library_lacks_has_no_transcript(app_of: MakeApp) -> None:
     async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
-        await pilot.press("f12")
-        await settle(pilot)
+        await press(pilot, "f12")
         assert str(opened(app).query_bar.border_subtitle) == "! This library has no captions of this video."
 
 
 async def test_the_words_of_the_search_are_marked_and_gone_through(app_of: MakeApp) -> None:
     async with running(app_of(), "소스", size=(100, 30)) as (app, pilot):
-        await pilot.press("f12")
-        await settle(pilot)
+        await press(pilot, "f12")
         screen = opened(app)
         lines = screen.lines
         said = [at for at, (_start, text) in enumerate(lines._content.lines) if "소스" in text]
@@ -121,8 +110,7 @@ async def test_the_words_of_the_search_are_marked_and_gone_through(app_of: MakeA
         begun = lines.cursor or 0
         await pilot.press("n")
         assert lines.cursor == next((at for at in said if at > begun), said[0])
-        await pilot.press("slash", *"치킨")
-        await settle(pilot)
+        await press(pilot, "slash", *"치킨")
         assert all(
             "소스" not in lines._content.words(at).plain[s.start : s.end]
             for at in said
@@ -136,8 +124,7 @@ async def test_speech_that_was_not_understood_has_a_line_that_no_search_finds(
     heard = heard_track([Cue(0, 2_000, "처음 말")], [SpeechGap(3_000, 83_000, "loop")], "ko", "reader", "read")
     monkeypatch.setattr(runtime.library, "track", lambda _video_id: heard)
     async with running(app_of(), "치킨 소스", size=(100, 30)) as (app, pilot):
-        await pilot.press("f12")
-        await settle(pilot)
+        await press(pilot, "f12")
         screen = opened(app)
         gap = "[1 min 20 s was not understood here. The model repeated itself here.]"
         assert (3_000, gap) in (screen._lines or ())

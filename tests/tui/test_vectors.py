@@ -41,6 +41,7 @@ from tests.tui.conftest import (
     bar,
     commands,
     index_sample,
+    press,
     running,
     settle,
     shown,
@@ -167,11 +168,9 @@ class TestMaking:
         gate.hold()
         async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await until(pilot, gate.arrived.is_set)
-            await pilot.press("f4")
-            await settle(pilot)
+            await press(pilot, "f4")
             app.screen.query_one("#path").value = str(next(SAMPLE.glob("*sample-0002*")))  # type: ignore[attr-defined]
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             await until(pilot, lambda: toasts(app))
             gate.release()
             await made(pilot)
@@ -351,8 +350,7 @@ class TestTrouble:
 
     async def test_without_an_encoder_nothing_is_said(self, app_of: MakeApp) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
-            await pilot.press("f4", "ctrl+t")
-            await settle(pilot)
+            await press(pilot, "f4", "ctrl+t")
             assert ("vectors" in app.stages, bar(app, "vectors")) == (False, "")
 
 

@@ -18,7 +18,7 @@ from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.library_tables import VideoTable
 from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn
-from tests.tui.conftest import AppPilot, drawn_by, running, settle, shown, toasts, typed, unpaced
+from tests.tui.conftest import AppPilot, drawn_by, press, running, settle, shown, toasts, typed, unpaced
 
 KITCHEN = "https://www.youtube.com/@느린부엌"
 LIST = "PL" + "c" * 32
@@ -91,8 +91,7 @@ class TestPasting:
             assert toasts(app) == ["3 new videos can be searched now."]
             await typed(pilot, "멸치 육수")
             assert app.search_screen.scenes.row_count == 3
-            await pilot.press("f4")
-            await settle(pilot)
+            await press(pilot, "f4")
             assert [row[0] for row in rows(app)] == [f"국수 삶기 {n}편" for n in range(3)]
             assert {row[-1] for row in rows(app)} == {"✓ searchable"}
 
@@ -101,8 +100,7 @@ class TestPasting:
         youtube.add(kitchen(*clips(1)))
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await fetched(pilot, KITCHEN)
-            await pilot.press("f4")
-            await settle(pilot)
+            await press(pilot, "f4")
             await pilot.press("tab", "tab")
             assert app.screen.query_one(VideoTable).has_focus
             await paste(pilot, "  youtu.be/noodles0000\n")
@@ -141,8 +139,7 @@ class TestPasting:
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await fetched(pilot, "https://youtu.be/noodles0000")
             if where != "query":
-                await pilot.press("f4")
-                await settle(pilot)
+                await press(pilot, "f4")
             if where == "table":
                 await pilot.press("tab", "tab")
             await paste(pilot, "https://youtu.be/noodles0001\n\n https://youtu.be/noodles0002\n")
@@ -170,8 +167,7 @@ class TestPasting:
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await paste(pilot, "보기 (https://example.com/x)")
             assert "! https://example.com/x is not a channel" in said(app, "#check")
-            await pilot.press("enter")
-            await settle(pilot)
+            await press(pilot, "enter")
             assert "https://example.com/x is not a channel" in said(app, "#failures")
             assert isinstance(app.screen, LibraryScreen)
             assert app.screen.path.value
@@ -247,8 +243,7 @@ class TestTheJob:
             assert hasty.library.counts().searchable == 1
             hasty.library.sources.end_rest()
             youtube.add(*clips(1, "seconds"))
-            await pilot.press("ctrl+r")
-            await settle(pilot)
+            await press(pilot, "ctrl+r")
             counts = hasty.library.counts()
             assert (counts.searchable, counts.failed) == (3, 1)  # the one that was refused has a time of its own
 
@@ -268,8 +263,7 @@ class TestTheJob:
             assert "Ctrl+R resumes" in said(app, "#job")
             youtube.forgive()
             await until(pilot, lambda: hasty.library.sources.due(int(time.time())))
-            await pilot.press("ctrl+r")
-            await settle(pilot)
+            await press(pilot, "ctrl+r")
             assert hasty.library.counts().searchable == 2
 
     async def test_quitting_asks_once_and_does_not_wait_for_the_end_of_a_rest(
@@ -299,18 +293,15 @@ class TestSync:
             assert "ctrl+r" not in app.screen.active_bindings
             await fetched(pilot, KITCHEN)
             assert "Library: sync" in [command.title for command in app.get_system_commands(app.screen)]
-            await pilot.press("f4")
-            await settle(pilot)
+            await press(pilot, "f4")
             assert app.screen.active_bindings["ctrl+r"].binding.description == "New videos"
             channel.clips.insert(0, Clip("brandnew000", "새로 올라온 영상"))
             youtube.clear()
-            await pilot.press("ctrl+r")
-            await settle(pilot)
+            await press(pilot, "ctrl+r")
             assert toasts(app)[-1] == "1 new video can be searched now."
             assert "새로 올라온 영상" in [row[0] for row in rows(app)]
             assert (youtube.count("tab"), youtube.count("playlist"), youtube.count("browse")) == (0, 1, 0)
-            await pilot.press("ctrl+r")
-            await settle(pilot)
+            await press(pilot, "ctrl+r")
             assert toasts(app)[-1] == "There is nothing new."
 
 
@@ -324,8 +315,7 @@ class TestWhatDoesNotCome:
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await fetched(pilot, KITCHEN)
             assert toasts(app) == ["1 new video can be searched now. – 4 skipped ! 1 failed"]
-            await pilot.press("f4")
-            await settle(pilot)
+            await press(pilot, "f4")
             assert "– Skipped: members only 3 · not begun yet 1" in said(app, "#failures")
             assert "members only" not in said(app, "#failures").partition("\n")[2]
             assert "! The captions of 깨진 자막 came damaged: its JSON is damaged or cut off." in said(app, "#failures")
@@ -347,8 +337,7 @@ class TestWhatDoesNotCome:
         youtube.add(channel)
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await fetched(pilot, KITCHEN)
-            await pilot.press("f4")
-            await settle(pilot)
+            await press(pilot, "f4")
             drawn = drawn_by(app)
             assert "[red]x[/red]" in drawn
             assert "[bold]느린" in drawn
@@ -389,6 +378,5 @@ class TestWhatDoesNotCome:
             await until(pilot, lambda: isinstance(app.screen, LibraryScreen) and len(rows(app)) == 4)
             assert [row[-1] for row in rows(app)] == ["✓ searchable", *["… waiting"] * 3]
             assert "Waiting 3" in said(app, "#title")
-            await pilot.press("ctrl+s")
-            await settle(pilot)
+            await press(pilot, "ctrl+s")
             assert not app.jobs.busy
