@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import events, on
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.command import CommandPalette
 from textual.reactive import var
 from textual.worker import Worker, WorkerFailed, WorkerState
 
@@ -238,7 +239,8 @@ class SubtitleApp(App[object]):
         self.notify(_("{key} quits.").format(key=keymap.key("app.quit")), markup=False)
 
     def action_command_palette(self) -> None:
-        palette.open_palette(self)
+        if not CommandPalette.is_open(self):
+            self.push_screen(CommandPalette(placeholder=_("Search for a command")))
 
     def search_themes(self) -> None:
         palette.open_themes(self)

@@ -9,8 +9,10 @@ from textual.command import CommandPalette
 from textual.widgets import TextArea
 
 from subtitle_rag.i18n import _
+from subtitle_rag.tui import dialogs, screens
 from subtitle_rag.tui.keys import COMMANDS, declared_by, keymap
-from subtitle_rag.tui.screens import BaseScreen
+from subtitle_rag.tui.state import ModelDownload
+from subtitle_rag.tui.text import leave_confirmation, listening_confirmation, removal_confirmation
 from subtitle_rag.tui.widgets import SceneList
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from subtitle_rag.pipeline import ListeningOffer
     from subtitle_rag.tui.controllers import AppContext
     from subtitle_rag.tui.messages import PlayersFound
-    from subtitle_rag.tui.screens import AnswerScreen, LibraryScreen, SearchScreen
+    from subtitle_rag.tui.screens import LibraryScreen, SearchScreen
     from subtitle_rag.tui.state import Removal
 
 
@@ -57,7 +59,7 @@ class Navigation:
         self._app = app
         self._context = context
         self.search = search
-        self.answers: AnswerScreen | None = None
+        self.answers: screens.AnswerScreen | None = None
 
     @property
     def _screen(self) -> "Screen[Any]":
@@ -72,23 +74,23 @@ class Navigation:
     def in_form(self) -> bool:
         """Whether the screen saves what is typed there, with a key of its own."""
         screen = self._app.screen
-        return isinstance(screen, BaseScreen) and screen.IS_FORM
+        return isinstance(screen, screens.BaseScreen) and screen.IS_FORM
 
     @property
     def in_page(self) -> bool:
         """Whether the screen is no dialog."""
-        return isinstance(self._screen, BaseScreen)
+        return isinstance(self._screen, screens.BaseScreen)
 
     def is_free(self, id: str) -> bool:
         """Return whether the key of a command is no other's on the screen, which may close by it what it opens."""
         screen = self._screen
-        is_own = isinstance(screen, BaseScreen) and id in screen.OWN_KEYS
+        is_own = isinstance(screen, screens.BaseScreen) and id in screen.OWN_KEYS
         return not is_own and all(binding.id != id for binding in declared_by(type(screen)))
 
     def can_open(self, id: str) -> bool:
         """Return whether a command opens its page from here: neither from a dialog nor from a form."""
         screen = self._screen
-        return isinstance(screen, BaseScreen) and not screen.IS_FORM and self.is_free(id)
+        return isinstance(screen, screens.BaseScreen) and not screen.IS_FORM and self.is_free(id)
 
     def return_to_search(self) -> None:
         if self._return_to(self.search):
@@ -97,7 +99,7 @@ class Navigation:
     def _return_to(self, target: "Screen[Any]") -> bool:
         """Close all screens above `target`, dialogs with the harmless answer. A form with changes stays."""
         while (screen := self._app.screen) is not target:
-            if isinstance(screen, BaseScreen) and not screen.can_leave():
+            if isinstance(screen, screens.BaseScreen) and not screen.can_leave():
                 return False
             if screen is self.answers:
                 self._context.context_pause.resume_contexts()
@@ -108,18 +110,14 @@ class Navigation:
 
     @property
     def library(self) -> "LibraryScreen | None":
-        from subtitle_rag.tui.screens import LibraryScreen
-
-        return next((screen for screen in self._app.screen_stack if isinstance(screen, LibraryScreen)), None)
+        return next((screen for screen in self._app.screen_stack if isinstance(screen, screens.LibraryScreen)), None)
 
     def open_library(self, address: str = "") -> None:
         """Open the library above the search, with `address` in its field."""
-        from subtitle_rag.tui.screens import LibraryScreen
-
         if self.in_search:  # any other screen keeps its place
-            self._app.push_screen(
-                LibraryScreen(self._context, self.search.page.counts, address, begin_query=self.search.begin_query)
-            )
+            begin_query = self.search.begin_query
+            library = screens.LibraryScreen(self._context, self.search.page.counts, address, begin_query=begin_query)
+            self._app.push_screen(library)
             self._context.background.retry_transient()
 
     @property
@@ -171,14 +169,12 @@ class Navigation:
 
         Return False if a form with changes is in the way.
         """
-        from subtitle_rag.tui.screens import AnswerScreen
-
         if self.answers is not None and self.answers in self._app.screen_stack:
             return self._return_to(self.answers)
         if not self._return_to(self.search):
             return False
         if self.answers is None:
-            self.answers = AnswerScreen(self._context, self.search.page.counts)
+            self.answers = screens.AnswerScreen(self._context, self.search.page.counts)
             self._app.install_screen(self.answers, "answers")
         query = self.search.typed
         await self._app.push_screen(self.answers)
@@ -200,83 +196,67 @@ class Navigation:
     def shows_videos(self) -> bool:
         """Whether a video can be chosen on the screen."""
         screen = self._screen
-        return isinstance(screen, BaseScreen) and screen.SHOWS_VIDEOS
+        return isinstance(screen, screens.BaseScreen) and screen.SHOWS_VIDEOS
 
     def open_transcript(self) -> None:
         """Open all lines of the video that is chosen on the screen."""
-        from subtitle_rag.tui.screens import TranscriptScreen
-
         screen = self._app.screen
-        moment = screen.chosen_moment if isinstance(screen, BaseScreen) else None
+        moment = screen.chosen_moment if isinstance(screen, screens.BaseScreen) else None
         if moment is None:
             self._app.notify(_("No video is chosen yet."), markup=False)
         else:
-            self._app.push_screen(TranscriptScreen(self._context, moment))
+            self._app.push_screen(screens.TranscriptScreen(self._context, moment))
 
     # --- overviews ---
 
     def open_overview(self) -> None:
         """Open the overview of the channel or video that is chosen on the screen."""
-        from subtitle_rag.tui.screens import LibraryScreen, OverviewScreen
-
         screen = self._app.screen
-        moment = screen.chosen_moment if isinstance(screen, BaseScreen) else None
-        channel = screen.chosen_channel if isinstance(screen, LibraryScreen) else None
+        moment = screen.chosen_moment if isinstance(screen, screens.BaseScreen) else None
+        channel = screen.chosen_channel if isinstance(screen, screens.LibraryScreen) else None
         if subject := channel or (moment.video if moment else None):
-            self._app.push_screen(OverviewScreen(self._context, subject))
+            self._app.push_screen(screens.OverviewScreen(self._context, subject))
         else:
             self._app.notify(_("No video is chosen yet."), markup=False)
 
     # --- marks and export ---
 
     def open_marks(self) -> None:
-        from subtitle_rag.tui.screens import MarksScreen
-
         self._context.marks.read()
-        self._app.push_screen(MarksScreen(self._context))
+        self._app.push_screen(screens.MarksScreen(self._context))
 
     def show_marks(self) -> None:
         """Redraw the marks on the screens that show them."""
         for screen in self._app.screen_stack:
-            if isinstance(screen, BaseScreen) and screen.is_mounted:
+            if isinstance(screen, screens.BaseScreen) and screen.is_mounted:
                 screen.show_marks()
 
     # --- saved searches ---
 
     def open_saved(self) -> None:
         """Open the saved searches from anywhere, with the query of the search to save."""
-        from subtitle_rag.tui.screens import SavedSearchScreen
-
         if self._return_to(self.search):
             query = self.search.typed if self.search.page.is_usable else ""
-            self._app.push_screen(SavedSearchScreen(self._context, query, self.search.search_for))
+            self._app.push_screen(screens.SavedSearchScreen(self._context, query, self.search.search_for))
 
     def show_saved(self) -> None:
         """List the saved searches again, where their screen is open."""
-        from subtitle_rag.tui.screens import SavedSearchScreen
-
         for screen in self._app.screen_stack:
-            if isinstance(screen, SavedSearchScreen) and screen.is_mounted:
+            if isinstance(screen, screens.SavedSearchScreen) and screen.is_mounted:
                 screen.show_saved()
 
     # --- help and checks ---
 
     def open_help(self) -> None:
-        from subtitle_rag.tui.dialogs import HelpScreen
-
-        self._app.push_screen(HelpScreen(self._app.screen))
+        self._app.push_screen(dialogs.HelpScreen(self._app.screen))
 
     def open_checks(self) -> None:
-        from subtitle_rag.tui.screens import ChecksScreen
-
-        self._app.push_screen(ChecksScreen(self._context))
+        self._app.push_screen(screens.ChecksScreen(self._context))
 
     # --- settings ---
 
     def open_settings(self) -> None:
-        from subtitle_rag.tui.screens import SettingsScreen
-
-        self._app.push_screen(SettingsScreen(self._context, reopen=self._reopen))
+        self._app.push_screen(screens.SettingsScreen(self._context, reopen=self._reopen))
 
     def _reopen(self) -> None:
         self._leave(LibrarySwitch(is_same=True))
@@ -288,20 +268,15 @@ class Navigation:
         self._leave(None)
 
     def _leave(self, switch: LibrarySwitch | None) -> None:
-        from subtitle_rag.tui.dialogs import ConfirmScreen
-        from subtitle_rag.tui.text import leave_confirmation
-
         jobs, screen = self._context.jobs, self._app.screen
-        if not jobs.busy or (isinstance(screen, ConfirmScreen) and screen.stops_job):
+        if not jobs.busy or (isinstance(screen, dialogs.ConfirmScreen) and screen.stops_job):
             self._app.exit(switch)
         else:
             confirmation = leave_confirmation(len(jobs.queue.waiting))
-            self._app.push_screen(ConfirmScreen(confirmation, partial(self._app.exit, switch), stops_job=True))
+            self._app.push_screen(dialogs.ConfirmScreen(confirmation, partial(self._app.exit, switch), stops_job=True))
 
     def choose_player(self, message: "PlayersFound") -> None:
         """Let the user choose the player of a scene, unless another dialog is open."""
-        from subtitle_rag.tui.dialogs import PlayerScreen
-
         playback = self._context.playback
 
         def play(player: str | None) -> None:
@@ -309,12 +284,10 @@ class Navigation:
                 playback.play(message.scene, player)
 
         if not self._app.screen.is_modal:
-            self._app.push_screen(PlayerScreen(message, prefer=playback.prefer), play)
+            self._app.push_screen(dialogs.PlayerScreen(message, prefer=playback.prefer), play)
 
     def open_scene_menu(self) -> None:
         """Offer what can be done with the chosen scene of the screen."""
-        from subtitle_rag.tui.dialogs import SceneMenu
-
         screen = self._app.screen
         nodes = (screen, *screen.query(SceneList), self._app)
         offers = {id: node for id in SCENE_COMMANDS for node in reversed(nodes) if keymap.can_run(node, COMMANDS[id])}
@@ -324,28 +297,19 @@ class Navigation:
                 self._app.call_later(self._app.run_action, COMMANDS[id].binding.action, offers[id])
 
         if not screen.is_modal and offers:
-            self._app.push_screen(SceneMenu(list(offers)), run)
+            self._app.push_screen(dialogs.SceneMenu(list(offers)), run)
 
     def confirm_listening(self, offer: "ListeningOffer", begin: "Callable[[ListeningOffer], object]") -> None:
-        from subtitle_rag.tui.dialogs import ConfirmScreen
-        from subtitle_rag.tui.text import listening_confirmation
-
-        self._app.push_screen(ConfirmScreen(listening_confirmation(offer), partial(begin, offer)))
+        self._app.push_screen(dialogs.ConfirmScreen(listening_confirmation(offer), partial(begin, offer)))
 
     def confirm_removal(self, removal: "Removal") -> None:
-        from subtitle_rag.tui.dialogs import ConfirmScreen
-        from subtitle_rag.tui.text import removal_confirmation
-
         remove = partial(self._context.removals.hide, removal)
-        self._app.push_screen(ConfirmScreen(removal_confirmation(removal), remove))
+        self._app.push_screen(dialogs.ConfirmScreen(removal_confirmation(removal), remove))
 
     def download_models(self) -> None:
         """Download missing packages and models, or stop that; ask for the way before packages are installed."""
-        from subtitle_rag.tui.dialogs import InstallScreen
-        from subtitle_rag.tui.state import ModelDownload
-
         models, offer = self._context.models, ModelDownload.among(self._context.app.stages)
         if offer is None or not models.needs_consent:
             models.toggle()
             return
-        self._app.push_screen(InstallScreen(offer), lambda way: models.start(way) if way else None)
+        self._app.push_screen(dialogs.InstallScreen(offer), lambda way: models.start(way) if way else None)

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App, SystemCommand
-from textual.command import DiscoveryHit
+from textual.command import CommandPalette, DiscoveryHit
 from textual.system_commands import SystemCommandsProvider
 
 from subtitle_rag.i18n import _
@@ -50,15 +50,7 @@ class PaletteHistory:
         return command.callback()
 
 
-def open_palette(app: App[object]) -> None:
-    from textual.command import CommandPalette
-
-    if not CommandPalette.is_open(app):
-        app.push_screen(CommandPalette(placeholder=_("Search for a command")))
-
-
 def open_themes(app: App[object]) -> None:
-    from textual.command import CommandPalette
     from textual.theme import ThemeProvider
 
     app.push_screen(CommandPalette(providers=[ThemeProvider], placeholder=_("Search for a theme")))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from subtitle_rag.domain import AppError, Found, Resting, UsageError
 from subtitle_rag.i18n import _
+from subtitle_rag.log_file import counts_of
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.messages import JobAdvanced, JobEnded, LibraryOpened, NotRemembered
 from subtitle_rag.tui.state import JobQueue, JobRequest, clean, store_unfinished
@@ -80,7 +81,7 @@ class JobRun(AppThread):
             failure = AppError(self._blocked.code, **self._blocked.details)
         end = "stopped" if self.stop.is_set() else failure.code if failure else "done"
         self._runtime.back_up()
-        logger.info("job ends: %s, %s", end, " ".join(f"{key} {n}" for key, n in self._job.counts.items()))
+        logger.info("job ends: %s, %s", end, " ".join(f"{key} {n}" for key, n in counts_of(self._job).items()))
         self._post(JobEnded(self._job, failure, self.stop.is_set()))
 
     def _job_kind(self) -> str:

@@ -43,12 +43,9 @@ class LibraryOpening:
         self._new_videos = 0
         self._stop = threading.Event()
 
-    def open(self) -> None:
-        self._app.run_in_thread(self._open, LibraryFailed, group="open", exclusive=True)
-
-    def open_again(self, error: AppError) -> None:
-        """Open the library after this failure; an index that cannot be used is rebuilt from the library."""
-        work = self._rebuild if error.code in UNUSABLE_INDEX else self._open
+    def open(self, before: AppError | None = None) -> None:
+        """Open the library; after the failure `before` that its index cannot be used, rebuild that from the library."""
+        work = self._rebuild if before and before.code in UNUSABLE_INDEX else self._open
         self._app.run_in_thread(work, LibraryFailed, group="open", exclusive=True)
 
     def halt(self) -> None:

@@ -12,6 +12,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from subtitle_rag.i18n import _
+from subtitle_rag.tui import dialogs
 from subtitle_rag.tui.keys import COMMANDS, Command, key
 from subtitle_rag.tui.state import ExportSource, VideoMoment
 from subtitle_rag.tui.text import quote_scene
@@ -55,21 +56,17 @@ class SceneActions:
 
     def edit(self, mark: "Mark") -> None:
         """Open note and tag of a mark."""
-        from subtitle_rag.tui.dialogs import MarkScreen
-
         marks = self._context.marks
-        dialog = MarkScreen(mark, marks.scenes.tags, save=partial(marks.edit, mark), remove=partial(marks.remove, mark))
-        self._screen.app.push_screen(dialog)
+        save, remove = partial(marks.edit, mark), partial(marks.remove, mark)
+        self._screen.app.push_screen(dialogs.MarkScreen(mark, marks.scenes.tags, save=save, remove=remove))
 
     def _choose_copy(self, scene: "Scene") -> None:
-        from subtitle_rag.tui.dialogs import CopiesScreen
-
         def play(copy: "Scene | None") -> None:
             if copy:
                 self._context.playback.play(copy)
 
         if scene.copies:
-            self._screen.app.push_screen(CopiesScreen(scene.copies), play)
+            self._screen.app.push_screen(dialogs.CopiesScreen(scene.copies), play)
 
     def _copy_markdown(self, scene: "Scene") -> None:
         mark = self._context.marks.scenes.mark_of(scene)
@@ -82,10 +79,8 @@ class SceneActions:
 
     def export(self, sources: Sequence[ExportSource]) -> None:
         """Open the export of the sources that have scenes. Without any, say so."""
-        from subtitle_rag.tui.dialogs import ExportScreen
-
         if filled := [source for source in sources if source.scenes]:
-            self._screen.app.push_screen(ExportScreen(self._context, filled))
+            self._screen.app.push_screen(dialogs.ExportScreen(self._context, filled))
         else:
             self._screen.app.notify(_("No scene is chosen yet."), markup=False)
 

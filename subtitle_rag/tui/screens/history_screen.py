@@ -12,11 +12,12 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import _, n_
+from subtitle_rag.tui import dialogs
 from subtitle_rag.tui.keys import bindings, closed_by
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import QuestionTurn, turn_of_answer
-from subtitle_rag.tui.text import heading, history_row
+from subtitle_rag.tui.text import deletion_confirmation, heading, history_row
 from subtitle_rag.tui.widgets import KeyBar
 
 if TYPE_CHECKING:
@@ -113,7 +114,4 @@ class HistoryScreen(BaseScreen):
 
     def _confirm_deletion(self, questions: list[str], id: int | None) -> None:
         """Ask, then delete the answer with the id, or all of them."""
-        from subtitle_rag.tui.dialogs import ConfirmScreen
-        from subtitle_rag.tui.text import deletion_confirmation
-
-        self.app.push_screen(ConfirmScreen(deletion_confirmation(questions), partial(self._delete, id)))
+        self.app.push_screen(dialogs.ConfirmScreen(deletion_confirmation(questions), partial(self._delete, id)))

@@ -9,10 +9,11 @@ from textual.content import Content
 from textual.widgets import Static
 
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.tui import dialogs
 from subtitle_rag.tui.keys import bindings, closed_by, key
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import ExportSource, clean
-from subtitle_rag.tui.text import MUTED, TIME_CELLS, heading, mark_label, time_head
+from subtitle_rag.tui.text import MUTED, TIME_CELLS, heading, mark_confirmation, mark_label, time_head
 from subtitle_rag.tui.widgets import KeyBar, Row, RowList
 
 if TYPE_CHECKING:
@@ -107,13 +108,10 @@ class MarksScreen(BaseScreen):
 
     def action_remove(self) -> None:
         """Remove the mark, after a question if a note would be lost."""
-        from subtitle_rag.tui.dialogs import ConfirmScreen
-        from subtitle_rag.tui.text import mark_confirmation
-
         mark = self._mark
         if mark and mark.note:
             remove = partial(self.context.marks.remove, mark)
-            self.app.push_screen(ConfirmScreen(mark_confirmation(mark.line, mark.note), remove))
+            self.app.push_screen(dialogs.ConfirmScreen(mark_confirmation(mark.line, mark.note), remove))
         elif mark:
             self.context.marks.remove(mark)
 

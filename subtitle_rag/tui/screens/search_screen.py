@@ -15,6 +15,7 @@ from textual.app import ComposeResult
 from textual.widgets import Input
 
 from subtitle_rag.i18n import N_, _
+from subtitle_rag.tui import dialogs
 from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.messages import (
     LibraryOpened,
@@ -258,8 +259,6 @@ class SearchScreen(PreviewScreen):
 
     @on(FilterBar.More)
     def action_filter(self) -> None:
-        from subtitle_rag.tui.dialogs import FilterScreen
-
         before = self.query_line.value
 
         def rewrite(after: str | None) -> None:
@@ -267,7 +266,7 @@ class SearchScreen(PreviewScreen):
             if after is not None and after != before:
                 self.rewrite(transfer_filters(self.query_line.value, before, after))
 
-        self.app.push_screen(FilterScreen(self.context, before), rewrite)
+        self.app.push_screen(dialogs.FilterScreen(self.context, before), rewrite)
 
     def rewrite(self, text: str | None) -> None:
         """Search for a text with other filters."""
@@ -360,7 +359,7 @@ class SearchScreen(PreviewScreen):
         if error := self.page.error:
             self.page.error = None
             self.page.draw_counter()
-            self.context.opening.open_again(error)
+            self.context.opening.open(error)
 
     # --- keys ---
 
@@ -409,10 +408,8 @@ class SearchScreen(PreviewScreen):
         self.scene_actions.export(sources)
 
     def action_explain(self) -> None:
-        from subtitle_rag.tui.dialogs import ExplainScreen
-
         if self.find_scene() and not self.preview.explain() and (explained := self.preview.explained):
-            self.app.push_screen(ExplainScreen(*explained, times=self.context.show_times))
+            self.app.push_screen(dialogs.ExplainScreen(*explained, times=self.context.show_times))
 
     @on(SceneList.RowClicked)
     def _row_clicked(self) -> None:

@@ -16,6 +16,7 @@ from subtitle_rag.app_settings import (
     setting_choices,
 )
 from subtitle_rag.i18n import _
+from subtitle_rag.tui import dialogs
 from subtitle_rag.tui.keys import bindings, closed_by, key
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
@@ -129,8 +130,6 @@ class SettingsScreen(BaseScreen):
         return tuple(setting.rules.get("one_of", ()))
 
     def _ask(self, setting: AppSetting, choices: Sequence[str]) -> None:
-        from subtitle_rag.tui.dialogs import SettingDialog
-
         if self.app.screen is not self:
             return
         theme_before = self.app.theme
@@ -145,7 +144,7 @@ class SettingsScreen(BaseScreen):
             elif text is not None and not mistake and value != setting.value:
                 self._change(setting, value)
 
-        dialog = SettingDialog(
+        dialog = dialogs.SettingDialog(
             setting,
             choices,
             mistake_in=lambda text: parsed(text)[1],

@@ -16,7 +16,6 @@ from subtitle_rag.domain import (
     VideoRemoved,
     WindowsIndexed,
 )
-from subtitle_rag.log_file import counts_of
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import AppError, IndexEvent
@@ -96,11 +95,6 @@ class Job:
     def processed(self) -> int:
         """Videos read or failed, each once: the second track of a video may come after a failed one."""
         return len(self.done | {failure.video for failure in self.failures})
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """The sums for the log, without any titles."""
-        return counts_of(self)
 
     @property
     def library_sums(self) -> tuple[int, ...]:
