@@ -62,13 +62,6 @@ class TestKeys:
             await pilot.press("escape")
 
     @pytest.mark.campaign(part="app")
-    async def test_ctrl_q_leaves(self, app_of: MakeApp) -> None:
-        async with running(app_of()) as (app, pilot):
-            await pilot.press("ctrl+q")
-            await pilot.pause()
-        assert app.return_code == 0
-
-    @pytest.mark.campaign(part="app")
     async def test_themes_change_under_a_list_of_scenes(self, app_of: MakeApp) -> None:
         async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
             for theme in ("textual-light", "ansi-dark", "dracula"):

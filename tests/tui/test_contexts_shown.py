@@ -21,13 +21,11 @@ from subtitle_rag.domain import (
     OverviewWritten,
 )
 from subtitle_rag.library.context_store import ContextCounts, Contexts
-from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.state.stage_progress import ContextProgress
 from subtitle_rag.tui.text.stage_lines import context_brief, stage_progress_rows
 from tests.support.invented import context
 from tests.tui.conftest import (
     MakeApp,
-    Outside,
     drawn_by,
     press,
     running,
@@ -52,13 +50,8 @@ class TestPreview:
             assert {str(span.style) for span in said.spans} == {"bold $text-accent", "dim"}  # type: ignore[union-attr]
             assert "둘째 줄" not in transcript_text(app)
 
-    async def test_what_is_copied_is_the_link_alone(self, app_of: MakeApp, outside: Outside) -> None:
-        async with running(app_of(scenes=[scene(context="국수를 삶는다")]), "국수", size=(120, 40)) as (_, pilot):
-            await press(pilot, "ctrl+y")
-            assert outside.copied == ["https://youtu.be/video-00001?t=61"]
-
     async def test_a_context_that_is_left_out_is_named_with_its_reason(
-        self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+        self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         first, second = scene(1), scene(2)
         doubted = replace(context(first.id, first.video.id, ""), doubts=(("name", "두레반[/]칼국수"),), tries=2)

@@ -2,7 +2,6 @@
 
 import shutil
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,18 +16,11 @@ from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.library_tables import VideoTable
 from tests.stand_ins.youtube import Caption, Clip, StandIn
-from tests.tui.conftest import SAMPLE, AppPilot, Outside, drawn_by, press, running, settle, toasts, unpaced, until
+from tests.tui.conftest import SAMPLE, AppPilot, Outside, drawn_by, press, running, settle, toasts, until
 from tests.tui.test_youtube import KITCHEN, clips, kitchen
 
 BROKEN = b'{"events": ['
 WEEK = 7 * 24 * 3600
-
-
-@pytest.fixture
-def hasty(empty: Runtime, youtube: StandIn) -> Runtime:
-    """A runtime on an empty library that fetches without pauses."""
-    empty.settings = replace(empty.settings, youtube=unpaced())
-    return empty
 
 
 def broken() -> Clip:
@@ -135,17 +127,6 @@ class TestTelling:
             youtube.clear()
             await press(pilot, "r")
             assert youtube.count() == 0
-
-    @pytest.mark.campaign(part="app")
-    async def test_hostile_titles_are_told_as_text(self, hasty: Runtime, youtube: StandIn) -> None:
-        title = "[@click=app.exit]x[/] \x1b[31m\u202e붉은"
-        youtube.add(kitchen(*clips(1), Clip("hostile0000", title, captions=[Caption(body=BROKEN)])))
-        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
-            await brought(pilot, app)
-            page(app).tables.videos.go_to(1 if "국수" in titles(app)[0] else 0)
-            await pilot.pause()
-            assert "[@click=app.exit]x[/]" in detail(app)[0]
-            assert not any(c in drawn_by(app) for c in "\x1b\u202e")
 
 
 class TestRetrying:

@@ -1,6 +1,5 @@
 """Filters on the screen: chips under the query, and Ctrl+F, where they are chosen and taken away."""
 
-import threading
 from collections.abc import Iterator
 from datetime import date
 from types import SimpleNamespace
@@ -14,7 +13,6 @@ from textual.widgets import Static
 from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.domain import AppError, Track, Video
 from subtitle_rag.library import names
-from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
@@ -64,10 +62,6 @@ def found_by(app: SubtitleApp) -> list[Scene]:
     return list(result.scenes)
 
 
-async def open_filters(pilot: AppPilot) -> None:
-    await press(pilot, "ctrl+f")
-
-
 @pytest.fixture
 def kinds(runtime: Runtime) -> Iterator[dict[str, str]]:
     """The sample's videos are of all kinds, while the test lasts."""
@@ -105,8 +99,11 @@ class TestChips:
 
     @pytest.mark.campaign(part="app")
     async def test_what_does_not_fit_is_counted_and_a_click_there_shows_it(self, app_of: MakeApp) -> None:
-        async with running(app_of(scenes=[scene()]), size=(80, 24)) as (app, pilot):
-            await typed(pilot, "치킨 " + " ".join(f"channel:채널{n}의긴이름입니다" for n in range(5)))
+        async with running(
+            app_of(scenes=[scene()]),
+            "치킨 " + " ".join(f"channel:채널{n}의긴이름입니다" for n in range(5)),
+            size=(80, 24),
+        ) as (app, pilot):
             told = Content(row(app))
             bar = app.search_screen.filter_bar
             assert told.plain.endswith(" +3")
@@ -119,8 +116,7 @@ class TestChips:
 
     @pytest.mark.campaign(part="app")
     async def test_hostile_text_is_drawn_as_it_is_and_cut(self, app_of: MakeApp) -> None:
-        async with running(app_of(scenes=[scene()]), size=(80, 24)) as (app, pilot):
-            await typed(pilot, f'치킨 channel:"{HOSTILE[:60]}"')
+        async with running(app_of(scenes=[scene()]), f'치킨 channel:"{HOSTILE[:60]}"', size=(80, 24)) as (app, _):
             assert "channel [bold red]x[/] [31m@cl" in row(app)
             assert not {"\x1b", "\u202e", "\u200b"} & set(row(app))
 
@@ -144,7 +140,7 @@ class TestChoosing:
     async def test_closed_without_a_choice_the_list_has_the_focus_again(self, app_of: MakeApp) -> None:
         async with running(app_of(), "치킨") as (app, pilot):
             await pilot.press("tab")
-            await open_filters(pilot)
+            await press(pilot, "ctrl+f")
             await press(pilot, "escape")
             assert app.search_screen.scenes.has_focus
 
@@ -155,7 +151,7 @@ class TestChoosing:
     ) -> None:
         async with running(app_of("ko"), size=size) as (app, pilot):
             await pilot.press(*"치킨")
-            await open_filters(pilot)
+            await press(pilot, "ctrl+f")
             assert isinstance(app.screen, FilterScreen)
             assert app.screen.line.has_focus
             assert any(line.startswith("채널 느긋한 식탁") for line in offered(app))
@@ -168,18 +164,10 @@ class TestChoosing:
             assert app.search_screen.query_line.has_focus
             assert app.search_screen.query_line.cursor_position == len(query(app))
 
-    @pytest.mark.campaign(part="app")
-    async def test_in_english_the_english_name_is_written(self, app_of: MakeApp) -> None:
-        async with running(app_of("en")) as (app, pilot):
-            await pilot.press(*"치킨")
-            await open_filters(pilot)
-            await press(pilot, *"ㄴㄱㅎ", "enter")
-            assert query(app) == 'channel:"느긋한 식탁" 치킨'
-
     async def test_enter_with_the_last_syllable_takes_what_fits_it(self, app_of: MakeApp) -> None:
         async with running(app_of("ko")) as (app, pilot):
             await pilot.press(*"치킨")
-            await open_filters(pilot)
+            await press(pilot, "ctrl+f")
             for key in (*"가느긋", "enter"):
                 app.post_message(events.Key(key, key if len(key) == 1 else None))
                 if key == "가":
@@ -191,7 +179,7 @@ class TestChoosing:
     async def test_a_video_is_chosen_by_a_part_of_its_title(self, app_of: MakeApp) -> None:
         async with running(app_of("en"), size=(120, 40)) as (app, pilot):
             await pilot.press(*"치킨")
-            await open_filters(pilot)
+            await press(pilot, "ctrl+f")
             assert not any(line.startswith("video") for line in offered(app))
             await press(pilot, *"치")
             assert [line.split()[0] for line in offered(app)] == ["video"]
@@ -202,7 +190,7 @@ class TestChoosing:
     async def test_a_kind_is_chosen_with_the_arrows(self, app_of: MakeApp, kinds: dict[str, str]) -> None:
         async with running(app_of("ko"), size=(80, 24)) as (app, pilot):
             await pilot.press(*"할머니")
-            await open_filters(pilot)
+            await press(pilot, "ctrl+f")
             assert [line[:6] for line in offered(app)[:3]] == ["종류 영상 ", "종류 쇼츠 ", "종류 라이브"]
             await press(pilot, "down", "down", "down", "up", "up", "enter")
             assert query(app) == app.search_screen.results.text == "종류:쇼츠 할머니"
@@ -212,7 +200,7 @@ class TestChoosing:
     async def test_a_typed_month_becomes_a_first_and_a_last_day(self, app_of: MakeApp) -> None:
         async with running(app_of("en", scenes=[scene()])) as (app, pilot):
             await pilot.press(*"치킨")
-            await open_filters(pilot)
+            await press(pilot, "ctrl+f")
             await pilot.press(*"2024-02")
             assert offered(app) == ["after 2024-02-01", "before 2024-02-29"]
             await press(pilot, "down", "enter")
@@ -221,7 +209,7 @@ class TestChoosing:
     @pytest.mark.campaign(part="app")
     async def test_filters_alone_wait_for_a_word(self, app_of: MakeApp) -> None:
         async with running(app_of("en")) as (app, pilot):
-            await open_filters(pilot)
+            await press(pilot, "ctrl+f")
             await press(pilot, *"느긋", "enter")
             assert (query(app), row(app)) == ('channel:"느긋한 식탁"', " channel 느긋한 식탁 ✕ ")
             assert "chicken sauce" in hint(app)
@@ -234,17 +222,15 @@ class TestTakingAway:
 
     @pytest.mark.campaign(part="app")
     async def test_what_is_set_is_listed_first_and_enter_takes_it_away(self, app_of: MakeApp) -> None:
-        async with running(app_of("en"), size=(120, 40)) as (app, pilot):
-            await typed(pilot, self.TEXT)
-            await open_filters(pilot)
+        async with running(app_of("en"), self.TEXT, size=(120, 40)) as (app, pilot):
+            await press(pilot, "ctrl+f")
             assert offered(app)[:3] == ["✓ channel 느긋", "✓ after 2020-01-01", "✕ Remove all filters"]
             await press(pilot, "down", "enter")
             assert query(app) == app.search_screen.results.text == "channel:느긋 치킨"
 
     async def test_backspace_edits_first_and_then_takes_the_last_away(self, app_of: MakeApp) -> None:
-        async with running(app_of("en")) as (app, pilot):
-            await typed(pilot, self.TEXT)
-            await open_filters(pilot)
+        async with running(app_of("en"), self.TEXT) as (app, pilot):
+            await press(pilot, "ctrl+f")
             await pilot.press(*"가나", "backspace", "backspace")
             assert len([line for line in offered(app) if line.startswith("✓")]) == 2
             await pilot.press("backspace")
@@ -254,10 +240,9 @@ class TestTakingAway:
             assert query(app) == app.search_screen.results.text == "치킨"
 
     async def test_all_go_at_once_from_the_list_and_by_command(self, app_of: MakeApp) -> None:
-        async with running(app_of("en")) as (app, pilot):
-            await typed(pilot, self.TEXT)
+        async with running(app_of("en"), self.TEXT) as (app, pilot):
             assert "Find: clear filters" in commands(app)
-            await open_filters(pilot)
+            await press(pilot, "ctrl+f")
             await press(pilot, "down", "down", "enter")
             assert query(app) == "치킨"
             assert "Find: clear filters" not in commands(app)
@@ -271,28 +256,13 @@ class TestTakingAway:
     @pytest.mark.campaign(part="app")
     async def test_leaving_changes_nothing(self, app_of: MakeApp, key: str) -> None:
         async with running(app_of("en"), f"{self.TEXT} ") as (app, pilot):
-            await open_filters(pilot)
+            await press(pilot, "ctrl+f")
             await press(pilot, *"느긋", key)
             assert app.screen is app.search_screen
             assert query(app) == f"{self.TEXT} "
 
 
 class TestTheList:
-    @pytest.mark.campaign(part="app")
-    async def test_the_library_is_read_by_a_thread_of_its_own(
-        self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        threads: list[threading.Thread] = []
-
-        def read(library: Library) -> list[names.VideoFacets]:
-            threads.append(threading.current_thread())
-            return names.video_facets(library)
-
-        monkeypatch.setattr(filter_screen, "video_facets", read)
-        async with running(app_of("en")) as (_, pilot):
-            await open_filters(pilot)
-            assert [thread is threading.main_thread() for thread in threads] == [False]
-
     async def test_a_library_that_cannot_be_read_is_told_and_filters_can_still_be_taken_away(
         self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -301,7 +271,7 @@ class TestTheList:
 
         monkeypatch.setattr(filter_screen, "video_facets", damaged)
         async with running(app_of("en", scenes=[scene()]), "치킨 kind:short") as (app, pilot):
-            await open_filters(pilot)
+            await press(pilot, "ctrl+f")
             assert any("library.db" in toast for toast in toasts(app))
             await press(pilot, "enter")
             assert query(app) == "치킨"
@@ -315,7 +285,7 @@ class TestTheList:
             one = Video(f"v{n}", f"제목 {n} {HOSTILE}", f"UC{n}", channel)
             unindexed.library.put_video(one, track, cut_windows(one.id, spoken([["안녕"]]))[:1], RULE)
         async with running(SubtitleApp(unindexed), size=size) as (app, pilot):
-            await open_filters(pilot)
+            await press(pilot, "ctrl+f")
             drawn = drawn_by(app)
             assert "[bold red]x[/] [31m@click" in drawn
             assert not {"\x1b", "\u202e", "\u200b"} & set(drawn)
@@ -329,7 +299,7 @@ class TestTheList:
 
     async def test_a_narrow_terminal_shows_which_channel_it_is(self, app_of: MakeApp, runtime: Runtime) -> None:
         async with running(app_of(), size=(40, 15)) as (app, pilot):
-            await open_filters(pilot)
+            await press(pilot, "ctrl+f")
             drawn = drawn_by(app)
             names = [channel[1] for channel in runtime.library.channels()]
             values = [line.partition("channel  ")[2] for line in drawn.splitlines()]
@@ -341,7 +311,7 @@ class TestTheList:
     @pytest.mark.campaign(part="app")
     async def test_nothing_of_that_name(self, app_of: MakeApp) -> None:
         async with running(app_of("en")) as (app, pilot):
-            await open_filters(pilot)
+            await press(pilot, "ctrl+f")
             await pilot.press(*"없는이름", "enter")
             assert "No matches." in drawn_by(app)
             assert isinstance(app.screen, FilterScreen)
@@ -360,7 +330,7 @@ class TestPictures:
         async def narrow(pilot: AppPilot) -> None:
             await settle(pilot)
             await typed(pilot, "channel:느긋 after:2020-01-01 치킨")
-            await open_filters(pilot)
+            await press(pilot, "ctrl+f")
             await pilot.press("down")
 
         assert snap_compare(app, terminal_size=size, run_before=narrow)

@@ -110,10 +110,17 @@ def asking(app: SubtitleApp) -> bool:
     return isinstance(app.screen, InstallScreen)
 
 
-async def agree(pilot: AppPilot, app: SubtitleApp) -> None:
-    """Have the installation begin, by its keys."""
+async def ways(pilot: AppPilot, app: SubtitleApp) -> tuple[str, list[str | None]]:
+    """What is drawn when the key has asked, and the ways that can be chosen."""
     await pilot.press("ctrl+g")
     await until(pilot, lambda: asking(app))
+    await pilot.pause()
+    return drawn_by(app), [option.id for option in app.screen.query_one("#ways", OptionList).options]
+
+
+async def agree(pilot: AppPilot, app: SubtitleApp) -> None:
+    """Have the installation begin, by its keys."""
+    await ways(pilot, app)
     await pilot.press("enter")
     await until(pilot, lambda: not asking(app))
 
@@ -124,18 +131,14 @@ class TestInstalling:
     ) -> None:
         async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             assert OFFERED in welcome(app)
-            await pilot.press("ctrl+g")
-            await until(pilot, lambda: asking(app))
-            await pilot.pause()
-            page = drawn_by(app)
+            page, _ = await ways(pilot, app)
             assert "packages 1.6 GB · models 6.0 MB" in page
             assert "only into this program's own environment" in page
             for key in ("escape", "ctrl+g"):
                 await pilot.press(key)
                 await until(pilot, lambda: not asking(app))
                 assert OFFERED in welcome(app)
-                await pilot.press("ctrl+g")
-                await until(pilot, lambda: asking(app))
+                await ways(pilot, app)
             assert (pip.asked, offered.asked) == ([], [])
 
     async def test_it_stops_at_a_key_and_goes_on_with_the_rest(self, indexed: Runtime, offered: Hub, pip: Pip) -> None:
@@ -167,10 +170,8 @@ class TestInstalling:
             await until(pilot, lambda: "Ctrl+G tries again" in welcome(app))
             assert "No space is left [red]on[/] the device" in welcome(app)
             assert toasts(app) == []
-            await pilot.press("ctrl+g")
-            await until(pilot, lambda: asking(app))
-            await pilot.pause()
-            assert "No space is left [red]on[/] the device" in drawn_by(app)
+            page, _ = await ways(pilot, app)
+            assert "No space is left [red]on[/] the device" in page
             await pilot.press("escape")
 
     @pytest.mark.campaign(part="app")
@@ -188,10 +189,7 @@ class TestInstalling:
         passing = Environment("uvx", pip.folder, pip.folder / "bin" / "python", uses_uv=True)
         monkeypatch.setattr(installing, "current_environment", lambda: passing)
         async with running(SubtitleApp(indexed), size=(160, 40)) as (app, pilot):
-            await pilot.press("ctrl+g")
-            await until(pilot, lambda: asking(app))
-            await pilot.pause()
-            page = drawn_by(app)
+            page, _ = await ways(pilot, app)
             assert "This copy of the program cannot install packages by itself." in page
             assert "uvx --torch-backend cpu --from 'subtitle-rag[neural]' subtitle-rag" in page
             assert not app.screen.query_one("#ways").display
@@ -249,22 +247,16 @@ class TestLightStep:
         config = indexed.settings.paths.config
         async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             assert "Ctrl+G installs it (from 12" in welcome(app)
-            await pilot.press("ctrl+g")
-            await until(pilot, lambda: asking(app))
-            await pilot.pause()
-            page = drawn_by(app)
+            page, offered_ways = await ways(pilot, app)
             assert "packages 120 MB · models 3.0 MB" in page
             assert "about 30 s for 1,000 windows" in page
-            ways = app.screen.query_one("#ways", OptionList)
-            assert ([option.id for option in ways.options], ways.highlighted) == (["light", "packages"], 0)
+            assert offered_ways == ["light", "packages"]
             await pilot.press("enter")
             await until(pilot, lambda: bool(stage(app, "vectors").state == "done" and not app.background.runs))
             await settle(pilot)
             assert (stage(app, "offer").state, stage(app, "offer").names) == ("dismissed", (ENCODER, RERANKER))
             assert "by their words alone" not in welcome(app)
-            await pilot.press("ctrl+g")  # the full step is still there for who asks
-            await until(pilot, lambda: asking(app))
-            assert [option.id for option in app.screen.query_one("#ways", OptionList).options] == ["packages"]
+            assert (await ways(pilot, app))[1] == ["packages"]  # the full step is still there for who asks
             await pilot.press("escape")
         assert {asked.path.split("/")[2] for asked in offered.asked if "/resolve/" in asked.path} == {"tiny-light"}
         assert tomllib.loads(config.read_text("utf-8"))["models"] == {"encoder": LIGHT}
@@ -312,12 +304,8 @@ class TestThroughOllama:
         config.write_text("# mine\n[search]\nlimit = 7\n", encoding="utf-8")
         async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await until(pilot, lambda: "by Ollama: Ctrl+G fetches bge-m3 (1.2 GB), Ctrl+X hides" in welcome(app))
-            await pilot.press("ctrl+g")
-            await until(pilot, lambda: asking(app))
-            await pilot.pause()
-            page = drawn_by(app)
-            ways = app.screen.query_one("#ways", OptionList)
-            assert [option.id for option in ways.options] == (["ollama"] if by_hand else ["ollama", "packages"])
+            page, offered_ways = await ways(pilot, app)
+            assert offered_ways == (["ollama"] if by_hand else ["ollama", "packages"])
             assert "bge-m3 1.2 GB" in page
             assert ("cannot install packages by itself" in page) == by_hand
             assert ollama.count("pull") == 0

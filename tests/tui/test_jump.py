@@ -60,13 +60,8 @@ def web(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return opened
 
 
-async def found(pilot: AppPilot) -> None:
-    await settle(pilot)
-    await typed(pilot, "치킨")
-
-
 async def chooser(pilot: AppPilot) -> PlayerScreen:
-    await found(pilot)
+    await typed(pilot, "치킨")
     await pilot.press("ctrl+o")
     await until(pilot, lambda: isinstance(pilot.app.screen, PlayerScreen))
     await pilot.pause()
@@ -140,8 +135,7 @@ class TestChoosing:
     @pytest.mark.parametrize("key", ["o", "ㅐ", "ctrl+o"])
     @pytest.mark.campaign(part="app")
     async def test_the_list_has_letters_for_it(self, app_of: MakeApp, key: str) -> None:
-        async with running(app_of(scenes=[scene()])) as (app, pilot):
-            await found(pilot)
+        async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
             await pilot.press("tab", key)
             await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
             assert app.search_screen.typed == "치킨"
@@ -166,8 +160,7 @@ class TestChoosing:
             await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
 
     async def test_it_is_in_the_palette(self, app_of: MakeApp) -> None:
-        async with running(app_of(scenes=[scene()])) as (app, pilot):
-            await found(pilot)
+        async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
             [run] = [c.callback for c in app.get_system_commands(app.screen) if c.title == "Find: choose player"]
             await run()
             await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
@@ -184,8 +177,7 @@ class TestDefault:
             assert not any(row.endswith("default") for row in rows(screen)[:1])
             assert toasts(app) == ["mpv is the default player now."]
             await press(pilot, "escape", "enter")
-        async with running(SubtitleApp(runtime)) as (_, pilot):
-            await found(pilot)
+        async with running(SubtitleApp(runtime), "치킨") as (_, pilot):
             await press(pilot, "enter")
         assert [play["name"] for play in outside.played] == ["mpv", "mpv"]
 
@@ -207,8 +199,7 @@ class TestDefault:
             await chooser(pilot)
             await press(pilot, "down", "space", "escape")
         shutil.rmtree(programs)
-        async with running(SubtitleApp(app.runtime)) as (_, pilot):
-            await found(pilot)
+        async with running(SubtitleApp(app.runtime), "치킨") as (_, pilot):
             await press(pilot, "enter")
         assert [play["name"] for play in outside.played] == ["browser"]
 
@@ -218,8 +209,7 @@ class TestFiles:
     async def test_enter_plays_a_file_in_the_first_player_that_can(
         self, app_of: MakeApp, outside: Outside, on_disk: Scene
     ) -> None:
-        async with running(app_of(scenes=[on_disk])) as (app, pilot):
-            await found(pilot)
+        async with running(app_of(scenes=[on_disk]), "치킨") as (app, pilot):
             await press(pilot, "enter")
             [play] = outside.played
             assert (play["name"], play["link"], play["watch_url"]) == ("mpv", None, None)
@@ -231,8 +221,7 @@ class TestFiles:
         self, app_of: MakeApp, runtime: Runtime, outside: Outside, on_disk: Scene
     ) -> None:
         runtime.settings = replace(runtime.settings, player=PlayerSettings(default="vlc"))
-        async with running(app_of(scenes=[on_disk])) as (_, pilot):
-            await found(pilot)
+        async with running(app_of(scenes=[on_disk]), "치킨") as (_, pilot):
             await press(pilot, "enter")
             assert [play["name"] for play in outside.played] == ["vlc"]
 
@@ -242,8 +231,7 @@ class TestFiles:
         self, app_of: MakeApp, on_disk: Scene, programs: Path, key: str
     ) -> None:
         shutil.rmtree(programs)
-        async with running(app_of(scenes=[on_disk]), size=(120, 30)) as (app, pilot):
-            await found(pilot)
+        async with running(app_of(scenes=[on_disk]), "치킨", size=(120, 30)) as (app, pilot):
             await press(pilot, key)
             assert "no player of files is installed" in toasts(app)[0]
             assert "Install mpv or VLC" in toasts(app)[0]
@@ -272,8 +260,7 @@ class TestWithoutAScreen:
         self, app_of: MakeApp, on_disk: Scene, monkeypatch: pytest.MonkeyPatch, key: str
     ) -> None:
         monkeypatch.setattr(player, "can_show", lambda: False)
-        async with running(app_of(scenes=[on_disk]), size=(120, 30)) as (app, pilot):
-            await found(pilot)
+        async with running(app_of(scenes=[on_disk]), "치킨", size=(120, 30)) as (app, pilot):
             await press(pilot, key)
             assert toasts(app)[0].startswith("There is no screen here to play")
             assert "제목.mp4" in toasts(app)[0]
@@ -287,8 +274,7 @@ class TestInABrowser:
     ) -> None:
         opened = web(monkeypatch)
         monkeypatch.setattr(player, "can_show", lambda: False)  # of the server, which is nothing to the viewer
-        async with running(app_of(scenes=[scene()])) as (app, pilot):
-            await found(pilot)
+        async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
             await press(pilot, "enter")
             assert opened == ["https://youtu.be/video-00001?t=59"]
             assert not outside.played
@@ -311,8 +297,7 @@ class TestInABrowser:
         self, app_of: MakeApp, outside: Outside, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         web(monkeypatch)
-        async with running(app_of(scenes=[scene()])) as (app, pilot):
-            await found(pilot)
+        async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
             await press(pilot, "ctrl+y")
             assert app.clipboard == LINK
             assert not outside.copied
@@ -322,8 +307,7 @@ class TestInABrowser:
         self, app_of: MakeApp, outside: Outside, on_disk: Scene, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         opened = web(monkeypatch)
-        async with running(app_of(scenes=[on_disk]), size=(120, 30)) as (app, pilot):
-            await found(pilot)
+        async with running(app_of(scenes=[on_disk]), "치킨", size=(120, 30)) as (app, pilot):
             await press(pilot, "enter")
             assert "has no link" in toasts(app)[0]
             assert not opened

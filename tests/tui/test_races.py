@@ -166,7 +166,7 @@ class TestTheSlowerOlderAnswer:
             assert note_search(runtime.library, "소스") == ["소스", "치킨"]
 
     @pytest.mark.campaign(part="app")
-    async def test_of_the_size_of_the_library(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
+    async def test_of_the_size_of_the_library(self, app_of: MakeApp, slow: MakeSlow) -> None:
         async with running(app_of(scenes=[])) as (app, pilot):
             counts = app.search_screen.page.counts
             counted = slow(library, "counts_without")

@@ -2,12 +2,13 @@
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from textual.pilot import Pilot
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
@@ -21,7 +22,20 @@ from subtitle_rag.tui.messages import ScenesFound
 from subtitle_rag.tui.screens import live_search
 from tests.support.models_here import Here, Read
 from tests.support.tiny_models import tiny_reranker
-from tests.tui.conftest import Answers, MakeApp, Outside, press, running, scene, settle, shown, toasts, typed, until
+from tests.tui.conftest import (
+    Answers,
+    AppPilot,
+    MakeApp,
+    Outside,
+    press,
+    running,
+    scene,
+    settle,
+    shown,
+    toasts,
+    typed,
+    until,
+)
 
 Order = Sequence[int]
 
@@ -58,7 +72,7 @@ class Steps:
             assert gate.wait(10)
             yield make(query, order)
 
-    async def let(self, pilot: Pilot[object], step: int) -> None:
+    async def let(self, pilot: AppPilot, step: int) -> None:
         """Let an answer through and wait until the next one is under way, or the search has ended."""
         self.gates[step].set()
         if step + 1 < len(self.begun):
@@ -69,9 +83,15 @@ class Steps:
             await settle(pilot)
 
 
-async def opened(app: SubtitleApp, pilot: Pilot[object], runtime: Runtime, answer: object) -> None:
-    await settle(pilot)
-    runtime.__dict__["searcher"] = Answers(answer)  # type: ignore[arg-type]
+@asynccontextmanager
+async def searching(
+    app: SubtitleApp, answer: Callable[[Query], Iterator[SearchResult]], query: str = "치킨", **options: Any
+) -> AsyncIterator[AppPilot]:
+    """The pilot when the query has been typed, which is answered like this."""
+    async with running(app, **options) as (_, pilot):
+        app.runtime.__dict__["searcher"] = Answers(answer)
+        app.search_screen.query_line.insert_text_at_cursor(query)
+        yield pilot
 
 
 def listed(app: SubtitleApp) -> list[str]:
@@ -79,13 +99,9 @@ def listed(app: SubtitleApp) -> list[str]:
 
 
 class TestOneQuery:
-    async def test_the_list_is_put_in_order_under_the_highlight(
-        self, app_of: MakeApp, runtime: Runtime, outside: Outside
-    ) -> None:
+    async def test_the_list_is_put_in_order_under_the_highlight(self, app_of: MakeApp, outside: Outside) -> None:
         app, steps = app_of(scenes=[]), Steps((1, 2, 3, 4), (3, 1, 4, 2), (4, 3, 2, 1))
-        async with app.run_test(size=(120, 30)) as pilot:
-            await opened(app, pilot, runtime, steps)
-            app.search_screen.query_line.insert_text_at_cursor("치킨")
+        async with searching(app, steps, size=(120, 30)) as pilot:
             await steps.let(pilot, 0)
             assert listed(app) == ["01", "02", "03", "04"]
             assert shown(app, "#counter").startswith("4 scenes …")
@@ -105,12 +121,10 @@ class TestOneQuery:
 
     @pytest.mark.campaign(part="app")
     async def test_enter_plays_what_is_highlighted_before_the_better_order_came(
-        self, app_of: MakeApp, runtime: Runtime, outside: Outside
+        self, app_of: MakeApp, outside: Outside
     ) -> None:
         app, steps = app_of(scenes=[]), Steps((1, 2), (2, 1), (2, 1))
-        async with app.run_test() as pilot:
-            await opened(app, pilot, runtime, steps)
-            app.search_screen.query_line.insert_text_at_cursor("치킨")
+        async with searching(app, steps) as pilot:
             await steps.let(pilot, 0)
             await pilot.press("enter")
             for gate in steps.gates:
@@ -120,12 +134,10 @@ class TestOneQuery:
             assert app.search_screen.scenes.scene == scenes([1])[0]
 
     @pytest.mark.campaign(part="app")
-    async def test_the_list_stays_where_it_is_scrolled_to(self, app_of: MakeApp, runtime: Runtime) -> None:
+    async def test_the_list_stays_where_it_is_scrolled_to(self, app_of: MakeApp) -> None:
         first = list(range(1, 31))
         app, steps = app_of(scenes=[]), Steps(first, [2, 1, *first[2:]], [3, *first[:2], *first[3:]])
-        async with app.run_test(size=(120, 20)) as pilot:
-            await opened(app, pilot, runtime, steps)
-            app.search_screen.query_line.insert_text_at_cursor("치킨")
+        async with searching(app, steps, size=(120, 20)) as pilot:
             await steps.let(pilot, 0)
             await pilot.press("pagedown", "pagedown", "up")
             place = (app.search_screen.scenes.scroll_y, app.search_screen.scenes.cursor)
@@ -136,11 +148,9 @@ class TestOneQuery:
             assert (app.search_screen.scenes.scroll_y, app.search_screen.scenes.cursor) == place
 
     @pytest.mark.campaign(part="app")
-    async def test_a_library_that_grows_brings_no_worse_order_back(self, app_of: MakeApp, runtime: Runtime) -> None:
+    async def test_a_library_that_grows_brings_no_worse_order_back(self, app_of: MakeApp) -> None:
         app, steps = app_of(scenes=[]), Steps((1, 2), (2, 1), (2, 1))
-        async with app.run_test() as pilot:
-            await opened(app, pilot, runtime, steps)
-            app.search_screen.query_line.insert_text_at_cursor("치킨")
+        async with searching(app, steps) as pilot:
             for step in range(3):
                 await steps.let(pilot, step)
             assert "+reranked" in shown(app, "#counter")
@@ -156,7 +166,7 @@ class TestOneQuery:
 
 
 class TestTheNextQuery:
-    async def test_a_better_order_of_an_earlier_query_is_dropped(self, app_of: MakeApp, runtime: Runtime) -> None:
+    async def test_a_better_order_of_an_earlier_query_is_dropped(self, app_of: MakeApp) -> None:
         gate, begun, done = threading.Event(), threading.Event(), threading.Event()
 
         def answer(query: Query) -> Iterator[SearchResult]:
@@ -168,9 +178,7 @@ class TestTheNextQuery:
                 yield by_all(query, (9,), final=True)
 
         app = app_of(scenes=[])
-        async with app.run_test() as pilot:
-            await opened(app, pilot, runtime, answer)
-            app.search_screen.query_line.insert_text_at_cursor("치킨")
+        async with searching(app, answer) as pilot:
             while not begun.is_set():
                 await pilot.pause(0.01)
             app.search_screen.query_line.insert_text_at_cursor(" 소스")
@@ -186,7 +194,7 @@ class TestTheNextQuery:
 
     @pytest.mark.campaign(part="app")
     async def test_models_are_not_asked_for_what_is_still_being_typed(
-        self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+        self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         ended, encoded = threading.Event(), list[str]()
         monkeypatch.setattr(
@@ -199,8 +207,7 @@ class TestTheNextQuery:
             yield by_all(query, (1,), final=True)
 
         app = app_of(scenes=[])
-        async with app.run_test() as pilot:
-            await opened(app, pilot, runtime, answer)
+        async with searching(app, answer, "") as pilot:
             for text in ("치", "킨", " 소스"):
                 app.search_screen.query_line.insert_text_at_cursor(text)
                 while app.search_screen.results.text != app.search_screen.typed:
@@ -210,13 +217,9 @@ class TestTheNextQuery:
             assert encoded == ["치킨 소스"]
 
     @pytest.mark.campaign(part="app")
-    async def test_going_back_to_the_text_that_is_shown_takes_its_order_up_again(
-        self, app_of: MakeApp, runtime: Runtime
-    ) -> None:
+    async def test_going_back_to_the_text_that_is_shown_takes_its_order_up_again(self, app_of: MakeApp) -> None:
         app, steps = app_of(scenes=[]), Steps((1, 2), (2, 1), (2, 1))
-        async with app.run_test() as pilot:
-            await opened(app, pilot, runtime, steps)
-            app.search_screen.query_line.insert_text_at_cursor("치킨")
+        async with searching(app, steps) as pilot:
             await steps.let(pilot, 0)
             await pilot.press("집", "backspace")
             for gate in steps.gates:
@@ -226,7 +229,7 @@ class TestTheNextQuery:
 
 
 class TestModels:
-    async def test_a_model_that_fails_is_told_once_and_signed_always(self, app_of: MakeApp, runtime: Runtime) -> None:
+    async def test_a_model_that_fails_is_told_once_and_signed_always(self, app_of: MakeApp) -> None:
         missing = tuple((name, AppError("model_damaged", name="tiny", reason="cut")) for name in ("dense", "sparse"))
 
         def answer(query: Query) -> Iterator[SearchResult]:
@@ -234,8 +237,7 @@ class TestModels:
             yield SearchResult(query, LEXICAL, scenes((1,)), {}, missing=missing)
 
         app = app_of(scenes=[])
-        async with app.run_test() as pilot:
-            await opened(app, pilot, runtime, answer)
+        async with searching(app, answer, "") as pilot:
             for text in ("치킨", " 소스"):
                 await typed(pilot, text)
                 assert shown(app, "#counter").startswith("1 scene ! ")
@@ -261,15 +263,12 @@ class TestModels:
 class TestRefinement:
     """Ctrl+K has the reranker read on."""
 
-    async def test_it_shows_its_progress_and_the_highlighted_row_stays_where_it_is(
-        self, app_of: MakeApp, runtime: Runtime
-    ) -> None:
+    async def test_it_shows_its_progress_and_the_highlighted_row_stays_where_it_is(self, app_of: MakeApp) -> None:
         first = list(range(1, 31))
         refining = Refining(first, [20, 15, *first[:14], *first[15:19], *first[20:]])
         app = app_of(scenes=[])
-        async with app.run_test(size=(120, 20)) as pilot:
-            await opened(app, pilot, runtime, refining)
-            await typed(pilot, "치킨")
+        async with searching(app, refining, size=(120, 20)) as pilot:
+            await settle(pilot)
             for _row in range(14):
                 await pilot.press("down")
             rows = app.search_screen.scenes
@@ -289,14 +288,11 @@ class TestRefinement:
             assert "…" not in shown(app, "#counter")
 
     @pytest.mark.parametrize("key", ["ctrl+k", "escape"])
-    async def test_it_can_be_stopped_and_the_order_so_far_stays(
-        self, app_of: MakeApp, runtime: Runtime, key: str
-    ) -> None:
+    async def test_it_can_be_stopped_and_the_order_so_far_stays(self, app_of: MakeApp, key: str) -> None:
         refining = Refining([1, 2, 3], [3, 1, 2])
         app = app_of(scenes=[])
-        async with app.run_test() as pilot:
-            await opened(app, pilot, runtime, refining)
-            await typed(pilot, "치킨")
+        async with searching(app, refining) as pilot:
+            await settle(pilot)
             await pilot.press("ctrl+k")
             await refining.reached(pilot)
             await pilot.press(key)
@@ -305,7 +301,7 @@ class TestRefinement:
             assert (listed(app), app.search_screen.typed) == (["03", "01", "02"], "치킨")
             assert "…" not in shown(app, "#counter")
 
-    async def test_without_a_reranker_it_says_so(self, app_of: MakeApp, runtime: Runtime) -> None:
+    async def test_without_a_reranker_it_says_so(self, app_of: MakeApp) -> None:
         async with running(app_of(scenes=[scene(1)])) as (app, pilot):
             await pilot.press("ctrl+k")
             await typed(pilot, "치킨")
@@ -332,7 +328,7 @@ class Refining:
             assert self.end.wait(10)
             yield reranked(query, self.first)
 
-    async def reached(self, pilot: Pilot[object]) -> None:
+    async def reached(self, pilot: AppPilot) -> None:
         """Wait until the step is shown."""
         app = pilot.app
         assert isinstance(app, SubtitleApp)

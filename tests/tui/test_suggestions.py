@@ -148,9 +148,7 @@ class TestPage:
             assert shown(app, "#tips") == ""
 
     @pytest.mark.campaign(part="app")
-    async def test_they_go_with_the_query_that_they_are_for(
-        self, app_of: MakeApp, outside: Outside, unhurried: None
-    ) -> None:
+    async def test_they_go_with_the_query_that_they_are_for(self, app_of: MakeApp, unhurried: None) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
             await press(pilot, *"치퀸", "enter")
             assert len(prompts(app)) == 1
@@ -163,7 +161,7 @@ class TestPage:
             assert "Videos 9" in shown(app, "#notice")
             assert shown(app, "#tips") == ""
 
-    async def test_a_failure_takes_nothing_down(self, app_of: MakeApp, runtime: Runtime) -> None:
+    async def test_a_failure_takes_nothing_down(self, app_of: MakeApp) -> None:
         app = app_of(scenes=[])  # a searcher that answers live search alone
         async with running(app, "치킨 after:2030-01-01", size=(120, 40)):
             assert "Take away a filter" in shown(app, "#notice")

@@ -22,10 +22,10 @@ from subtitle_rag.tui.widgets.preview import TimelineBar
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, ask, asking, without_contexts
 from tests.tui.conftest import (
-    AppPilot,
     MakeApp,
     drawn_by,
     press,
+    press_each,
     running,
     scene,
     settle,
@@ -36,6 +36,8 @@ from tests.tui.conftest import (
 )
 
 MINUTE = 60_000
+FEW = "캠핑 video:캠핑"
+"""Asks for fewer scenes than the video has places."""
 CAMPING = "sample-0006"
 
 
@@ -196,21 +198,13 @@ def bar(app: SubtitleApp) -> str:
     return shown(app, "#timeline").split("\n")[2]
 
 
-async def camping(app: SubtitleApp, pilot: AppPilot) -> None:
-    """One scene is listed, of a video with more places than that."""
-    await settle(pilot)
-    await typed(pilot, "캠핑 video:캠핑")
-
-
 class TestOnTheScreen:
     @pytest.mark.campaign(part="app")
     async def test_all_places_of_the_video_are_there_though_one_scene_is_listed(
         self, app_of: MakeApp, heated: Runtime
     ) -> None:
         heated.settings = replace(heated.settings, search=replace(heated.settings.search, limit=1))
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await camping(app, pilot)
+        async with running(app_of(), FEW, size=(120, 40)) as (app, _):
             one = app.search_screen.scenes.scene
             assert one
             assert app.search_screen.scenes.row_count == 1
@@ -226,11 +220,8 @@ class TestOnTheScreen:
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         asked = asked_places(runtime, monkeypatch)
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await camping(app, pilot)
-            for key in ("down", "down", "up"):
-                await press(pilot, key)
+        async with running(app_of(), FEW, size=(120, 40)) as (_, pilot):
+            await press_each(pilot, "down", "down", "up")
             assert asked == [("캠핑 video:캠핑", CAMPING)]
             await typed(pilot, " 불멍")
             assert asked[1:] == [("캠핑 video:캠핑 불멍", CAMPING)]
@@ -307,9 +298,7 @@ class TestOnTheScreen:
             raise BusyError("index_unreachable", path="x")
 
         monkeypatch.setattr(runtime.searcher, "mentions", refuse)
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await camping(app, pilot)
+        async with running(app_of(), FEW, size=(120, 40)) as (app, _):
             own = app.search_screen.scenes.of_video(CAMPING)
             assert len(own) > 1
             assert bar(app).count(LISTED) == len(own) - 1
@@ -318,9 +307,7 @@ class TestOnTheScreen:
 
     @pytest.mark.campaign(part="app")
     async def test_a_click_goes_to_the_nearest_listed_scene(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await camping(app, pilot)
+        async with running(app_of(), FEW, size=(120, 40)) as (app, pilot):
             screen = app.search_screen
             for one in screen.scenes.of_video(CAMPING):
                 width = screen.query_one(TimelineBar).content_size.width
@@ -333,9 +320,7 @@ class TestOnTheScreen:
 
     @pytest.mark.campaign(part="app")
     async def test_the_mouse_is_told_what_the_signs_mean(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40), tooltips=True) as pilot:
-            await camping(app, pilot)
+        async with running(app_of(), FEW, size=(120, 40), tooltips=True) as (app, pilot):
             await pilot.hover(TimelineBar)
             await until(pilot, lambda: f"{CURRENT} this scene · {LISTED} in the list" in drawn_by(app))
 
@@ -360,9 +345,7 @@ class TestOnTheScreen:
     async def test_the_lines_around_fill_the_preview_and_the_matched_one_is_in_sight(
         self, app_of: MakeApp, size: tuple[int, int]
     ) -> None:
-        app = app_of()
-        async with app.run_test(size=size) as pilot:
-            await camping(app, pilot)
+        async with running(app_of(), FEW, size=size) as (app, pilot):
             for _each in range(3):
                 one = app.search_screen.scenes.scene
                 assert one
@@ -388,9 +371,7 @@ class TestOnTheScreen:
 
     @pytest.mark.campaign(part="app")
     async def test_resizing_while_it_is_read_changes_nothing(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(60, 20)) as pilot:
-            await camping(app, pilot)
+        async with running(app_of(), FEW, size=(60, 20)) as (app, pilot):
             assert not app.search_screen.preview._cache
             for size in ((120, 20), (99, 30), (200, 50)):
                 await pilot.resize_terminal(*size)

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.library_tables import VideoTable
 from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn
-from tests.tui.conftest import AppPilot, drawn_by, press, running, settle, shown, toasts, typed, unpaced
+from tests.tui.conftest import AppPilot, drawn_by, press, running, settle, shown, toasts, typed, unpaced, until
 
 KITCHEN = "https://www.youtube.com/@느린부엌"
 LIST = "PL" + "c" * 32
@@ -38,13 +37,6 @@ def clips_of_their_own(count: int) -> list[Clip]:
     """Videos that say too little for copies of each other."""
     captions = [Caption(lines=((1_000, 4_000, "얘들아, 오늘은 멸치 육수부터 끓여 볼게요"),))]
     return [replace(clip, captions=captions) for clip in clips(count)]
-
-
-async def until(pilot: AppPilot, holds: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 20
-    while not holds():
-        assert time.monotonic() < deadline, drawn_by(app_of(pilot))
-        await pilot.pause(0.02)
 
 
 def app_of(pilot: AppPilot) -> SubtitleApp:
@@ -213,9 +205,7 @@ class TestTheJob:
             assert [followed.name for followed in hasty.library.sources.followed()] == ["느린 부엌", "둘째"]
 
     @pytest.mark.campaign(part="app")
-    async def test_a_rest_says_why_and_until_when_and_goes_on(
-        self, hasty: Runtime, youtube: StandIn, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    async def test_a_rest_says_why_and_until_when_and_goes_on(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(2)))
         youtube.refuse("timedtext", 429, times=5, after=1)
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):

@@ -127,25 +127,6 @@ class TestLaunch:
         assert [message.error.code for message in app.posted if isinstance(message, ActionFailed)] == codes
 
 
-class TestScene:
-    def test_on_a_web_page_the_link_goes_to_the_viewer(
-        self, app: FakeApp, playback: PlaybackController, outside: Outside
-    ) -> None:
-        app.is_web = True
-        playback.play(scene())
-        [jumped] = app.posted
-        assert isinstance(jumped, Jumped)
-        playback.played(jumped)
-        assert outside.played == []
-        assert app.opened == ["https://youtu.be/video-00001?t=59"]
-
-    def test_without_link_and_file_it_says_why(self, app: FakeApp, playback: PlaybackController) -> None:
-        playback.play(scene(video=Video("v", "제목", "c", "채널")))
-        [failed] = app.posted
-        assert isinstance(failed, ActionFailed)
-        assert failed.error.code == "no_link"
-
-
 def test_scenes_play_one_after_another_from_their_files_or_links(
     app: FakeApp, playback: PlaybackController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
