@@ -29,6 +29,7 @@ from tests.tui.conftest import (
     until,
     writing,
 )
+from tests.tui.test_stages import making
 
 MODEL = "ax-light:q4"
 PROMPT_S = 3.0
@@ -135,11 +136,13 @@ class TestWriting:
     ) -> None:
         async with running(app_of(), size=size) as (app, pilot):
             app.background.show(writing())
+            app.background.show(making())
             await settle(pilot)
-            assert bool(bar(app)) is told
+            assert (bool(bar(app)), bool(stage_bar(app, "vectors"))) == (told, told)
             app.background.show(replace(writing(), state="paused"))
+            app.background.show(replace(making(), state="waiting"))
             await settle(pilot)
-            assert bar(app) == ""
+            assert (bar(app), stage_bar(app, "vectors")) == ("", "")
 
     @pytest.mark.campaign(part="app")
     async def test_what_a_job_brings_while_contexts_are_written_gets_them_too(
@@ -188,19 +191,6 @@ class TestPausing:
             await idle(pilot)
             assert indexed.library.contexts.counts().written == 8
             assert bar(app) == ""
-
-    @pytest.mark.campaign(part="app")
-    async def test_going_on_before_the_run_has_ended_begins_it_anew(
-        self, indexed: Runtime, ollama: StandIn, model: Model
-    ) -> None:
-        hold = ollama.hold()
-        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
-            await until(pilot, hold.arrived.is_set)
-            app.action_run("library.background")
-            app.action_run("library.background")
-            await pilot.press("f4")
-            await idle(pilot)
-            assert indexed.library.contexts.counts().written == 8
 
     async def test_leaving_in_the_middle_of_an_answer_is_prompt(
         self, indexed: Runtime, ollama: StandIn, model: Model

@@ -1,43 +1,26 @@
 """The empty library: one field, what is ready and what mends the rest, models with their sizes, and a sample."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from textual.widgets import Static
 
 from subtitle_rag import doctor, models
 from subtitle_rag.config.settings import LlmSettings, ModelSettings
-from subtitle_rag.models import manifest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.widgets.check_list import Onboarding, check_names
-from tests.models.tiny import ENCODER, RERANKER, clear, write_manifest
+from tests.models.tiny import ENCODER, RERANKER
 from tests.stand_ins.hub import Hub
 from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.youtube import stand_in
 from tests.tui.conftest import AppPilot, bar, drawn_by, index_sample, press, running, settle, toasts, until
 from tests.tui.test_checks import looked, rows
-from tests.tui.test_offer import contents
+from tests.tui.test_offer import offered
 
-__all__ = ["looked"]
+__all__ = ["looked", "offered"]
 
 SECONDS = 60
-
-
-@pytest.fixture
-def offered(
-    hub: Hub, encoder_folder: Path, reranker_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Hub]:
-    """The manifest offers tiny models, and a hub has them."""
-    commit = hub.push(ENCODER, contents(encoder_folder))
-    hub.push(RERANKER, contents(reranker_folder))
-    write_manifest(tmp_path / "models.toml", commit, sorted(contents(encoder_folder)))
-    monkeypatch.setattr(manifest, "_MANIFESTS", (tmp_path / "models.toml",))
-    clear()
-    yield hub
-    clear()
 
 
 @pytest.fixture
@@ -48,7 +31,6 @@ def new(empty: Runtime, offered: Hub) -> Runtime:
 
 
 async def checks_made(pilot: AppPilot) -> None:
-    await settle(pilot)
     onboarding = pilot.app.screen.query_one(Onboarding)
     await until(pilot, lambda: onboarding.checks.results and not onboarding.checks.busy, SECONDS)
     await settle(pilot)
@@ -62,9 +44,8 @@ def seen(app: SubtitleApp) -> set[str]:
 class TestChecks:
     @pytest.mark.campaign(part="app")
     async def test_what_is_ready_is_told_with_what_mends_the_rest(self, empty: Runtime, looked: dict[str, int]) -> None:
-        app = SubtitleApp(empty)
         with stand_in() as youtube:
-            async with app.run_test(size=(120, 40)) as pilot:
+            async with running(SubtitleApp(empty), size=(120, 40)) as (app, pilot):
                 await checks_made(pilot)
                 told = rows(app)
                 assert told["terminal"] == "✓ Terminal UTF-8"
@@ -83,16 +64,14 @@ class TestChecks:
         with Ollama() as ollama:
             ollama.add(Model(models.default_context_model().name))
             empty.settings = replace(empty.settings, llm=LlmSettings(hosts=(ollama.base,)))
-            app = SubtitleApp(empty)
-            async with app.run_test(size=(120, 40)) as pilot:
+            async with running(SubtitleApp(empty), size=(120, 40)) as (app, pilot):
                 await checks_made(pilot)
                 assert rows(app)["ollama"].startswith("✓ Ollama ")
             assert ollama.count("chat") == 0
 
     @pytest.mark.campaign(part="app")
     async def test_where_there_is_little_room_what_is_well_is_one_line(self, empty: Runtime) -> None:
-        app = SubtitleApp(empty)
-        async with app.run_test(size=(80, 24)) as pilot:
+        async with running(SubtitleApp(empty), size=(80, 24)) as (app, pilot):
             await checks_made(pilot)
             assert "terminal" not in seen(app)
             assert "ollama" in seen(app)
@@ -129,8 +108,7 @@ class TestModels:
         self, new: Runtime, offered: Hub
     ) -> None:
         offered.slow = 0.05
-        app = SubtitleApp(new)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(new), size=(120, 40)) as (app, pilot):
             await checks_made(pilot)
             said = rows(app)["models"]
             assert said.startswith("! Models Optional: search for words works without them.\n→ ")
@@ -147,8 +125,7 @@ class TestModels:
             await until(pilot, lambda: any("The models are here." in toast for toast in toasts(app)), SECONDS)
 
     async def test_when_they_are_here_it_is_told(self, new: Runtime) -> None:
-        app = SubtitleApp(new)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(new), size=(120, 40)) as (app, pilot):
             await checks_made(pilot)
             await pilot.press("ctrl+g")
             await until(pilot, lambda: "offer" not in app.stages and not app.background.runs, SECONDS)
@@ -159,21 +136,18 @@ class TestModels:
 
     @pytest.mark.campaign(part="app")
     async def test_put_away_they_are_offered_no_more(self, new: Runtime) -> None:
-        app = SubtitleApp(new)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(new), size=(120, 40)) as (app, pilot):
             await checks_made(pilot)
             await press(pilot, "ctrl+x")
             assert "models" not in seen(app)
             assert "Search for words works without it." in rows(app)["encoder"]
-        again = SubtitleApp(new)
-        async with again.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(new), size=(120, 40)) as (again, pilot):
             await checks_made(pilot)
             assert "ctrl+g" not in drawn_by(again)
 
     @pytest.mark.campaign(part="app")
     async def test_the_calm_page_says_once_that_words_alone_are_searched(self, new: Runtime) -> None:
-        app = SubtitleApp(new)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(new), size=(120, 40)) as (app, pilot):
             await checks_made(pilot)
             index_sample(app)
             await until(pilot, lambda: app.screen is app.search_screen, SECONDS)

@@ -164,20 +164,6 @@ class TestMaking:
             assert set(toasts(app)) <= {"9 videos can be searched now."}  # which has gone by now, or not
 
     @pytest.mark.campaign(part="app")
-    async def test_what_a_job_brings_meanwhile_gets_them_too(self, indexed: Runtime, gate: Gate) -> None:
-        gate.hold()
-        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
-            await until(pilot, gate.arrived.is_set)
-            await press(pilot, "f4")
-            app.screen.query_one("#path").value = str(next(SAMPLE.glob("*sample-0002*")))  # type: ignore[attr-defined]
-            await press(pilot, "enter")
-            await until(pilot, lambda: toasts(app))
-            gate.release()
-            await made(pilot)
-            assert missing(indexed) == 0
-            assert indexed.library.counts().windows > 8
-
-    @pytest.mark.campaign(part="app")
     async def test_a_context_has_its_window_encoded_anew(self, indexed: Runtime, gate: Gate) -> None:
         with StandIn() as ollama:
             ollama.add(Model(WRITER))
@@ -192,18 +178,6 @@ class TestMaking:
                 await until(pilot, lambda: missing(indexed) == 0 and whole(app))
                 assert indexed.library.contexts.counts().written == 8
                 assert sum(gate.batches) >= first + 8
-
-    @pytest.mark.parametrize(("size", "told"), [((120, 30), True), ((120, 29), False), ((99, 40), False)])
-    async def test_the_search_screen_tells_it_where_there_is_room(
-        self, app_of: MakeApp, size: tuple[int, int], told: bool
-    ) -> None:
-        async with running(app_of(), size=size) as (app, pilot):
-            app.background.show(making())
-            await settle(pilot)
-            assert bool(bar(app, "vectors")) is told
-            app.background.show(replace(making(), state="waiting"))
-            await settle(pilot)
-            assert bar(app, "vectors") == ""
 
 
 @contextmanager
@@ -354,13 +328,6 @@ class TestTrouble:
             assert ("vectors" in app.stages, bar(app, "vectors")) == (False, "")
 
 
-def making(processed: int = 0, seconds: float = 0.0) -> VectorProgress:
-    """Vectors that are being made."""
-    return VectorProgress(
-        state="working", model="bge-m3", windows=9_412, missing=3_102, processed=processed, seconds=seconds
-    )
-
-
 class TestLines:
     @pytest.mark.parametrize(
         ("changes", "told"),
@@ -379,7 +346,7 @@ class TestLines:
         ],
     )
     def test_every_state_is_told_in_its_row(self, changes: dict[str, Any], told: str) -> None:
-        progress = replace(making(), **changes)
+        progress = replace(VectorProgress("working", model="bge-m3", windows=9_412, missing=3_102), **changes)
         rows = stage_progress_rows(None, {"vectors": progress}, 118)
         assert told in rows["vectors"].plain if told else not rows
         assert has_news(progress) is bool(told)
