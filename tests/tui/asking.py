@@ -1,7 +1,6 @@
 """How tests ask questions in the app."""
 
-import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -14,7 +13,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from tests.stand_ins.ollama import StandIn
-from tests.tui.conftest import AppPilot, MakeApp, drawn_by, press, settle, typed
+from tests.tui.conftest import AppPilot, MakeApp, press, running, settle, typed, until
 
 MODEL = "answer:q4"
 QUESTION = "김장 배추 몇 포기 했어?"
@@ -40,25 +39,12 @@ def on(ollama: StandIn, runtime: Runtime) -> Settings:
     return replace(own, llm=replace(own.llm, hosts=(ollama.base,), model=MODEL, timeout=20))
 
 
-def app_in(pilot: AppPilot) -> SubtitleApp:
-    assert isinstance(pilot.app, SubtitleApp)
-    return pilot.app
-
-
-async def until(pilot: AppPilot, holds: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 20
-    while not holds():
-        assert time.monotonic() < deadline, drawn_by(app_in(pilot))
-        await pilot.pause(0.02)
-
-
 @asynccontextmanager
 async def asking(
     app: SubtitleApp, question: str = QUESTION, *, size: tuple[int, int] = (120, 40)
 ) -> AsyncIterator[tuple[AppPilot, AnswerScreen]]:
     """On the answer screen, with the question in its field."""
-    async with app.run_test(size=size) as pilot:
-        await settle(pilot)
+    async with running(app, size=size) as (_, pilot):
         yield pilot, await opened(pilot, question)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pyperclip
 import pytest
@@ -32,10 +32,12 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import jobs, removals
 from subtitle_rag.tui.screens import live_search
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.stage_progress import ContextProgress, StageName
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.widgets import preview, result_pane
+from subtitle_rag.tui.widgets.library_tables import VideoTable
 from tests.models.conftest import hub
 from tests.stand_ins.youtube import StandIn
 from tests.support.invented import end_hosts
@@ -45,8 +47,15 @@ __all__ = ["encoder_folder", "hub", "reranker_folder"]
 
 SAMPLE = Path(str(files("subtitle_rag") / "sample"))
 
-AppPilot = Pilot[object]
 MakeApp = Callable[..., SubtitleApp]
+
+
+class AppPilot(Pilot[object]):
+    """What a pilot is to types: it has the app itself."""
+
+    @property
+    def app(self) -> SubtitleApp:
+        return cast("SubtitleApp", super().app)
 
 
 @dataclass
@@ -210,7 +219,7 @@ def unpaced(rest: int = 1) -> YoutubeSettings:
     return YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=0, rest=rest)
 
 
-async def settle(pilot: AppPilot) -> None:
+async def settle(pilot: Pilot[object]) -> None:
     """Wait until nothing is under way: no key, no message, no worker.
 
     The library begins to be opened after the first paint, which on a busy machine is after the first pause.
@@ -235,7 +244,8 @@ async def settle(pilot: AppPilot) -> None:
 @asynccontextmanager
 async def running(app: SubtitleApp, query: str = "", **options: Any) -> AsyncIterator[tuple[SubtitleApp, AppPilot]]:
     """The app and its pilot when nothing is under way, with the query typed."""
-    async with app.run_test(**options) as pilot:
+    async with app.run_test(**options) as plain:
+        pilot = cast("AppPilot", plain)
         await settle(pilot)
         if query:
             await typed(pilot, query)
@@ -278,6 +288,18 @@ def transcript_text(app: SubtitleApp) -> str:
     return app.search_screen.preview.transcript.text
 
 
+def library_of(app: SubtitleApp) -> LibraryScreen:
+    """The library, which is on top."""
+    assert isinstance(app.screen, LibraryScreen)
+    return app.screen
+
+
+def titles(app: SubtitleApp) -> list[str]:
+    """The titles that the library lists."""
+    table = app.screen.query_one(VideoTable)
+    return [table.get_row_at(at)[0].plain for at in range(table.row_count)]
+
+
 def hint(app: SubtitleApp) -> str:
     return str(app.search_screen.query_one("#top").border_subtitle or "")
 
@@ -293,13 +315,13 @@ def at_once(app: SubtitleApp, *keys: str) -> None:
         app.post_message(events.Key(key, key if len(key) == 1 else None))
 
 
-async def press(pilot: AppPilot, *keys: str) -> None:
+async def press(pilot: Pilot[object], *keys: str) -> None:
     """Press keys one right after the other, and wait until nothing is under way."""
     await pilot.press(*keys)
     await settle(pilot)
 
 
-async def press_each(pilot: AppPilot, *keys: str) -> None:
+async def press_each(pilot: Pilot[object], *keys: str) -> None:
     """Press keys, each when all is done that the one before began."""
     for key in keys:
         await press(pilot, key)
@@ -307,13 +329,11 @@ async def press_each(pilot: AppPilot, *keys: str) -> None:
 
 async def typed(pilot: AppPilot, text: str) -> None:
     """As if typed, in one go."""
-    app = pilot.app
-    assert isinstance(app, SubtitleApp)
-    app.search_screen.query_line.insert_text_at_cursor(text)
+    pilot.app.search_screen.query_line.insert_text_at_cursor(text)
     await settle(pilot)
 
 
-async def until(pilot: AppPilot, holds: Callable[[], object], seconds: float = 60) -> None:
+async def until(pilot: Pilot[object], holds: Callable[[], object], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline, pilot.app.screen._compositor.render_strips()

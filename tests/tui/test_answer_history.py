@@ -16,8 +16,8 @@ from subtitle_rag.tui.screens import answer_screen
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.history_screen import HistoryScreen
 from tests.stand_ins.ollama import Model, StandIn
-from tests.tui.asking import ANSWER, MODEL, QUESTION, ask, asking, on, opened, said, until, without_contexts
-from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, Outside, press, running, settle, stage
+from tests.tui.asking import ANSWER, MODEL, QUESTION, ask, asking, on, opened, said, without_contexts
+from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, Outside, press, running, settle, stage, until
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from tests.tui.asking import (
     ANSWER,
     MODEL,
     QUESTION,
-    app_in,
     ask,
     asking,
     hint,
@@ -24,10 +23,9 @@ from tests.tui.asking import (
     rows,
     said,
     said_by_style,
-    until,
     without_contexts,
 )
-from tests.tui.conftest import MakeApp, Outside, drawn_by, press, settle, toasts, typed
+from tests.tui.conftest import MakeApp, Outside, drawn_by, press, settle, toasts, typed, until
 
 
 @pytest.fixture
@@ -84,7 +82,7 @@ class TestAsking:
             await until(pilot, lambda: screen.dialogue.turns[0].text)
             assert said(screen).endswith(" …")
             assert screen.question.placeholder.startswith("Ask further")
-            await until(pilot, lambda: "answering…" in drawn_by(app_in(pilot)))
+            await until(pilot, lambda: "answering…" in drawn_by(pilot.app))
             assert len(rows(screen)) == 7
             assert screen.typed == ""
             short = len(screen.dialogue.turns[0].text)
@@ -135,7 +133,7 @@ class TestAsking:
             await until(pilot, hold.arrived.is_set)
             await settle(pilot)
             assert said(screen).startswith(f"❯ {QUESTION}\nReading 7 scenes…")
-            assert "reading…" in drawn_by(app_in(pilot))
+            assert "reading…" in drawn_by(pilot.app)
             assert screen.typed == QUESTION
             await pilot.press("escape")
             await until(pilot, lambda: not screen.dialogue.running)
@@ -225,7 +223,7 @@ class TestManyVideos:
         async with asking(make(), "김치에 소금을 넣어?") as (pilot, screen):
             await pilot.press("ctrl+n")
             assert [screen.dialogue.over] == ["videos"]
-            assert "For each video, then from all answers. Ctrl+N: for each month." in toasts(app_in(pilot))[-1]
+            assert "For each video, then from all answers. Ctrl+N: for each month." in toasts(pilot.app)[-1]
             await ask(pilot, screen)
             (turn,) = screen.dialogue.turns
             assert turn.evidence
@@ -238,7 +236,7 @@ class TestManyVideos:
             assert [screen.dialogue.over, screen.dialogue.turns] == ["months", []]
             await pilot.press("ctrl+n")
             assert [screen.dialogue.over] == [None]
-            assert "From the best scenes." in toasts(app_in(pilot))[-1]
+            assert "From the best scenes." in toasts(pilot.app)[-1]
 
     async def test_escape_keeps_the_answers_that_have_come(self, make: MakeApp, ollama: StandIn) -> None:
         ollama.answer(
@@ -319,7 +317,7 @@ class TestJumping:
             await press(pilot, "ctrl+e")
             [copied] = outside.copied
             assert copied.startswith(f"{QUESTION}\n\n배추는 40포기입니다 [1]. 소금은 99바가지입니다 [2]?.")
-            assert toasts(app_in(pilot))[-1] == "Answer copied, with what it cites."
+            assert toasts(pilot.app)[-1] == "Answer copied, with what it cites."
             await press(pilot, "down", "enter")
             citations = screen.dialogue.turns[0].citations
             assert [played["at_ms"] for played in outside.played] == [citations[0].at_ms]
@@ -452,7 +450,7 @@ class TestHostileOutput:
             for literal in ("[b]굵게[/b] [@click=app.quit]끝[/]", "[link=file:///x]y[/link]", unbroken):
                 assert literal in said(screen)
             await press(pilot, "down", "pageup", "pageup", "pageup", "pageup", "pageup", "pageup", "pageup", "pageup")
-            shown = drawn_by(app_in(pilot))
+            shown = drawn_by(pilot.app)
             assert "[31m빨강" in shown
             assert not set("\x1b\x07\u202e") & set(shown)
             assert all(Content(line).cell_length == 80 for line in shown.splitlines())

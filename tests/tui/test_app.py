@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from textual.command import CommandPalette
-from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from subtitle_rag.domain import Found, Line, Resting, Video, VideoFailed
@@ -21,7 +20,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.text_pages import HelpScreen
 from subtitle_rag.tui.screens.search_screen import SearchScreen
 from subtitle_rag.tui.state.job import Job
-from tests.tui.conftest import NOON, MakeApp, press, running, scene, settle, typed
+from tests.tui.conftest import NOON, AppPilot, MakeApp, press, running, scene, settle, typed
 
 ROOT = Path(__file__).parents[2]
 
@@ -123,7 +122,7 @@ class TestPictures:
 
     @pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["wide", "narrow"])
     def test_scenes(self, app_of: MakeApp, snap_compare: Any, size: tuple[int, int]) -> None:
-        async def search(pilot: Pilot[object]) -> None:
+        async def search(pilot: AppPilot) -> None:
             await settle(pilot)
             await typed(pilot, "소스 치킨")
             await press(pilot, "down")
@@ -138,7 +137,7 @@ class TestPictures:
     def test_library(self, unindexed: Runtime, snap_compare: Any, size: tuple[int, int]) -> None:
         """What is there, what waits, what was refused and when it is asked for again; and a job that rests."""
 
-        async def rest(pilot: Pilot[object]) -> None:
+        async def rest(pilot: AppPilot) -> None:
             await settle(pilot)
             await app.run_action("run('app.library')")
             job = Job("느린 부엌", fetches=True).after(Found(9), 1.0)

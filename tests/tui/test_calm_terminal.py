@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from textual.pilot import Pilot
 from textual.screen import Screen
 
 from subtitle_rag.domain import Found, VideoDone
@@ -15,7 +14,7 @@ from subtitle_rag.tui.controllers import jobs
 from subtitle_rag.tui.messages import JobAdvanced
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.widgets.status_bars import JobBar
-from tests.tui.conftest import MakeApp, running, scene, settle, typed
+from tests.tui.conftest import AppPilot, MakeApp, running, scene, settle, typed
 
 if TYPE_CHECKING:
     from textual.geometry import Region
@@ -46,22 +45,22 @@ class Paints:
         return set(range(region.y, region.bottom)) if region else set()
 
 
-async def in_query(pilot: Pilot[object]) -> None:
+async def in_query(pilot: AppPilot) -> None:
     await typed(pilot, "치킨")
 
 
-async def in_library(pilot: Pilot[object]) -> None:
+async def in_library(pilot: AppPilot) -> None:
     await pilot.press("f4", *"한글")
 
 
-async def in_question(pilot: Pilot[object]) -> None:
+async def in_question(pilot: AppPilot) -> None:
     await pilot.press("f3", *"한글")
 
 
 @pytest.mark.parametrize("go", [in_query, in_library, in_question])
 @pytest.mark.campaign(part="app")
 async def test_an_idle_app_draws_nothing(
-    app_of: MakeApp, monkeypatch: pytest.MonkeyPatch, go: Callable[[Pilot[object]], Any]
+    app_of: MakeApp, monkeypatch: pytest.MonkeyPatch, go: Callable[[AppPilot], Any]
 ) -> None:
     async with running(app_of(scenes=[scene()]), size=(120, 40)) as (app, pilot):
         await go(pilot)

@@ -53,11 +53,10 @@ def follow(runtime: Runtime, options: SourceOptions | None = None) -> FollowedSo
 
 
 async def opened(pilot: AppPilot) -> ChannelScreen:
-    await settle(pilot)
     await press(pilot, "f4")
     await press(pilot, "tab", "down", "e")
     screen = pilot.app.screen
-    assert isinstance(screen, ChannelScreen), drawn_by(pilot.app)  # type: ignore[arg-type]
+    assert isinstance(screen, ChannelScreen), drawn_by(pilot.app)
     return screen
 
 

@@ -20,9 +20,21 @@ from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.query_filters import in_video
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
 from subtitle_rag.tui.widgets.footer import KeyBar
-from subtitle_rag.tui.widgets.library_tables import ChannelTable, VideoTable, state_text, track_counts
+from subtitle_rag.tui.widgets.library_tables import ChannelTable, state_text, track_counts
 from tests.stand_ins.youtube import Channel, Clip, Playlist, StandIn
-from tests.tui.conftest import AppPilot, MakeApp, drawn_by, press, running, settle, toasts, unpaced, until
+from tests.tui.conftest import (
+    AppPilot,
+    MakeApp,
+    drawn_by,
+    library_of,
+    press,
+    running,
+    settle,
+    titles,
+    toasts,
+    unpaced,
+    until,
+)
 from tests.tui.test_youtube import KITCHEN, clips, kitchen
 
 HOUR = 3_600
@@ -69,22 +81,12 @@ def names(table: ChannelTable) -> list[str]:
     return [table.get_row_at(at)[0].plain for at in range(table.row_count)]
 
 
-def titles(app: SubtitleApp) -> list[str]:
-    table = app.screen.query_one(VideoTable)
-    return [table.get_row_at(at)[0].plain for at in range(table.row_count)]
-
-
-def page(app: SubtitleApp) -> LibraryScreen:
-    assert isinstance(app.screen, LibraryScreen)
-    return app.screen
-
-
 async def opened(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:
     """The library with the cursor in its channels."""
     await settle(pilot)
     await press(pilot, "f4", "tab")
-    assert page(app).tables.channels.has_focus
-    return page(app)
+    assert library_of(app).tables.channels.has_focus
+    return library_of(app)
 
 
 class TestRows:
@@ -140,8 +142,7 @@ class TestNarrowing:
     async def test_on_a_low_terminal_the_way_back_to_the_channels_shows_them(self, followed: Runtime) -> None:
         async with running(SubtitleApp(followed), size=(40, 15)) as (app, pilot):
             await press(pilot, "f4")
-            screen = app.screen
-            assert isinstance(screen, LibraryScreen)
+            screen = library_of(app)
             screen.failures.update("\n".join("123456"))  # the page is higher than the screen
             for key in ("tab", "tab", "left"):
                 await press(pilot, key)
@@ -292,7 +293,9 @@ class TestDoing:
             app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
             await until(pilot, lambda: app.screen is app.search_screen and hold.arrived.is_set())
             await pilot.press("f4", "tab")
-            await until(pilot, lambda: isinstance(app.screen, LibraryScreen) and page(app).tables.channels.has_focus)
+            await until(
+                pilot, lambda: isinstance(app.screen, LibraryScreen) and library_of(app).tables.channels.has_focus
+            )
             assert described(pilot, "space") == "Pause"
             await pilot.press("space")
             hold.release()
@@ -310,7 +313,7 @@ class TestDoing:
         async with running(SubtitleApp(followed), size=(120, 40)) as (app, pilot):
             await press(pilot, "f4")
             await press(pilot, *"ruf v")
-            assert page(app).path.value == "ruf v"
+            assert library_of(app).path.value == "ruf v"
             assert not app.jobs.busy
             assert not {"r", "u", "f", "v", "space"} & set(app.screen.active_bindings)
 

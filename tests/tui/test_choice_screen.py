@@ -8,9 +8,8 @@ from subtitle_rag import channel_choices
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.choice_screen import ChoiceScreen
-from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from tests.stand_ins.youtube import Channel, Clip, StandIn
-from tests.tui.conftest import AppPilot, press, running, settle, toasts, until
+from tests.tui.conftest import AppPilot, library_of, press, running, settle, toasts, until
 
 KITCHEN, FOREST, HOSTILE = ("UC" + letter * 22 for letter in "abc")
 
@@ -41,10 +40,8 @@ def title(app: SubtitleApp) -> str:
 async def opened(pilot: AppPilot, path: Path) -> None:
     """Drop the file's path into the library's field, and take it."""
     app = pilot.app
-    assert isinstance(app, SubtitleApp)
     await settle(pilot)
-    library = app.screen
-    assert isinstance(library, LibraryScreen)
+    library = library_of(app)
     library.path.value = str(path)
     await settle(pilot)
     assert "3" in str(library.check.content)
@@ -86,8 +83,7 @@ async def test_a_choice_that_was_left_is_gone_on_with(hasty: Runtime, youtube: S
     async with running(SubtitleApp(hasty, show_times=False), size=(100, 30)) as (app, pilot):
         await opened(pilot, path)
         await press(pilot, "down", "space", "escape")
-        library = app.screen
-        assert isinstance(library, LibraryScreen)
+        library = library_of(app)
         assert "3 channels of your list are not chosen" in str(library.check.content)
     path.unlink()
     async with running(SubtitleApp(hasty, show_times=False), size=(100, 30)) as (app, pilot):
@@ -113,8 +109,7 @@ async def test_a_file_that_is_no_list_is_refused_in_words(hasty: Runtime, tmp_pa
     path = tmp_path / "bookmarks.html"
     path.write_text("<!DOCTYPE NETSCAPE-Bookmark-file-1><A HREF='javascript:alert(1)'>x</A>", encoding="utf-8")
     async with running(SubtitleApp(hasty, show_times=False), size=(100, 30)) as (app, pilot):
-        library = app.screen
-        assert isinstance(library, LibraryScreen)
+        library = library_of(app)
         library.path.value = str(path)
         await settle(pilot)
         assert "names no channel" in str(library.check.content)

@@ -66,14 +66,9 @@ def indexed(written: Runtime) -> Runtime:
     return written
 
 
-def app_of(pilot: AppPilot) -> SubtitleApp:
-    assert isinstance(pilot.app, SubtitleApp)
-    return pilot.app
-
-
 async def idle(pilot: AppPilot) -> None:
     """Until no contexts are written any more."""
-    app = app_of(pilot)
+    app = pilot.app
     await until(pilot, lambda: stage(app, "contexts").state in ("done", "failed") and not app.background.runs)
     await settle(pilot)
 

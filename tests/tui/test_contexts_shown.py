@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from rich.cells import cell_len
-from textual.pilot import Pilot
 from textual.widgets import Static
 
 from subtitle_rag import i18n
@@ -25,6 +24,7 @@ from subtitle_rag.tui.state.stage_progress import ContextProgress
 from subtitle_rag.tui.text.stage_lines import context_brief, stage_progress_rows
 from tests.support.invented import context
 from tests.tui.conftest import (
+    AppPilot,
     MakeApp,
     drawn_by,
     press,
@@ -86,7 +86,7 @@ class TestPreview:
 
     @pytest.mark.campaign(part="app")
     def test_picture(self, app_of: MakeApp, snap_compare: Any) -> None:
-        async def search(pilot: Pilot[object]) -> None:
+        async def search(pilot: AppPilot) -> None:
             await settle(pilot)
             await typed(pilot, "치킨")
             app.background.show(writing(taken=40, seconds=600.0))

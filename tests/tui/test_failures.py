@@ -16,7 +16,19 @@ from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.library_tables import VideoTable
 from tests.stand_ins.youtube import Caption, Clip, StandIn
-from tests.tui.conftest import SAMPLE, AppPilot, Outside, drawn_by, press, running, settle, toasts, until
+from tests.tui.conftest import (
+    SAMPLE,
+    AppPilot,
+    Outside,
+    drawn_by,
+    library_of,
+    press,
+    running,
+    settle,
+    titles,
+    toasts,
+    until,
+)
 from tests.tui.test_youtube import KITCHEN, clips, kitchen
 
 BROKEN = b'{"events": ['
@@ -29,16 +41,6 @@ def broken() -> Clip:
 
 def members(number: int = 0) -> Clip:
     return Clip(f"members{number:04d}", f"회원만 {number}", state="members_only")
-
-
-def page(app: SubtitleApp) -> LibraryScreen:
-    assert isinstance(app.screen, LibraryScreen)
-    return app.screen
-
-
-def titles(app: SubtitleApp) -> list[str]:
-    table = app.screen.query_one(VideoTable)
-    return [table.get_row_at(at)[0].plain for at in range(table.row_count)]
 
 
 def detail(app: SubtitleApp) -> list[str]:
@@ -78,12 +80,12 @@ async def brought(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:
     if not isinstance(app.screen, LibraryScreen):
         await press(pilot, "f4")
     await press(pilot, "tab", "tab")
-    assert page(app).tables.videos.has_focus
-    return page(app)
+    assert library_of(app).tables.videos.has_focus
+    return library_of(app)
 
 
 async def put_on(pilot: AppPilot, app: SubtitleApp, title: str) -> None:
-    page(app).tables.videos.go_to(titles(app).index(title))
+    library_of(app).tables.videos.go_to(titles(app).index(title))
     await pilot.pause()
 
 
@@ -144,7 +146,7 @@ class TestRetrying:
             assert {asked.video for asked in youtube.requests if asked.video} == {"broken00000"}
             assert (hasty.library.counts().searchable, hasty.library.counts().failed) == (2, 1)
             await until(pilot, lambda: detail(app) == [])
-            chosen = page(app).tables.row.video
+            chosen = library_of(app).tables.row.video
             assert chosen
             assert chosen.video.title == "깨진 자막"
 

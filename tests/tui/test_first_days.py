@@ -14,7 +14,7 @@ from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.marks_screen import MarksScreen
 from subtitle_rag.tui.screens.settings_screen import SettingsScreen
 from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
-from tests.tui.conftest import SAMPLE, AppPilot, Outside, drawn_by, press_each, settle, until
+from tests.tui.conftest import SAMPLE, AppPilot, Outside, drawn_by, library_of, press_each, running, settle, until
 
 pytestmark = pytest.mark.campaign(part="app")
 
@@ -39,18 +39,15 @@ def own(empty: Runtime) -> Runtime:
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_first_hour_and_a_seventh_day(own: Runtime, outside: Outside, size: tuple[int, int]) -> None:
-    app = SubtitleApp(own)
-    async with app.run_test(size=size) as pilot:
+    async with running(SubtitleApp(own), size=size) as (app, pilot):
         await first_hour(pilot, app, outside)
         await pilot.press("ctrl+q")
     app.wait_for_threads(1)  # as `tui.run` does
-    later = SubtitleApp(own)
-    async with later.run_test(size=size) as pilot:
+    async with running(SubtitleApp(own), size=size) as (later, pilot):
         await seventh_day(pilot, later)
         await pilot.press("ctrl+q")
     later.wait_for_threads(1)
-    last = SubtitleApp(own)
-    async with last.run_test(size=size) as pilot:
+    async with running(SubtitleApp(own), size=size) as (last, pilot):
         await next_day(pilot, last)
 
 
@@ -64,8 +61,7 @@ async def first_hour(pilot: AppPilot, app: SubtitleApp, outside: Outside) -> Non
     assert shows(app, AnswerScreen)
     assert "The library is empty." in drawn_by(app)
     await press_each(pilot, "f4")
-    library = app.screen
-    assert isinstance(library, LibraryScreen)
+    library = library_of(app)
     library.path.put(str(SAMPLE))
     await settle(pilot)
     await press_each(pilot, "enter")

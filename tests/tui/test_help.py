@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import pytest
-from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Static
 
@@ -13,10 +12,10 @@ from subtitle_rag.tui.keys import keymap
 from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.text import key_help
 from subtitle_rag.tui.widgets.library_tables import ChannelTable
-from tests.tui.conftest import MakeApp, drawn_by, press, running, scene, settle, typed
+from tests.tui.conftest import AppPilot, MakeApp, drawn_by, press, running, scene, settle, typed
 
 
-async def helped(pilot: Pilot[object], app: SubtitleApp) -> str:
+async def helped(pilot: AppPilot, app: SubtitleApp) -> str:
     await pilot.press("f1")
     await pilot.pause()
     assert isinstance(app.screen, HelpScreen)
@@ -29,25 +28,24 @@ def shown(screen: Screen[object]) -> dict[str, str]:
     return {key: one.binding.id for key, one in found if one.binding.show and one.binding.id}
 
 
-async def to_library(pilot: Pilot[object]) -> None:
+async def to_library(pilot: AppPilot) -> None:
     await pilot.press("f4")
 
 
-async def to_answers(pilot: Pilot[object]) -> None:
+async def to_answers(pilot: AppPilot) -> None:
     await pilot.press("f3")
 
 
-async def to_history(pilot: Pilot[object]) -> None:
+async def to_history(pilot: AppPilot) -> None:
     await pilot.press("f3", "f5")
 
 
-async def to_list(pilot: Pilot[object]) -> None:
-    assert isinstance(pilot.app, SubtitleApp)
+async def to_list(pilot: AppPilot) -> None:
     await typed(pilot, "치킨")
     await pilot.press("tab")
 
 
-async def nowhere(pilot: Pilot[object]) -> None:
+async def nowhere(pilot: AppPilot) -> None:
     """Where the app begins."""
 
 
@@ -64,7 +62,7 @@ PLACES = {
 @pytest.mark.parametrize(("go", "title"), PLACES.values(), ids=PLACES)
 @pytest.mark.campaign(part="app")
 async def test_help_begins_with_the_place_and_has_every_key_of_the_footer(
-    app_of: MakeApp, go: Callable[[Pilot[object]], object], title: str, size: tuple[int, int]
+    app_of: MakeApp, go: Callable[[AppPilot], object], title: str, size: tuple[int, int]
 ) -> None:
     async with running(app_of(scenes=[scene(1), scene(2)]), size=size) as (app, pilot):
         result = go(pilot)
@@ -109,12 +107,8 @@ async def test_a_key_that_a_screen_has_for_its_own_has_one_meaning(app_of: MakeA
 
 @pytest.mark.campaign(part="app")
 async def test_no_line_of_it_is_wider_than_its_box(app_of: MakeApp) -> None:
-    app = app_of("ko")
     for width in (60, 80, 120):
-        async with app_of("ko").run_test(size=(width, 24)) as pilot:
-            app = pilot.app  # type: ignore[assignment]
-            assert isinstance(app, SubtitleApp)
-            await settle(pilot)
+        async with running(app_of("ko"), size=(width, 24)) as (app, pilot):
             await helped(pilot, app)
             page = app.screen.query_one("#keys", Static)
             room = page.size.width

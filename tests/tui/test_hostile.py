@@ -39,7 +39,19 @@ from subtitle_rag.tui.text.confirmations import leave_confirmation
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.searchable import spoken
 from tests.tui.asking import MODEL, ask, on, opened
-from tests.tui.conftest import Answers, AppPilot, MakeApp, press, running, scene, settle, toasts, typed, until
+from tests.tui.conftest import (
+    Answers,
+    AppPilot,
+    MakeApp,
+    library_of,
+    press,
+    running,
+    scene,
+    settle,
+    toasts,
+    typed,
+    until,
+)
 
 MARKUP = "[red]빨강[/] [@click=app.bell]종[/] [link=https://evil.example]줄[/link] [/] $text-error {0} %s"
 HOSTILE = {
@@ -83,7 +95,6 @@ def look(app: SubtitleApp, *, literal: str = "", where: str = "") -> str:
 async def looked(pilot: AppPilot, kind: type[Screen[Any]], **options: str) -> str:
     """The same of a screen that is there now, when nothing is under way."""
     await settle(pilot)
-    assert isinstance(pilot.app, SubtitleApp)
     assert isinstance(pilot.app.screen, kind), pilot.app.screen
     return look(pilot.app, **options)
 
@@ -274,8 +285,7 @@ class TestLibrary:
             await looked(pilot, FilterScreen)
             await pilot.press("escape", "f4", "tab")
             await looked(pilot, LibraryScreen, literal="[red]빨강[/]")
-            library = app.screen
-            assert isinstance(library, LibraryScreen)
+            library = library_of(app)
             for at in range(library.tables.channels.row_count):
                 library.tables.channels.go_to(at)
                 await looked(pilot, LibraryScreen, where=str(at))
@@ -289,8 +299,7 @@ class TestLibrary:
     async def test_settings_and_removals(self, filled: Runtime) -> None:
         async with running(SubtitleApp(filled), size=(80, 24), notifications=True) as (app, pilot):
             await press(pilot, "f4", "tab")
-            library = app.screen
-            assert isinstance(library, LibraryScreen)
+            library = library_of(app)
             states = [
                 state for state in library.tables.channel_states if state.channel_id in ("UC0", "UC1", "UC2", "UC9")
             ]

@@ -30,16 +30,21 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.transcribing import ListeningPlan, estimate_listening
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
-from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.library_tables import VideoTable
 from tests.support.heard import MODEL, install_reader, write_wav
-from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, drawn_by, index_sample, press, running, settle, toasts
-
-
-def page(app: SubtitleApp) -> LibraryScreen:
-    assert isinstance(app.screen, LibraryScreen)
-    return app.screen
+from tests.tui.conftest import (
+    SAMPLE,
+    AppPilot,
+    MakeApp,
+    drawn_by,
+    index_sample,
+    library_of,
+    press,
+    running,
+    settle,
+    toasts,
+)
 
 
 def said(app: SubtitleApp, selector: str) -> str:
@@ -48,8 +53,7 @@ def said(app: SubtitleApp, selector: str) -> str:
 
 async def paste(pilot: AppPilot, text: str) -> None:
     app = pilot.app
-    assert isinstance(app, SubtitleApp)
-    page(app).path.value = text
+    library_of(app).path.value = text
     await settle(pilot)
 
 
@@ -73,7 +77,7 @@ class TestEmpty:
     async def test_it_begins_here_and_the_first_captions_lead_to_the_search(self, empty: Runtime) -> None:
         async with running(SubtitleApp(empty), size=(120, 30)) as (app, pilot):
             assert said(app, "#title") == "Nothing to search yet"
-            assert page(app).path.has_focus
+            assert library_of(app).path.has_focus
             index_sample(app)
             await settle(pilot)
             assert app.screen is app.search_screen
@@ -81,7 +85,7 @@ class TestEmpty:
             await press(pilot, *"치킨 소스")
             assert app.search_screen.scenes.row_count
             await press(pilot, "f4")
-            assert page(app).query_one(VideoTable).row_count == 9
+            assert library_of(app).query_one(VideoTable).row_count == 9
 
     @pytest.mark.campaign(part="app")
     async def test_a_typed_folder_is_counted_and_enter_indexes_it(self, empty: Runtime, tmp_path: Path) -> None:
@@ -162,11 +166,11 @@ class TestEmpty:
         monkeypatch.setattr(pipeline, "offer_listening", lambda *_texts: offer)
         async with running(SubtitleApp(unindexed), size=(100, 30)) as (app, pilot):
             started: list[JobRequest] = []
-            monkeypatch.setattr(page(app).context.jobs, "start", started.append)
+            monkeypatch.setattr(library_of(app).context.jobs, "start", started.append)
             await paste(pilot, str(film))
             await press(pilot, "enter")
             assert started == [JobRequest((film,))]
-            assert page(app).path.value == ""
+            assert library_of(app).path.value == ""
 
 
 class TestJobs:
@@ -201,9 +205,9 @@ class TestJobs:
             index_sample(app)
             await pilot.pause()
             assert toasts(app) == ["This is already running or waiting."]
-            page(app).path.value = str(tmp_path)
+            library_of(app).path.value = str(tmp_path)
             await pilot.press("enter")
-            while page(app).path.value:
+            while library_of(app).path.value:
                 await pilot.pause()
             assert said(app, "#job").endswith("+1 waiting")
             await pilot.press("ctrl+q")
@@ -283,7 +287,7 @@ class TestFull:
         async with running(app_of("ko"), size=(100, 30)) as (app, pilot):
             await press(pilot, "f4")
             assert "채널 1 · 영상 9 · 구간 75" in said(app, "#title")
-            table = page(app).query_one(VideoTable)
+            table = library_of(app).query_one(VideoTable)
             assert "느긋한 식탁" in [str(cell) for cell in table.get_row_at(0)]
             await pilot.press("tab", "tab")
             assert table.has_focus
@@ -299,6 +303,6 @@ async def test_a_video_that_was_heard_says_by_which_model(unindexed: Runtime) ->
     list(unindexed.indexer.add(video, track, Details()))
     async with running(SubtitleApp(unindexed), size=(100, 30)) as (app, pilot):
         await press(pilot, "f4")
-        page(app).query_one(VideoTable).focus()
+        library_of(app).query_one(VideoTable).focus()
         await settle(pilot)
         assert said(app, "#detail") == "Heard on this machine by small@1."

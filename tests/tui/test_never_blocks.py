@@ -18,9 +18,8 @@ from subtitle_rag.library.connection import Database
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.choice_screen import ChoiceScreen
-from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from tests.stand_ins.youtube import Channel, Clip, StandIn
-from tests.tui.conftest import AppPilot, MakeApp, Outside, index_sample, running, settle, until
+from tests.tui.conftest import AppPilot, MakeApp, Outside, index_sample, library_of, running, settle, until
 
 ALWAYS = frozenset({"sqlite3.connect", "socket.connect", "socket.getaddrinfo", "subprocess.Popen", "webbrowser.open"})
 """Audit events of what may take long, wherever it is done."""
@@ -166,8 +165,7 @@ async def test_choosing_channels_does_not_either(hasty: Runtime, youtube: StandI
     app = SubtitleApp(hasty)
     with armed(tmp_path) as caught:
         async with running(app, size=(120, 40)) as (_, pilot):
-            library = app.screen
-            assert isinstance(library, LibraryScreen)
+            library = library_of(app)
             library.path.value = str(addresses)
             await settle(pilot)
             await press(pilot, "enter")

@@ -103,7 +103,6 @@ def welcome(app: SubtitleApp) -> str:
 async def arrived(pilot: AppPilot) -> None:
     """Until models and vectors are here."""
     app = pilot.app
-    assert isinstance(app, SubtitleApp)
     await until(
         pilot,
         lambda: "offer" not in app.stages and stage(app, "vectors").state == "done" and not app.background.runs,

@@ -31,12 +31,9 @@ def text(screen: OverviewScreen, id: str) -> str:
 
 
 async def open_of_video(pilot: AppPilot) -> OverviewScreen:
-    app = pilot.app
-    assert isinstance(app, SubtitleApp)
-    await settle(pilot)
     await typed(pilot, "치킨 소스")
     await press(pilot, "ctrl+f12")
-    return opened(app)
+    return opened(pilot.app)
 
 
 async def test_a_result_s_video_opens_and_its_rows_play_their_second(app_of: MakeApp, outside: Outside) -> None:
@@ -64,8 +61,7 @@ async def test_a_result_s_video_opens_and_its_rows_play_their_second(app_of: Mak
 
 
 async def test_titles_are_passed_over_and_a_click_opens_too(app_of: MakeApp, outside: Outside) -> None:
-    app = app_of()
-    async with app.run_test(size=(100, 40)) as pilot:
+    async with running(app_of(), size=(100, 40)) as (_, pilot):
         screen = await open_of_video(pilot)
         title = shown(screen).index("Most replayed")
         await pilot.press(*["down"] * (title - 1))
@@ -76,8 +72,7 @@ async def test_titles_are_passed_over_and_a_click_opens_too(app_of: MakeApp, out
 
 
 async def test_a_row_can_be_marked(filled: Runtime) -> None:
-    app = SubtitleApp(filled)
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(SubtitleApp(filled), size=(100, 30)) as (_, pilot):
         await open_of_video(pilot)
         await press(pilot, "down", "m")
         [mark] = filled.library.marks.all()

@@ -198,11 +198,6 @@ def doing(act: Run) -> Run:
     return run
 
 
-def app_in(pilot: AppPilot) -> SubtitleApp:
-    assert isinstance(pilot.app, SubtitleApp)
-    return pilot.app
-
-
 @pytest.fixture(params=[(80, 24), (120, 40)], ids=["narrow", "wide"])
 def picture(request: pytest.FixtureRequest, snap_compare: Callable[..., bool]) -> Picture:
     """Compares what an app looks like, after something was done in it, with what it is to look like."""
@@ -225,7 +220,7 @@ class TestSearch:
     def test_the_bar_of_a_long_prompt(self, found: MakeApp, picture: Picture) -> None:
         async def work(pilot: AppPilot) -> None:
             await searched(pilot)
-            app_in(pilot).background.show(reading())
+            pilot.app.background.show(reading())
 
         assert picture(found("ko"), work)
 
@@ -333,7 +328,7 @@ class TestStages:
     def test_all_four(self, library: Runtime, picture: Picture) -> None:
         async def work(pilot: AppPilot) -> None:
             await in_library(pilot)
-            app = app_in(pilot)
+            app = pilot.app
             app.job = JOB
             app.background.show(
                 ContextProgress("working", 690, model="ax:q4", windows=9_412, missing=7_000, seconds=329.0)
@@ -345,7 +340,7 @@ class TestStages:
     def test_a_long_prompt_is_read(self, library: Runtime, picture: Picture) -> None:
         async def work(pilot: AppPilot) -> None:
             await in_library(pilot)
-            app_in(pilot).background.show(reading())
+            pilot.app.background.show(reading())
 
         assert picture(SubtitleApp(library, show_times=False), work)
 
@@ -353,7 +348,7 @@ class TestStages:
         async def work(pilot: AppPilot) -> None:
             await in_library(pilot)
             rest = Resting(NOON + 3_600, "bot_check", {"title": "국수 삶는 날", "reason": ""}, True)
-            app_in(pilot).job = JOB.after(rest, 601.0)
+            pilot.app.job = JOB.after(rest, 601.0)
 
         assert picture(SubtitleApp(library, show_times=False), work)
 
@@ -377,7 +372,7 @@ class TestFailures:
             details = {"title": "된장찌개", "reason": "JSON", "languages": "ko"}
             failures = tuple(VideoFailed(f"v{at}", "된장찌개", code, details) for at, code in enumerate(codes))
             reason = AppError("network", title="느린 부엌", reason="timed out")
-            app_in(pilot).job = replace(JOB, failures=failures, ended=True, stopped=True, reason=reason)
+            pilot.app.job = replace(JOB, failures=failures, ended=True, stopped=True, reason=reason)
 
         assert picture(SubtitleApp(library, show_times=False), work)
 
@@ -441,7 +436,7 @@ class TestChannelSettings:
             await in_library(pilot)
             states = channel_states(library.library.database)
             state = next(state for state in states if state.channel_id == "UC0")
-            app_in(pilot).push_screen(ChannelScreen(app_in(pilot).context, state))
+            pilot.app.push_screen(ChannelScreen(pilot.app.context, state))
 
         assert picture(SubtitleApp(library, show_times=False), opened)
 
@@ -453,7 +448,7 @@ class TestPlayers:
         async def choose(pilot: AppPilot) -> None:
             await searched(pilot)
             offers = (("browser", "opens the link"), ("mpv", "plays the link · keeps its window"))
-            app_in(pilot).push_screen(PlayerScreen(PlayersFound(scenes()[0], offers, "browser"), prefer=print))
+            pilot.app.push_screen(PlayerScreen(PlayersFound(scenes()[0], offers, "browser"), prefer=print))
 
         assert picture(found(), choose)
 
@@ -555,7 +550,7 @@ class TestLeaving:
 
     def test_the_question(self, found: MakeApp, picture: Picture) -> None:
         async def leave(pilot: AppPilot) -> None:
-            app = app_in(pilot)
+            app = pilot.app
             app.job = JOB
             app.push_screen(ConfirmScreen(leave_confirmation(2), app.exit, stops_job=True))
 

@@ -34,7 +34,7 @@ def test_each_size_has_its_room(width: int, height: int, search: PreviewPlacemen
 
 
 def footer(pilot: AppPilot) -> str:
-    return drawn_by(pilot.app).split("\n")[-1]  # type: ignore[arg-type]
+    return drawn_by(pilot.app).split("\n")[-1]
 
 
 async def resized(pilot: AppPilot, width: int, height: int) -> None:
@@ -122,21 +122,21 @@ async def test_an_answer_has_it_over_or_below_its_scenes(app_of: MakeApp, runtim
     ollama.answer(ANSWER)
     async with asking(without_contexts(runtime, app_of, ollama)(), size=(80, 24)) as (pilot, screen):
         await ask(pilot, screen)
-        app = screen.app
+        app = pilot.app
         assert not screen.preview.region
-        answer = drawn_by(app)  # type: ignore[arg-type]
+        answer = drawn_by(app)
         assert "40포기" in answer
         await press(pilot, "f8")
         assert screen.preview.region == screen.query_one("#answered").region
-        assert "▶" in drawn_by(app)  # type: ignore[arg-type]
-        assert "40포기입니다" not in drawn_by(app)  # type: ignore[arg-type]
+        assert "▶" in drawn_by(app)
+        assert "40포기입니다" not in drawn_by(app)
         await press(pilot, "escape")
-        assert drawn_by(app) == answer  # type: ignore[arg-type]
+        assert drawn_by(app) == answer
         await resized(pilot, 60, 44)
         assert screen.sources.region.bottom == screen.preview.region.y
         assert screen.preview.region.bottom == 43
-        assert "40포기" in drawn_by(app)  # type: ignore[arg-type]
+        assert "40포기" in drawn_by(app)
         await resized(pilot, 110, 24)
         await press(pilot, "f8")
         assert screen.preview.region == screen.sources.region
-        assert "40포기입니다" in drawn_by(app)  # type: ignore[arg-type]
+        assert "40포기입니다" in drawn_by(app)

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from subtitle_rag import tui
-from tests.tui.conftest import MakeApp, settle, typed
+from tests.tui.conftest import MakeApp, running
 
 
 @pytest.mark.parametrize("kitty_keyboard", [False, True])
@@ -25,7 +25,6 @@ async def test_what_is_loaded_is_no_garbage(
     monkeypatch.setattr(gc, "freeze", lambda: done.append("freeze"))
     app = app_of()
     app.freezes_objects = is_own_process
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "치킨")
+    async with running(app, "치킨", size=(120, 40)):
+        pass
     assert done == ["freeze"] * is_own_process

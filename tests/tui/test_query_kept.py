@@ -4,7 +4,7 @@ import pytest
 from textual.command import CommandPalette
 
 from subtitle_rag.tui.screens.search_screen import ClearedQuery, SearchScreen
-from tests.tui.conftest import AppPilot, MakeApp, at_once, commands, press, running, settle, typed
+from tests.tui.conftest import MakeApp, at_once, commands, press, press_each, running, settle, typed
 
 
 @pytest.mark.parametrize(
@@ -42,26 +42,17 @@ async def test_escape_closes_the_page_and_leaves_the_query(app_of: MakeApp, open
         assert app.search_screen.typed == "치킨"
 
 
-async def back_from(pilot: AppPilot, opening: str) -> None:
-    await settle(pilot)
-    await typed(pilot, "치킨")
-    await press(pilot, opening)
-    await press(pilot, "escape")
-
-
 async def test_typing_behind_a_page_begins_another_query(app_of: MakeApp) -> None:
-    app = app_of()
-    async with app.run_test(size=(100, 30)) as pilot:
-        await back_from(pilot, "f4")
+    async with running(app_of(), "치킨", size=(100, 30)) as (app, pilot):
+        await press_each(pilot, "f4", "escape")
         assert app.search_screen.query_line.selected_text == "치킨"
         await pilot.press("소")
         assert app.search_screen.query_line.value == "소"
 
 
 async def test_typing_behind_a_dialog_goes_on_with_the_query(app_of: MakeApp) -> None:
-    app = app_of()
-    async with app.run_test(size=(100, 30)) as pilot:
-        await back_from(pilot, "ctrl+f")
+    async with running(app_of(), "치킨", size=(100, 30)) as (app, pilot):
+        await press_each(pilot, "ctrl+f", "escape")
         await pilot.press("소")
         assert app.search_screen.query_line.value == "치킨소"
 

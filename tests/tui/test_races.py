@@ -43,6 +43,7 @@ from tests.tui.conftest import (
     Outside,
     at_once,
     drawn_by,
+    library_of,
     press,
     running,
     scene,
@@ -182,8 +183,7 @@ class TestTheSlowerOlderAnswer:
     async def test_of_the_channels(self, app_of: MakeApp, slow: MakeSlow) -> None:
         async with running(app_of(scenes=[])) as (app, pilot):
             await press(pilot, "f4")
-            screen = app.screen
-            assert isinstance(screen, LibraryScreen)
+            screen = library_of(app)
             listed = slow(library_screen, "channel_states")
             screen.list_videos()
             await until(pilot, listed.begun.is_set)

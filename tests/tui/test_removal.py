@@ -27,6 +27,7 @@ from tests.tui.conftest import (
     MakeApp,
     bar,
     index_sample,
+    library_of,
     press,
     running,
     settle,
@@ -40,17 +41,11 @@ from tests.tui.test_youtube import KITCHEN, LIST, clips, kitchen
 TENT = "sample-0001"
 
 
-def library_of(app: SubtitleApp) -> LibraryScreen:
-    assert isinstance(app.screen, LibraryScreen)
-    return app.screen
-
-
 async def open_library(pilot: AppPilot, *, table: str = "videos") -> LibraryScreen:
     """With the cursor on the first video, or on the first channel."""
     await settle(pilot)
     await press(pilot, "f4")
     await press(pilot, *(["tab", "tab"] if table == "videos" else ["tab", "down"]))
-    assert isinstance(pilot.app, SubtitleApp)
     return library_of(pilot.app)
 
 
@@ -236,7 +231,6 @@ class TestChannels:
 
 async def fetched(pilot: AppPilot, address: str) -> None:
     app = pilot.app
-    assert isinstance(app, SubtitleApp)
     app.jobs.start(JobRequest(source=parse_address(address)))
     await until(pilot, lambda: not app.jobs.busy)
     await settle(pilot)

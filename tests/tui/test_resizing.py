@@ -15,12 +15,23 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 from subtitle_rag.tui.dialogs.text_pages import ExplainScreen, HelpScreen
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
-from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.footer import KeyBar
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import MODEL, QUESTION, opened, said, without_contexts
-from tests.tui.conftest import Answers, AppPilot, MakeApp, drawn_by, press, running, scene, settle, typed, until
+from tests.tui.conftest import (
+    Answers,
+    AppPilot,
+    MakeApp,
+    drawn_by,
+    library_of,
+    press,
+    running,
+    scene,
+    settle,
+    typed,
+    until,
+)
 
 SIZES = ((200, 60), (80, 24), (60, 16), (40, 10), (120, 40))
 CHICKEN = "소스 찍어 먹는 치킨"
@@ -29,7 +40,6 @@ CHICKEN = "소스 찍어 먹는 치킨"
 async def through(pilot: AppPilot, sizes: tuple[tuple[int, int], ...] = SIZES) -> AsyncIterator[SubtitleApp]:
     """The app at each size, as soon as it is drawn so; its footer is there wherever the screen has one."""
     app = pilot.app
-    assert isinstance(app, SubtitleApp)
     for size in sizes:
         await pilot.resize_terminal(*size)
         await until(pilot, lambda size=size: app.screen.size == size)  # type: ignore[misc]
@@ -134,8 +144,7 @@ class TestLibrary:
             app.jobs.start(JobRequest((Path("/nowhere"),)))
             await until(pilot, lambda: app.job and app.job.failures)
             await pilot.press("tab", "down", "tab", "down", "down")
-            screen = app.screen
-            assert isinstance(screen, LibraryScreen)
+            screen = library_of(app)
             chosen, focused = screen.tables.videos.cursor_key, app.focused
             async for _app in through(pilot):
                 assert (screen.tables.videos.cursor_key, app.focused) == (chosen, focused)

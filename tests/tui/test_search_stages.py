@@ -331,5 +331,4 @@ class Refining:
     async def reached(self, pilot: AppPilot) -> None:
         """Wait until the step is shown."""
         app = pilot.app
-        assert isinstance(app, SubtitleApp)
         await until(pilot, lambda: "16/150" in shown(app, "#counter"))

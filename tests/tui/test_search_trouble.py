@@ -101,8 +101,7 @@ class TestFailures:
         for module in ("subtitle_rag.retrieval.korean.morphemes", "subtitle_rag.indexing"):
             monkeypatch.setattr(f"{module}.ANALYZER", "another")
         with Runtime(filled.settings) as later:
-            app = SubtitleApp(later)
-            async with app.run_test() as pilot:
+            async with running(SubtitleApp(later)) as (app, pilot):
                 await until(pilot, lambda: "was made by other rules" in shown(app, "#notice"))
                 page = shown(app, "#notice")
                 assert "Ctrl+R makes it" in page

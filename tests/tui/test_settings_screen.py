@@ -74,7 +74,6 @@ def row(screen: SettingsScreen, key: str) -> str:
 
 
 def told(pilot: AppPilot) -> str:
-    assert isinstance(pilot.app, SubtitleApp)
     return " ".join(toasts(pilot.app))
 
 
@@ -88,7 +87,7 @@ def note(screen: SettingsScreen) -> str:
 
 async def test_each_row_has_its_value_and_what_has_set_it(own: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HOSTS_VARIABLE, "http://127.0.0.1:9999")
-    async with SubtitleApp(own).run_test(size=(80, 24)) as pilot:
+    async with running(SubtitleApp(own), size=(80, 24)) as (_, pilot):
         screen = await opened(pilot)
         assert row(screen, "search.limit").startswith(" Scenes of a search       7   line 5")
         assert row(screen, "language").splitlines()[0].split() == ["Language", "English", "by", "--language"]
@@ -102,7 +101,7 @@ async def test_each_row_has_its_value_and_what_has_set_it(own: Runtime, monkeypa
 
 
 async def test_a_change_writes_its_line_alone_and_undo_takes_it_back(own: Runtime) -> None:
-    async with SubtitleApp(own).run_test(size=(80, 24)) as pilot:
+    async with running(SubtitleApp(own), size=(80, 24)) as (_, pilot):
         await opened(pilot)
         screen = await choose(pilot, "search.limit")
         await press_each(pilot, "enter", "backspace", "1", "2", "enter")
@@ -120,7 +119,7 @@ async def test_a_change_writes_its_line_alone_and_undo_takes_it_back(own: Runtim
 
 
 async def test_a_mistake_is_told_at_the_field_and_nothing_is_written(own: Runtime) -> None:
-    async with SubtitleApp(own).run_test(size=(60, 20)) as pilot:
+    async with running(SubtitleApp(own), size=(60, 20)) as (_, pilot):
         await opened(pilot)
         for key, typed, mistake in (
             ("search.limit", "0", "! search.limit must be at least 1"),
@@ -143,7 +142,7 @@ async def test_a_mistake_is_told_at_the_field_and_nothing_is_written(own: Runtim
 
 
 async def test_what_another_process_wrote_meanwhile_is_not_overwritten(own: Runtime) -> None:
-    async with SubtitleApp(own).run_test(size=(80, 24)) as pilot:
+    async with running(SubtitleApp(own), size=(80, 24)) as (_, pilot):
         await opened(pilot)
         screen = await choose(pilot, "search.limit")
         other = FILE.replace("limit = 7", "limit = 9").replace("rest = -1", "rest = 5")
@@ -158,7 +157,7 @@ async def test_what_another_process_wrote_meanwhile_is_not_overwritten(own: Runt
 
 
 async def test_a_theme_is_seen_while_it_is_chosen(own: Runtime) -> None:
-    async with SubtitleApp(own).run_test(size=(80, 24)) as pilot:
+    async with running(SubtitleApp(own), size=(80, 24)) as (_, pilot):
         await opened(pilot)
         await choose(pilot, "tui.theme")
         before = pilot.app.theme
@@ -175,7 +174,7 @@ async def test_a_theme_is_seen_while_it_is_chosen(own: Runtime) -> None:
 
 
 async def test_a_switch_is_turned_at_once_and_is_live(own: Runtime) -> None:
-    async with SubtitleApp(own).run_test(size=(80, 24)) as pilot:
+    async with running(SubtitleApp(own), size=(80, 24)) as (_, pilot):
         await opened(pilot)
         await choose(pilot, "tui.notify")
         await press_each(pilot, "space")
@@ -206,7 +205,7 @@ def reread(settings: Settings) -> Settings:
 
 async def test_a_broken_file_is_told_and_stays_as_it_is(own: Runtime) -> None:
     path_of(own).write_text("[search\n")
-    async with SubtitleApp(own).run_test(size=(80, 24)) as pilot:
+    async with running(SubtitleApp(own), size=(80, 24)) as (_, pilot):
         await opened(pilot)
         await choose(pilot, "search.limit")
         await press_each(pilot, "enter", "backspace", "backspace", "1", "enter")

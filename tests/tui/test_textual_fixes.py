@@ -18,9 +18,8 @@ from subtitle_rag.domain.error_messages import SENTENCES
 from subtitle_rag.i18n import _
 from subtitle_rag.tui import textual_fixes
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from tests.support.sources import tree
-from tests.tui.conftest import MakeApp, press, running, scene, typed, until
+from tests.tui.conftest import MakeApp, library_of, press, running, scene, typed, until
 
 WIDTHS = (60, 80, 99, 100, 121, 160)
 ROWS = 400
@@ -140,8 +139,7 @@ async def test_a_closed_screen_goes_with_its_drawn_lines(app_of: MakeApp) -> Non
     """Neither the thread that read its rows keeps it, nor a cache of colors its lines."""
     async with running(app_of(scenes=[scene(n) for n in range(1, 30)]), size=(120, 40)) as (app, pilot):
         await press(pilot, "f4")
-        screen = app.screen
-        assert isinstance(screen, LibraryScreen)
+        screen = library_of(app)
         drawn = (screen, screen.tables.channels, screen.tables.videos)
         closed = [weakref.ref[object](screen), *(weakref.ref[object](widget._styles_cache) for widget in drawn)]
         del screen, drawn

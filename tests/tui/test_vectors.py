@@ -131,7 +131,6 @@ def whole(app: SubtitleApp) -> bool:
 async def made(pilot: AppPilot) -> None:
     """Until all vectors are there."""
     app = pilot.app
-    assert isinstance(app, SubtitleApp)
     await until(pilot, lambda: whole(app), LOADING_S)
     await settle(pilot)
 

@@ -17,7 +17,19 @@ from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.library_tables import VideoTable
 from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn
-from tests.tui.conftest import AppPilot, drawn_by, press, running, settle, shown, toasts, typed, unpaced, until
+from tests.tui.conftest import (
+    AppPilot,
+    drawn_by,
+    library_of,
+    press,
+    running,
+    settle,
+    shown,
+    toasts,
+    typed,
+    unpaced,
+    until,
+)
 
 KITCHEN = "https://www.youtube.com/@느린부엌"
 LIST = "PL" + "c" * 32
@@ -39,11 +51,6 @@ def clips_of_their_own(count: int) -> list[Clip]:
     return [replace(clip, captions=captions) for clip in clips(count)]
 
 
-def app_of(pilot: AppPilot) -> SubtitleApp:
-    assert isinstance(pilot.app, SubtitleApp)
-    return pilot.app
-
-
 def said(app: SubtitleApp, selector: str) -> str:
     return str(app.screen.query_one(selector, Static).content)
 
@@ -63,7 +70,7 @@ async def paste(pilot: AppPilot, text: str) -> None:
 async def fetched(pilot: AppPilot, address: str) -> None:
     await paste(pilot, address)
     await pilot.press("enter")
-    await until(pilot, lambda: app_of(pilot).job)
+    await until(pilot, lambda: pilot.app.job)
     await settle(pilot)
 
 
@@ -96,8 +103,7 @@ class TestPasting:
             await pilot.press("tab", "tab")
             assert app.screen.query_one(VideoTable).has_focus
             await paste(pilot, "  youtu.be/noodles0000\n")
-            page = app.screen
-            assert isinstance(page, LibraryScreen)
+            page = library_of(app)
             assert page.path.value == "youtu.be/noodles0000"
             assert page.path.has_focus
             await paste(pilot, KITCHEN)
@@ -135,8 +141,7 @@ class TestPasting:
             if where == "table":
                 await pilot.press("tab", "tab")
             await paste(pilot, "https://youtu.be/noodles0001\n\n https://youtu.be/noodles0002\n")
-            page = app.screen
-            assert isinstance(page, LibraryScreen)
+            page = library_of(app)
             assert page.path.value == "https://youtu.be/noodles0001 https://youtu.be/noodles0002"
             assert said(app, "#check") == "✓ 2 addresses; Enter imports their captions"
             await pilot.press("enter")
@@ -190,8 +195,7 @@ class TestTheJob:
         youtube.add(kitchen(*clips(2)), Channel("UC" + "b" * 22, "@second", "둘째", clips(2, "seconds")))
         hold = youtube.hold("timedtext")
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
-            page = app.screen
-            assert isinstance(page, LibraryScreen)
+            page = library_of(app)
             for address in (KITCHEN, "@second", "@second"):
                 page.path.value = address
                 await pilot.press("enter")
