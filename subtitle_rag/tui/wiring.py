@@ -61,7 +61,7 @@ class AppWiring:
             runtime,
             search_again=self._search_again,
             refresh_keys=refresh_keys,
-            count=lambda: self._videos_heard(),
+            count=lambda: self._videos_changed(),
         )
         self.jobs = JobController(port, runtime, self.background, self)
         self.removals = RemovalController(
@@ -166,15 +166,17 @@ class AppWiring:
 
         def begin(_asked: object) -> None:
             self.background.restart("listening")
-            if library := self.navigation.library:
-                library.list_videos()
+            self._list_videos()
 
         self._port.run_in_thread(
             lambda: pipeline.ask_to_listen(runtime, offer.plan), messages.ActionFailed, take=begin, group="listening"
         )
 
-    def _videos_heard(self) -> None:
+    def _videos_changed(self) -> None:
         self.look_up()
+        self._list_videos()
+
+    def _list_videos(self) -> None:
         if library := self.navigation.library:
             library.list_videos()
 
@@ -226,9 +228,7 @@ class AppWiring:
 
     def _show_removals(self) -> None:
         self.search.show_again()
-        self.look_up()
-        if library := self.navigation.library:
-            library.list_videos()
+        self._videos_changed()
 
     # --- the end ---
 

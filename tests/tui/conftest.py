@@ -33,11 +33,13 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import jobs, removals
 from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.stage_progress import ContextProgress, StageName
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.widgets import preview, result_pane
 from subtitle_rag.tui.widgets.library_tables import VideoTable
+from subtitle_rag.tui.widgets.row_table import RowTable
 from tests.models.conftest import hub
 from tests.stand_ins.youtube import StandIn
 from tests.support.invented import end_hosts
@@ -297,7 +299,13 @@ def library_of(app: SubtitleApp) -> LibraryScreen:
 def titles(app: SubtitleApp) -> list[str]:
     """The titles that the library lists."""
     table = app.screen.query_one(VideoTable)
-    return [table.get_row_at(at)[0].plain for at in range(table.row_count)]
+    return [row_cells(table, at)[0] for at in range(table.row_count)]
+
+
+def row_cells(table: RowTable[Any], at: int) -> list[str]:
+    """The uncut cells of a row, of the visible columns."""
+    value = table._values[table._keys[at]]
+    return [clean(table.columns[name].text(value)) for name in table._widths]
 
 
 def hint(app: SubtitleApp) -> str:

@@ -28,6 +28,7 @@ from tests.tui.conftest import (
     drawn_by,
     library_of,
     press,
+    row_cells,
     running,
     settle,
     titles,
@@ -78,7 +79,7 @@ def state(number: int, **changes: object) -> ChannelState:
 
 
 def names(table: ChannelTable) -> list[str]:
-    return [table.get_row_at(at)[0].plain for at in range(table.row_count)]
+    return [row_cells(table, at)[0] for at in range(table.row_count)]
 
 
 async def opened(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:
@@ -97,7 +98,7 @@ class TestRows:
             table.show([state(1), state(2), state(3, kind="playlist", name="모음")])
             await pilot.pause()
             assert names(table) == ["All videos", "채널 1", "채널 2", "Playlist: 모음"]
-            assert [cell.plain for cell in table.get_row_at(0)][1:3] == ["18", "2,468"]
+            assert row_cells(table, 0)[1:3] == ["18", "2,468"]
             assert called(table.channel) == ""
             table.go_to(2)
             table.show([state(0), state(1), state(2)])
@@ -111,7 +112,7 @@ class TestRows:
             table = app.query_one(ChannelTable)
             table.show([state(1, tracks={"asr": 91, "manual": 37}, due=91, done=37)], running=True)
             await pilot.pause()
-            cells = [cell.plain for cell in table.get_row_at(1)]
+            cells = row_cells(table, 1)
             assert len(cells) == columns
             assert cells[-1] == "… fetching 37/128"
             assert table.render_line(2).text.rstrip().endswith(" … fetching 37/128")

@@ -23,6 +23,7 @@ from tests.tui.conftest import (
     drawn_by,
     library_of,
     press,
+    row_cells,
     running,
     settle,
     titles,
@@ -68,8 +69,8 @@ async def test_a_retry_that_ends_for_another_reason_shows_that_one(hasty: Runtim
 def states(app: SubtitleApp) -> dict[str, str]:
     """Titles with their states."""
     table = app.screen.query_one(VideoTable)
-    rows = [table.get_row_at(at) for at in range(table.row_count)]
-    return {row[0].plain: row[-1].plain for row in rows}
+    rows = [row_cells(table, at) for at in range(table.row_count)]
+    return {row[0]: row[-1] for row in rows}
 
 
 async def brought(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:

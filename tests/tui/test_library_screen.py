@@ -41,6 +41,7 @@ from tests.tui.conftest import (
     index_sample,
     library_of,
     press,
+    row_cells,
     running,
     settle,
     toasts,
@@ -288,7 +289,7 @@ class TestFull:
             await press(pilot, "f4")
             assert "채널 1 · 영상 9 · 구간 75" in said(app, "#title")
             table = library_of(app).query_one(VideoTable)
-            assert "느긋한 식탁" in [str(cell) for cell in table.get_row_at(0)]
+            assert "느긋한 식탁" in row_cells(table, 0)
             await pilot.press("tab", "tab")
             assert table.has_focus
             await pilot.press("escape", "escape", "escape")

@@ -29,6 +29,7 @@ from tests.tui.conftest import (
     index_sample,
     library_of,
     press,
+    row_cells,
     running,
     settle,
     toasts,
@@ -57,11 +58,11 @@ async def confirm(pilot: AppPilot) -> None:
 
 
 def titles(screen: LibraryScreen) -> list[str]:
-    return [str(screen.tables.videos.get_row_at(at)[0]) for at in range(screen.tables.videos.row_count)]
+    return [row_cells(screen.tables.videos, at)[0] for at in range(screen.tables.videos.row_count)]
 
 
 def channels(screen: LibraryScreen) -> list[str]:
-    return [str(screen.tables.channels.get_row_at(at)[0]) for at in range(screen.tables.channels.row_count)]
+    return [row_cells(screen.tables.channels, at)[0] for at in range(screen.tables.channels.row_count)]
 
 
 def videos(runtime: Runtime) -> set[str]:
@@ -83,7 +84,7 @@ class TestOneVideo:
             assert titles(screen) == before[1:]
             assert screen.counts
             assert screen.counts.videos == len(before) - 1
-            assert screen.tables.channels.get_row_at(1)[1].plain == str(len(before) - 1)
+            assert row_cells(screen.tables.channels, 1)[1] == str(len(before) - 1)
             assert bar(app, "removal").startswith("Removed “")
             assert re.search(r"Ctrl\+Z restores it within [56]\d s$", bar(app, "removal"))
             await press(pilot, "f4")

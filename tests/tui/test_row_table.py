@@ -39,7 +39,7 @@ class Shown(App[None]):
 
     @on(RowTable.CursorMoved)
     def _told(self, message: RowTable.CursorMoved) -> None:
-        self.told.append((type(message).__name__, message.key))
+        self.told.append((type(message).__name__, message.table.cursor_key))
 
 
 def rows(numbers: Iterable[int], name: str = "행") -> list[tuple[int, str]]:

@@ -10,6 +10,7 @@ from textual.app import App, ComposeResult
 from subtitle_rag.domain import Video
 from subtitle_rag.library.rows import VideoState
 from subtitle_rag.tui.widgets.library_tables import SHORT_STATE, VideoTable, video_state_text
+from tests.tui.conftest import row_cells
 
 
 class Shown(App[None]):
@@ -23,7 +24,7 @@ def state(number: int) -> VideoState:
 
 
 def titles(table: VideoTable) -> list[str]:
-    return [table.get_row_at(at)[0].plain for at in range(table.row_count)]
+    return [row_cells(table, at)[0] for at in range(table.row_count)]
 
 
 async def test_new_videos_enter_in_their_places_and_the_cursor_stays_on_its_video() -> None:
@@ -39,7 +40,7 @@ async def test_new_videos_enter_in_their_places_and_the_cursor_stays_on_its_vide
         await pilot.pause()
         assert titles(table) == [f"제목 {number}" for number in (0, 5, 1, 2, 3, 4, 9)]
         assert (table.cursor_key, table.cursor) == (chosen, 5)
-        assert [cell.plain for cell in table.get_row_at(1)][-2:] == ["3", "✓ searchable"]
+        assert row_cells(table, 1)[-2:] == ["3", "✓ searchable"]
 
 
 async def test_videos_that_left_are_taken_out_and_narrow_terminals_show_the_state() -> None:
@@ -54,7 +55,7 @@ async def test_videos_that_left_are_taken_out_and_narrow_terminals_show_the_stat
         await pilot.pause()
         assert titles(table) == ["제목 4", "제목 2"]
         assert table.cursor_key == "video000002"
-        assert [cell.plain for cell in table.get_row_at(0)] == ["제목 4", "채널", "… waiting"]
+        assert row_cells(table, 0) == ["제목 4", "채널", "… waiting"]
         table.fill([])
         await pilot.pause()
         assert (table.row_count, table.cursor_key) == (0, "")

@@ -22,6 +22,7 @@ from tests.tui.conftest import (
     drawn_by,
     library_of,
     press,
+    row_cells,
     running,
     settle,
     shown,
@@ -57,7 +58,7 @@ def said(app: SubtitleApp, selector: str) -> str:
 
 def rows(app: SubtitleApp) -> list[list[str]]:
     table = app.screen.query_one(VideoTable)
-    return [[cell.plain for cell in table.get_row_at(at)] for at in range(table.row_count)]
+    return [row_cells(table, at) for at in range(table.row_count)]
 
 
 async def paste(pilot: AppPilot, text: str) -> None:

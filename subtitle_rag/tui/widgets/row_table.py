@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Generic, TypeVar
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from textual import events
-from textual.content import Content
 from textual.geometry import Region, Size, Spacing
 from textual.message import Message
 from textual.strip import Strip
@@ -73,11 +72,11 @@ class RowTable(RowView, Generic[T]):
     """
 
     class CursorMoved(Message):
-        """The cursor has moved to the row of this key; empty without rows."""
+        """The cursor has moved to another row, or there are no rows any more."""
 
-        def __init__(self, table: "RowTable[Any]", key: str) -> None:
+        def __init__(self, table: "RowTable[Any]") -> None:
             super().__init__()
-            self.table, self.key = table, key
+            self.table = table
 
         @property
         def control(self) -> "RowTable[Any]":
@@ -133,7 +132,7 @@ class RowTable(RowView, Generic[T]):
         else:
             self.cursor = row  # which may be beyond the end
             if self.cursor_key != before:
-                self.post_message(self.CursorMoved(self, self.cursor_key))
+                self.post_message(self.CursorMoved(self))
         self.refresh()
 
     @property
@@ -148,11 +147,6 @@ class RowTable(RowView, Generic[T]):
     @property
     def value(self) -> T | None:
         return self._values.get(self.cursor_key)
-
-    def get_row_at(self, at: int) -> list[Content]:
-        """Return the uncut cells of a row, of the visible columns."""
-        value = self._values[self._keys[at]]
-        return [Content(clean(self.columns[name].text(value))) for name in self._widths]
 
     # --- the cursor ---
 
@@ -171,7 +165,7 @@ class RowTable(RowView, Generic[T]):
 
     def watch_cursor(self, before: int | None, row: int | None) -> None:
         self.refresh_rows(before, row)
-        self.post_message(self.CursorMoved(self, self.cursor_key))
+        self.post_message(self.CursorMoved(self))
 
     def move(self, rows: int) -> None:
         self.go_to((self.cursor or 0) + rows)
@@ -194,7 +188,7 @@ class RowTable(RowView, Generic[T]):
 
     def action_select(self) -> None:
         if self.cursor_key:
-            self.post_message(self.Selected(self, self.cursor_key))
+            self.post_message(self.Selected(self))
 
     def on_click(self, event: events.Click) -> None:
         row = self.row_under(event)
