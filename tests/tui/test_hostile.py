@@ -121,7 +121,7 @@ def scenes() -> list[Scene]:
             overlap_before=text,
             overlap_after=text,
         )
-        for number, text in enumerate(HOSTILE.values(), start=1)
+        for number, text in enumerate([*HOSTILE.values(), ""], start=1)
     ]
 
 
@@ -183,12 +183,11 @@ class TestSearching:
     """The list, the preview, why a scene was found, what plays it, and what is told of that."""
 
     @pytest.mark.parametrize("size", SIZES)
-    @pytest.mark.campaign(part="app")
     async def test_list_and_preview(self, app_of: MakeApp, size: tuple[int, int]) -> None:
         async with running(app_of(scenes=scenes()), "치킨", size=size) as (app, pilot):
-            for at, name in enumerate(HOSTILE):
+            for at, name in enumerate([*HOSTILE, ""]):
                 app.search_screen.scenes.cursor = at
-                await settle(pilot)
+                await press(pilot, "enter", "ctrl+y")
                 look(app, literal="[red]빨강[/]" if name == "markup" else "", where=name)
             app.search_screen.preview.scroll_end(animate=False)
             for each in app.search_screen.query("#context, #transcript"):

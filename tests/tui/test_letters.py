@@ -20,18 +20,12 @@ from subtitle_rag.tui.screens.search_screen import SearchScreen
 from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
 from subtitle_rag.tui.state import source_field
 from subtitle_rag.tui.widgets.footer import KeyBar
-from tests.tui.conftest import AppPilot, MakeApp, Outside, press, running, settle, typed
+from tests.tui.conftest import MakeApp, Outside, press, running, settle
 
 
 def labels(app: SubtitleApp) -> dict[str, str]:
     """What the footer says: description → key."""
     return {hint.description: hint.key_label for hint in app.screen.query_one(KeyBar).hints}
-
-
-async def to_scenes(pilot: AppPilot) -> None:
-    await settle(pilot)
-    await typed(pilot, "치킨")
-    await press(pilot, "tab")
 
 
 def test_the_table_of_the_keyboard_is_one() -> None:
@@ -66,32 +60,26 @@ def test_no_letter_of_the_app_is_taken_by_a_screen_or_its_widgets() -> None:
     assert elsewhere == by_design
 
 
-@pytest.mark.parametrize(
-    ("latin_key", "opened"),
-    [
-        ("t", TranscriptScreen),
-        ("i", OverviewScreen),
-        ("a", AnswerScreen),
-        ("l", LibraryScreen),
-        ("b", MarksScreen),
-        ("h", HistoryScreen),
-        ("c", ChecksScreen),
-        ("question_mark", HelpScreen),
-        ("e", ExportScreen),
-    ],
-)
-async def test_a_letter_opens_from_the_list_in_both_modes(
-    app_of: MakeApp, latin_key: str, opened: type[object]
-) -> None:
-    async with running(app_of(), size=(100, 30)) as (app, pilot):
-        await to_scenes(pilot)
-        for key in (latin_key, JAMO_BY_KEY.get(latin_key, latin_key)):
-            await press(pilot, key)
-            assert isinstance(app.screen, opened)
-            while not isinstance(app.screen, SearchScreen):
-                await press(pilot, "escape")
-            app.screen.scenes.focus()
-            await settle(pilot)
+async def test_a_letter_opens_from_the_list_in_both_modes(app_of: MakeApp) -> None:
+    async with running(app_of(), "치킨", size=(100, 30)) as (app, pilot):
+        for letter, opened in (
+            ("t", TranscriptScreen),
+            ("i", OverviewScreen),
+            ("a", AnswerScreen),
+            ("l", LibraryScreen),
+            ("b", MarksScreen),
+            ("h", HistoryScreen),
+            ("c", ChecksScreen),
+            ("question_mark", HelpScreen),
+            ("e", ExportScreen),
+        ):
+            for key in (letter, JAMO_BY_KEY.get(letter, letter)):
+                app.search_screen.scenes.focus()
+                await settle(pilot)
+                await press(pilot, key)
+                assert isinstance(app.screen, opened), key
+                while not isinstance(app.screen, SearchScreen):
+                    await press(pilot, "escape")
         assert app.search_screen.query_line.value == "치킨"
 
 
@@ -103,8 +91,8 @@ async def test_letters_are_typed_into_a_field(app_of: MakeApp) -> None:
 
 
 async def test_mark_preview_and_player_have_letters_beside_the_list(app_of: MakeApp, outside: Outside) -> None:
-    async with running(app_of(), size=(120, 30)) as (app, pilot):
-        await to_scenes(pilot)
+    async with running(app_of(), "치킨", size=(120, 30)) as (app, pilot):
+        await press(pilot, "tab")
         search = app.search_screen
         displays = [search.preview.display]
         for key in ("p", "ㅔ"):
@@ -115,21 +103,19 @@ async def test_mark_preview_and_player_have_letters_beside_the_list(app_of: Make
         assert len(outside.copied) == 1
 
 
-@pytest.mark.parametrize("opening", ["b", "h", "c"])
-async def test_the_slash_goes_back_to_the_search_from_any_page(app_of: MakeApp, opening: str) -> None:
-    async with running(app_of(), size=(100, 30)) as (app, pilot):
-        await to_scenes(pilot)
-        await press(pilot, opening)
-        assert not isinstance(app.screen, SearchScreen)
-        await press(pilot, "slash")
-        assert isinstance(app.screen, SearchScreen)
-        assert app.screen.query_line.has_focus
+async def test_the_slash_goes_back_to_the_search_from_any_page(app_of: MakeApp) -> None:
+    async with running(app_of(), "치킨", size=(100, 30)) as (app, pilot):
+        for opening in ("b", "h", "c"):
+            await press(pilot, "tab", opening)
+            assert not isinstance(app.screen, SearchScreen), opening
+            await press(pilot, "slash")
+            assert isinstance(app.screen, SearchScreen), opening
+            assert app.screen.query_line.has_focus, opening
 
 
 async def test_a_letter_in_a_dialog_is_no_command_of_the_app(app_of: MakeApp) -> None:
-    async with running(app_of(), size=(100, 30)) as (app, pilot):
-        await to_scenes(pilot)
-        await press(pilot, "question_mark")
+    async with running(app_of(), "치킨", size=(100, 30)) as (app, pilot):
+        await press(pilot, "tab", "question_mark")
         await press(pilot, "l", "a", "h")
         assert isinstance(app.screen, HelpScreen)
         await press(pilot, "q")
@@ -137,9 +123,8 @@ async def test_a_letter_in_a_dialog_is_no_command_of_the_app(app_of: MakeApp) ->
 
 
 async def test_a_letter_without_effect_is_not_typed_into_the_query(app_of: MakeApp) -> None:
-    async with running(app_of(), size=(100, 30)) as (app, pilot):
-        await to_scenes(pilot)
-        await pilot.press("z", "x")  # nothing to bring back, no job to stop
+    async with running(app_of(), "치킨", size=(100, 30)) as (app, pilot):
+        await pilot.press("tab", "z", "x")  # nothing to bring back, no job to stop
         assert app.search_screen.scenes.has_focus
         assert app.search_screen.query_line.value == "치킨"
 

@@ -1,20 +1,16 @@
 """The first screen in trouble: half-typed filters, broken doors, hostile titles and captions."""
 
-from datetime import date
-
 import pytest
 
-from subtitle_rag.domain import AppError, BusyError, Line
+from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.log_file import logging_to
 from subtitle_rag.retrieval.search.query import Query
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from tests.tui.conftest import (
     Answers,
     MakeApp,
-    drawn_by,
     hint,
     press,
     running,
@@ -122,40 +118,3 @@ class TestFailures:
             await typed(pilot, "치킨")
             await press(pilot, "enter", "ctrl+y", "f4", "escape")
             assert app.is_running
-
-
-class TestHostileText:
-    HOSTILE = (
-        "[red]빨강[/red] [/] [@click=app.exit]x[/]",
-        "\x1b[2J\x1b]0;pwned\x07 \x9b31m",
-        "\u202e뒤집힌\u202c \u200b\u200d\ufeff 글",
-        "שלום مرحبا",
-        "가" * 5_000,
-        "👩‍👩‍👧‍👦 ㅋㅋㅋ \t\r\n 줄",
-        "",
-    )
-
-    @pytest.mark.parametrize("size", [(120, 40), (60, 20)], ids=["wide", "narrow"])
-    async def test_titles_and_captions_are_shown_as_text(self, app_of: MakeApp, size: tuple[int, int]) -> None:
-        app = app_of(scenes=[self.hostile(n, text) for n, text in enumerate(self.HOSTILE)])
-        async with running(app, "치킨", size=size) as (_, pilot):
-            for number, text in enumerate(self.HOSTILE):
-                assert app.search_screen.scenes.cursor == number
-                await press(pilot, "enter", "ctrl+y", "down")
-                drawn = drawn_by(app)
-                assert not any(c in drawn for c in "\x1b\x07\x9b\u202e\u200b\ufeff\r\t"), text[:20]
-            assert "[red]빨강[/red]" in drawn
-            assert len(toasts(app)) >= len(self.HOSTILE)
-
-    @staticmethod
-    def hostile(number: int, text: str) -> Scene:
-        own = scene(number)
-        return scene(
-            number,
-            video=type(own.video)("v" * 11, text, text, text, "https://x", date(2026, 1, 1)),
-            text=text,
-            lines=(Line(0, 61_000), Line(len(text) // 2, 62_000)),
-            highlights=tuple((at, at + 3) for at in range(0, len(text), 7)),
-            overlap_before=text,
-            overlap_after=text,
-        )
