@@ -1,7 +1,5 @@
 """F1: the keys of the place where the focus is come first, and none that the footer shows is missing."""
 
-from collections.abc import Callable
-
 import pytest
 from textual.screen import Screen
 from textual.widgets import Static
@@ -12,7 +10,7 @@ from subtitle_rag.tui.keys import keymap
 from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.text import key_help
 from subtitle_rag.tui.widgets.library_tables import ChannelTable
-from tests.tui.conftest import AppPilot, MakeApp, drawn_by, press, running, scene, settle, typed
+from tests.tui.conftest import AppPilot, MakeApp, drawn_by, press, running, scene
 
 
 async def helped(pilot: AppPilot, app: SubtitleApp) -> str:
@@ -28,47 +26,24 @@ def shown(screen: Screen[object]) -> dict[str, str]:
     return {key: one.binding.id for key, one in found if one.binding.show and one.binding.id}
 
 
-async def to_library(pilot: AppPilot) -> None:
-    await pilot.press("f4")
-
-
-async def to_answers(pilot: AppPilot) -> None:
-    await pilot.press("f3")
-
-
-async def to_history(pilot: AppPilot) -> None:
-    await pilot.press("f3", "f5")
-
-
-async def to_list(pilot: AppPilot) -> None:
-    await typed(pilot, "치킨")
-    await pilot.press("tab")
-
-
-async def nowhere(pilot: AppPilot) -> None:
-    """Where the app begins."""
-
-
 PLACES = {
-    "query": (nowhere, "Search"),
-    "list": (to_list, "In the list"),
-    "library": (to_library, "Library"),
-    "answers": (to_answers, "Answers"),
-    "history": (to_history, "Earlier answers"),
+    "query": ("", (), "Search"),
+    "list": ("치킨", ("tab",), "In the list"),
+    "library": ("", ("f4",), "Library"),
+    "answers": ("", ("f3",), "Answers"),
+    "history": ("", ("f3", "f5"), "Earlier answers"),
 }
+"""What is typed and which keys are pressed to come there, and what its keys are headed by."""
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["narrow", "wide"])
-@pytest.mark.parametrize(("go", "title"), PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize(("query", "keys", "title"), PLACES.values(), ids=PLACES)
 @pytest.mark.campaign(part="app")
 async def test_help_begins_with_the_place_and_has_every_key_of_the_footer(
-    app_of: MakeApp, go: Callable[[AppPilot], object], title: str, size: tuple[int, int]
+    app_of: MakeApp, query: str, keys: tuple[str, ...], title: str, size: tuple[int, int]
 ) -> None:
-    async with running(app_of(scenes=[scene(1), scene(2)]), size=size) as (app, pilot):
-        result = go(pilot)
-        assert result is not None
-        await result  # type: ignore[misc]
-        await settle(pilot)
+    async with running(app_of(scenes=[scene(1), scene(2)]), query, size=size) as (app, pilot):
+        await press(pilot, *keys)
         footer = shown(app.screen)
         assert len(footer) >= 3
         text = await helped(pilot, app)
