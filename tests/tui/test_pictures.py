@@ -41,12 +41,11 @@ from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
 from subtitle_rag.tui.text.confirmations import leave_confirmation
 from subtitle_rag.tui.widgets import CheckList
-from tests.tui.conftest import NOON, Answers, AppPilot, MakeApp, press, scene, settle, typed, until
+from tests.tui.conftest import NOON, Answers, AppPilot, MakeApp, press, press_each, scene, settle, typed, until
 
 pytestmark = pytest.mark.usefixtures("noon")
 
-Run = Callable[[AppPilot], Awaitable[None]]
-Picture = Callable[[SubtitleApp, Run], bool]
+Picture = Callable[..., bool]
 
 SAID = (
     "초벌로 튀긴 치킨을 소스에 푹 찍어 먹으면 정말 맛있어요",
@@ -172,36 +171,31 @@ def reading() -> ContextProgress:
 
 
 REFUSED = {"members_only": None, "caption_damaged": NOON + 7_500, "no_captions": NOON + 10 * 86_400}
+QUERY = "소스 치킨"
 JOB = Job(
     "느린 부엌", True, 128, done=frozenset(map(str, range(37))), new=37, windows=9_412, searchable=9_000, seconds=600.0
 )
 
 
-async def searched(pilot: AppPilot, text: str = "소스 치킨") -> None:
-    await settle(pilot)
-    await typed(pilot, text)
-
-
-async def in_library(pilot: AppPilot, *keys: str) -> None:
-    await settle(pilot)
-    await press(pilot, "f4", *keys)
-
-
-def doing(act: Run) -> Run:
-    """Do this as soon as the app is ready, and wait for what comes of it."""
-
-    async def run(pilot: AppPilot) -> None:
-        await settle(pilot)
-        await act(pilot)
-        await settle(pilot)
-
-    return run
-
-
 @pytest.fixture(params=[(80, 24), (120, 40)], ids=["narrow", "wide"])
 def picture(request: pytest.FixtureRequest, snap_compare: Callable[..., bool]) -> Picture:
-    """Compares what an app looks like, after something was done in it, with what it is to look like."""
-    return lambda app, act: snap_compare(app, terminal_size=request.param, run_before=doing(act))
+    """Compares what an app looks like, after a query, keys and an act, with what it is to look like."""
+
+    def compare(
+        app: SubtitleApp, *keys: str, query: str = "", act: Callable[[AppPilot], Awaitable[object]] | None = None
+    ) -> bool:
+        async def run(pilot: AppPilot) -> None:
+            await settle(pilot)
+            if query:
+                await typed(pilot, query)
+            await press_each(pilot, *keys)
+            if act:
+                await act(pilot)
+                await settle(pilot)
+
+        return snap_compare(app, terminal_size=request.param, run_before=run)
+
+    return compare
 
 
 class TestSearch:
@@ -210,36 +204,24 @@ class TestSearch:
     @pytest.mark.parametrize("language", ["en", "ko"])
     @pytest.mark.campaign(part="app")
     def test_scenes(self, found: MakeApp, picture: Picture, language: str) -> None:
-        async def search(pilot: AppPilot) -> None:
-            await searched(pilot)
-            await pilot.press("down", "down", "up", "up")
-
         app = found(language)
-        assert picture(app, search)
+        assert picture(app, "down", "down", "up", "up", query=QUERY)
 
     def test_the_bar_of_a_long_prompt(self, found: MakeApp, picture: Picture) -> None:
         async def work(pilot: AppPilot) -> None:
-            await searched(pilot)
             pilot.app.background.show(reading())
 
-        assert picture(found("ko"), work)
+        assert picture(found("ko"), query=QUERY, act=work)
 
     def test_chips(self, found: MakeApp, picture: Picture) -> None:
-        async def search(pilot: AppPilot) -> None:
-            await searched(pilot, 'channel:"느린 부엌" kind:short after:2026-01-01 소스')
-
-        assert picture(found(), search)
+        assert picture(found(), query='channel:"느린 부엌" kind:short after:2026-01-01 소스')
 
 
 class TestExplain:
     """Why a scene was found: beside the list where there is room, else on a page of its own."""
 
     def test_reasons(self, found: MakeApp, picture: Picture) -> None:
-        async def explain(pilot: AppPilot) -> None:
-            await searched(pilot)
-            await pilot.press("f2")
-
-        assert picture(found(), explain)
+        assert picture(found(), "f2", query=QUERY)
 
 
 class TestTranscript:
@@ -247,13 +229,11 @@ class TestTranscript:
 
     def test_words_are_found(self, app_of: MakeApp, picture: Picture) -> None:
         async def search(pilot: AppPilot) -> None:
-            await settle(pilot)
-            await press(pilot, "f4")
             pilot.app.screen.query_one("#videos").focus()
             await press(pilot, "f12")
             await pilot.press(*"그래", "enter")
 
-        assert picture(app_of(show_times=False), search)
+        assert picture(app_of(show_times=False), "f4", act=search)
 
 
 class TestOverview:
@@ -267,21 +247,14 @@ class TestOverview:
 
     @pytest.mark.parametrize("language", ["en", "ko"])
     def test_of_a_video(self, app_of: MakeApp, picture: Picture, language: str) -> None:
-        async def look(pilot: AppPilot) -> None:
-            await searched(pilot, "치킨 소스")
-            await press(pilot, "ctrl+f12")
-            await pilot.press("down")
-
-        assert picture(app_of(language, show_times=False), look)
+        assert picture(app_of(language, show_times=False), "ctrl+f12", "down", query="치킨 소스")
 
     def test_of_a_channel(self, app_of: MakeApp, picture: Picture) -> None:
         async def look(pilot: AppPilot) -> None:
-            await settle(pilot)
-            await press(pilot, "f4")
             pilot.app.screen.query_one("#channels").focus()
             await press(pilot, "down", "ctrl+f12")
 
-        assert picture(app_of(show_times=False), look)
+        assert picture(app_of(show_times=False), "f4", act=look)
 
 
 class TestCalm:
@@ -291,10 +264,7 @@ class TestCalm:
         for text in ('"찍어 먹" -광고', "캠핑 텐트", "채널:느린 치킨 소스"):
             note_search(runtime.library, text)
 
-        async def choose(pilot: AppPilot) -> None:
-            await pilot.press("down", "down")
-
-        assert picture(found(), choose)
+        assert picture(found(), "down", "down")
 
     @pytest.mark.campaign(part="app")
     def test_suggestions(self, found: MakeApp, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,21 +274,14 @@ class TestCalm:
         ]
         monkeypatch.setattr(live_search, "suggest_queries", lambda *_asked: told)
 
-        async def search(pilot: AppPilot) -> None:
-            await searched(pilot, "치킹 소스 after:2030-01-01")
-            await pilot.press("down")
-
-        assert picture(found(of=[]), search)
+        assert picture(found(of=[]), "down", query="치킹 소스 after:2030-01-01")
 
 
 class TestLibrary:
     """Channels, playlists and their videos."""
 
     def test_channels(self, library: Runtime, picture: Picture) -> None:
-        async def look(pilot: AppPilot) -> None:
-            await in_library(pilot, "tab", "down")
-
-        assert picture(SubtitleApp(library, show_times=False), look)
+        assert picture(SubtitleApp(library, show_times=False), "f4", "tab", "down")
 
 
 class TestStages:
@@ -327,7 +290,6 @@ class TestStages:
     @pytest.mark.campaign(part="app")
     def test_all_four(self, library: Runtime, picture: Picture) -> None:
         async def work(pilot: AppPilot) -> None:
-            await in_library(pilot)
             app = pilot.app
             app.job = JOB
             app.background.show(
@@ -335,22 +297,20 @@ class TestStages:
             )
             app.background.show(VectorProgress("waiting", model="BAAI/bge-m3", windows=9_412, missing=9_412))
 
-        assert picture(SubtitleApp(library, show_times=False), work)
+        assert picture(SubtitleApp(library, show_times=False), "f4", act=work)
 
     def test_a_long_prompt_is_read(self, library: Runtime, picture: Picture) -> None:
         async def work(pilot: AppPilot) -> None:
-            await in_library(pilot)
             pilot.app.background.show(reading())
 
-        assert picture(SubtitleApp(library, show_times=False), work)
+        assert picture(SubtitleApp(library, show_times=False), "f4", act=work)
 
     def test_a_rest(self, library: Runtime, picture: Picture) -> None:
         async def work(pilot: AppPilot) -> None:
-            await in_library(pilot)
             rest = Resting(NOON + 3_600, "bot_check", {"title": "국수 삶는 날", "reason": ""}, True)
             pilot.app.job = JOB.after(rest, 601.0)
 
-        assert picture(SubtitleApp(library, show_times=False), work)
+        assert picture(SubtitleApp(library, show_times=False), "f4", act=work)
 
 
 class TestFailures:
@@ -358,30 +318,24 @@ class TestFailures:
 
     @pytest.mark.campaign(part="app")
     def test_a_video(self, library: Runtime, picture: Picture) -> None:
-        async def look(pilot: AppPilot) -> None:
-            await in_library(pilot, "tab", "down", "enter")
-            await settle(pilot)
-            await pilot.press("f")
-
-        assert picture(SubtitleApp(library, show_times=False), look)
+        assert picture(SubtitleApp(library, show_times=False), "f4", "tab", "down", "enter", "f")
 
     def test_a_job(self, library: Runtime, picture: Picture) -> None:
         async def work(pilot: AppPilot) -> None:
-            await in_library(pilot)
             codes = ("members_only", "no_captions", "caption_damaged")
             details = {"title": "된장찌개", "reason": "JSON", "languages": "ko"}
             failures = tuple(VideoFailed(f"v{at}", "된장찌개", code, details) for at, code in enumerate(codes))
             reason = AppError("network", title="느린 부엌", reason="timed out")
             pilot.app.job = replace(JOB, failures=failures, ended=True, stopped=True, reason=reason)
 
-        assert picture(SubtitleApp(library, show_times=False), work)
+        assert picture(SubtitleApp(library, show_times=False), "f4", act=work)
 
 
 class TestOnboarding:
     """A library with nothing in it."""
 
     def test_nothing_there(self, unindexed: Runtime, picture: Picture) -> None:
-        assert picture(SubtitleApp(unindexed, show_times=False), settle)
+        assert picture(SubtitleApp(unindexed, show_times=False))
 
 
 class TestChecks:
@@ -400,11 +354,10 @@ class TestChecks:
         )
 
         async def look(pilot: AppPilot) -> None:
-            await pilot.press("f6")
             checks = pilot.app.screen.query_one(CheckList)
             await until(pilot, lambda: not checks.busy)
 
-        assert picture(SubtitleApp(unindexed, show_times=False), look)
+        assert picture(SubtitleApp(unindexed, show_times=False), "f6", act=look)
 
 
 class TestRemoval:
@@ -412,20 +365,13 @@ class TestRemoval:
 
     @pytest.mark.campaign(part="app")
     def test_the_question(self, library: Runtime, picture: Picture) -> None:
-        async def remove(pilot: AppPilot) -> None:
-            await in_library(pilot, "tab", "down", "d")
-
-        assert picture(SubtitleApp(library, show_times=False), remove)
+        assert picture(SubtitleApp(library, show_times=False), "f4", "tab", "down", "d")
 
     @pytest.mark.campaign(part="app")
     def test_the_minute_after(self, library: Runtime, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(removals, "time", SimpleNamespace(monotonic=lambda: 100.0))
 
-        async def remove(pilot: AppPilot) -> None:
-            await in_library(pilot, "tab", "down", "d")
-            await pilot.press("left", "enter")
-
-        assert picture(SubtitleApp(library, show_times=False), remove)
+        assert picture(SubtitleApp(library, show_times=False), "f4", "tab", "down", "d", "left", "enter")
 
 
 class TestChannelSettings:
@@ -433,12 +379,11 @@ class TestChannelSettings:
 
     def test_all_of_them(self, library: Runtime, picture: Picture) -> None:
         async def opened(pilot: AppPilot) -> None:
-            await in_library(pilot)
             states = channel_states(library.library.database)
             state = next(state for state in states if state.channel_id == "UC0")
             pilot.app.push_screen(ChannelScreen(pilot.app.context, state))
 
-        assert picture(SubtitleApp(library, show_times=False), opened)
+        assert picture(SubtitleApp(library, show_times=False), "f4", act=opened)
 
 
 class TestPlayers:
@@ -446,11 +391,10 @@ class TestPlayers:
 
     def test_some(self, found: MakeApp, picture: Picture) -> None:
         async def choose(pilot: AppPilot) -> None:
-            await searched(pilot)
             offers = (("browser", "opens the link"), ("mpv", "plays the link · keeps its window"))
             pilot.app.push_screen(PlayerScreen(PlayersFound(scenes()[0], offers, "browser"), prefer=print))
 
-        assert picture(found(), choose)
+        assert picture(found(), query=QUERY, act=choose)
 
 
 class TestMarks:
@@ -466,27 +410,15 @@ class TestMarks:
         monkeypatch.setattr(MarkStore, "all", lambda _store: list(self.MARKED))
 
     def test_they_are_listed(self, found: MakeApp, picture: Picture) -> None:
-        async def look(pilot: AppPilot) -> None:
-            await searched(pilot)
-            await press(pilot, "ctrl+l")
-
-        assert picture(found(), look)
+        assert picture(found(), "ctrl+l", query=QUERY)
 
     @pytest.mark.campaign(part="app")
     def test_note_and_tag(self, found: MakeApp, picture: Picture) -> None:
-        async def edit(pilot: AppPilot) -> None:
-            await searched(pilot)
-            await press(pilot, "down", "down", "ctrl+a")
-
-        assert picture(found("ko"), edit)
+        assert picture(found("ko"), "down", "down", "ctrl+a", query=QUERY)
 
     @pytest.mark.campaign(part="app")
     def test_the_text_of_an_export(self, found: MakeApp, picture: Picture) -> None:
-        async def export(pilot: AppPilot) -> None:
-            await searched(pilot)
-            await press(pilot, "ctrl+e", "down")
-
-        assert picture(found(), export)
+        assert picture(found(), "ctrl+e", "down", query=QUERY)
 
 
 class TestChoice:
@@ -505,13 +437,8 @@ class TestChoice:
         rows = [(f"https://www.youtube.com/channel/{id}", [], *rest) for id, *rest in self.RECORDS]
         put_channel_choice(library.library, [dict(zip(names, row, strict=True)) for row in rows])
 
-        async def look(pilot: AppPilot) -> None:
-            await in_library(pilot)
-            await press(pilot, "ctrl+k")
-            await pilot.press("down")
-
         library.settings = replace(library.settings, language=language)
-        assert picture(SubtitleApp(library, show_times=False), look)
+        assert picture(SubtitleApp(library, show_times=False), "f4", "ctrl+k", "down")
 
 
 class TestSavedSearches:
@@ -528,21 +455,14 @@ class TestSavedSearches:
     ) -> None:
         monkeypatch.setattr(SavedSearchStore, "all", lambda _store: list(self.SAVED))
 
-        async def look(pilot: AppPilot) -> None:
-            await searched(pilot)
-            await press(pilot, "ctrl+right_square_bracket", "down")
-
-        assert picture(found(language), look)
+        assert picture(found(language), "ctrl+right_square_bracket", "down", query=QUERY)
 
 
 class TestHelp:
     """The keys of the place where the focus is."""
 
     def test_of_the_query(self, found: MakeApp, picture: Picture) -> None:
-        async def ask(pilot: AppPilot) -> None:
-            await pilot.press("f1")
-
-        assert picture(found(), ask)
+        assert picture(found(), "f1")
 
 
 class TestLeaving:
@@ -554,27 +474,19 @@ class TestLeaving:
             app.job = JOB
             app.push_screen(ConfirmScreen(leave_confirmation(2), app.exit, stops_job=True))
 
-        assert picture(found(), leave)
+        assert picture(found(), act=leave)
 
 
 class TestSettings:
     """The settings of the config file, and the question for a value."""
 
     def test_list(self, library: Runtime, picture: Picture) -> None:
-        async def look(pilot: AppPilot) -> None:
-            await press(pilot, "ctrl+f6")
-
         library.settings = replace(library.settings, language="ko")
-        assert picture(SubtitleApp(library, show_times=False), look)
+        assert picture(SubtitleApp(library, show_times=False), "ctrl+f6")
 
     @pytest.mark.campaign(part="app")
     def test_mistake(self, library: Runtime, picture: Picture) -> None:
-        async def look(pilot: AppPilot) -> None:
-            await press(pilot, "ctrl+f6")
-            await press(pilot, *("down",) * 5, "enter")
-            await pilot.press("s", "enter")
-
-        assert picture(SubtitleApp(library, show_times=False), look)
+        assert picture(SubtitleApp(library, show_times=False), "ctrl+f6", *("down",) * 5, "enter", "s", "enter")
 
 
 @pytest.mark.campaign(part="app")
@@ -591,11 +503,7 @@ class TestFewColours:
         return app
 
     def test_scenes(self, made: SubtitleApp, picture: Picture) -> None:
-        assert picture(made, searched)
+        assert picture(made, query=QUERY)
 
     def test_settings(self, made: SubtitleApp, picture: Picture) -> None:
-        async def look(pilot: AppPilot) -> None:
-            await press(pilot, "ctrl+f6")
-            await pilot.press("down")
-
-        assert picture(made, look)
+        assert picture(made, "ctrl+f6", "down")
