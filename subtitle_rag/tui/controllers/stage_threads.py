@@ -38,8 +38,8 @@ from subtitle_rag.tui.state import (
     StageProgress,
     StageState,
     VectorProgress,
-    lacks_packages,
     missing_models,
+    missing_packages,
     sized_download,
 )
 from subtitle_rag.tui.threads import AppThread, to_app_error
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
     from subtitle_rag.config import Settings
     from subtitle_rag.domain import AppError
+    from subtitle_rag.installation import Extra
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -232,8 +233,8 @@ class ModelDownloadRun(StageRun[ModelDownload]):
             self._pull(encoder)
             return
         models = missing_models(self._runtime)
-        if lacks_packages(self._runtime):
-            self._install_packages(models)
+        if extra := missing_packages(self._runtime):
+            self._install_packages(extra, models)
         for at, model in enumerate(models):
             later_models = replace(sized_download(self._runtime, models[at + 1 :], "working"), processed=at)
             self._progress = replace(sized_download(self._runtime, models[at:], "working"), processed=at)
@@ -271,13 +272,11 @@ class ModelDownloadRun(StageRun[ModelDownload]):
                     self._advance(event.done_bytes, max(event.all_bytes, estimate))
         self._progress = replace(self._progress, processed=1, config_text=self._remember_encoder())
 
-    def _install_packages(self, models: list[NeuralModel]) -> None:
+    def _install_packages(self, extra: "Extra", models: list[NeuralModel]) -> None:
         from subtitle_rag.installation import PackageInstaller
 
         self._progress = sized_download(self._runtime, models, "working")
         self._report(now=True)
-        extra = self._runtime.models.required_extra(self._runtime.models.configured(ENCODER))
-        assert extra is not None  # its packages are missing
         installer = PackageInstaller(self._stop_work)
         with closing(installer.add(extra)) as events:
             for event in events:

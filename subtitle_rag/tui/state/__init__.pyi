@@ -37,8 +37,8 @@ from .offers import (
     find_download as find_download,
     find_through_ollama as find_through_ollama,
     find_update as find_update,
-    lacks_packages as lacks_packages,
     missing_models as missing_models,
+    missing_packages as missing_packages,
     sized_download as sized_download,
 )
 from .query_filters import (

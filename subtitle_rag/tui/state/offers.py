@@ -99,7 +99,7 @@ def find_download(runtime: "Runtime") -> ModelDownload | None:
     try:
         models = missing_models(runtime)
         partial = any(runtime.models.state(model.name).status == "partial" for model in models)
-        if not (partial or lacks_packages(runtime) or any(model.kind == ENCODER for model in models)):
+        if not (partial or missing_packages(runtime) or any(model.kind == ENCODER for model in models)):
             return _full_download(runtime)
         state: StageState = "paused" if partial else "offered"
         if partial and any(_elsewhere(runtime, model) for model in models):
@@ -114,7 +114,7 @@ def find_download(runtime: "Runtime") -> ModelDownload | None:
 
 def find_through_ollama(runtime: "Runtime") -> "EncoderOffer | None":
     """Return the encoder of the settings' Ollama; None if none is there, or it is not needed. Asks the server."""
-    if not (lacks_packages(runtime) and runtime.settings.llm.hosts):
+    if not (missing_packages(runtime) and runtime.settings.llm.hosts):
         return None
     try:
         return runtime.offered_encoder()
@@ -147,10 +147,10 @@ def _full_download(runtime: "Runtime") -> ModelDownload | None:
     )
 
 
-def lacks_packages(runtime: "Runtime") -> bool:
-    """Return whether the settings name an encoder and its packages are missing."""
+def missing_packages(runtime: "Runtime") -> "Extra | None":
+    """Return the packages of the settings' encoder; None if they are installed, or it needs none."""
     extra = runtime.models.required_extra(runtime.models.configured(ENCODER))
-    return extra is not None and not extra.is_installed
+    return None if extra is None or extra.is_installed else extra
 
 
 def missing_models(runtime: "Runtime") -> list[NeuralModel]:
@@ -178,8 +178,8 @@ def sized_download(runtime: "Runtime", models: list[NeuralModel], state: StageSt
     done = sum(runtime.models.state(model.name).bytes for model in models)
     remaining = sum(runtime.models.due_bytes(model) for model in models)
     offer = ModelDownload(state, names=tuple(model.name for model in models), done=done, all=done + remaining)
-    extra = runtime.models.required_extra(runtime.models.configured(ENCODER))
-    if extra is None or extra.is_installed:
+    extra = missing_packages(runtime)
+    if extra is None:
         return offer
     by_hand = by_hand_line(extra)
     return replace(offer, packages=extra.megabytes, environment=sys.prefix, by_hand=by_hand)
