@@ -600,9 +600,10 @@ class _Alignment:
         return column
 
 
-def _syllable_ends(word: str) -> list[int]:
-    """Return how many jamo a word has after each of its syllables."""
-    return [len(jamo(word[:at])) for at in range(1, len(word) + 1)]
+@lru_cache(4096)
+def _inner_ends(word: str) -> frozenset[int]:
+    """Return how many jamo a word has after each of its syllables but the last."""
+    return frozenset(len(jamo(word[:at])) for at in range(1, len(word)))
 
 
 def _sounding(words: Sequence[str], beginning: str) -> list[tuple[float, str]]:
@@ -679,7 +680,7 @@ class SoundIndex:
         bound = MAX_COST * LONGEST_RATIO * len(word)
         while at < len(self._hangul):
             sounds, form = self._hangul[at]
-            ends = _syllable_ends(form)
+            ends = _inner_ends(form)
             common = 0
             while common < min(depth, len(sounds)) and sounds[common] == before[common]:
                 common += 1
@@ -688,7 +689,7 @@ class SoundIndex:
             while depth < len(sounds):
                 least = alignment.extend(sounds, depth)
                 depth += 1
-                if len(word) >= MIN_PREFIX and depth in ends[:-1]:
+                if len(word) >= MIN_PREFIX and depth in ends:
                     prefix_cost = min(prefix_cost, alignment.cost + TAIL_COST)
                 if least > bound:
                     break
