@@ -145,8 +145,8 @@ def test_prompts_are_compared_as_models_are(run: Run, ollama: StandIn, tmp_path:
     assert ollama.count("chat") == 0
 
 
-def test_the_cost_comes_first_and_a_second_run_asks_nothing(run: Run, ollama: StandIn, questions: Path) -> None:
-    arguments = ("eval", "models", PLAIN, "--videos", "1", "--questions", questions)
+def test_the_cost_comes_first_and_a_second_run_asks_nothing(run: Run, ollama: StandIn) -> None:
+    arguments = ("eval", "models", PLAIN, "--videos", "1")
     outcome = run(*arguments)
     assert re.search(
         rf"^{PLAIN}: at least \d requests, about [\d,]+ tokens read and \d+ written, its time", outcome.err
@@ -157,7 +157,7 @@ def test_the_cost_comes_first_and_a_second_run_asks_nothing(run: Run, ollama: St
     assert f"{PLAIN}: everything is written." in again.err
     assert again.out.split("\n\n")[:2] == outcome.out.split("\n\n")[:2]
     assert ollama.count("chat") == 0
-    run("eval", "models", PLAIN, "--videos", "2", "--questions", questions)
+    run("eval", "models", PLAIN, "--videos", "2")
     windows = run(*arguments, "--json").result["windows"]
     assert 0 < ollama.count("chat") <= 2 * windows + 2
 

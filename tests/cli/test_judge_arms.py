@@ -245,20 +245,21 @@ def test_questions_of_another_library_are_told(run: Run, ollama: StandIn, tmp_pa
     assert not path.with_name("others.arms.jsonl").exists()
 
 
-@pytest.mark.parametrize("name", ["made.arms.jsonl", "made.judged.jsonl"])
-@pytest.mark.parametrize("damage", ['{"arm": "none", "measure": "faithfulness", "score": "good"}', "no JSON"])
-def test_a_damaged_file_is_told_by_its_line(run: Run, ollama: StandIn, queries: Path, name: str, damage: str) -> None:
+def test_a_damaged_file_is_told_by_its_line(run: Run, ollama: StandIn, queries: Path) -> None:
     run("eval", "judge", queries, "--arms", "none")
-    file = queries.with_name(name)
-    head, second, *rest = file.read_text(encoding="utf-8").splitlines()
-    text = "\n".join([head, second, damage, *rest]) + "\n"
-    file.write_text(text, encoding="utf-8")
     ollama.clear()
-
-    outcome = run("eval", "judge", queries, "--arms", "none,contexts", "--json")
-    assert (outcome.code, outcome.failure, ollama.count("chat")) == (2, "not_own_file", 0)
-    assert f"{file}, line 3" in outcome.err
-    assert file.read_text(encoding="utf-8") == text
+    for name in ("made.arms.jsonl", "made.judged.jsonl"):
+        file = queries.with_name(name)
+        kept = file.read_text(encoding="utf-8")
+        head, second, *rest = kept.splitlines()
+        for damage in ('{"arm": "none", "measure": "faithfulness", "score": "good"}', "no JSON"):
+            text = "\n".join([head, second, damage, *rest]) + "\n"
+            file.write_text(text, encoding="utf-8")
+            outcome = run("eval", "judge", queries, "--arms", "none,contexts", "--json")
+            assert (outcome.code, outcome.failure, ollama.count("chat")) == (2, "not_own_file", 0)
+            assert f"{file}, line 3" in outcome.err
+            assert file.read_text(encoding="utf-8") == text
+        file.write_text(kept, encoding="utf-8")
 
 
 def test_an_ollama_that_leaves_ends_the_run_and_what_was_stored_counts(
