@@ -59,10 +59,10 @@ def test_contexts_of_a_file_are_a_row_of_their_own(run: Run, queries: Path, tmp_
     assert f"{contexts}, line 2" in outcome.err
 
 
-def test_a_page_measures_the_sample_and_published_sets(run: Run, tmp_path: Path) -> None:
+def test_a_page_measures_the_sample_and_published_sets(command: Run, tmp_path: Path) -> None:
     book = cookbook(tmp_path / "cookbook", golden=[("u1", 0), ("u1", 1)])
 
-    outcome = run("eval", "bench", book, "--no-neural", "--limit", "3", "--json")
+    outcome = command("eval", "bench", book, "--no-neural", "--limit", "3", "--json")
 
     sample, code = outcome.result["sets"]
     assert (sample["queries"], code["name"], code["queries"]) == (3, "cookbook", 1)
@@ -70,9 +70,7 @@ def test_a_page_measures_the_sample_and_published_sets(run: Run, tmp_path: Path)
     assert sample["missing"] == code["missing"] == []
     assert outcome.result["models"] == []
 
-
-def test_the_page_names_its_command_the_machine_and_what_differs(run: Run) -> None:
-    page = run("eval", "bench", "--no-neural", "--limit", "2").out
+    page = command("eval", "bench", "--no-neural", "--limit", "2").out
 
     assert page.startswith("# Benchmarks\n")
     assert "`subtitle-rag eval bench --limit 2 --no-neural`" in page
@@ -80,9 +78,7 @@ def test_the_page_names_its_command_the_machine_and_what_differs(run: Run) -> No
     assert "eval bench  --encoder BAAI/bge-m3" not in page
     assert "eval bench --encoder BAAI/bge-m3" in page
 
-
-def test_a_set_that_cannot_be_read_is_told_before_anything_is_measured(run: Run, tmp_path: Path) -> None:
-    assert run("eval", "bench", tmp_path / "absent", "--no-neural", "--json").failure == "unreadable"
+    assert command("eval", "bench", tmp_path / "absent", "--no-neural", "--json").failure == "unreadable"
 
 
 def test_questions_of_the_sample_are_of_each_kind_and_name_its_videos() -> None:
