@@ -181,7 +181,7 @@ def _neural_entries(runtime: "Runtime", pulled: "llm.LocalModels", *, ollama_fir
             yield _neural_entry(runtime, kind, offer.name, offer, chosen=offer == configured)
         if kind == models.ENCODER and not ollama_first:
             yield from _ollama_encoder_entries(name, pulled)
-        if name and configured is None and not models.is_ollama(name):
+        if name and configured is None and (kind == models.SPEECH or not models.is_ollama(name)):
             try:
                 yield _neural_entry(runtime, kind, name, None, chosen=True)
             except UsageError as error:

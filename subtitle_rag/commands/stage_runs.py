@@ -132,15 +132,15 @@ def write_vectors(
     from subtitle_rag import pipeline
 
     made = {False: 0, True: 0}
+    labels = {False: _("Vectors"), True: _("Vectors of pieces")}
 
     def update(event: VectorEvent) -> Mapping[str, Any]:
         match event:
             case VectorsDue(windows=windows, pieces=pieces):
-                label = _("Vectors of pieces") if pieces else _("Vectors")
-                return {"total": windows, "completed": made[pieces], "description": label}
+                return {"total": windows, "completed": made[pieces], "description": labels[pieces]}
             case VectorsMade(count=count, pieces=pieces):
                 made[pieces] += count
-                return {"advance": count, "description": _("Vectors of pieces") if pieces else _("Vectors")}
+                return {"advance": count, "description": labels[pieces]}
             case VectorsWaiting():
                 return {"description": _("Waiting for contexts")}
         return {}

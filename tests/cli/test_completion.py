@@ -69,10 +69,6 @@ def test_a_script_is_data_and_needs_no_shell(run: Run, shell: str) -> None:
     assert run("completion", shell, "--json").result == {"shell": shell, "script": told.out}
 
 
-def test_another_shell_is_refused(run: Run) -> None:
-    assert run("completion", "csh", "--json").failure == "usage"
-
-
 def test_names_of_the_library_and_the_settings_are_offered(home: Path, complete: Complete) -> None:
     assert complete("se") == ["search", "serve", "self"]
     assert complete("contexts", "st") == ["status"]
