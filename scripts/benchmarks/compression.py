@@ -19,7 +19,7 @@ from scripts.benchmarks import _frame
 from scripts.benchmarks._frame import Table, mean_text, numbers
 from scripts.benchmarks._halves import halves
 from subtitle_rag.answers.compression import KEPT, CompressedContextBuilder, rarity_in
-from subtitle_rag.answers.context_builder import LABELS, RankedContextBuilder
+from subtitle_rag.answers.context_builder import LABELS, ContextBuilder, RankedContextBuilder
 from subtitle_rag.answers.section_context import SectionContextBuilder
 from subtitle_rag.config import settings as config
 from subtitle_rag.contexts.prompt_layout import estimate
@@ -32,15 +32,11 @@ from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.runtime import Runtime
 
 SHOWN_MS = 5_000
-Spans = list[tuple[str, int, int]]
+Span = tuple[str, int, int]
 """Video, beginning and end in ms of what the model reads."""
 
 
-def whole(scenes: Sequence[Scene]) -> Spans:
-    return [(scene.video.id, scene.start_ms, scene.end_ms) for scene in scenes]
-
-
-def extracted(builder: CompressedContextBuilder, scenes: Sequence[Scene]) -> Iterator[tuple[str, int, int]]:
+def extracted(builder: CompressedContextBuilder, scenes: Sequence[Scene]) -> Iterator[Span]:
     for scene in scenes:
         starts = [line.start_ms for line in scene.lines] or [scene.start_ms]
         ends = [*starts[1:], scene.end_ms]
@@ -48,7 +44,7 @@ def extracted(builder: CompressedContextBuilder, scenes: Sequence[Scene]) -> Ite
             yield scene.video.id, starts[at], ends[at]
 
 
-def is_shown(question: Question, names: dict[str, str], spans: Spans) -> bool:
+def is_shown(question: Question, names: dict[str, str], spans: Sequence[Span]) -> bool:
     """Whether enough of one of the answer's ranges is read."""
     for gold in question.gold:
         shown = sum(
@@ -80,15 +76,16 @@ def measure(runtime: Runtime, path: Path, counts: Sequence[int], kept: float, ha
         for question, query, scenes in zip(questions, queries, hits, strict=True):
             some = scenes[:count]
             ranked = RankedContextBuilder(labels=LABELS["ko"])
-            rows["scenes"].append((estimate(ranked.build(some)), is_shown(question, names, whole(some))))
-            lines = CompressedContextBuilder(
-                query.text, runtime.words, partial(rarity_in, runtime.library), ranked, kept
-            )
-            spans = list(extracted(lines, some))
-            rows["lines"].append((estimate(lines.build(some)), is_shown(question, names, spans)))
+            rarity = partial(rarity_in, runtime.library)
+            lines = CompressedContextBuilder(query.text, runtime.words, rarity, ranked, kept)
             sections = SectionContextBuilder(runtime.library, LABELS["ko"])
-            windows = [(w.video_id, w.start_ms, w.end_ms) for w in sections.windows(some)]
-            rows["sections"].append((estimate(sections.build(some)), is_shown(question, names, windows)))
+            shown_as: dict[str, tuple[ContextBuilder, list[Span]]] = {
+                "scenes": (ranked, [(scene.video.id, scene.start_ms, scene.end_ms) for scene in some]),
+                "lines": (lines, list(extracted(lines, some))),
+                "sections": (sections, [(w.video_id, w.start_ms, w.end_ms) for w in sections.windows(some)]),
+            }
+            for name, (builder, spans) in shown_as.items():
+                rows[name].append((estimate(builder.build(some)), is_shown(question, names, spans)))
         for name, measured in rows.items():
             tokens = float(np.mean([size for size, _shown in measured]))
             shown = [float(is_in) for _size, is_in in measured]
