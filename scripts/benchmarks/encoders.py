@@ -10,6 +10,7 @@ hardly disturb. The cosine is that to the reference's vector of the same window;
 windows nearest to a window that the reference has among its 20.
 """
 
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,6 +19,7 @@ from typing import NamedTuple
 
 from scripts.benchmarks import _frame
 from scripts.benchmarks._frame import Table, agreement, in_new_process, peak_mb
+from subtitle_rag.domain import AppError
 
 QUERIES = 20
 BATCH = 50
@@ -49,8 +51,8 @@ def passages(home: Path | None, count: int) -> list[str]:
     return texts[:count]
 
 
-def measure(home: Path | None, name: str, texts: Sequence[str]) -> WindowFigures | None:
-    """Encode the texts; None for an encoder that is not here."""
+def measure(home: Path | None, name: str, texts: Sequence[str]) -> WindowFigures:
+    """Encode the texts; raises AppError or LookupError for an encoder that is not here."""
     from subtitle_rag.config import settings
     from subtitle_rag.models.model_store import ModelStore
     from subtitle_rag.retrieval.neural import HostedModels
@@ -61,7 +63,7 @@ def measure(home: Path | None, name: str, texts: Sequence[str]) -> WindowFigures
     store = ModelStore(folder, replace(loaded.models, encoder=name))
     encoder = HostedModels(loaded.paths.cache / "bench", store).encoder()
     if encoder is None or not hasattr(encoder, "spec"):
-        return None
+        raise LookupError(f"{name} is not here")
     service = NeuralService(loaded.paths.cache / "depths.json", 600)
     service.load(encoder.spec)
     began, vectors = time.process_time(), []
@@ -85,9 +87,10 @@ def main() -> None:
     table = Table("encoder", "windows/s", "s for 1,000", "ms a query", "MB", *_frame.AGREEMENT)
     reference: Sequence[Sequence[float]] | None = None
     for name in options.encoders:
-        found = in_new_process(measure, options.home, name, texts)
-        if found is None:
-            print(f"{name} is not here")
+        try:
+            found = in_new_process(measure, options.home, name, texts)
+        except (AppError, LookupError) as error:
+            print(error, file=sys.stderr)
             continue
         reference = reference or found.vectors
         rate = len(texts) / found.seconds
