@@ -5,6 +5,7 @@ Needs nothing but the standard library; the interpreter that runs it runs pytest
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from typing import IO
 
 ROOT = Path(__file__).resolve().parents[1]
 KILLS = "20"
-"""Of each kind; with --ci as many as the tests choose themselves, which is three to five."""
+"""Of each kind; with --ci one, and those at named points."""
 FUZZ = "2000"
 """Mutated caption files; with --ci as many as the test chooses itself. SUBTITLE_RAG_SEED names another seed."""
 PACKS = "1000"
@@ -43,17 +44,17 @@ FAST = "not campaign and not youtube and not ollama"
 LIGHT = f"(({FAST}) or campaign(part='models'))"
 """The fast suite and the tests beside it that load models."""
 PROCESS_TESTS = (
-    *(f"tests/cli/test_{name}.py" for name in ("contracts", "ask", "changes", "contexts", "search")),
+    *(f"tests/cli/test_{name}.py" for name in ("contracts", "changes", "search")),
     *("tests/test_mcp.py", "tests/encoding/test_cli_vectors.py"),
     *(f"tests/retrieval/index/test_index{part}.py" for part in ("", "_folder", "_vectors")),
 )
 USAGE = "%(prog)s [--ci] [--list] [--count N] [--hours H] [--seed N] [PART…] [-- PYTEST ARGUMENTS]"
 EPILOG = (
     "Without a part: all, one after the other, also after a failure. "
-    "With --ci those that use one core run two at a time. Exits with 1 if any has failed."
+    "With --ci three at a time, each in one process, the longest first. Exits with 1 if any has failed."
 )
-LANES = 2
-"""Parts that use one core each and run at the same time with --ci, which has two cores."""
+LANES = 3
+"""Parts that run at the same time with --ci, which has two cores: tests that kill and tests of hosts wait for long."""
 INTERRUPTED = 130
 
 
@@ -92,9 +93,12 @@ class Part:
     """On 2 cores, without --ci."""
     select: str = ""
     """pytest's -m; empty: the tests that are marked with the name of the part."""
-    ci: bool = False
+    fixtures: bool = False
+    """Whether fixtures of the tests tell that they belong to it, and not a mark in their file."""
+    ci: float = 0
+    """Minutes with --ci in one process; 0: it is not among the short half."""
     parallel: bool = True
-    """Whether its tests use all cores. One that does not runs beside another such part with --ci."""
+    """Whether its tests use all cores without --ci."""
     programs: tuple[Program, ...] = ()
     packages: tuple[str, ...] = ()
     """Of PyPI, which no extra of the project brings."""
@@ -120,40 +124,42 @@ PARTS = (
         "kills",
         "SIGKILL of runs, hosts and servers at random moments: nothing that was kept is lost, nothing done twice.",
         4,
-        ci=True,
+        ci=6,
         variables={"SUBTITLE_RAG_KILLS": KILLS},
+        ci_variables={"SUBTITLE_RAG_KILLS": "1"},
     ),
     Part(
         "damage",
         "Library files and each file of an index are damaged: no captions are lost, vectors found and kept in a line.",
         3,
-        ci=True,
+        ci=2,
         variables={"SUBTITLE_RAG_DAMAGES": "200"},
     ),
     Part(
         "hosts",
         "Real host processes of the index and the models under many clients, and the command line as real processes.",
         1,
-        ci=True,
+        ci=3,
     ),
     Part(
         "models",
         "All that loads PyTorch, with tiny models; silent models, and an Ollama that is silent for its whole time-out.",
         3,
-        ci=True,
+        fixtures=True,
+        ci=4,
     ),
     Part(
         "listening",
         "Hostile media, hours of silence, no memory: a clear word each, and no file is left behind.",
         4,
-        ci=True,
+        ci=3,
     ),
     Part(
         "processes",
         "The tests of command line and index again, with hosts as processes of their own, as users have them.",
         2,
         select=LIGHT,
-        ci=True,
+        ci=3,
         arguments=PROCESS_TESTS,
         variables={"SUBTITLE_RAG_TEST_HOSTS": "processes"},
         ci_variables={"SUBTITLE_RAG_TEST_HOSTS": "processes"},
@@ -162,18 +168,18 @@ PARTS = (
         "words",
         "Every name of the table of spellings, in every sentence, against all others.",
         1,
-        ci=True,
+        ci=1,
         parallel=False,
     ),
-    Part("flows", "Whole runs of commands, writers and answers, beside those of the fast suite.", 3, ci=True),
-    Part("app", "Whole journeys through the app, beside those of the fast suite.", 5, ci=True),
-    Part("lists", "Lists of hundreds of videos through the stand-in of YouTube.", 1, ci=True),
+    Part("flows", "Whole runs of commands, writers and answers, beside those of the fast suite.", 3, ci=3),
+    Part("app", "Whole journeys through the app, beside those of the fast suite.", 5, ci=5),
+    Part("lists", "Lists of hundreds of videos through the stand-in of YouTube.", 1, ci=2),
     Part(
         "properties",
         "Every property of the fast suite with many more examples; counterexamples are kept in .hypothesis/.",
         3,
         select=f"(hypothesis and {LIGHT}) or campaign(part='properties')",
-        ci=True,
+        ci=3,
         arguments=("--hypothesis-profile=campaign",),
         ci_variables={"SUBTITLE_RAG_EXAMPLES": CI_EXAMPLES},
     ),
@@ -181,7 +187,7 @@ PARTS = (
         "fuzz",
         "Giants and mutations of caption files, and damaged packs: read within bounds or refused in words.",
         3,
-        ci=True,
+        ci=2,
         parallel=False,
         variables={"SUBTITLE_RAG_FUZZ": FUZZ, "SUBTITLE_RAG_PACKS": PACKS},
     ),
@@ -189,7 +195,7 @@ PARTS = (
         "soak",
         "Hours of index, sync, search, keys, removals and kills on one library: nothing is lost, nothing grows.",
         120,
-        ci=True,
+        ci=1,
         parallel=False,
         variables={"SUBTITLE_RAG_HOURS": HOURS},
     ),
@@ -197,7 +203,7 @@ PARTS = (
         "guards",
         "Generated addresses and headers against all that keeps strangers out: none is let in, none is turned away.",
         1,
-        ci=True,
+        ci=1,
         parallel=False,
         variables={"SUBTITLE_RAG_GUARDS": GUARDS},
     ),
@@ -205,16 +211,16 @@ PARTS = (
         "hostile",
         "A hub of models, a Qdrant server and an mpv that lie, stall, flood and lead elsewhere: bounded, in words.",
         6,
-        ci=True,
+        ci=2,
         parallel=False,
         variables={"SUBTITLE_RAG_ATTACKS": ATTACKS},
     ),
-    Part("documents", "The commands of README*.md and docs/ run in a throw-away home and end as they say.", 2, ci=True),
+    Part("documents", "The commands of README*.md and docs/ run in a throw-away home and end as they say.", 2, ci=2),
     Part(
         "wheel",
         "Wheel and sdist are built; the wheel runs in an empty environment outside the repository.",
         4,
-        ci=True,
+        ci=3,
         parallel=False,
     ),
     Part(
@@ -249,7 +255,7 @@ PARTS = (
         "data",
         "Figures on real captions and questions, in the folder that SUBTITLE_RAG_DATA names; the project has none.",
         1,
-        ci=True,
+        ci=0.5,
     ),
     Part(
         "surroundings",
@@ -326,15 +332,27 @@ def missing(part: Part, root: Path) -> str:
     return ""
 
 
-def command(part: Part, report: Path, rest: Sequence[str]) -> list[str]:
+def command(part: Part, report: Path, rest: Sequence[str], *, ci: bool, root: Path) -> list[str]:
     """The whole command line of a part."""
     plugins = () if part.is_fast_suite else ("-p", "tests.campaign.no_skips")
-    processes = os.environ.get("TEST_PROCESSES", "auto") if part.parallel else "0"
+    processes = os.environ.get("TEST_PROCESSES", "auto") if part.parallel and not ci else "0"
     return [
         *part.front,
         *(sys.executable, "-m", "pytest", *plugins, f"--numprocesses={processes}", "-m", part.marks),
-        *(f"--junitxml={report}", *part.arguments, *rest),
+        *(f"--junitxml={report}", *part.arguments, *(rest or marked_files(part, root))),
     ]
+
+
+def marked_files(part: Part, root: Path) -> list[str]:
+    """The files that have the part's mark: to collect the tests of all others takes seconds of each process.
+
+    None where a file does not tell whether its tests belong to the part.
+    """
+    if part.select or part.fixtures:
+        return []
+    mark = re.compile(rf"""campaign\(part=["']{part.name}["']\)""")
+    files = sorted((root / "tests").rglob("test_*.py"))
+    return [str(path.relative_to(root)) for path in files if mark.search(path.read_text(encoding="utf-8"))]
 
 
 def option_variables(options: argparse.Namespace) -> dict[str, str]:
@@ -389,7 +407,7 @@ def run(part: Part, rest: Sequence[str], *, ci: bool, root: Path, output: IO[byt
     with tempfile.TemporaryDirectory(prefix="campaign-") as folder, running(part.beside) as still_runs:
         report = Path(folder) / "report.xml"
         ended = subprocess.run(
-            command(part, report, rest),
+            command(part, report, rest, ci=ci, root=root),
             cwd=root,
             env=environment(part, root, ci=ci),
             stdout=output,
@@ -415,9 +433,10 @@ def run_captured(part: Part, rest: Sequence[str], *, root: Path) -> tuple[Outcom
 
 
 def run_side_by_side(parts: Sequence[Part], rest: Sequence[str], *, root: Path) -> Iterator[tuple[Part, Outcome, str]]:
-    """Run parts that use one core each, as many at a time as there are lanes; each comes when it ends."""
+    """Run parts of the short half, as many at a time as there are lanes; each comes when it ends."""
+    longest_first = sorted(parts, key=lambda part: -part.ci)
     with ThreadPoolExecutor(LANES) as lanes:
-        running_parts = {lanes.submit(run_captured, part, rest, root=root): part for part in parts}
+        running_parts = {lanes.submit(run_captured, part, rest, root=root): part for part in longest_first}
         try:
             for ended in as_completed(running_parts):
                 yield (running_parts[ended], *ended.result())
@@ -448,7 +467,6 @@ def main(arguments: Sequence[str], parts: Sequence[Part] = PARTS, root: Path = R
     selected = [
         part for part in parts if (part.name in options.parts) or not (options.parts or (options.ci and not part.ci))
     ]
-    lanes = [part for part in selected if options.ci and not part.parallel]
     outcomes: list[Outcome] = []
     code = 0
 
@@ -458,11 +476,10 @@ def main(arguments: Sequence[str], parts: Sequence[Part] = PARTS, root: Path = R
             print(f"{outcome.name} failed: {outcome.problem}", file=sys.stderr, flush=True)
 
     try:
-        for part in selected:
-            if part not in lanes:
-                print(f"== {part.name}: {part.proof}", flush=True)
-                note(run(part, rest, ci=options.ci, root=root))
-        for part, outcome, printed in run_side_by_side(lanes, rest, root=root):
+        for part in selected if not options.ci else ():
+            print(f"== {part.name}: {part.proof}", flush=True)
+            note(run(part, rest, ci=False, root=root))
+        for part, outcome, printed in run_side_by_side(selected if options.ci else (), rest, root=root):
             print(f"== {part.name}: {part.proof}", printed, sep="\n", flush=True)
             note(outcome)
     except KeyboardInterrupt:

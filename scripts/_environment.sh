@@ -70,11 +70,10 @@ with_progress() {
 
 # ensure_environment EXTRA: "" for what users need, "test" for what the tests need as well.
 ensure_environment() {
-  local extra="$1" size="about 2 GB; a few minutes" size_ko="2 GB쯤, 몇 분" options=() python stamp wanted
+  local extra="$1" size="about 2 GB; a few minutes" size_ko="2 GB쯤, 몇 분" python stamp wanted
   if [ -z "$extra" ]; then
     size="about 350 MB; a minute"
     size_ko="350 MB쯤, 1분"
-    options=(--no-compile) # Python compiles what it uses, which is half of the packages' modules
   fi
   stamp=".venv/installed${extra:+-$extra}"
   wanted="$(cat requirements.lock pyproject.toml | cksum)"
@@ -85,7 +84,8 @@ ensure_environment() {
   say "Installing into .venv ($size the first time)…" ".venv에 설치합니다 (처음 한 번, $size_ko)…"
   [ -x .venv/bin/python ] || "$python" -m venv .venv
   write_constraints
-  with_progress .venv/bin/python -m pip install --disable-pip-version-check --progress-bar off \
-    ${options[@]+"${options[@]}"} --constraint .venv/constraints.txt --editable ".${extra:+[$extra]}"
+  # not compiled: Python compiles what it uses, which is half of the packages' modules
+  with_progress .venv/bin/python -m pip install --disable-pip-version-check --progress-bar off --no-compile \
+    --constraint .venv/constraints.txt --editable ".${extra:+[$extra]}"
   echo "$wanted" > "$stamp"
 }

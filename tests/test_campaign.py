@@ -99,7 +99,7 @@ def test_ci_runs_the_short_half(suite: Path, capfd: pytest.CaptureFixture[str]) 
     assert list(rows(capfd.readouterr().out)) == ["kills", "all"]
 
 
-def test_ci_runs_two_parts_of_one_core_at_a_time(suite: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_ci_runs_parts_side_by_side(suite: Path, capfd: pytest.CaptureFixture[str]) -> None:
     met = "import pathlib, time\nimport pytest\n"
     for name, other in (("one", "two"), ("two", "one")):
         met += f"@pytest.mark.campaign(part={name!r})\ndef test_that_{name}_meets_{other}():\n"
@@ -211,6 +211,7 @@ def test_every_mark_names_a_part() -> None:
     ]
     marked = {name for text in sources for name in re.findall(r'mark\.campaign\(part="(\w+)"\)', text)}
     assert marked <= {one.name for one in PARTS}
+    assert all(_campaign.marked_files(one, ROOT) for one in PARTS if not (one.select or one.fixtures))
 
 
 def test_what_the_makefile_runs_is_there() -> None:
