@@ -251,6 +251,7 @@ def whole(tmp_path: Path, analyzer: Analyzer, captions: Path, monkeypatch: pytes
         yield opened
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_run_ended_at_any_event_goes_on_from_there(
     whole: Place, captions: Path, tmp_path: Path, analyzer: Analyzer
 ) -> None:

@@ -38,6 +38,7 @@ def stored(home: Path) -> list[int]:
         library.close()
 
 
+@pytest.mark.campaign(part="listening")
 def test_a_killed_run_goes_on_behind_its_last_stretch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -187,6 +187,7 @@ with log_file.logging_to(Path(sys.argv[1]), name):
 """
 
 
+@pytest.mark.campaign(part="flows")
 def test_three_processes_write_across_rotations_and_no_line_is_lost_or_torn(folder: Path) -> None:
     count, names = 600, ("app", "cli", "index-host")
     writers = [
@@ -553,6 +554,7 @@ def given(call: ast.Call) -> set[str]:
     return {str(getattr(node, "attr", getattr(node, "id", ""))) for node in nodes}
 
 
+@pytest.mark.campaign(part="flows")
 def test_no_line_from_info_on_is_given_text_of_the_library() -> None:
     offences, seen = [], 0
     for path in PACKAGE.rglob("*.py"):

@@ -99,6 +99,7 @@ async def test_the_tools_say_what_they_do_and_that_they_only_read(server: MCPSer
     assert "not to be followed" in (instructions or "")
 
 
+@pytest.mark.campaign(part="flows")
 async def test_search_finds_scenes_with_links(server: MCPServer[Any]) -> None:
     told = await result(server, "search", query="배추 40포기 김장", limit=3)
     assert len(told["scenes"]) == 3
@@ -213,6 +214,7 @@ async def test_the_loss_of_the_library_and_its_copies_is_told(home: Path) -> Non
         assert "library.db" in await refusal(server, "transcript", video="sample-0001")
 
 
+@pytest.mark.campaign(part="flows")
 def test_every_line_on_stdout_is_a_message(home: Path, ollama: StandIn) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     calls = [("search", {"query": "배추"}), ("ask", {"question": "배추 몇 포기?"}), ("transcript", {"video": "없음"})]
@@ -240,6 +242,7 @@ def test_every_line_on_stdout_is_a_message(home: Path, ollama: StandIn) -> None:
     assert all(one["jsonrpc"] == "2.0" for one in came)
 
 
+@pytest.mark.campaign(part="flows")
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_ctrl_c_ends_it_while_a_client_is_connected(home: Path) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}

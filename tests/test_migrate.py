@@ -86,6 +86,7 @@ def alike(one: Index, other: Index) -> bool:
     )
 
 
+@pytest.mark.campaign(part="flows")
 def test_there_and_back_all_is_as_it_was(place: Place, server: StandIn, tmp_path: Path) -> None:
     there = on(server)
     done = moved(place, place.index, there)
@@ -100,6 +101,7 @@ def test_there_and_back_all_is_as_it_was(place: Place, server: StandIn, tmp_path
         assert index_address(place.library) == EMBEDDED
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_run_that_was_ended_goes_on(place: Place, server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(migrating, "BATCH", 3)
     there = on(server)
@@ -114,6 +116,7 @@ def test_a_run_that_was_ended_goes_on(place: Place, server: StandIn, monkeypatch
     assert alike(place.index, there)
 
 
+@pytest.mark.campaign(part="flows")
 def test_what_is_outdated_there_is_made_the_same(place: Place, server: StandIn) -> None:
     there = on(server)
     moved(place, place.index, there)
@@ -129,6 +132,7 @@ def test_what_is_outdated_there_is_made_the_same(place: Place, server: StandIn) 
     assert theirs[second].vectors["bm25"] == sparse({5: 1.0})
 
 
+@pytest.mark.campaign(part="flows")
 def test_what_an_earlier_use_has_left_there_goes(place: Place, server: StandIn, tmp_path: Path) -> None:
     there = on(server)
     there.insert([STRANGE])
@@ -152,6 +156,7 @@ def shared_collection(server: StandIn, source: Index) -> ServerIndex:
     return shared
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_shared_collection_is_taken_apart(place: Place, server: StandIn) -> None:
     shared = shared_collection(server, place.index)
     before = {str(id) for id in content(shared)}
@@ -175,6 +180,7 @@ def spoil(server: StandIn, kind: str, id: str) -> None:
         server.memory.update_vectors(COLLECTION, [models.PointVectors(id=id, vector={name: vector})])
 
 
+@pytest.mark.campaign(part="flows")
 @pytest.mark.parametrize("kind", ["payload", "dense", "bm25", "gone"])
 def test_what_is_not_the_same_in_the_end_is_told(
     place: Place, server: StandIn, monkeypatch: pytest.MonkeyPatch, kind: str
@@ -194,6 +200,7 @@ def test_what_is_not_the_same_in_the_end_is_told(
     moved(place, place.index, there)  # the same command mends it
 
 
+@pytest.mark.campaign(part="flows")
 @pytest.mark.parametrize(("lock", "code"), [("library.lock", "library_busy"), ("vectors.lock", "vectors_busy")])
 def test_a_library_at_work_is_left_alone(
     place: Place, server: StandIn, monkeypatch: pytest.MonkeyPatch, lock: str, code: str
@@ -205,6 +212,7 @@ def test_a_library_at_work_is_left_alone(
     assert moved(place, place.index, there).windows == len(all_ids(place))
 
 
+@pytest.mark.campaign(part="flows")
 def test_who_still_has_the_earlier_index_open_writes_nothing_there(
     place: Place, server: StandIn, tmp_path: Path
 ) -> None:
@@ -288,6 +296,7 @@ def own_collection(machine: Machine) -> str:
         return collection_name(library_id(runtime.library))
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_library_in_a_shared_collection_is_told_the_way_and_moves(machine: Machine, server: StandIn) -> None:
     before = ranking(machine(*QUERY))
     with Runtime(config.load(machine.home)) as runtime:
@@ -324,6 +333,7 @@ def test_the_command_moves_the_index_and_says_what_to_write(machine: Machine, se
     assert ranking(machine(*QUERY)) == before
 
 
+@pytest.mark.campaign(part="flows")
 def test_the_command_writes_the_config_and_search_works_at_once(machine: Machine, server: StandIn) -> None:
     before = ranking(machine(*QUERY))
     path = machine.home / "config.toml"
@@ -389,6 +399,7 @@ def test_what_cannot_be_is_said(machine: Machine, server: StandIn) -> None:
     assert machine(*QUERY).code == 0
 
 
+@pytest.mark.campaign(part="flows")
 def test_an_embedded_index_of_other_rules_is_no_hindrance(machine: Machine, server: StandIn) -> None:
     before = ranking(machine(*QUERY))
     assert machine("migrate", "--to", server.base).code == 0

@@ -356,6 +356,7 @@ class TestExtractor:
         monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
         assert mpv.extractor_path(None) == str(script)
 
+    @pytest.mark.campaign(part="flows")
     @pytest.mark.programs("sh")
     def test_without_a_console_script_the_module_runs(self, monkeypatch: pytest.MonkeyPatch) -> None:
         cache = Path(tempfile.mkdtemp(prefix="srm-", dir="/tmp"))

@@ -83,6 +83,7 @@ def test_an_index_that_lies_elsewhere_is_told(machine: Machine, server: StandIn,
     assert machine(*QUERY).code == 0
 
 
+@pytest.mark.campaign(part="flows")
 def test_two_libraries_on_one_server_see_nothing_of_each_other(
     machine: Machine, other: Machine, server: StandIn, tmp_path: Path
 ) -> None:
@@ -110,6 +111,7 @@ def test_a_rebuild_lets_go_of_what_a_removal_had_left(machine: Machine, server: 
         assert stored(machine, server) == runtime.library.counts().searchable
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_collection_of_other_rules_is_told_and_a_rebuild_mends_it(
     machine: Machine, server: StandIn, tmp_path: Path
 ) -> None:
@@ -121,6 +123,7 @@ def test_a_collection_of_other_rules_is_told_and_a_rebuild_mends_it(
     assert found_videos(machine(*QUERY)) == {"invented000"}
 
 
+@pytest.mark.campaign(part="flows")
 @pytest.mark.parametrize("lost", ["collection", "points"])
 def test_what_a_server_has_lost_is_told_and_a_rebuild_mends_it(
     machine: Machine, server: StandIn, tmp_path: Path, lost: str
@@ -142,6 +145,7 @@ def test_what_a_server_has_lost_is_told_and_a_rebuild_mends_it(
 # away
 
 
+@pytest.mark.campaign(part="flows")
 def test_without_the_server_nothing_is_lost_and_the_next_run_goes_on(
     machine: Machine, server: StandIn, tmp_path: Path
 ) -> None:
@@ -232,6 +236,7 @@ def test_an_indexer_killed_while_batches_are_under_way_loses_nothing(
     assert counts.searchable == counts.windows == stored(machine, server) > noted
 
 
+@pytest.mark.campaign(part="flows")
 def test_doctor_tells_of_the_server(machine: Machine, server: StandIn, tmp_path: Path) -> None:
     machine("index", videos(tmp_path / "captions", 0))
 
@@ -263,6 +268,7 @@ def test_an_indexer_meets_a_server_that_goes_away(machine: Machine, server: Stan
         assert sum(event.count for event in indexer.finish()) == runtime.library.counts().windows > 0
 
 
+@pytest.mark.campaign(part="flows")
 def test_without_a_server_its_client_is_not_even_imported(machine: Machine) -> None:
     machine.use("")
     code = """import sys

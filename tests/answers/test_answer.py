@@ -148,6 +148,7 @@ def test_characters_that_steer_a_terminal_are_left_out(desk: Desk) -> None:
 # --- the budget ---
 
 
+@pytest.mark.campaign(part="flows")
 def test_scenes_never_take_more_than_their_share_of_the_models_window(desk: Desk) -> None:
     """Long scenes, as many as allowed, for a model of 16 k that counts as the library knows it to count."""
     put_long(desk, range(12))
@@ -435,6 +436,7 @@ def test_a_library_in_use_takes_no_answer_away(desk: Desk, monkeypatch: pytest.M
     assert answer.save_error.code == "library_locked"
 
 
+@pytest.mark.campaign(part="flows")
 def test_without_a_model_the_builder_gets_everything(
     sample: Place, sample_searcher: Searcher, analyzer: Analyzer
 ) -> None:

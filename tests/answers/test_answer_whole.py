@@ -104,6 +104,7 @@ def test_ten_questions_to_a_short_library_share_its_captions(desk: Desk) -> None
     assert max(chat.evaluated for chat in chats[1:]) < 60 < min(chat.cached for chat in chats[1:])
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_citation_of_a_whole_library_has_the_video_and_its_second(desk: Desk) -> None:
     fill(desk)
     answer = desk.ask("청귤 간장 소스 찍어 먹어요?").answer
@@ -150,6 +151,7 @@ def test_words_that_choose_scenes_do_not_go_with_all_captions(desk: Desk, questi
     assert failure.value.code == "whole_of_words"
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_large_model_reads_a_long_library_when_it_is_asked_to(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.ollama.add(Model("large:q4", context_length=262_144, behaviour=quoting))
     put_long(desk, range(24))

@@ -174,6 +174,7 @@ def test_a_citation_jumps_to_the_line_that_says_it(check: Check) -> None:
     assert citation.at_ms == KIMCHI.at_ms
 
 
+@pytest.mark.campaign(part="flows")
 def test_words_of_a_scene_support_it_and_those_of_other_videos_seldom_do(check: Check, sample: Place) -> None:
     """The sample's questions as claims about the scenes that answer them, and about every eighth of other videos."""
     questions = [question for question in dataset.load_questions(QUERIES).questions if question.kind == "keyword"]

@@ -279,6 +279,7 @@ def test_real_rolling_tracks_lose_and_double_no_word() -> None:
         sys.stdout.write(f"{count:6} words  out/true {ratio:.3f}  lost {missing}  {start_error}  {name}\n")
 
 
+@pytest.mark.campaign(part="flows")
 def test_real_rolling_tracks_read_alike_as_json3() -> None:
     for path in real("fashion_asr", "*.vtt"):
         from_vtt = cues(path.read_bytes())
@@ -287,6 +288,7 @@ def test_real_rolling_tracks_read_alike_as_json3() -> None:
         assert spoken(cues(to_rolling_vtt(lines, end_ms=from_vtt[-1].end_ms))) == spoken(from_vtt)
 
 
+@pytest.mark.campaign(part="flows")
 def test_real_talks_give_a_cue_for_each_line_with_times() -> None:
     total = 0
     for path in real("pyconkr_2019", "*.srt"):

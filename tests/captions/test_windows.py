@@ -45,6 +45,7 @@ def test_no_short_window_could_have_joined_a_neighbour(cues: list[Cue]) -> None:
             assert not fits or len(before.lines) + len(after.lines) > MAX_CUES
 
 
+@pytest.mark.campaign(part="flows")
 @given(captions())
 def test_the_order_of_the_cues_in_the_file_does_not_matter(cues: list[Cue]) -> None:
     distinct = list({c.start_ms: c for c in cues if c.end_ms - c.start_ms <= LONGEST_MS and len(c.text) < 100}.values())

@@ -221,6 +221,7 @@ def test_pictures_come_from_youtube_alone(youtube: StandIn, door: YouTube, url: 
     assert (refused.value.code, youtube.count()) == ("not_found", 0)
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_list_is_asked_for_page_by_page(youtube: StandIn, door: YouTube) -> None:
     youtube.add(channel(*[Clip(f"slowcook{number:03d}", f"국수 {number}") for number in range(250)]))
     (uploads,) = door.listing(parse_address("@느린부엌"), TABS).lists

@@ -216,6 +216,7 @@ def test_requests_that_make_no_sense_are_refused(run: Run, arguments: list[str])
     assert told.err.startswith("! ")
 
 
+@pytest.mark.campaign(part="flows")
 @posix
 def test_control_c_keeps_what_has_come(run: Run, ollama: StandIn, isolated_home: Path) -> None:
     ollama.add(
@@ -239,6 +240,7 @@ def test_control_c_keeps_what_has_come(run: Run, ollama: StandIn, isolated_home:
     assert (kept["ending"], kept["answer"]) == ("stopped", out.split("\n\n")[0].rstrip())
 
 
+@pytest.mark.campaign(part="flows")
 @posix
 def test_control_c_ends_the_wait_for_the_first_word(run: Run, ollama: StandIn, isolated_home: Path) -> None:
     hold = ollama.hold()

@@ -144,6 +144,7 @@ def test_a_folder_of_what_is_not_read_names_it(run: Run, tmp_path: Path) -> None
     assert (refused.code, refused.failure) == (2, "left_out_pictures")
 
 
+@pytest.mark.campaign(part="flows")
 def test_files_that_are_gone_are_told(run: Run, captions: Path) -> None:
     file = captions / "국수.srt"
     file.write_text("1\n00:00:01,000 --> 00:00:02,000\n국수를 삶아요\n", encoding="utf-8")

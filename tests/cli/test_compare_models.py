@@ -72,6 +72,7 @@ def by_name(result: Any) -> dict[str, Any]:
     return {entry["model"]: entry for entry in result["models"]}
 
 
+@pytest.mark.campaign(part="flows")
 def test_models_write_of_the_same_windows_and_the_library_stays(
     run: Run, ollama: StandIn, isolated_home: Path, questions: Path
 ) -> None:
@@ -107,6 +108,7 @@ def test_models_write_of_the_same_windows_and_the_library_stays(
     assert set(example["contexts"]) == {"library", PLAIN, FAULTY}
 
 
+@pytest.mark.campaign(part="flows")
 def test_the_contexts_of_each_model_are_searched(run: Run, ollama: StandIn, tmp_path: Path) -> None:
     def telling(sent: Json) -> str:
         added = " 두레반 삼촌이 옆에서 봅니다." if "제목: 영상 0" in sent["messages"][0]["content"] else ""
@@ -123,6 +125,7 @@ def test_the_contexts_of_each_model_are_searched(run: Run, ollama: StandIn, tmp_
     assert result["retrieval"][2]["over"]["name"] == "no contexts: bm25"
 
 
+@pytest.mark.campaign(part="flows")
 def test_prompts_are_compared_as_models_are(run: Run, ollama: StandIn, tmp_path: Path) -> None:
     own = tmp_path / "own.txt"
     own.write_text("요리 영상입니다.\n{transcript}\n\n{window}\n한 문장으로 쓰세요.\n", encoding="utf-8")
@@ -145,6 +148,7 @@ def test_prompts_are_compared_as_models_are(run: Run, ollama: StandIn, tmp_path:
     assert ollama.count("chat") == 0
 
 
+@pytest.mark.campaign(part="flows")
 def test_the_cost_comes_first_and_a_second_run_asks_nothing(run: Run, ollama: StandIn) -> None:
     arguments = ("eval", "models", PLAIN, "--videos", "1")
     outcome = run(*arguments)
@@ -162,6 +166,7 @@ def test_the_cost_comes_first_and_a_second_run_asks_nothing(run: Run, ollama: St
     assert 0 < ollama.count("chat") <= 2 * windows + 2
 
 
+@pytest.mark.campaign(part="flows")
 def test_the_same_seed_draws_the_same_videos(run: Run, ollama: StandIn) -> None:
     def drawn(*arguments: object) -> list[str]:
         return list(run("eval", "models", PLAIN, *arguments, "--json").result["videos"])
@@ -177,12 +182,14 @@ def test_without_questions_the_finding_is_left_out_and_said(run: Run, ollama: St
     assert run("eval", "models", PLAIN, "--videos", "1", "--json").result["retrieval"] is None
 
 
+@pytest.mark.campaign(part="flows")
 def test_the_library_s_questions_are_used(run: Run, ollama: StandIn, isolated_home: Path, questions: Path) -> None:
     questions.rename(isolated_home / "data" / "questions.jsonl")
     result = run("eval", "models", PLAIN, "--videos", "4", "--json").result
     assert (result["questions"], len(result["retrieval"])) == (4, 2)
 
 
+@pytest.mark.campaign(part="flows")
 def test_sections_and_videos_are_searched_if_the_settings_have_them(
     run: Run, ollama: StandIn, isolated_home: Path, questions: Path
 ) -> None:
@@ -218,6 +225,7 @@ def test_questions_of_another_library_are_refused_before_anything_is_asked(
     assert ollama.count() == 0
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_model_out_of_memory_leaves_the_others(run: Run, ollama: StandIn, questions: Path) -> None:
     ollama.add(Model(FAULTY, behaviour="out_of_memory"))
     outcome = run("eval", "models", FAULTY, PLAIN, "--videos", "1", "--questions", questions, "--json")

@@ -162,6 +162,7 @@ offered 'subtitle-rag search 국수 --channel 느'
 """
 
 
+@pytest.mark.campaign(part="flows")
 @pytest.mark.programs("bash")
 def test_a_real_bash_completes_a_verb_and_a_channel(home: Path, tmp_path: Path) -> None:
     folder = tmp_path / "bin"

@@ -294,6 +294,7 @@ def test_a_model_that_is_not_to_be_had_is_fetched_by_its_other_name(
     assert run("contexts", "status", "--json").result["model"] == first
 
 
+@pytest.mark.campaign(part="flows")
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
 def test_control_c_ends_a_run_at_once(run: Run, ollama: StandIn, isolated_home: Path) -> None:
     ollama.answer(CONTEXT)

@@ -68,6 +68,7 @@ def test_a_scene_that_does_not_say_the_words_tells_what_it_was_found_by(sample: 
     ]
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_terminal_marks_variants_and_titles_and_a_pipe_gets_the_same_words(
     sample: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +205,7 @@ def test_search_in_an_empty_library_names_the_way_on(run: Run, home: Path) -> No
     assert run("--home", home, "list", "--json").result == {"channels": []}
 
 
+@pytest.mark.campaign(part="flows")
 @cases(
     "query",
     [
@@ -331,6 +333,7 @@ def test_list_groups_by_channel(sample: Run) -> None:
     assert all(list(video) == keys.split() for video in channel["videos"])
 
 
+@pytest.mark.campaign(part="flows")
 def test_one_rule_says_which_channel_is_named(sample: Run, tmp_path: Path) -> None:
     named = ["search 국수 --channel", "list --channel", "export --channel", "overview", "contexts glossary"]
     for command in [*named, f"pack -o {tmp_path / 'x.pack'} --force"]:
@@ -381,6 +384,7 @@ def test_doctor_finds_a_sound_library_sound(sample: Run) -> None:
     assert len([line for line in text.out.splitlines() if line[0] in "✓!✗"]) == len(by_name)
 
 
+@pytest.mark.campaign(part="flows")
 def test_demo_searches_the_sample_and_mends_itself(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = run("--home", home, "demo")
     assert ran.code == 0

@@ -36,6 +36,7 @@ def queries(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.campaign(part="flows")
 def test_arms_can_be_chosen(run: Run, queries: Path) -> None:
     rows = run("eval", "run", queries, "--arms", "bm25", "--no-neural", "--json").result["rows"]
     assert [row["name"] for row in rows] == ["bm25", "bm25 bare", "whitespace", "bigrams"]
@@ -59,6 +60,7 @@ def test_contexts_of_a_file_are_a_row_of_their_own(run: Run, queries: Path, tmp_
     assert f"{contexts}, line 2" in outcome.err
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_page_measures_the_sample_and_published_sets(command: Run, tmp_path: Path) -> None:
     book = cookbook(tmp_path / "cookbook", golden=[("u1", 0), ("u1", 1)])
 

@@ -37,6 +37,7 @@ def questions(folder: Path, *queries: str) -> Path:
     return file
 
 
+@pytest.mark.campaign(part="flows")
 def test_questions_of_a_file_are_answered_as_lines(run: Run, ollama: StandIn, tmp_path: Path) -> None:
     queries = ("국수", "바다 고양이", "-국수", "zzzzqqqq")
     file = questions(tmp_path, *queries)

@@ -64,6 +64,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, *answers: str) -> None:
     monkeypatch.setattr(click.termui, "visible_prompt_func", prompt)
 
 
+@pytest.mark.campaign(part="flows")
 def test_making_tells_what_came_of_it(run: Run, ollama: StandIn, path: Path) -> None:
     ollama.answer(question_reply("이 영상에서 무엇을 하나요?", evidence_1="가", evidence_2="나"))
     result = run("eval", "make", path, "--count", "5", "--json").result
@@ -86,6 +87,7 @@ def test_every_reason_to_refuse_has_a_sentence() -> None:
     assert {*re.findall(r'return "(\w+)"', source), "known"} == set(REASONS)
 
 
+@pytest.mark.campaign(part="flows")
 def test_too_few_windows_are_told_and_no_failure(run: Run, ollama: StandIn, path: Path) -> None:
     outcome = run("eval", "make", path, "--count", "500", "--json")
     assert (outcome.code, outcome.document["status"]) == (0, "partial")

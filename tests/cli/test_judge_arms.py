@@ -83,6 +83,7 @@ def prompts(ollama: StandIn) -> Counter[str]:
     return Counter(json.dumps(each.messages, ensure_ascii=False) for each in ollama.asked("chat"))
 
 
+@pytest.mark.campaign(part="flows")
 def test_the_arms_are_searched_answered_and_judged(run: Run, ollama: StandIn, queries: Path) -> None:
     outcome = run("eval", "judge", queries, "--arms", "none,contexts", "--scenes", "2", "--json")
 
@@ -104,6 +105,7 @@ def test_the_arms_are_searched_answered_and_judged(run: Run, ollama: StandIn, qu
     assert shown == [2] * 8
 
 
+@pytest.mark.campaign(part="flows")
 def test_only_the_arm_with_contexts_shows_them(run: Run, ollama: StandIn, queries: Path) -> None:
     run("eval", "judge", queries, "--arms", "none,contexts", "--json")
 
@@ -114,6 +116,7 @@ def test_only_the_arm_with_contexts_shows_them(run: Run, ollama: StandIn, querie
     assert "문맥:" in shown["contexts"]
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_second_run_asks_nothing_and_shows_the_same_table(run: Run, ollama: StandIn, queries: Path) -> None:
     first = run("eval", "judge", queries, "--arms", "none,contexts")
     assert first.out.startswith("| arm | search | context_precision |")
@@ -125,6 +128,7 @@ def test_a_second_run_asks_nothing_and_shows_the_same_table(run: Run, ollama: St
     assert tables[0] == tables[1]
 
 
+@pytest.mark.campaign(part="flows")
 def test_the_arms_answer_by_the_prompt_of_the_settings(
     run: Run, ollama: StandIn, queries: Path, isolated_home: Path
 ) -> None:
@@ -142,6 +146,7 @@ def test_the_arms_answer_by_the_prompt_of_the_settings(
     assert run("eval", "judge", queries, "--arms", "none", "--json").failure == "bad_prompt"
 
 
+@pytest.mark.campaign(part="flows")
 def test_scenes_that_arms_share_are_judged_once(run: Run, ollama: StandIn, queries: Path) -> None:
     run("eval", "judge", queries, "--arms", "none", "--json")
     ollama.clear()
@@ -204,6 +209,7 @@ def test_kill_9_asks_for_nothing_twice(run: Run, ollama: StandIn, queries: Path,
     assert result["arms"][0]["cost"]["calls"] >= 4 * 5
 
 
+@pytest.mark.campaign(part="flows")
 @pytest.mark.parametrize("arm", ["hybrid", "rerank"])
 def test_an_arm_without_its_models_is_told_before_anything_is_asked(
     run: Run, ollama: StandIn, queries: Path, arm: str
@@ -245,6 +251,7 @@ def test_questions_of_another_library_are_told(run: Run, ollama: StandIn, tmp_pa
     assert not path.with_name("others.arms.jsonl").exists()
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_damaged_file_is_told_by_its_line(run: Run, ollama: StandIn, queries: Path) -> None:
     run("eval", "judge", queries, "--arms", "none")
     ollama.clear()
@@ -262,6 +269,7 @@ def test_a_damaged_file_is_told_by_its_line(run: Run, ollama: StandIn, queries: 
         file.write_text(kept, encoding="utf-8")
 
 
+@pytest.mark.campaign(part="flows")
 def test_an_ollama_that_leaves_ends_the_run_and_what_was_stored_counts(
     run: Run, ollama: StandIn, queries: Path
 ) -> None:
@@ -279,6 +287,7 @@ def test_the_files_belong_together() -> None:
     assert arms_path(Path("a/kept.jsonl")) == Path("a/kept.arms.jsonl")
 
 
+@pytest.mark.campaign(part="flows")
 def test_the_answers_of_each_arm_can_be_made_alone(run: Run, ollama: StandIn, queries: Path) -> None:
     def system(*arguments: str) -> str:
         ollama.clear()

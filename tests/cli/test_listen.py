@@ -40,6 +40,7 @@ def film(tmp_path: Path, log: Path) -> Path:
     return write_wav(tmp_path / "films" / "국수 삶기.wav")
 
 
+@pytest.mark.campaign(part="listening")
 def test_a_film_is_heard_found_and_shown_with_its_gap(run: Run, film: Path) -> None:
     heard_film = run("listen", film, "--model", MODEL, "--yes", "--json").result
     assert (heard_film["heard"], heard_film["failed"], heard_film["gap"]) == (1, 0, 80.0)
@@ -74,6 +75,7 @@ def test_a_text_that_names_nothing_is_refused(run: Run, film: Path) -> None:
     assert run("listen", "no such channel", "--model", MODEL, "--yes", "--json").failure == "nothing_to_hear"
 
 
+@pytest.mark.campaign(part="listening")
 def test_a_film_that_fails_ends_with_its_reason(run: Run, film: Path) -> None:
     bad = film.with_name("깨짐.wav")
     bad.write_bytes(film.read_bytes()[:20_000])
@@ -83,11 +85,13 @@ def test_a_film_that_fails_ends_with_its_reason(run: Run, film: Path) -> None:
     assert run("listen", film.parent, "--model", MODEL, "--yes", "--json").document["result"]["heard"] == 1
 
 
+@pytest.mark.campaign(part="listening")
 def test_events_are_lines_of_json(run: Run, film: Path) -> None:
     lines = run("listen", film, "--model", MODEL, "--yes", "--jsonl").out.splitlines()
     assert [line.split('"')[3] for line in lines] == ["listening_due", *["stretch_heard"] * 3, "video_heard", "report"]
 
 
+@pytest.mark.campaign(part="listening")
 def test_what_was_asked_for_can_be_cancelled(run: Run, film: Path) -> None:
     bad = film.with_name("깨짐.wav")
     bad.write_bytes(film.read_bytes()[:20_000])
@@ -96,6 +100,7 @@ def test_what_was_asked_for_can_be_cancelled(run: Run, film: Path) -> None:
     assert run("listen", "--cancel", bad, "--json").failure == "nothing_to_hear"
 
 
+@pytest.mark.campaign(part="listening")
 def test_a_second_opinion_shows_names_first_and_offers_them_to_the_glossary(run: Run, film: Path) -> None:
     film.with_suffix(".srt").write_text(SRT, encoding="utf-8")
     run("index", film.parent, "--no-contexts", "--no-vectors")
@@ -111,6 +116,7 @@ def test_a_second_opinion_shows_names_first_and_offers_them_to_the_glossary(run:
     assert [each["kind"] for each in taken] == ["local"]
 
 
+@pytest.mark.campaign(part="listening")
 def test_a_video_that_was_only_heard_has_nothing_to_be_compared_with(run: Run, film: Path) -> None:
     run("listen", film, "--model", MODEL, "--yes")
     refused = run("listen", "--compare", "국수", "--model", MODEL, "--yes", "--json")
@@ -118,6 +124,7 @@ def test_a_video_that_was_only_heard_has_nothing_to_be_compared_with(run: Run, f
     assert run("listen", "--take", "국수", "--json").failure == "no_other_captions"
 
 
+@pytest.mark.campaign(part="listening")
 def test_index_listens_to_what_has_no_captions_when_it_is_asked(
     run: Run, film: Path, log: Path, isolated_home: Path
 ) -> None:
@@ -131,6 +138,7 @@ def test_index_listens_to_what_has_no_captions_when_it_is_asked(
     assert len(run("search", '"된장을 넣어요"', "--json").result["scenes"]) == 2
 
 
+@pytest.mark.campaign(part="listening")
 def test_a_folder_of_films_without_captions_is_said_to_be_for_listening(
     run: Run, film: Path, log: Path, isolated_home: Path
 ) -> None:
@@ -175,6 +183,7 @@ def listening_check() -> doctor.Check:
         return doctor.probe("listening", runtime)
 
 
+@pytest.mark.campaign(part="listening")
 def test_status_and_doctor_tell_what_listens_and_what_waits(run: Run, film: Path, isolated_home: Path) -> None:
     assert listening_check().severity == "ok", "it is optional"
     film.with_name("깨짐.wav").write_bytes(film.read_bytes()[:20_000])

@@ -74,6 +74,7 @@ def finished(
     )
 
 
+@pytest.mark.campaign(part="flows")
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
@@ -92,6 +93,7 @@ def test_a_reader_that_leaves_is_no_failure(indexed: Path, arguments: list[str],
     assert "BrokenPipe" not in ended.stderr
 
 
+@pytest.mark.campaign(part="flows")
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["show", "none", "--json"]], ids=" ".join)
 def test_output_that_cannot_be_written_is_a_failure(indexed: Path, arguments: list[str]) -> None:
@@ -110,6 +112,7 @@ def test_narration_that_cannot_be_written_changes_no_exit_code(indexed: Path, ar
     assert ended.returncode == code
 
 
+@pytest.mark.campaign(part="flows")
 def test_an_encoding_without_hangul_stops_nothing(indexed: Path) -> None:
     listed = finished(indexed, "list", "--json", PYTHONIOENCODING="latin-1")
     assert (listed.returncode, listed.stderr) == (0, "")
@@ -128,6 +131,7 @@ def test_an_argument_that_is_no_text_is_a_wrong_request(indexed: Path) -> None:
     assert json.loads(ended.stdout)["errors"][0]["code"] == "unknown_video"
 
 
+@pytest.mark.campaign(part="flows")
 def test_help_imports_nothing_heavy() -> None:
     names = "kiwipiepy qdrant_edge qdrant_client textual webvtt numpy torch rich filelock yt_dlp rapidfuzz"
     heavy = set(names.split())
@@ -139,6 +143,7 @@ def test_help_imports_nothing_heavy() -> None:
         assert not heavy & set(ended.stderr.split())
 
 
+@pytest.mark.campaign(part="flows")
 def test_help_reads_no_verb_and_verbs_nothing_of_their_work() -> None:
     def loaded(code: str) -> set[str]:
         whole = (
@@ -156,6 +161,7 @@ def test_help_reads_no_verb_and_verbs_nothing_of_their_work() -> None:
     assert not modules & {"importlib.metadata", *(f"subtitle_rag.{name}" for name in use_cases)}
 
 
+@pytest.mark.campaign(part="flows")
 def test_search_leaves_the_heavy_work_to_the_host(indexed: Path) -> None:
     arguments = ["--home", str(indexed), "search", "국수를 먹었어요", "--json"]
     ended = subprocess.run(

@@ -61,6 +61,7 @@ def test_what_does_not_exist_is_a_wrong_request(run: Run, arguments: tuple[str, 
     assert run("self", *arguments).code == 2
 
 
+@pytest.mark.campaign(part="flows")
 def test_yt_dlp_is_updated_and_what_came_is_told(
     run: Run, here: Environment, index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -214,6 +214,7 @@ def test_removing_a_channel_ends_following_it(run: Run, youtube: StandIn) -> Non
     assert youtube.count() == 0
 
 
+@pytest.mark.campaign(part="lists")
 def test_a_renamed_channel_goes_by_the_name_of_its_videos_and_by_its_new_one(
     run: Run, youtube: StandIn, kitchen: Channel
 ) -> None:
@@ -312,6 +313,7 @@ def test_a_translation_is_taken_only_when_asked_for_and_told(run: Run, youtube: 
     assert "machine's translation" in run("show", "slowcook000").err
 
 
+@pytest.mark.campaign(part="lists")
 def test_an_interrupted_rest_loses_nothing(youtube: StandIn, home: Path) -> None:
     configure(home, "rest = 3600\n")
     youtube.refuse("timedtext", 429, times=None, video="slowcook001")

@@ -124,6 +124,7 @@ QUOTES = ("{}", '"{}"', "“{}”", "'{}'", "「{}」", "`{}`", "**{}**")
 CUTS = ("{}", "{} 그리고 그는", "{} 이어서 팩토리얼을")
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_label_a_bullet_quotes_and_a_cut_come_off_however_they_are_written() -> None:
     dresses = product(CUTS, QUOTES, BULLETS, LABELS)
     wrong = uncleaned(wrapped(CONTEXT, dress) for dress in dresses)

@@ -2,6 +2,8 @@
 
 import threading
 
+import pytest
+
 from subtitle_rag.contexts.context_prompt import SPEED_TOKENS
 from subtitle_rag.domain import ContextWritten, ModelRequest
 from subtitle_rag.library.context_store import WindowSelection
@@ -31,6 +33,7 @@ def test_the_first_prompt_of_a_video_is_told_before_its_answer_and_later_ones_wi
     assert first.seconds == 0, "nothing was read before"
 
 
+@pytest.mark.campaign(part="flows")
 def test_the_time_of_reading_follows_from_what_was_read_before(desk: Desk) -> None:
     for name in ("a", "b"):
         desk.put(name, talk(40, seed=ord(name)))

@@ -36,6 +36,7 @@ def sections_due(desk: Desk) -> int:
     return desk.events[0].sections
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_long_video_is_shown_whole_where_it_fits(desk: Desk, free: Callable[[int], None]) -> None:
     free(60 * GB)
     long_talk(desk)
@@ -48,6 +49,7 @@ def test_a_long_video_is_shown_whole_where_it_fits(desk: Desk, free: Callable[[i
     assert shared_prefix(desk.chats()) >= 0.98
 
 
+@pytest.mark.campaign(part="flows")
 @pytest.mark.parametrize(("context_length", "size"), [(262_144, 6 * GB), (32_768, 60 * GB)])
 def test_it_is_divided_without_the_memory_or_above_half_of_the_context(
     desk: Desk, free: Callable[[int], None], context_length: int, size: int

@@ -3,6 +3,8 @@
 import json
 from contextlib import closing
 
+import pytest
+
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.answer_check import SUMMARY_REPETITION_REMINDER, UNRELATED_REMINDER
 from subtitle_rag.contexts.hosts import summary_recipe
@@ -33,6 +35,7 @@ def of(desk: Desk, *ids: str) -> dict[str, str]:
     return desk.place.library.summaries.of(ids)
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_summary_is_asked_for_behind_the_windows_and_their_prefix(desk: Desk) -> None:
     desk.put("a", talk(20))
     desk.put("b", talk(20, seed=2))
@@ -62,6 +65,7 @@ def test_a_summary_and_its_reminder_fit_behind_every_prompt(desk: Desk) -> None:
     assert list(asked.sent["format"]["properties"]) == ["summary"]
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_long_video_is_summarised_behind_its_last_block(desk: Desk) -> None:
     desk.ollama.add(Model("small:q4", context_length=4_096))
     desk.put("long", talk(30, words=6))

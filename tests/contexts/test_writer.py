@@ -227,6 +227,7 @@ def test_a_limit_counts_windows(desk: Desk) -> None:
     assert len(desk.chats()) == 4
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_limit_asks_for_nothing_more_not_even_an_overview(desk: Desk) -> None:
     desk.ollama.add(Model("small:q4", context_length=4_096))
     desk.put("short", talk(2, seed=1), published="2026-05-02")

@@ -185,6 +185,7 @@ def helpful(sent: Json) -> str:
     return f"요리사가 {', '.join(names)} 이야기를 하는 장면입니다."
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_model_that_helps_few_of_its_first_windows_is_told_once_and_goes_on(desk: Desk) -> None:
     few = FIRST_WINDOWS // 2 - 1
     answer = lambda sent: helpful(sent) if minute(sent) % FIRST_WINDOWS < few else "네, 알겠습니다."  # noqa: E731
@@ -220,6 +221,7 @@ def test_the_first_windows_are_counted_over_runs(desk: Desk) -> None:
     assert [(weak.windows, weak.helpful) for weak in desk.weak] == [(FIRST_WINDOWS, 0)]
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_better_model_ends_what_is_said_of_a_weak_one(desk: Desk) -> None:
     desk.put("a", talk(FIRST_WINDOWS))
     desk.ollama.add(Model("poor:q4", behaviour=lambda _sent: "네, 알겠습니다."))

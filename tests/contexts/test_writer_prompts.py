@@ -74,6 +74,7 @@ def test_a_channel_with_a_prompt_of_its_own_is_redone_alone(desk: Desk) -> None:
     assert {context.prompt for context in desk.contexts("a")} == {VERSION}
 
 
+@pytest.mark.campaign(part="flows")
 def test_two_prompts_in_one_run_load_the_model_once(desk: Desk) -> None:
     desk.put("a", talk(14, seed=1, words=14))
     desk.put("b", talk(2, seed=2), channel="빠른 부엌")

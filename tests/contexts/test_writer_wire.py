@@ -74,6 +74,7 @@ def test_after_an_empty_answer_another_seed_and_a_reminder_follow_the_same_prefi
     assert second.cached > 0.8 * (second.cached + second.evaluated)
 
 
+@pytest.mark.campaign(part="flows")
 def test_the_context_grows_and_never_shrinks_within_a_run(desk: Desk) -> None:
     desk.put("short1", talk(2, seed=1), published="2026-05-03")
     desk.put("long", talk(28, seed=2, words=14), published="2026-05-02")
@@ -84,6 +85,7 @@ def test_the_context_grows_and_never_shrinks_within_a_run(desk: Desk) -> None:
     assert sum(asked.reloaded for asked in desk.chats()) == 2
 
 
+@pytest.mark.campaign(part="flows")
 def test_the_vocabulary_that_was_measured_sizes_the_next_video(desk: Desk) -> None:
     desk.ollama.add(Model("frugal:q4", tokens_per_character=0.3))
     desk.put("first", talk(2, seed=1), published="2026-05-02")
@@ -103,6 +105,7 @@ def test_the_channels_glossary_stands_in_the_shared_part(desk: Desk) -> None:
     assert all("고유명사: 청귤 국수, 두레반 삼촌" in asked.messages[0]["content"] for asked in desk.chats())
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_long_video_is_situated_by_an_overview_that_is_asked_once(desk: Desk) -> None:
     desk.ollama.add(Model("small:q4", context_length=4_096))
     own = desk.put("long", talk(30, words=6))
@@ -150,6 +153,7 @@ def test_a_section_that_invents_or_refuses_is_asked_for_again_and_stays_out_of_t
     assert not messy or messy[:20] not in desk.chats()[-1].messages[0]["content"]
 
 
+@pytest.mark.campaign(part="flows")
 def test_an_overview_with_a_part_missing_is_asked_for_again(desk: Desk) -> None:
     desk.ollama.add(Model("small:q4", context_length=4_096))
     desk.put("long", talk(16, words=30))

@@ -78,6 +78,7 @@ def test_the_light_encoder_is_fetched_makes_vectors_and_is_searched(
     assert "ONNX" in checks["device"]
 
 
+@pytest.mark.campaign(part="flows")
 def test_changed_prompts_are_another_encoder_and_the_old_vectors_stay_searched(
     run: Run, graph: Path, captions: Path, isolated_home: Path
 ) -> None:

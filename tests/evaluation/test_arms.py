@@ -145,6 +145,7 @@ def test_a_librarys_own_vectors_are_searched(encoded: Runtime, queries: Path) ->
     assert report.absent == {"reranker": "left out"}
 
 
+@pytest.mark.campaign(part="flows")
 def test_what_a_model_wrote_is_a_level_of_its_own(filled: Runtime, queries: Path) -> None:
     (id,) = filled.library.find_videos("산책 일기")
     context_file.store(filled.library, {filled.library.windows_of(id)[1].id: CONTEXT})

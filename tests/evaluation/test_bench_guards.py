@@ -44,6 +44,7 @@ def test_no_more_of_what_is_wrong_is_stored(checked: list[CheckedReply]) -> None
     assert all(each.stored for each in checked if each.judged.judged == USABLE)
 
 
+@pytest.mark.campaign(part="flows")
 def test_the_answers_about_a_window_are_all_in_one_half(checked: list[CheckedReply]) -> None:
     halves = {(each.judged.video, each.judged.start_ms): each.judged.half for each in checked}
     assert all(each.judged.half == halves[each.judged.video, each.judged.start_ms] for each in checked)

@@ -36,6 +36,7 @@ def measured(
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
+@pytest.mark.campaign(part="flows")
 def test_raw_answers_stand_beside_what_the_library_keeps(
     filled: Runtime, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -58,6 +59,7 @@ def answer_line(window: Window, context: str, **more: str) -> str:
     return json.dumps({"video": "국수 이야기.srt", **span, "raw": raw, **more}, ensure_ascii=False)
 
 
+@pytest.mark.campaign(part="flows")
 def test_raw_answers_of_a_file_stand_beside_what_the_writer_would_keep_of_them(
     filled: Runtime, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -83,6 +85,7 @@ def test_an_answer_for_no_window_is_refused_by_its_line(
     assert refused.value.details["line"] == 2
 
 
+@pytest.mark.campaign(part="flows")
 def test_copies_made_for_every_window_are_left_out_by_the_guards(
     filled: Runtime, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

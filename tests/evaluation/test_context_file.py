@@ -99,6 +99,7 @@ def test_contexts_are_put_as_if_a_model_had_written_them(filled: Runtime) -> Non
     assert (context.window_id, context.video_id, context.text) == (first.id, id, "두레반의 국수입니다.")
 
 
+@pytest.mark.campaign(part="flows")
 def test_the_same_questions_are_measured_with_and_without(filled: Runtime, queries: Path, contexts: Path) -> None:
     calls: list[tuple[int, int]] = []
 

@@ -94,6 +94,7 @@ def test_a_library_without_any_of_the_videos_is_refused(filled: Runtime, tmp_pat
     assert caught.value.code == "bad_queries"
 
 
+@pytest.mark.campaign(part="flows")
 def test_questions_that_a_model_made_are_told(filled: Runtime, tmp_path: Path) -> None:
     by_model = {**line("q1", "메밀국수", (NOODLES, 0, 60)), "origin": {"model": "writer:q4"}}
     report = run_arms(filled, write(tmp_path, {"made_by": "subtitle-rag eval make", "seed": 7}, by_model))

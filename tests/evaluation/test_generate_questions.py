@@ -130,6 +130,7 @@ def test_a_second_run_goes_on_with_what_the_first_was_begun_with(
     assert (report.new, report.cost.calls, ollama.count("chat")) == (0, 0, 0)
 
 
+@pytest.mark.campaign(part="flows")
 def test_runs_that_go_on_make_what_one_run_makes(talks: Searchable, ollama: StandIn, tmp_path: Path) -> None:
     for count in (3, 4, 10):
         generate(talks, ollama, tmp_path / "parts.jsonl", count)

@@ -53,6 +53,7 @@ def test_errors_are_counted() -> None:
     assert error_rates([], cues("말"))[0].rate is None
 
 
+@pytest.mark.campaign(part="flows")
 @pytest.mark.hosts
 def test_a_model_is_measured_by_one_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = tiny_whisper(tmp_path / "said", SENTENCES)

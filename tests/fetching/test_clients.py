@@ -172,6 +172,7 @@ def test_what_has_come_stays_where_everything_is_refused(desk: Desk, status: int
     assert sorted(desk.states.values()) == ["done"] * 6
 
 
+@pytest.mark.campaign(part="lists")
 def test_videos_made_for_kids_rest_no_queue(desk: Desk) -> None:
     made = [clip(number, kids=True, captions=[Caption(exp="xpe")]) for number in range(8)]
     desk.youtube.add(channel(*made, clip(99)))
@@ -180,6 +181,7 @@ def test_videos_made_for_kids_rest_no_queue(desk: Desk) -> None:
     assert sorted(desk.states.values()) == ["captions_withheld"] * 8 + ["done"]
 
 
+@pytest.mark.campaign(part="lists")
 def test_the_client_that_had_a_channels_captions_is_asked_first_from_then_on(desk: Desk) -> None:
     site = channel(*[clip(number, kids=True, **TOKEN) for number in range(3)])
     desk.youtube.add(site)

@@ -53,6 +53,7 @@ def test_each_video_is_found_while_the_next_ones_are_still_to_come(desk: Desk) -
     assert desk.place.sound()
 
 
+@pytest.mark.campaign(part="lists")
 def test_a_run_that_is_stopped_has_made_all_that_it_fetched_searchable(desk: Desk) -> None:
     desk.youtube.add(channel(*clips(20)))
     for event in desk.events(HANDLE):

@@ -106,6 +106,7 @@ def test_a_sync_that_is_interrupted_below_many_new_videos_is_gone_on_with(desk: 
     assert desk.asked == {"tab": 1}
 
 
+@pytest.mark.campaign(part="lists")
 def test_reading_stops_after_thirty_known_in_a_row(desk: Desk) -> None:
     made = channel(*silent(95))
     desk.youtube.add(made)
@@ -143,6 +144,7 @@ def test_what_is_listed_is_due_before_the_next_page_is_there(desk: Desk) -> None
     assert not running.is_alive()
 
 
+@pytest.mark.campaign(part="lists")
 def test_an_interrupted_list_is_read_to_its_end_by_the_next_run(desk: Desk) -> None:
     desk.youtube.add(channel(*clips(5), *silent(28, 100), *clips(2, 200)))
     events = desk.events(VIDEOS)
@@ -161,6 +163,7 @@ def test_an_interrupted_list_is_read_to_its_end_by_the_next_run(desk: Desk) -> N
     assert desk.asked == {"tab": 1}
 
 
+@pytest.mark.campaign(part="lists")
 def test_a_list_refused_on_its_second_page_is_read_on_after_the_rest(desk: Desk) -> None:
     desk.youtube.add(channel(*clips(3), *silent(30, 100), *clips(2, 200)))
     desk.youtube.refuse("browse")
@@ -171,6 +174,7 @@ def test_a_list_refused_on_its_second_page_is_read_on_after_the_rest(desk: Desk)
     assert [event.videos for event in events if isinstance(event, Found)][-1] == 35
 
 
+@pytest.mark.campaign(part="lists")
 def test_a_list_refused_for_an_impatient_run_is_read_to_its_end_by_the_next_one(desk: Desk) -> None:
     desk.youtube.add(channel(*clips(3), *silent(30, 100), *clips(2, 200)))
     desk.youtube.refuse("browse")
@@ -183,6 +187,7 @@ def test_a_list_refused_for_an_impatient_run_is_read_to_its_end_by_the_next_one(
     assert len(desk.states) == 35
 
 
+@pytest.mark.campaign(part="lists")
 @pytest.mark.parametrize("body", [b"{}", b"", b'{"onResponseReceivedActions": []}'])
 def test_a_page_that_cannot_be_read_is_not_the_end_of_a_list(desk: Desk, body: bytes) -> None:
     desk.youtube.add(channel(*silent(31), clip(100)))
@@ -204,6 +209,7 @@ def test_a_list_that_cannot_be_read_on_leaves_no_work_that_it_has_named(desk: De
     assert desk.done == {"slowcook000", "slowcook100"}
 
 
+@pytest.mark.campaign(part="lists")
 def test_what_was_listed_and_not_fetched_is_fetched_by_a_sync(desk: Desk) -> None:
     """Even where the list does not show it any more."""
     made = channel(*clips(3), *silent(60, 100))
@@ -234,6 +240,7 @@ def test_a_limit_takes_the_newest_and_a_sync_reaches_no_further_down(desk: Desk)
     assert len(desk.states) == 10
 
 
+@pytest.mark.campaign(part="lists")
 @pytest.mark.parametrize("limit", [1, 3, 8])
 def test_a_limit_that_several_lists_share_holds_for_a_sync_too(desk: Desk, limit: int) -> None:
     made = channel(*clips(20), *clips(20, 100, kind="stream"))
@@ -289,6 +296,7 @@ def test_other_wishes_list_anew(desk: Desk) -> None:
     assert desk.done == {"slowcook001", "slowcook002"}
 
 
+@pytest.mark.campaign(part="lists")
 def test_since_stops_reading_below_a_page_of_older_videos(desk: Desk) -> None:
     old = clips(200, 10, age="4 years ago")
     desk.youtube.add(channel(clip(1, published=f"{date.today()}T00:00:00+09:00", age="1 day ago"), *old))

@@ -43,6 +43,7 @@ def members(count: int, first: int = 0, kind: str = "video") -> list[Clip]:
     ]
 
 
+@pytest.mark.campaign(part="lists")
 def test_what_a_tab_leaves_out_comes_from_the_list_of_its_uploads(desk: Desk) -> None:
     made = channel(*members(120), *clips(2))
     made.left_out = {"videos": ids(made.clips[60:])}
@@ -72,6 +73,7 @@ def test_what_the_uploads_of_more_than_5000_videos_leave_out_comes_from_the_tabs
     assert desk.asked == {"playlist": 1}
 
 
+@pytest.mark.campaign(part="lists")
 def test_without_a_list_of_its_own_a_tab_is_compared_with_all_uploads(desk: Desk) -> None:
     over = Clip("stream00001", "방송", kind="stream")
     made = channel(*silent(40), *clips(2, 100), Clip("short000001", "짧게", kind="short"), over)
@@ -100,6 +102,7 @@ def test_the_address_of_the_uploads_is_compared_too(desk: Desk) -> None:
     assert desk.done == {"slowcook000", "slowcook001", "slowcook002"}
 
 
+@pytest.mark.campaign(part="lists")
 def test_what_no_list_has_is_said_once_and_stays_in_the_status(desk: Desk) -> None:
     made = channel(*clips(2), *silent(40, 100))
     made.left_out = {"UU": {"slowcook001"}, "videos": {"slowcook001"}}
@@ -140,6 +143,7 @@ def test_a_list_that_is_not_read_to_its_end_is_compared_with_none(desk: Desk, op
     assert unlisted(desk) == 0
 
 
+@pytest.mark.campaign(part="lists")
 def test_a_second_list_that_youtube_does_not_give_fails_nothing(desk: Desk) -> None:
     made = channel(*silent(35), *clips(1, 100))
     made.left_out = {"UU": "*", "UULF": "*"}
@@ -149,6 +153,7 @@ def test_a_second_list_that_youtube_does_not_give_fails_nothing(desk: Desk) -> N
     assert cut_short(events) == []
 
 
+@pytest.mark.campaign(part="lists")
 def test_a_block_at_the_second_list_rests_and_goes_on(desk: Desk, clock: Clock) -> None:
     made = channel(*silent(40), *clips(2, 100))
     made.left_out = {"UU": {"slowcook101"}}
@@ -210,6 +215,7 @@ def test_options_bound_the_estimate(desk: Desk, options: dict[str, Any], videos:
     assert (estimate.videos, estimate.at_most) == (videos, at_most)
 
 
+@pytest.mark.campaign(part="lists")
 def test_a_long_tab_is_estimated_by_its_uploads_and_a_short_one_once_it_is_read(desk: Desk) -> None:
     made = channel(*clips(35), Clip("short000001", "짧게", kind="short"), Clip("short000002", "짧게", kind="short"))
     desk.youtube.add(made)

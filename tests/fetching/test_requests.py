@@ -143,6 +143,7 @@ def test_the_list_of_uploads_costs_what_the_channel_does(desk: Desk) -> None:
     assert desk.asked == {"playlist": 1}
 
 
+@pytest.mark.campaign(part="lists")
 def test_a_playlist_is_read_to_its_end_every_time(desk: Desk) -> None:
     made = clips(130)
     desk.youtube.add(channel(*made), Playlist("PLslowkitchen01", "국수 모음", made[::-1]))

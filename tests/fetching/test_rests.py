@@ -136,6 +136,7 @@ def test_a_video_that_is_refused_because_of_who_asks_is_a_rest(desk: Desk, clock
     assert len(desk.done) == 2
 
 
+@pytest.mark.campaign(part="lists")
 def test_empty_answers_are_repeated_and_the_third_video_in_a_row_is_a_rest(desk: Desk, clock: Clock) -> None:
     made = channel(*clips(4, captions=[Caption(body=b"")]))
     desk.youtube.add(made)
@@ -163,6 +164,7 @@ def test_one_empty_answer_is_no_refusal(desk: Desk) -> None:
     assert desk.asked == {"tab": 1, "playlist": 1, "watch": 1, "player": 1, "timedtext": 2}
 
 
+@pytest.mark.campaign(part="lists")
 @pytest.mark.parametrize("kind", ["playlist", "watch", "player", "browse"])
 def test_a_server_in_trouble_stops_nothing_for_long(desk: Desk, kind: str) -> None:
     desk.youtube.add(channel(*clips(101, state="members_only"), clip(200)))
@@ -261,6 +263,7 @@ def test_a_stop_ends_the_waiting_for_a_refused_track_at_once(desk: Desk) -> None
     assert desk.youtube.count("timedtext") == 1
 
 
+@pytest.mark.campaign(part="lists")
 def test_one_video_that_is_refused_for_ever_keeps_nobody_from_the_others(desk: Desk, clock: Clock) -> None:
     """As it is with a translated track, which YouTube refuses where it gives all others."""
     desk.youtube.add(channel(*clips(4)))
@@ -287,6 +290,7 @@ def test_a_folder_is_indexed_while_a_run_rests(desk: Desk, clock: Clock, tmp_pat
     assert len(desk.done) == 3
 
 
+@pytest.mark.campaign(part="lists")
 def test_five_failures_that_nobody_knows_end_the_run(desk: Desk, clock: Clock, youtube: StandIn) -> None:
     """YouTube has changed, and only a newer yt-dlp can help."""
     youtube.add(channel(*clips(7)))

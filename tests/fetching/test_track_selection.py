@@ -142,6 +142,7 @@ def test_a_run_that_ends_at_the_block_has_the_first_track(desk: Desk) -> None:
     assert desk.states == {ID: "done"}
 
 
+@pytest.mark.campaign(part="lists")
 def test_an_automatic_track_that_comes_empty_is_asked_for_again_and_no_reason_for_a_rest(desk: Desk) -> None:
     films = [Clip(each.id, each.title, captions=[manual(GREETING), heard(body=b"")]) for each in clips(4)]
     desk.youtube.add(*films)

@@ -44,6 +44,7 @@ def test_the_installed_one_can_be_told() -> None:
     assert yt_dlp_age().version == metadata.version("yt-dlp")
 
 
+@pytest.mark.campaign(part="flows")
 def test_after_an_update_sessions_meet_the_new_files() -> None:
     """In a process of its own: others have the modules in their hands."""
     code = """

@@ -30,6 +30,7 @@ def add(environment: Environment) -> Add:
 
 
 class TestPip:
+    @pytest.mark.campaign(part="flows")
     def test_an_extra_is_added_and_told_in_pips_lines(self, environment: Environment, index: Index, add: Add) -> None:
         *progress, last = add()
         assert installed(environment.prefix) == WEB_PACKAGES
@@ -38,12 +39,14 @@ class TestPip:
         ran = subprocess.run([environment.python, "-c", "import textual_serve, jinja2"], check=False)
         assert ran.returncode == 0
 
+    @pytest.mark.campaign(part="flows")
     def test_installed_packages_keep_their_versions(self, environment: Environment, index: Index, add: Add) -> None:
         put(environment.prefix, wheel("aiohttp", "3.1"), wheel("rich", "14.0"))
         index.push(wheel("textual-serve", "1.1.4", ["aiohttp", "rich>=14"]), wheel("rich", "15.0"))
         add()
         assert installed(environment.prefix) == {"aiohttp==3.1", "rich==14.0", "textual_serve==1.1.4"}
 
+    @pytest.mark.campaign(part="flows")
     def test_what_would_change_an_installed_one_is_refused_with_the_line(
         self, environment: Environment, index: Index, add: Add
     ) -> None:
@@ -76,6 +79,7 @@ class TestPip:
         add()
         assert installed(environment.prefix) >= {"aiohttp==3.0", "jinja2==3.9"}
 
+    @pytest.mark.campaign(part="flows")
     def test_it_is_stopped_in_a_download(self, environment: Environment, index: Index) -> None:
         index.held.add("jinja2-3.1.6-py3-none-any.whl")
         stop, failures = threading.Event(), []
@@ -115,6 +119,7 @@ class TestPip:
         assert short.value.code == "packages_disk"
         assert index.asked == []
 
+    @pytest.mark.campaign(part="flows")
     def test_the_newest_of_one_package_comes_and_others_stay(self, environment: Environment, index: Index) -> None:
         put(environment.prefix, wheel("yt-dlp", "2026.1.1", ["aiohttp"]), wheel("aiohttp", "3.1"))
         index.push(wheel("yt-dlp", "2026.11.2", ["aiohttp"]))
@@ -122,6 +127,7 @@ class TestPip:
         assert events[-1] == PackagesInstalled(("yt-dlp 2026.11.2",))
         assert installed(environment.prefix) == {"yt_dlp==2026.11.2", "aiohttp==3.1"}
 
+    @pytest.mark.campaign(part="flows")
     def test_an_index_that_has_it_not_is_told_in_pips_words(self, environment: Environment, index: Index) -> None:
         with pytest.raises(AppError) as failed:
             list(PackageInstaller(environment=environment).upgrade("absent"))

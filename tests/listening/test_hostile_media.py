@@ -55,6 +55,7 @@ def whole(stretches: str | list[HeardStretch]) -> int:
     return stretches[-1].end_ms
 
 
+@pytest.mark.campaign(part="listening")
 @pytest.mark.parametrize("name", FEW)
 def test_what_cannot_be_heard_is_told(name: str, model: Path, media: Path) -> None:
     code, make = HOSTILE[name]

@@ -61,6 +61,7 @@ def check(stretches: list[HeardStretch], begin_ms: int, end_ms: int) -> None:
         assert all(each.begin_ms <= time <= each.end_ms + 200 for time in times)
 
 
+@pytest.mark.campaign(part="listening")
 def test_speech_becomes_sentences_with_times(said: Path, tmp_path: Path) -> None:
     (stretch,) = heard(said, sound(tmp_path, silence(3), voice(4.6), silence(2)))
     check([stretch], 0, 9_600)
@@ -70,6 +71,7 @@ def test_speech_becomes_sentences_with_times(said: Path, tmp_path: Path) -> None
     assert stretch.gap is None
 
 
+@pytest.mark.campaign(part="listening")
 @pytest.mark.parametrize("nothing", [silence, noise, music])
 def test_where_nobody_speaks_nothing_is_heard(nothing: "type[Sound]", said: Path, tmp_path: Path) -> None:
     stretches = heard(said, sound(tmp_path, nothing(100)))
@@ -111,6 +113,7 @@ def test_another_language_is_listened_for_after_a_minute_of_it(tmp_path: Path) -
     assert {each.language for each in stretches} == {"en"}
 
 
+@pytest.mark.campaign(part="listening")
 def test_a_set_stop_ends_it(said: Path, tmp_path: Path) -> None:
     stop = threading.Event()
     listening = transcriber(said).listen(sound(tmp_path, silence(900)), stop=stop)
@@ -121,6 +124,7 @@ def test_a_set_stop_ends_it(said: Path, tmp_path: Path) -> None:
     assert caught.value.code == "interrupted"
 
 
+@pytest.mark.campaign(part="listening")
 def test_closing_ends_the_process(said: Path, tmp_path: Path, started: list[int]) -> None:
     listening = transcriber(said).listen(sound(tmp_path, silence(900)))
     next(listening)
@@ -129,6 +133,7 @@ def test_closing_ends_the_process(said: Path, tmp_path: Path, started: list[int]
     assert not Path(f"/proc/{pid}").exists()
 
 
+@pytest.mark.campaign(part="listening")
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="Windows has classes of priority")
 def test_it_gives_way_to_a_search(said: Path, tmp_path: Path, started: list[int]) -> None:
     before = os.getpriority(os.PRIO_PROCESS, 0)
@@ -154,6 +159,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return pids
 
 
+@pytest.mark.campaign(part="listening")
 @pytest.mark.parametrize(
     ("sent", "code"), [(signal.SIGSEGV, "listening_ended"), (signal.SIGKILL, "listening_memory")], ids=["crash", "oom"]
 )
@@ -169,6 +175,7 @@ def test_a_process_that_is_ended_is_told(
     assert "sound.wav" in caught.value.message
 
 
+@pytest.mark.campaign(part="listening")
 def test_a_process_that_hangs_is_ended(said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listening_process, "THINKING_S", 0.0)
     monkeypatch.setattr(listening_process, "READING_S", 0.0)

@@ -152,6 +152,7 @@ def test_the_folder_of_the_settings_is_used(run: Run, hub: Hub, isolated_home: P
     assert (elsewhere / "maker--tiny-reranker" / "model.safetensors").is_file()
 
 
+@pytest.mark.campaign(part="flows")
 def test_offline_is_told_and_what_is_here_is_used(hub: Hub, isolated_home: Path) -> None:
     clear()
     command = [sys.executable, "-m", "subtitle_rag", "models", "get", "BAAI/bge-m3"]

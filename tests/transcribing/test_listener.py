@@ -75,6 +75,7 @@ def test_captions_beside_a_film_come_first(place: Place, film: Path) -> None:
     assert [video.title for video in plan_listening(place.library, [str(film.parent)]).videos] == [other.stem]
 
 
+@pytest.mark.campaign(part="listening")
 def test_an_ended_run_goes_on_behind_its_last_stretch(place: Place, film: Path, log: Path) -> None:
     asked(place, film)
     stop = threading.Event()
@@ -89,6 +90,7 @@ def test_an_ended_run_goes_on_behind_its_last_stretch(place: Place, film: Path, 
     assert [entry[1] for entry in heard(log)] == [begin for begin, *_rest in STRETCHES]
 
 
+@pytest.mark.campaign(part="listening")
 def test_stretches_of_another_model_are_heard_again(place: Place, film: Path, log: Path) -> None:
     asked(place, film)
     stop = threading.Event()
@@ -102,6 +104,7 @@ def test_stretches_of_another_model_are_heard_again(place: Place, film: Path, lo
     ]
 
 
+@pytest.mark.campaign(part="listening")
 def test_again_by_another_model_replaces_the_captions(place: Place, film: Path) -> None:
     (video_id,) = asked(place, film)
     run(place)
@@ -114,6 +117,7 @@ def test_again_by_another_model_replaces_the_captions(place: Place, film: Path) 
     assert place.sound()
 
 
+@pytest.mark.campaign(part="listening")
 def test_newest_films_come_first(place: Place, tmp_path: Path) -> None:
     for name in ("2024-01-01 하나", "2026-01-01 둘", "2025-01-01 셋"):
         write_wav(tmp_path / "films" / f"{name}.wav")
@@ -122,6 +126,7 @@ def test_newest_films_come_first(place: Place, tmp_path: Path) -> None:
     assert [event.title[-1] for event in events if isinstance(event, VideoHeard)] == ["둘", "셋", "나"]
 
 
+@pytest.mark.campaign(part="listening")
 def test_a_film_that_cannot_be_heard_leaves_the_others_alone(place: Place, tmp_path: Path, film: Path) -> None:
     bad = tmp_path / "films" / "깨짐.wav"
     bad.write_bytes(film.read_bytes()[:20_000])

@@ -60,12 +60,14 @@ def test_a_video_without_captions_is_heard_once_it_was_asked_for(desk: Desk) -> 
     assert desk.states == {SILENT: "done"}
 
 
+@pytest.mark.campaign(part="listening")
 def test_no_sound_is_left_behind(desk: Desk) -> None:
     asked(desk.place, WATCH)
     run(desk.place)
     assert [path for path in (desk.place.folder / "sounds").rglob("*") if path.is_file()] == []
 
 
+@pytest.mark.campaign(part="listening")
 def test_a_sound_is_kept_until_its_video_is_done_and_fetched_once(desk: Desk, log: Path) -> None:
     asked(desk.place, WATCH)
     stop = threading.Event()
@@ -79,6 +81,7 @@ def test_a_sound_is_kept_until_its_video_is_done_and_fetched_once(desk: Desk, lo
     assert [entry[1] for entry in heard(log)] == [0, 60, 140]
 
 
+@pytest.mark.campaign(part="listening")
 def test_a_video_that_nobody_waits_for_leaves_no_sound(desk: Desk) -> None:
     asked(desk.place, WATCH)
     stop = threading.Event()
@@ -98,6 +101,7 @@ def test_media_from_another_host_are_not_fetched(desk: Desk) -> None:
     assert desk.youtube.count("media") == 0
 
 
+@pytest.mark.campaign(part="listening")
 def test_sound_that_needs_the_player_s_javascript_says_what_runs_it(desk: Desk) -> None:
     shown = served(desk.youtube)
     address, shown.media_url = shown.media_url, ""
@@ -113,6 +117,7 @@ def test_sound_that_needs_the_player_s_javascript_says_what_runs_it(desk: Desk) 
     assert report(run(desk.place)).heard == 1
 
 
+@pytest.mark.campaign(part="listening")
 def test_captions_of_youtube_that_come_later_are_offered_and_replace_nothing(desk: Desk) -> None:
     asked(desk.place, WATCH)
     run(desk.place)
@@ -127,6 +132,7 @@ def test_captions_of_youtube_that_come_later_are_offered_and_replace_nothing(des
     assert desk.sync()[:-1] == []
 
 
+@pytest.mark.campaign(part="listening")
 def test_youtube_is_asked_for_captions_of_a_heard_video_no_sooner_than_after_a_week(desk: Desk) -> None:
     asked(desk.place, WATCH)
     run(desk.place)

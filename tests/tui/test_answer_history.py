@@ -80,6 +80,7 @@ class TestHistory:
             await pilot.press("escape")
             assert pilot.app.screen is screen
 
+    @pytest.mark.campaign(part="app")
     async def test_all_are_deleted_after_a_yes(self, make: MakeApp, ollama: StandIn, runtime: Runtime) -> None:
         ollama.answer(ANSWER, "치킨입니다 [1].")
         async with asking(make()) as (pilot, screen):
@@ -122,6 +123,7 @@ class TestBesideTheRest:
             await until(pilot, lambda: stage(app, "contexts").state == "done")
             assert len(ollama.asked("chat")) > 10
 
+    @pytest.mark.campaign(part="app")
     async def test_the_palette_opens_it_and_offers_what_it_can(self, make: MakeApp) -> None:
         async with running(make()) as (app, pilot):
             titles = {command.title: command for command in app.get_system_commands(app.screen)}
@@ -138,6 +140,7 @@ class TestBesideTheRest:
 class TestPictures:
     """What it looks like."""
 
+    @pytest.mark.campaign(part="app")
     @pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["wide", "narrow"])
     def test_answer(self, make: MakeApp, ollama: StandIn, snap_compare: Any, size: tuple[int, int]) -> None:
         async def run(pilot: AppPilot) -> None:
@@ -149,6 +152,7 @@ class TestPictures:
         ollama.answer(ANSWER + " 김장값은 1억 2천만 원입니다.")
         assert snap_compare(make(show_times=False), terminal_size=size, run_before=run)
 
+    @pytest.mark.campaign(part="app")
     @pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["wide", "narrow"])
     def test_reading(
         self,

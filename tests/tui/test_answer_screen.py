@@ -55,6 +55,7 @@ class TestAsking:
             assert rows(screen)[2].startswith(" [3]   ")
             assert screen.typed == ""
 
+    @pytest.mark.campaign(part="app")
     async def test_a_key_asks_of_all_captions_and_back(
         self, make: MakeApp, ollama: StandIn, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -89,6 +90,7 @@ class TestAsking:
             await until(pilot, lambda: len(screen.dialogue.turns[0].text) > short)
             assert screen.dialogue.running
 
+    @pytest.mark.campaign(part="app")
     async def test_what_is_wrong_with_a_citation_is_told_by_sign_and_words(
         self, make: MakeApp, ollama: StandIn
     ) -> None:
@@ -139,6 +141,7 @@ class TestAsking:
             await until(pilot, lambda: not screen.dialogue.running)
             assert "Stopped" in said(screen)
 
+    @pytest.mark.campaign(part="app")
     @pytest.mark.parametrize("width", [80, 120])
     async def test_how_much_the_model_reads_and_how_long_is_told(
         self, make: MakeApp, ollama: StandIn, runtime: Runtime, width: int
@@ -161,6 +164,7 @@ class TestAsking:
             await until(pilot, lambda: not screen.dialogue.running)
             assert "읽는 중" not in said(screen)
 
+    @pytest.mark.campaign(part="app")
     async def test_a_question_that_is_being_typed_when_the_answer_comes_stays(
         self, make: MakeApp, ollama: StandIn
     ) -> None:
@@ -191,6 +195,7 @@ class TestAsking:
             assert QUESTION not in said(screen)
             assert screen.typed == f"{QUESTION} 소금"
 
+    @pytest.mark.campaign(part="app")
     async def test_a_whole_video_is_told_by_its_windows(self, make: MakeApp, ollama: StandIn) -> None:
         ollama.add(Model(MODEL, context_length=3_072))
         ollama.answer("김장 이야기입니다 [1].")
@@ -217,6 +222,7 @@ class TestAsking:
 
 
 class TestManyVideos:
+    @pytest.mark.campaign(part="app")
     async def test_a_key_has_each_video_answered_then_each_month_and_goes_back(
         self, make: MakeApp, ollama: StandIn
     ) -> None:
@@ -238,6 +244,7 @@ class TestManyVideos:
             assert [screen.dialogue.over] == [None]
             assert "From the best scenes." in toasts(pilot.app)[-1]
 
+    @pytest.mark.campaign(part="app")
     async def test_escape_keeps_the_answers_that_have_come(self, make: MakeApp, ollama: StandIn) -> None:
         ollama.answer(
             "소금을 넣어요 [1].", Turn(" ".join(f"소금은 {n}번째 항아리에 넣어요" for n in range(400)), pace=0.02)
@@ -253,6 +260,7 @@ class TestManyVideos:
             assert "소금을 넣어요 [1]" in said(screen)
             assert len(ollama.asked("chat")) == 2
 
+    @pytest.mark.campaign(part="app")
     async def test_a_count_needs_no_model(self, make: MakeApp, ollama: StandIn) -> None:
         async with asking(make(), "김치가 몇 번 나와?") as (pilot, screen):
             await ask(pilot, screen)
@@ -308,6 +316,7 @@ class TestEnteringHangul:
 
 
 class TestJumping:
+    @pytest.mark.campaign(part="app")
     async def test_keys_go_through_the_citations_and_enter_jumps_to_the_second_of_each(
         self, make: MakeApp, ollama: StandIn, outside: Outside
     ) -> None:
@@ -361,6 +370,7 @@ class TestJumping:
 
 
 class TestStopping:
+    @pytest.mark.campaign(part="app")
     async def test_esc_stops_and_keeps_what_came_then_leaves(
         self, make: MakeApp, ollama: StandIn, runtime: Runtime
     ) -> None:
@@ -439,6 +449,7 @@ class TestWithoutModel:
 
 
 class TestHostileOutput:
+    @pytest.mark.campaign(part="app")
     async def test_it_is_text_and_nothing_else(self, make: MakeApp, ollama: StandIn) -> None:
         hostile = (
             "[b]굵게[/b] [@click=app.quit]끝[/] \x1b[31m빨강\x1b[0m \u202e뒤집힌\x07 [link=file:///x]y[/link] [1]."
@@ -457,6 +468,7 @@ class TestHostileOutput:
 
 
 class TestLoops:
+    @pytest.mark.campaign(part="app")
     async def test_a_loop_is_said_and_asked_for_once_more_by_its_key(self, make: MakeApp, ollama: StandIn) -> None:
         ollama.answer("배추는 40포기입니다 [1]. " + "르메르 24FW 카라리스, " * 200, "소금입니다 [1].")
         async with asking(make()) as (pilot, screen):

@@ -74,6 +74,7 @@ async def save(pilot: AppPilot) -> None:
 
 
 class TestFetching:
+    @pytest.mark.campaign(part="app")
     async def test_each_tab_to_fetch_is_within_the_screen(self, filled: Runtime) -> None:
         follow(filled)
         async with running(SubtitleApp(filled), size=(120, 24)) as (_, pilot):
@@ -91,6 +92,7 @@ class TestFetching:
             assert ticked(screen) == ["videos", "streams"]
             assert screen.languages.value == "ko, en"
 
+    @pytest.mark.campaign(part="app")
     async def test_what_is_changed_is_followed_from_now_on(self, filled: Runtime) -> None:
         follow(filled, SourceOptions(limit=5))
         async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
@@ -197,6 +199,7 @@ class TestModels:
             assert any("GB, for 8GB" in row and "✓" not in row for row in rows.values())
             assert screen.model.value == ""
 
+    @pytest.mark.campaign(part="app")
     async def test_another_model_writes_from_now_on_and_what_is_written_stays(
         self, filled: Runtime, ollama: StandIn
     ) -> None:
@@ -231,6 +234,7 @@ class TestModels:
 
 
 class TestLeaving:
+    @pytest.mark.campaign(part="app")
     async def test_a_key_of_another_screen_keeps_what_is_typed_and_ctrl_s_saves_it(self, filled: Runtime) -> None:
         async with running(SubtitleApp(filled), size=(80, 24)) as (app, pilot):
             screen = await opened(pilot)
@@ -242,6 +246,7 @@ class TestLeaving:
             assert isinstance(app.screen, LibraryScreen)
             assert toasts(app)[-1].startswith("Saved.")
 
+    @pytest.mark.campaign(part="app")
     async def test_esc_asks_once_where_something_would_be_lost(self, filled: Runtime) -> None:
         async with running(SubtitleApp(filled), size=(80, 24)) as (app, pilot):
             screen = await opened(pilot)

@@ -140,6 +140,7 @@ class TestRows:
 
 
 class TestNarrowing:
+    @pytest.mark.campaign(part="app")
     async def test_on_a_low_terminal_the_way_back_to_the_channels_shows_them(self, followed: Runtime) -> None:
         async with running(SubtitleApp(followed), size=(40, 15)) as (app, pilot):
             await press(pilot, "f4")
@@ -267,6 +268,7 @@ class TestDoing:
             assert toasts(app)[-1] == "There is nothing new."
             assert youtube.count() > 0
 
+    @pytest.mark.campaign(part="app")
     async def test_the_footer_says_what_space_does_after_a_stage_that_changed_nothing(
         self, filled: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -286,6 +288,7 @@ class TestDoing:
             app.post_message(StageEnded(idle, halted=False))
             await until(pilot, lambda: footer(app, "space") == "Resume", 5)
 
+    @pytest.mark.campaign(part="app")
     async def test_space_stops_the_job_and_goes_on_with_it(self, empty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(3)))
         hold = youtube.hold("timedtext", after=1)

@@ -124,6 +124,7 @@ class TestScreen:
             await typed(pilot, "치킨")
             assert app.search_screen.scenes.row_count
 
+    @pytest.mark.campaign(part="app")
     async def test_a_screen_that_is_opened_again_begins_none_that_is_under_way(
         self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -149,6 +150,7 @@ class TestScreen:
             assert set(app.screen.query_one(CheckList).results) == doctor.OFFLINE
         assert {begun[name] for name in doctor.OFFLINE - first} == {1}
 
+    @pytest.mark.campaign(part="app")
     async def test_the_palette_has_it_and_it_does_not_open_over_itself(self, app_of: MakeApp) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
             assert "Open: checks" in commands(app)

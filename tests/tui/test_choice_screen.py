@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from textual.widgets import Static
 
 from subtitle_rag import channel_choices
@@ -48,6 +49,7 @@ async def opened(pilot: AppPilot, path: Path) -> None:
     await press(pilot, "enter")
 
 
+@pytest.mark.campaign(part="app")
 async def test_channels_are_chosen_before_anything_is_fetched(hasty: Runtime, youtube: StandIn, tmp_path: Path) -> None:
     kitchens(youtube)
     async with running(SubtitleApp(hasty, show_times=False), size=(100, 30)) as (app, pilot):
@@ -77,6 +79,7 @@ async def test_channels_are_chosen_before_anything_is_fetched(hasty: Runtime, yo
         assert {state.video.channel for state in hasty.library.videos()} == {"숲길"}
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_choice_that_was_left_is_gone_on_with(hasty: Runtime, youtube: StandIn, tmp_path: Path) -> None:
     kitchens(youtube)
     path = takeout(tmp_path)
@@ -94,6 +97,7 @@ async def test_a_choice_that_was_left_is_gone_on_with(hasty: Runtime, youtube: S
     assert [choice.is_chosen for choice in channel_choices.kept_choice(hasty.library)] == [False, False]
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_block_ends_the_counting_and_says_so(hasty: Runtime, youtube: StandIn, tmp_path: Path) -> None:
     kitchens(youtube)
     youtube.refuse(None, 429, times=None)
@@ -105,6 +109,7 @@ async def test_a_block_ends_the_counting_and_says_so(hasty: Runtime, youtube: St
         assert toasts(app)
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_file_that_is_no_list_is_refused_in_words(hasty: Runtime, tmp_path: Path) -> None:
     path = tmp_path / "bookmarks.html"
     path.write_text("<!DOCTYPE NETSCAPE-Bookmark-file-1><A HREF='javascript:alert(1)'>x</A>", encoding="utf-8")

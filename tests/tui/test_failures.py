@@ -52,6 +52,7 @@ def keys(app: SubtitleApp) -> set[str]:
     return {*"rvfuㄱㅍㄹㅕ", "ctrl+a", "ctrl+o", "ctrl+f", "ctrl+u"} & set(app.screen.active_bindings)
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_retry_that_ends_for_another_reason_shows_that_one(hasty: Runtime, youtube: StandIn) -> None:
     clip = members()
     youtube.add(kitchen(*clips(1), clip))
@@ -107,6 +108,7 @@ class TestTelling:
             assert {"ctrl+a", "r", "ㄱ", "ctrl+o", "v", "ㅍ", "ctrl+f", "f", "ㄹ"} == keys(app)
             assert detail(app)[0][:40] in drawn_by(app)
 
+    @pytest.mark.campaign(part="app")
     async def test_what_every_channel_has_some_of_is_no_alarm(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(1), members()))
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
@@ -198,6 +200,7 @@ class TestRetrying:
             await settle(pilot)
             assert hasty.library.counts().searchable == 3
 
+    @pytest.mark.campaign(part="app")
     async def test_a_caption_file_is_read_again(self, empty: Runtime, tmp_path: Path) -> None:
         folder = tmp_path / "자막"
         folder.mkdir()
@@ -218,6 +221,7 @@ class TestRetrying:
 
 
 class TestOpening:
+    @pytest.mark.campaign(part="app")
     async def test_v_opens_the_page_in_the_browser(self, hasty: Runtime, youtube: StandIn, outside: Outside) -> None:
         youtube.add(kitchen(*clips(1), members()))
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
@@ -244,6 +248,7 @@ class TestOpening:
 
 
 class TestFilter:
+    @pytest.mark.campaign(part="app")
     async def test_f_shows_only_what_failed_the_alarms_first(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(2), members(0), members(1), broken()))
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
@@ -286,6 +291,7 @@ class TestFilter:
             assert f"asked again {told}" in then
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_video_says_why_it_has_the_captions_that_it_has(hasty: Runtime, youtube: StandIn) -> None:
     greeting = Caption(kind="manual", lines=((0, 2_000, "안녕하세요 [/red]"),))
     sparse = Clip("sparse00001", "인사만 쓴 영상", captions=[greeting, Caption()], duration=14)

@@ -164,6 +164,7 @@ class TestChoosing:
             assert app.search_screen.query_line.has_focus
             assert app.search_screen.query_line.cursor_position == len(query(app))
 
+    @pytest.mark.campaign(part="app")
     async def test_enter_with_the_last_syllable_takes_what_fits_it(self, app_of: MakeApp) -> None:
         async with running(app_of("ko")) as (app, pilot):
             await pilot.press(*"치킨")
@@ -239,6 +240,7 @@ class TestTakingAway:
             await press(pilot, "backspace", "backspace", "escape")
             assert query(app) == app.search_screen.results.text == "치킨"
 
+    @pytest.mark.campaign(part="app")
     async def test_all_go_at_once_from_the_list_and_by_command(self, app_of: MakeApp) -> None:
         async with running(app_of("en"), self.TEXT) as (app, pilot):
             assert "Find: clear filters" in commands(app)

@@ -120,6 +120,7 @@ class TestKeysOfScenes:
     def named(app: "SubtitleApp") -> set[str]:
         return {hint.description for hint in app.screen.query_one(KeyBar).hints}
 
+    @pytest.mark.campaign(part="app")
     async def test_a_search_screen_names_them_while_it_lists_scenes(self, app_of: MakeApp) -> None:
         async with running(app_of(), size=(120, 30)) as (app, pilot):
             assert not self.named(app) & self.KEYS

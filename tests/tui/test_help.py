@@ -67,6 +67,7 @@ OWN_KEYS = [
 """What opens a screen, a key of its own, what it does there, and what it does elsewhere."""
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_key_that_a_screen_has_for_its_own_has_one_meaning(app_of: MakeApp) -> None:
     async with running(app_of(scenes=[scene(1)]), size=(120, 40)) as (app, pilot):
         elsewhere = await helped(pilot, app)

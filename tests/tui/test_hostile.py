@@ -253,6 +253,7 @@ class TestSearching:
                 look(app, where=name, literal="with “[red]빨강[/]" if name == "widths" else "")
                 app.search_screen.query_line.value = ""
 
+    @pytest.mark.campaign(part="app")
     async def test_a_library_that_cannot_be_opened(self, app_of: MakeApp) -> None:
         async with running(app_of(scenes=[]), size=(80, 24)) as (app, pilot):
             for name in HOSTILE:
@@ -295,6 +296,7 @@ class TestLibrary:
             await pilot.press("f", "f1")
             await looked(pilot, HelpScreen)
 
+    @pytest.mark.campaign(part="app")
     async def test_settings_and_removals(self, filled: Runtime) -> None:
         async with running(SubtitleApp(filled), size=(80, 24), notifications=True) as (app, pilot):
             await press(pilot, "f4", "tab")
@@ -352,6 +354,7 @@ class TestLibrary:
 class TestAnswers:
     """What a model writes, the scenes that it is given, and the answers that are kept."""
 
+    @pytest.mark.campaign(part="app")
     @pytest.mark.parametrize("size", SIZES)
     async def test_answers_and_history(self, filled: Runtime, size: tuple[int, int]) -> None:
         names = ("markup", "escapes", "joiners", "word")

@@ -384,6 +384,7 @@ class TestUpdate:
         monkeypatch.setattr(session, "forget_extractor", lambda: pip.put("forgotten"))
         return pip
 
+    @pytest.mark.campaign(part="app")
     async def test_a_newer_one_comes_at_a_key(self, empty: Runtime, aged: Pip) -> None:
         async with running(SubtitleApp(empty), size=(120, 40)) as (app, pilot):
             await until(pilot, lambda: "is 100 days old and may soon fail: F7 updates" in bar(app, "update"))
@@ -416,6 +417,7 @@ class TestUpdate:
         monkeypatch.setattr(distributions, "version", version_of_nothing)
         assert offers.find_update(empty) is None
 
+    @pytest.mark.campaign(part="app")
     async def test_a_failure_is_told_with_the_line_and_tried_again(self, empty: Runtime, aged: Pip) -> None:
         aged.put("refused")
         async with running(SubtitleApp(empty), size=(200, 40)) as (app, pilot):
@@ -429,6 +431,7 @@ class TestUpdate:
             await pilot.press("f7")
             await until(pilot, lambda: any("is installed." in toast for toast in toasts(app)))
 
+    @pytest.mark.campaign(part="app")
     async def test_a_job_and_an_update_wait_for_each_other(self, hasty: Runtime, youtube: StandIn, aged: Pip) -> None:
         """Both use the files of yt-dlp."""
         youtube.add(*clips(1))
@@ -444,6 +447,7 @@ class TestUpdate:
             await settle(pilot)
             assert hasty.library.counts().videos == 1
 
+    @pytest.mark.campaign(part="app")
     async def test_during_a_job_it_is_refused(self, hasty: Runtime, youtube: StandIn, aged: Pip) -> None:
         youtube.add(*clips(1))
         youtube.refuse("timedtext", 429, times=5)

@@ -159,6 +159,7 @@ class TestChoosing:
             await pilot.press("ctrl+o")
             await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
 
+    @pytest.mark.campaign(part="app")
     async def test_it_is_in_the_palette(self, app_of: MakeApp) -> None:
         async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
             [run] = [c.callback for c in app.get_system_commands(app.screen) if c.title == "Find: choose player"]
@@ -167,6 +168,7 @@ class TestChoosing:
 
 
 class TestDefault:
+    @pytest.mark.campaign(part="app")
     async def test_space_is_for_this_run_and_the_next(
         self, app_of: MakeApp, runtime: Runtime, outside: Outside
     ) -> None:

@@ -202,6 +202,7 @@ class TestInForce:
 
 
 class TestTheCommand:
+    @pytest.mark.campaign(part="app")
     def test_ids_keys_and_meanings_are_listed(self, tmp_path: Path) -> None:
         (tmp_path / "config.toml").write_text('[keys]\n"app.library" = "f10"')
         command = [sys.executable, "-m", "subtitle_rag", "--home", str(tmp_path), "--language", "en", "keys"]

@@ -10,6 +10,7 @@ from subtitle_rag.tui.widgets.text_field import LATE_S
 from tests.tui.conftest import MakeApp, Outside, at_once, press, running, scene, settle, toasts
 
 
+@pytest.mark.campaign(part="app")
 async def test_function_keys_work_in_every_screen_and_dialog(app_of: MakeApp) -> None:
     async with running(app_of(scenes=[scene()])) as (app, pilot):
         for key, kind, height in (
@@ -52,6 +53,7 @@ async def test_a_syllable_that_comes_after_the_key_stays_with_its_word(app_of: M
             assert app.screen.path.value == ""
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_syllable_is_the_commands_of_its_keys(app_of: MakeApp) -> None:
     async with running(app_of(scenes=[scene()]), size=(120, 40)) as (app, pilot):
         await press(pilot, "f4")
@@ -72,6 +74,7 @@ async def test_ctrl_c_says_how_to_quit(app_of: MakeApp) -> None:
         assert toasts(app) == ["Ctrl+Q quits."]
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_double_click_plays(app_of: MakeApp, outside: Outside) -> None:
     async with running(app_of(scenes=[scene(1), scene(2)]), "치킨", size=(120, 30)) as (_, pilot):
         await pilot.click("#scenes", offset=(5, 2))

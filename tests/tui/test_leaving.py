@@ -89,6 +89,7 @@ class TestAsking:
             await pilot.press("ctrl+q", "ctrl+q")
         assert not app.is_running
 
+    @pytest.mark.campaign(part="app")
     async def test_without_a_job_nothing_is_asked(self, unindexed: Runtime) -> None:
         async with running(SubtitleApp(unindexed)) as (app, pilot):
             await pilot.press("ctrl+q")
@@ -177,6 +178,7 @@ def test_an_errand_is_read_as_it_was_written(errand: JobRequest) -> None:
 
 
 class TestWhileItCloses:
+    @pytest.mark.campaign(part="app")
     async def test_a_late_message_finds_no_screens_and_harms_nothing(self, runtime: Runtime) -> None:
         """Screens lose their widgets before the app stops reading its messages."""
         app, counts = SubtitleApp(runtime), runtime.library.counts()

@@ -60,6 +60,7 @@ def test_no_letter_of_the_app_is_taken_by_a_screen_or_its_widgets() -> None:
     assert elsewhere == by_design
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_letter_opens_from_the_list_in_both_modes(app_of: MakeApp) -> None:
     async with running(app_of(), "치킨", size=(100, 30)) as (app, pilot):
         for letter, opened in (
@@ -83,6 +84,7 @@ async def test_a_letter_opens_from_the_list_in_both_modes(app_of: MakeApp) -> No
         assert app.search_screen.query_line.value == "치킨"
 
 
+@pytest.mark.campaign(part="app")
 async def test_letters_are_typed_into_a_field(app_of: MakeApp) -> None:
     async with running(app_of(), size=(100, 30)) as (app, pilot):
         await pilot.press("t", "a", "l", "ㅁ", "question_mark")
@@ -90,6 +92,7 @@ async def test_letters_are_typed_into_a_field(app_of: MakeApp) -> None:
         assert app.screen is app.search_screen
 
 
+@pytest.mark.campaign(part="app")
 async def test_mark_preview_and_player_have_letters_beside_the_list(app_of: MakeApp, outside: Outside) -> None:
     async with running(app_of(), "치킨", size=(120, 30)) as (app, pilot):
         await press(pilot, "tab")
@@ -103,6 +106,7 @@ async def test_mark_preview_and_player_have_letters_beside_the_list(app_of: Make
         assert len(outside.copied) == 1
 
 
+@pytest.mark.campaign(part="app")
 async def test_the_slash_goes_back_to_the_search_from_any_page(app_of: MakeApp) -> None:
     async with running(app_of(), "치킨", size=(100, 30)) as (app, pilot):
         for opening in ("b", "h", "c"):
@@ -113,6 +117,7 @@ async def test_the_slash_goes_back_to_the_search_from_any_page(app_of: MakeApp) 
             assert app.screen.query_line.has_focus, opening
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_letter_in_a_dialog_is_no_command_of_the_app(app_of: MakeApp) -> None:
     async with running(app_of(), "치킨", size=(100, 30)) as (app, pilot):
         await press(pilot, "tab", "question_mark")
@@ -122,6 +127,7 @@ async def test_a_letter_in_a_dialog_is_no_command_of_the_app(app_of: MakeApp) ->
         assert isinstance(app.screen, BaseScreen)
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_letter_without_effect_is_not_typed_into_the_query(app_of: MakeApp) -> None:
     async with running(app_of(), "치킨", size=(100, 30)) as (app, pilot):
         await pilot.press("tab", "z", "x")  # nothing to bring back, no job to stop
@@ -150,6 +156,7 @@ async def test_the_footer_names_letters_where_they_are_commands(app_of: MakeApp)
         assert "List" not in in_list
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_slash_is_typed_into_a_field_though_it_is_a_key(
     filled: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:

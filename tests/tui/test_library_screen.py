@@ -115,6 +115,7 @@ class TestEmpty:
                 assert said(app, "#check").startswith(answer)
                 assert bool(said(app, "#check")) == bool(answer)
 
+    @pytest.mark.campaign(part="app")
     async def test_enter_on_a_path_that_is_not_there_says_so_here(self, unindexed: Runtime) -> None:
         async with running(SubtitleApp(unindexed), size=(100, 30)) as (app, pilot):
             await paste(pilot, "/없는/[b]곳")
@@ -124,6 +125,7 @@ class TestEmpty:
             assert said(app, "#check").startswith("✓ channel")
             assert said(app, "#failures") == "", "the refusal is of a text that is no longer there"
 
+    @pytest.mark.campaign(part="app")
     async def test_an_address_that_can_only_be_listened_to_offers_that(
         self, unindexed: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -144,6 +146,7 @@ class TestEmpty:
             assert asked == [["https://vimeo.com/1"]]
             assert isinstance(app.screen, ConfirmScreen)
 
+    @pytest.mark.campaign(part="app")
     async def test_films_without_captions_offer_listening_with_their_length(
         self, unindexed: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -158,6 +161,7 @@ class TestEmpty:
             text = "\n".join(str(line.content) for line in app.screen.query(Static))
             assert "1 video without captions: 3 min 20 s of sound, about 3 min 20 s of listening" in text
 
+    @pytest.mark.campaign(part="app")
     async def test_a_film_with_captions_inside_is_indexed(
         self, unindexed: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -196,6 +200,7 @@ class TestJobs:
             await settle(pilot)
             assert not app.screen.query_one("#job").display
 
+    @pytest.mark.campaign(part="app")
     async def test_the_same_job_is_not_begun_twice_and_another_one_waits(
         self, unindexed: Runtime, tmp_path: Path
     ) -> None:
@@ -284,6 +289,7 @@ async def test_a_library_that_is_being_opened_is_not_said_to_be_empty(
 
 
 class TestFull:
+    @pytest.mark.campaign(part="app")
     async def test_f2_lists_the_videos_and_escape_returns(self, app_of: MakeApp) -> None:
         async with running(app_of("ko"), size=(100, 30)) as (app, pilot):
             await press(pilot, "f4")
@@ -298,6 +304,7 @@ class TestFull:
             assert app.screen is app.search_screen
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_video_that_was_heard_says_by_which_model(unindexed: Runtime) -> None:
     video = Video("file-heard", "국수", "films", "films", source="/films/국수.wav")
     track = heard_track([Cue(0, 2_000, "육수부터 끓여요")], [], "ko", "small@1", "int8")

@@ -103,6 +103,7 @@ def byline(app: SubtitleApp) -> str:
     return next(iter(app.search_screen.scenes.rows.values()))[1].plain
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_scene_is_marked_edited_listed_and_removed(
     app_of: MakeApp, unmarked: Runtime, outside: Outside
 ) -> None:
@@ -145,6 +146,7 @@ async def test_a_scene_is_marked_edited_listed_and_removed(
         assert "✦" not in byline(app)
 
 
+@pytest.mark.campaign(part="app")
 async def test_the_key_of_tags_is_offered_while_a_mark_has_one(app_of: MakeApp, unmarked: Runtime) -> None:
     async with running(app_of(), "소스", size=(120, 40)) as (app, pilot):
         await press(pilot, "ctrl+a", "ctrl+l")
@@ -177,6 +179,7 @@ async def export(pilot: AppPilot) -> ExportScreen:
     return screen
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_text_of_another_format_that_comes_late_is_never_written(app_of: MakeApp, outside: Outside) -> None:
     async with running(app_of(), "소스", size=(120, 40)) as (_, pilot):
         screen = await export(pilot)
@@ -193,6 +196,7 @@ def text(screen: ExportScreen) -> str:
     return str(screen.query_one("#export-text", Static).content)
 
 
+@pytest.mark.campaign(part="app")
 async def test_scenes_are_exported_with_a_preview_to_a_file_and_the_clipboard(
     app_of: MakeApp, unmarked: Runtime, outside: Outside, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,6 +77,7 @@ class TestTheApp:
             await look(pilot)
             assert written[3:] == ["\x1b]2;subtitle-rag\a\x1b[23;2t"]
 
+    @pytest.mark.campaign(part="app")
     async def test_a_short_job_or_somebody_who_looks_is_left_alone(
         self, notifying: Runtime, written: list[str]
     ) -> None:

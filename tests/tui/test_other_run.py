@@ -47,6 +47,7 @@ async def test_a_running_job_of_another_window_is_no_stopped_one(
             assert not app.search_screen.query_one("#job").display
 
 
+@pytest.mark.campaign(part="app")
 async def test_what_another_window_leaves_can_be_resumed_here(
     unindexed: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,6 @@
 """The overview of a video or channel: opened from everywhere, read in a thread, and each row opens its second."""
 
+import pytest
 from textual.widgets import Static
 
 from subtitle_rag.content_overview import ChannelOverview, OverviewTerm, VideoOverview
@@ -36,6 +37,7 @@ async def open_of_video(pilot: AppPilot) -> OverviewScreen:
     return opened(pilot.app)
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_result_s_video_opens_and_its_rows_play_their_second(app_of: MakeApp, outside: Outside) -> None:
     async with running(app_of(), size=(100, 30)) as (app, pilot):
         await pilot.press("ctrl+f12")
@@ -60,6 +62,7 @@ async def test_a_result_s_video_opens_and_its_rows_play_their_second(app_of: Mak
         assert not isinstance(app.screen, OverviewScreen)
 
 
+@pytest.mark.campaign(part="app")
 async def test_titles_are_passed_over_and_a_click_opens_too(app_of: MakeApp, outside: Outside) -> None:
     async with running(app_of(), size=(100, 40)) as (_, pilot):
         screen = await open_of_video(pilot)
@@ -71,6 +74,7 @@ async def test_titles_are_passed_over_and_a_click_opens_too(app_of: MakeApp, out
         assert [played["at_ms"] for played in outside.played] == [165_240]
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_row_can_be_marked(filled: Runtime) -> None:
     async with running(SubtitleApp(filled), size=(100, 30)) as (_, pilot):
         await open_of_video(pilot)
@@ -80,6 +84,7 @@ async def test_a_row_can_be_marked(filled: Runtime) -> None:
         assert mark.at_ms == 90_535
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_channel_lists_its_videos_which_open_theirs(filled: Runtime, outside: Outside) -> None:
     filled.library.summaries.put(VideoSummary("sample-0001", SUMMARY, "m", "d", "p", 1, True, 1, 1, 1, 1))
     async with running(SubtitleApp(filled), size=(100, 40)) as (app, pilot):

@@ -56,6 +56,7 @@ def drawn(pilot: AppPilot) -> int:
     return sum(letter in BLOCKS for row in rows for letter in row)
 
 
+@pytest.mark.campaign(part="app")
 async def test_the_scene_has_its_picture_and_another_video_none(app_of: MakeApp, pictured: Path) -> None:
     async with running(app_of(), "소스에 찍어 먹는 치킨", size=(160, 48)) as (app, pilot):
         await until(pilot, lambda: drawn(pilot) > 50)

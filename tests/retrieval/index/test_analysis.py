@@ -204,6 +204,7 @@ class TestAnalysisInTheApp:
             channel = runtime.library.videos()[0].video.channel_id
             assert isinstance(propose_names(runtime, channel), list)
 
+    @pytest.mark.campaign(part="flows")
     def test_no_module_of_the_app_asks_for_an_analyzer_of_its_own(self) -> None:
         sources = {path: path.read_text(encoding="utf-8") for path in Path(tui.__file__).parent.rglob("*.py")}
         assert len(sources) > 50

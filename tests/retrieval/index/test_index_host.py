@@ -110,6 +110,7 @@ def test_clients_share_one_host_and_it_leaves_after_the_last(folder: Path) -> No
     assert (folder / "host.log").read_text() == ""
 
 
+@pytest.mark.campaign(part="flows")
 def test_processes_that_start_at_once_end_with_one_host(folder: Path) -> None:
     clients = [start_client(folder) for _ in range(3)]
     try:
@@ -188,6 +189,7 @@ def test_a_killed_host_is_started_again_and_nothing_acknowledged_is_lost(folder:
     index.close()
 
 
+@pytest.mark.campaign(part="flows")
 @posix
 def test_a_killed_client_no_longer_counts(folder: Path) -> None:
     client = start_client(folder)
@@ -200,6 +202,7 @@ def test_a_killed_client_no_longer_counts(folder: Path) -> None:
     index.close()
 
 
+@pytest.mark.campaign(part="flows")
 @posix
 def test_the_entry_of_a_dead_host_is_replaced(folder: Path) -> None:
     index = HostedIndex(folder, META)
@@ -227,6 +230,7 @@ def test_an_entry_that_leads_nowhere_is_replaced(folder: Path) -> None:
     index.close()
 
 
+@pytest.mark.campaign(part="flows")
 def test_a_copied_folder_has_a_host_of_its_own(folder: Path, tmp_path: Path) -> None:
     index = HostedIndex(folder, META)
     index.insert([point(1)])
@@ -242,6 +246,7 @@ def test_a_copied_folder_has_a_host_of_its_own(folder: Path, tmp_path: Path) -> 
     assert came_true(lambda: host_pid(copy) is None)
 
 
+@pytest.mark.campaign(part="flows")
 @posix
 def test_a_host_that_cannot_come_back_is_unreachable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = HostedIndex(folder, META)

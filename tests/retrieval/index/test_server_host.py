@@ -94,6 +94,7 @@ class TestRequests:
             assert len(paths) <= 3
             assert paths[2:] in ([], ["/points"])
 
+    @pytest.mark.campaign(part="flows")
     def test_a_new_process_counts_before_and_imports_no_engine(self, served: Runtime, server: StandIn) -> None:
         served.searcher.search(parse_query("국수"))
         sent(server)
@@ -183,6 +184,7 @@ def failure(cache: Path, qdrant: QdrantSettings) -> str | None:
     return caught.code if caught else None
 
 
+@pytest.mark.campaign(part="flows")
 def test_failures_are_those_of_the_server_itself(server: StandIn, tmp_path: Path) -> None:
     server.version = "1.17.3"
     assert failure(tmp_path, settings(server)) == "qdrant_old"

@@ -42,6 +42,7 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HostedMo
     end_hosts([tmp_path / "neural"])
 
 
+@pytest.mark.campaign(part="flows")
 @pytest.mark.hosts
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGILL is POSIX's")
 def test_a_processor_that_ends_the_models_process_is_told_and_words_go_on(
