@@ -107,11 +107,13 @@ class AnswerStream:
         while end := self._find_end():
             shown += self._end_sentence(self._sentence[:end])
             self._sentence, self._shown, self._looked = self._sentence[end:], 0, 0
-        key = _key(self._sentence)
-        may_be_asked = any(asked.startswith(key) for asked in self._asked)
-        if self._shown or not (may_be_asked or self._repeats(key) or self._recites(key)):
-            shown += self._give(self._sentence[self._shown :])
-            self._shown = len(self._sentence)
+        if not self._shown:
+            key = _key(self._sentence)
+            may_be_asked = any(asked.startswith(key) for asked in self._asked)
+            if may_be_asked or self._repeats(key) or self._recites(key):
+                return shown
+        shown += self._give(self._sentence[self._shown :])
+        self._shown = len(self._sentence)
         return shown
 
     def _find_end(self) -> int:
