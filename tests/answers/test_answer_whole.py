@@ -10,6 +10,7 @@ from tests.answers.desk import KIMCHI, QUESTION, SAUCE, SEARCH, Desk, fill, put_
 from tests.answers.model import quoting, scenes
 from tests.contexts.desk import talk
 from tests.stand_ins.ollama import Model
+from tests.support.failures import failing
 from tests.support.searchable import video
 
 
@@ -81,9 +82,8 @@ def test_a_whole_video_that_is_not_evident_is_asked_for(desk: Desk) -> None:
 
 def test_an_unknown_video_is_no_video(desk: Desk) -> None:
     fill(desk)
-    with pytest.raises(UsageError) as caught:
+    with failing("unknown_video", UsageError):
         desk.ask(QUESTION, videos=("없는 영상",))
-    assert caught.value.code == "unknown_video"
 
 
 # --- several videos ---
@@ -135,9 +135,8 @@ def test_captions_beyond_half_of_the_models_context_are_searched_or_refused(desk
     assert desk.ask("소스", model="small:q4").answer.evidence.kind == "search"
     assert desk.chats()
     asked = len(desk.chats())
-    with pytest.raises(UsageError) as failure:
+    with failing("whole_too_long", UsageError) as failure:
         desk.ask("소스", model="small:q4", options=AnswerOptions(whole=True))
-    assert failure.value.code == "whole_too_long"
     assert failure.value.details["most"] == 2_048 < failure.value.details["tokens"]
     assert len(desk.chats()) == asked
 
@@ -146,9 +145,8 @@ def test_captions_beyond_half_of_the_models_context_are_searched_or_refused(desk
 def test_words_that_choose_scenes_do_not_go_with_all_captions(desk: Desk, question: str) -> None:
     fill(desk)
     assert desk.ask(question).answer.evidence.kind == "search"
-    with pytest.raises(UsageError) as failure:
+    with failing("whole_of_words", UsageError):
         desk.ask(question, options=AnswerOptions(whole=True))
-    assert failure.value.code == "whole_of_words"
 
 
 @pytest.mark.campaign(part="flows")

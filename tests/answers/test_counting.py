@@ -6,6 +6,7 @@ from subtitle_rag.answers.gathering import AnswerOptions
 from subtitle_rag.domain import UsageError
 from tests.answers.desk import Desk, Told
 from tests.support.cases import cases
+from tests.support.failures import failing
 from tests.support.searchable import video
 
 CHICKEN = video("chicken0001", "치킨 먹는 날", published="2025-03-01")
@@ -91,9 +92,8 @@ def test_the_answer_has_the_language_of_the_question(said: Desk) -> None:
 
 
 def test_an_unknown_filter_is_an_error_here_too(said: Desk) -> None:
-    with pytest.raises(UsageError) as caught:
+    with failing("unknown_video", UsageError):
         said.ask("치킨이 몇 번 나와? video:없는영상")
-    assert caught.value.code == "unknown_video"
 
 
 def test_many_videos_are_summed_behind_the_first(desk: Desk) -> None:

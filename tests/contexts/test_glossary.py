@@ -117,11 +117,6 @@ def test_lists_survive_their_text(entries: list[str]) -> None:
     assert all(0 < len(entry) <= MAX_LETTERS and entry.isprintable() for entry in once)
 
 
-@given(st.text(max_size=200))
-def test_any_text_is_a_list(text: str) -> None:
-    assert parse_list("\n".join(parse_list(text))) == parse_list(text)
-
-
 @pytest.mark.campaign(part="flows")
 def test_names_of_a_real_channel(analyzer: Analyzer, real_data: Path) -> None:
     """Real captions: most brands that the talk turns about are among the first twenty."""

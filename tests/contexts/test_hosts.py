@@ -36,7 +36,7 @@ def test_the_first_prompt_of_a_video_is_told_before_its_answer_and_later_ones_wi
 @pytest.mark.campaign(part="flows")
 def test_the_time_of_reading_follows_from_what_was_read_before(desk: Desk) -> None:
     for name in ("a", "b"):
-        desk.put(name, talk(40, seed=ord(name)))
+        desk.put(name, talk(3, seed=ord(name), words=30))
     desk.write()
     long = [each for each in requests(desk) if each.state == "reading" and each.tokens >= SPEED_TOKENS]
     assert [each.seconds > 0 for each in long] == [False, True]

@@ -11,6 +11,7 @@ from subtitle_rag.contexts import prompt_layout
 from subtitle_rag.contexts.context_prompt import PromptPlan, plan
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, VERSION, ContextPrompt
 from subtitle_rag.domain import UsageError
+from tests.support.failures import failing
 from tests.support.invented import WORDS, video, window
 
 OWN = "요리 영상입니다.\n{title}\n{glossary}\n{transcript}\n\n이 구간:\n{window}\n짧게 쓰세요."
@@ -57,9 +58,8 @@ def plan_of(prompt: ContextPrompt, *texts: str, largest: int = 16_384, title: st
     ],
 )
 def test_a_faulty_file_is_refused_with_its_line(file: Path, text: str | bytes, line: int | None, reason: str) -> None:
-    with pytest.raises(UsageError) as caught:
+    with failing("bad_prompt", UsageError) as caught:
         read(file, text)
-    assert caught.value.code == "bad_prompt"
     assert caught.value.details["place"] == (f"{file}:{line}" if line else str(file))
     assert reason in caught.value.details["reason"]
 

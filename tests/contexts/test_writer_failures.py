@@ -14,6 +14,7 @@ from subtitle_rag.models import context_models
 from tests.contexts.desk import Desk, beginnings, blocked, meanwhile, talk, windows_asked
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_models import Json
+from tests.support.failures import failing
 from tests.support.invented import WORDS, came_true
 
 CLEAN = "국수를 삶아 먹는 장면입니다."
@@ -50,9 +51,8 @@ def test_a_model_that_is_missing_is_told_with_how_to_get_it(desk: Desk) -> None:
 
 
 def test_without_any_host_there_is_no_run(desk: Desk) -> None:
-    with pytest.raises(AppError) as raised:
+    with failing("llm_off"):
         list(Writer(desk.place.library, desk.place.indexer, [], "writer:q4").run())
-    assert raised.value.code == "llm_off"
 
 
 @pytest.mark.parametrize("model", [Model("far:q4", remote_host="https://ollama.com"), Model("big:120b-cloud")])
@@ -97,13 +97,12 @@ def test_a_server_that_answers_nothing_three_times_in_a_row_is_given_up(desk: De
     assert report.written == 0
 
 
-@pytest.mark.parametrize("failures", [1, 2])
-def test_a_window_is_asked_for_again_until_it_is_answered(desk: Desk, failures: int) -> None:
+def test_a_window_is_asked_for_again_until_it_is_answered(desk: Desk) -> None:
     own = desk.put("a", talk(2))
-    desk.ollama.refuse("chat", 500, times=failures)
+    desk.ollama.refuse("chat", 500, times=2)
     report = desk.write()
     assert (report.written, report.failed, report.blocked) == (2, 0, None)
-    assert windows_asked(desk.chats()) == [own[0].text] * (failures + 1) + [own[1].text]
+    assert windows_asked(desk.chats()) == [own[0].text] * 3 + [own[1].text]
 
 
 def test_a_window_that_stays_without_an_answer_is_passed_over_and_stays_due(desk: Desk) -> None:

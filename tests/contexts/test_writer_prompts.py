@@ -11,6 +11,7 @@ from subtitle_rag.domain import ContextsDue, OverviewWritten, UsageError
 from subtitle_rag.library.context_store import GIVEN, WindowSelection
 from tests.contexts.desk import Desk, talk
 from tests.stand_ins.ollama import Model, shared_prefix
+from tests.support.failures import failing
 
 OWN = ContextPrompt.of("요리 영상입니다.\n{title}\n{transcript}\n\n{window}\n짧게 쓰세요.")
 OTHER = ContextPrompt.of("여행 영상입니다.\n{title}\n{transcript}\n\n{window}\n짧게 쓰세요.")
@@ -108,7 +109,6 @@ def test_files_are_found_beside_the_config_and_channels_by_id_or_name(tmp_path: 
 
 @pytest.mark.parametrize("name", ["missing.txt", "~nobody-here/x.txt"])
 def test_a_file_that_is_not_there_is_told(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError) as caught:
+    with failing("bad_prompt", UsageError) as caught:
         ContextPrompts.read(settings_of(tmp_path, contexts=name), ())
-    assert caught.value.code == "bad_prompt"
     assert name in caught.value.details["place"]

@@ -13,7 +13,6 @@ import pytest
 
 from subtitle_rag.exporting import clip_files
 from tests.stand_ins.youtube import Caption, Channel, Clip, StandIn, stand_in
-from tests.support.cases import cases
 from tests.support.commandline import Run, ran
 from tests.support.hermetic import program
 from tests.support.invented import end_hosts
@@ -116,7 +115,7 @@ def test_a_clip_that_is_there_is_not_made_again(local: Run, tmp_path: Path) -> N
     assert probed(path)[0] == pytest.approx(4.0, abs=0.1)
 
 
-@cases("wrong", ["no film", "another length"])
+@pytest.mark.parametrize("wrong", ["no film", "another length"])
 def test_a_file_under_the_name_of_a_clip_is_believed_only_if_it_is_whole(
     local: Run, tmp_path: Path, video_file: Path, wrong: str
 ) -> None:
@@ -127,7 +126,7 @@ def test_a_file_under_the_name_of_a_clip_is_believed_only_if_it_is_whole(
     assert probed(path)[0] == pytest.approx(4.0, abs=0.1)
 
 
-@cases("options", [(), ("--exact",), ("--join",)])
+@pytest.mark.parametrize("options", [(), ("--exact",), ("--join",)])
 def test_a_time_beyond_the_film_makes_no_clip(local: Run, tmp_path: Path, options: tuple[str, ...]) -> None:
     out = tmp_path / "out"
     refused = local("clip", f"{ID}@0:30-0:40", *options, "-o", out, "--json")
@@ -135,7 +134,7 @@ def test_a_time_beyond_the_film_makes_no_clip(local: Run, tmp_path: Path, option
     assert not out.exists() or files(out) == []
 
 
-@cases("options", [(), ("--exact",)])
+@pytest.mark.parametrize("options", [(), ("--exact",)])
 def test_a_clip_that_the_film_ends_says_so(local: Run, tmp_path: Path, options: tuple[str, ...]) -> None:
     command = ("clip", f"{ID}@0:20-0:40", *options, "-o", tmp_path / "out")
     (clip,) = local(*command, "--json").result["clips"]
@@ -198,7 +197,7 @@ def test_a_joined_video_has_the_size_and_the_rate_of_its_files(
     assert local(*command, "--force").code == 0
 
 
-@cases("command", [(f"{ID}@0:08-0:09",), (f"{ID}@0:08-0:09", "--join")])
+@pytest.mark.parametrize("command", [(f"{ID}@0:08-0:09",), (f"{ID}@0:08-0:09", "--join")])
 def test_the_name_of_a_video_is_no_folder(local: Run, tmp_path: Path, command: tuple[str, ...]) -> None:
     path = tmp_path / "out.mkv"
     refused = local("clip", *command, "-o", path, "--json")
@@ -246,8 +245,8 @@ def test_without_ffmpeg_one_sentence_says_so(local: Run, tmp_path: Path, monkeyp
     assert not (tmp_path / "out").exists()
 
 
-def test_no_scene_is_a_mistake(run: Run) -> None:
-    assert run("clip", "--json").failure == "nothing_to_clip"
+def test_no_scene_is_a_mistake(local: Run) -> None:
+    assert local("clip", "--json").failure == "nothing_to_clip"
 
 
 def test_folders_of_killed_runs_are_swept(local: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

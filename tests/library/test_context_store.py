@@ -145,17 +145,6 @@ def test_a_context_that_is_to_be_redone_counts_until_it_is_replaced(library: Lib
     assert library.contexts.missing("a", RECIPE) == {own[1].id: 0}
 
 
-def test_only_some_channels_or_videos_are_redone(library: Library) -> None:
-    for id, channel in (("a", "c1"), ("b", "c1"), ("c", "c2")):
-        write(library, context(put(library, id, 1, channel_id=channel)[0]))
-    contexts = library.contexts
-    assert contexts.redo(channels=["c2"]) == 1
-    assert list(contexts.work(RECIPE)) == ["c"]
-    assert contexts.redo(videos=["b"]) == 1
-    assert set(contexts.work(RECIPE)) == {"b", "c"}
-    assert contexts.redo(channels=["c2"], videos=["a"]) == 0
-
-
 def test_a_text_is_not_replaced_by_nothing(library: Library) -> None:
     own = put(library, "a", 1)
     write(library, context(own[0]))

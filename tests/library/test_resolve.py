@@ -7,6 +7,7 @@ from subtitle_rag.domain import UsageError
 from subtitle_rag.library.resolve import named_channel, named_sources, resolve_name
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library
+from tests.support.failures import failing
 from tests.support.invented import RULE, track, video
 
 SITE = "https://www.youtube.com"
@@ -72,7 +73,6 @@ def test_a_source_is_found_by_a_part_although_a_channel_has_the_whole_name(libra
 def test_one_channel_is_meant_or_the_names_are_told(library: Library) -> None:
     assert named_channel(library, "느린 부엌") == "UC0"
     assert named_channel(library, "엌 2") == "UC1"
-    with pytest.raises(UsageError) as refused:
+    with failing("several_named", UsageError) as refused:
         named_channel(library, "부엌")
-    assert refused.value.code == "several_named"
     assert "느린 부엌 (UC0), 느린 부엌 2 (UC1)" in refused.value.message
