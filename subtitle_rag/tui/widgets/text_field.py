@@ -110,7 +110,8 @@ class TextField(Input):
     def take_paste(self, text: str) -> None:
         """Take text pasted elsewhere on the screen as one pasted here."""
         if address := pasted_address(text):
-            self.post_message(AddressPasted(address))
+            # from the field: what its screen sends does not go further up than there
+            self.post_message(AddressPasted(address).set_sender(self))
         else:
             self.put(text)
 
