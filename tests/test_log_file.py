@@ -570,3 +570,10 @@ def test_no_line_from_info_on_is_given_text_of_the_library() -> None:
                 offences.append(f"{path.name}:{node.lineno}: {texts}")
     assert offences == []
     assert seen > 50
+
+
+@examples(
+    text=st.text(min_size=6, max_size=60), kind=st.sampled_from([ValueError, RuntimeError, KeyError, LookupError])
+)
+def test_no_text_of_an_exception_is_told(text: str, kind: type[Exception]) -> None:
+    assert describe(kind(text)) == kind.__name__

@@ -417,3 +417,10 @@ def test_a_part_of_several_names_removes_nothing(indexed: Run) -> None:
     assert (refused.code, refused.failure) == (2, "several_named")
     assert "영상 0, 영상 1, 영상 2" in refused.err
     assert indexed("status", "--json").result["videos"] == 3
+
+
+def test_declining_keeps_the_note_of_a_killed_removal(indexed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed_removal(indexed, monkeypatch, "captions")
+    assert declined(indexed, monkeypatch, "captions").code == 0
+    again = indexed("remove", "captions", "--yes")
+    assert again.out.splitlines() == ["Removed: 영상 0", "Removed: 영상 1", "Removed: 영상 2"]

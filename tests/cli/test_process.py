@@ -13,7 +13,7 @@ import pytest
 
 from subtitle_rag.config import settings as config
 from subtitle_rag.runtime import Runtime
-from tests.support.invented import caption_folder, dump, end_hosts
+from tests.support.invented import came_true, caption_folder, dump, end_hosts
 
 COMMAND = [sys.executable, "-m", "subtitle_rag"]
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, signals and terminals are POSIX's here")
@@ -224,3 +224,21 @@ def test_progress_is_drawn_on_a_terminal_s_stderr(home: Path, captions: Path) ->
     assert "12/12" in shown
     assert "/s" in shown
     assert "0:00:00" in shown  # time left
+
+
+@pytest.mark.campaign(part="hosts")
+@pytest.mark.hosts
+def test_the_host_outlives_its_client_for_a_while(indexed: Path) -> None:
+    from subtitle_rag.hosting.entry import host_entry
+
+    def host() -> int | None:
+        entry = host_entry(indexed / "data" / "index")
+        return entry["pid"] if entry else None
+
+    assert finished(indexed, "search", "국수").returncode == 0
+    first = host()
+    assert first is not None
+    assert finished(indexed, "search", "바다").returncode == 0
+    assert host() == first
+    end_hosts([indexed / "data" / "index"])
+    assert came_true(lambda: host() is None)

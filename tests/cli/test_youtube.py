@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.library.store import Library
 from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn, stand_in
 from tests.support.commandline import Run
 from tests.support.invented import came_true, end_hosts
@@ -388,3 +389,32 @@ def test_what_a_list_lacks_is_told_by_index_and_status(run: Run, youtube: StandI
     assert sentence in done.err
     assert sentence in run("status").out
     assert run("status", "--json").result["sources"][0]["unlisted"] == 1
+
+
+def test_hostile_titles_are_shown_as_they_read(run: Run, youtube: StandIn, kitchen: Channel) -> None:
+    kitchen.clips[0].title = "[red]빨강[/red]\x1b[31m ../../x\u202e\n둘째 줄 " + "길" * 5_000
+    run("index", "slowcook000")
+    out = run("list").out
+    assert "[red]빨강[/red][31m ../../x둘째 줄 길" in out.replace(" 둘째", "둘째")
+    assert not any(char in out for char in "\x1b\u202e")
+    assert len(out) < 500
+
+
+def test_a_removal_that_is_killed_leaves_no_channel_followed(
+    run: Run, youtube: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class KillError(BaseException):
+        """Stands for the end of the process."""
+
+    def end(*_arguments: object) -> None:
+        raise KillError
+
+    run("index", "@느린부엌")
+    with monkeypatch.context() as patch:
+        patch.setattr(Library, "finish_purge", end)
+        with pytest.raises(KillError):
+            run("remove", "느린", "--yes")
+    youtube.clear()
+    assert run("sync").code == 0
+    assert youtube.count() == 0
+    assert run("remove", "느린", "--yes", "--json").result["unfollowed"] == [CHANNEL]

@@ -525,3 +525,16 @@ def test_a_summary_that_falls_into_a_loop_is_asked_for_with_the_other_seed(desk:
     desk.write(WindowSelection(limit=1), model="small:q4")
     assert "손님들이 시장에서 국수와 김밥을 먹습니다." in desk.place.library.contexts.overview_sections("long").values()
     assert [asked.options["seed"] for asked in desk.chats()][:3] == [7, 1_234, 7]
+
+
+def test_other_captions_of_one_video_redo_that_video_only(desk: Desk) -> None:
+    desk.put("a", talk(2, seed=1))
+    desk.put("b", talk(2, seed=2))
+    desk.write()
+    kept = desk.contexts("b")
+    own = desk.put("a", talk(3, seed=3))
+    assert desk.contexts() == kept
+    desk.ollama.clear()
+    assert desk.write().written == 3
+    assert windows_asked(desk.chats()) == [window.text for window in own]
+    assert desk.contexts("b") == kept

@@ -148,6 +148,28 @@ class TestTheEnterRule:
             assert play["lead_in"] == app.settings.player.lead_in
             assert any("Playing from 1:01" in toast for toast in toasts(app))
 
+    @pytest.mark.campaign(part="app")
+    async def test_enter_before_the_answer_searches_and_the_second_enter_plays(
+        self, app_of: MakeApp, outside: Outside
+    ) -> None:
+        async with running(app_of()) as (app, pilot):
+            await press(pilot, *CHICKEN, "enter")
+            assert outside.played == []
+            assert app.search_screen.results.text == CHICKEN
+            await press(pilot, "enter")
+            assert [play["name"] for play in outside.played] == ["browser"]
+
+    @pytest.mark.campaign(part="app")
+    async def test_enter_with_the_last_syllable_does_not_play_the_scene_on_the_screen(
+        self, app_of: MakeApp, outside: Outside
+    ) -> None:
+        async with running(app_of()) as (app, pilot):
+            await press(pilot, "치", "enter")
+            assert app.search_screen.scenes.scene
+            await press(pilot, "킨", "enter")
+            assert outside.played == []
+            assert app.search_screen.results.text == "치킨"
+
 
 @pytest.mark.usefixtures("unhurried")
 class TestLateAnswers:
@@ -183,6 +205,30 @@ class TestLateAnswers:
             await settle(pilot)
             assert app.search_screen.results.text == "치킨"
             assert app.search_screen.query_one(Preview).display
+
+    @pytest.mark.campaign(part="app")
+    async def test_an_answer_to_an_earlier_text_is_dropped(self, app_of: MakeApp, runtime: Runtime) -> None:
+        gates = {"치": threading.Event(), "치킨": threading.Event()}
+        asked = threading.Event()
+
+        def answer(query: Query) -> SearchResult:
+            if gate := gates.get(query.raw):
+                asked.set()
+                assert gate.wait(10)
+            return SearchResult(query, ("bm25",), (scene(len(query.raw)),), {})
+
+        app = app_of(scenes=[])
+        runtime.__dict__["searcher"] = Answers(answer)
+        async with running(app) as (_, pilot):
+            await pilot.press("치", "enter", "킨", "enter")
+            assert asked.wait(10)
+            gates["치킨"].set()
+            while app.search_screen.results.text is None:
+                await pilot.pause()
+            gates["치"].set()
+            await settle(pilot)
+            assert app.search_screen.results.text == "치킨"
+            assert app.search_screen.scenes.scene == scene(2)
 
 
 class TestTheList:
@@ -283,6 +329,17 @@ class TestLinks:
         async with running(app_of(scenes=[])) as (app, pilot):
             await press(pilot, "ctrl+y", "enter")
             assert toasts(app) == ["No scene is chosen yet."]
+
+    @pytest.mark.campaign(part="app")
+    async def test_where_nothing_can_be_shown_enter_copies(
+        self, app_of: MakeApp, outside: Outside, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("subtitle_rag.player.can_show", lambda: False)
+        async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
+            await press(pilot, "enter")
+            assert outside.played == []
+            assert app.clipboard == "https://youtu.be/video-00001?t=61"
+            assert "Nothing can be played here" in toasts(app)[0]
 
 
 async def test_half_a_syllable_leaves_the_list_until_there_is_a_better_one(app_of: MakeApp) -> None:

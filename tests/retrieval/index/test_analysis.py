@@ -1,6 +1,8 @@
 """Queries and texts at one analyzer: the same morphemes as alone, queries first, whatever becomes of the host."""
 
+import os
 import re
+import signal
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -20,7 +22,7 @@ from subtitle_rag.retrieval.index.index_host import EdgeService
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.values import Filter
 from subtitle_rag.runtime import Runtime
-from tests.support.invented import came_true, caption_folder
+from tests.support.invented import alive, came_true, caption_folder
 from tests.support.searchable import filled, video
 
 pytestmark = pytest.mark.kiwi
@@ -219,3 +221,18 @@ class TestAnalysisInTheApp:
             runtime.prioritize_queries = True
             assert list(runtime.text_analyzer.morphemes(SENTENCES)) == list(analyzer.morphemes(SENTENCES))
             assert "host" not in vars(runtime)
+
+
+@pytest.mark.hosts
+def test_a_host_that_is_killed_in_the_midst_is_started_again(
+    tmp_path: Path, analyzer: Analyzer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "0.1")
+    index = HostedIndex(tmp_path / "index", META)
+    found = HostedAnalyzer(index).morphemes(SENTENCES)
+    first, killed = next(found), index.host_pid
+    os.kill(killed, signal.SIGKILL)
+    assert [first, *found] == list(analyzer.morphemes(SENTENCES))
+    assert index.host_pid != killed
+    index.close()
+    assert came_true(lambda: not alive(index.host_pid))
