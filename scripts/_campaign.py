@@ -23,7 +23,7 @@ from typing import IO
 
 ROOT = Path(__file__).resolve().parents[1]
 KILLS = "20"
-"""Of each kind; with --ci one, and those at named points."""
+"""Of each kind; with --ci two, of which the second is at a named point where there is one."""
 FUZZ = "2000"
 """Mutated caption files; with --ci as many as the test chooses itself. SUBTITLE_RAG_SEED names another seed."""
 PACKS = "1000"
@@ -126,7 +126,7 @@ PARTS = (
         4,
         ci=6,
         variables={"SUBTITLE_RAG_KILLS": KILLS},
-        ci_variables={"SUBTITLE_RAG_KILLS": "1"},
+        ci_variables={"SUBTITLE_RAG_KILLS": "2"},
     ),
     Part(
         "damage",

@@ -228,7 +228,7 @@ def test_work_that_is_killed_is_finished_by_the_same_command(
                 "server": server and server.base,
             }
             arguments = tuple(word.format(**words) for word in kind.arguments)
-            home = tmp_path / f"home{number}"
+            home = tmp_path / f"{name}{number}"  # what lingers of one kind of work writes into none of the next
             if kind.before:
                 shutil.copytree(homes.full, home)
             else:
