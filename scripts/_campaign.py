@@ -51,7 +51,7 @@ PROCESS_TESTS = (
 USAGE = "%(prog)s [--ci] [--list] [--count N] [--hours H] [--seed N] [PART…] [-- PYTEST ARGUMENTS]"
 EPILOG = (
     "Without a part: all, one after the other, also after a failure. "
-    "With --ci three at a time, each in one process, the longest first. Exits with 1 if any has failed."
+    "With --ci three at a time, the longest first. Exits with 1 if any has failed."
 )
 LANES = 3
 """Parts that run at the same time with --ci, which has two cores: tests that kill and tests of hosts wait for long."""
@@ -96,7 +96,9 @@ class Part:
     fixtures: bool = False
     """Whether fixtures of the tests tell that they belong to it, and not a mark in their file."""
     ci: float = 0
-    """Minutes with --ci in one process; 0: it is not among the short half."""
+    """Minutes of processor with --ci; 0: it is not among the short half."""
+    ci_processes: int = 0
+    """Processes beside pytest's own with --ci."""
     parallel: bool = True
     """Whether its tests use all cores without --ci."""
     programs: tuple[Program, ...] = ()
@@ -124,7 +126,7 @@ PARTS = (
         "kills",
         "SIGKILL of runs, hosts and servers at random moments: nothing that was kept is lost, nothing done twice.",
         4,
-        ci=6,
+        ci=5,
         variables={"SUBTITLE_RAG_KILLS": KILLS},
         ci_variables={"SUBTITLE_RAG_KILLS": "2"},
     ),
@@ -132,14 +134,14 @@ PARTS = (
         "damage",
         "Library files and each file of an index are damaged: no captions are lost, vectors found and kept in a line.",
         3,
-        ci=2,
+        ci=1,
         variables={"SUBTITLE_RAG_DAMAGES": "200"},
     ),
     Part(
         "hosts",
         "Real host processes of the index and the models under many clients, and the command line as real processes.",
         1,
-        ci=3,
+        ci=1.5,
     ),
     Part(
         "models",
@@ -159,7 +161,7 @@ PARTS = (
         "The tests of command line and index again, with hosts as processes of their own, as users have them.",
         2,
         select=LIGHT,
-        ci=3,
+        ci=2,
         arguments=PROCESS_TESTS,
         variables={"SUBTITLE_RAG_TEST_HOSTS": "processes"},
         ci_variables={"SUBTITLE_RAG_TEST_HOSTS": "processes"},
@@ -171,15 +173,15 @@ PARTS = (
         ci=1,
         parallel=False,
     ),
-    Part("flows", "Whole runs of commands, writers and answers, beside those of the fast suite.", 3, ci=3),
-    Part("app", "Whole journeys through the app, beside those of the fast suite.", 5, ci=5),
-    Part("lists", "Lists of hundreds of videos through the stand-in of YouTube.", 1, ci=2),
+    Part("flows", "Whole runs of commands, writers and answers, beside those of the fast suite.", 3, ci=2),
+    Part("app", "Whole journeys through the app, beside those of the fast suite.", 5, ci=7, ci_processes=2),
+    Part("lists", "Lists of hundreds of videos through the stand-in of YouTube.", 1, ci=1.3),
     Part(
         "properties",
         "Every property of the fast suite with many more examples; counterexamples are kept in .hypothesis/.",
         3,
         select=f"(hypothesis and {LIGHT}) or campaign(part='properties')",
-        ci=3,
+        ci=0.5,
         arguments=("--hypothesis-profile=campaign",),
         ci_variables={"SUBTITLE_RAG_EXAMPLES": CI_EXAMPLES},
     ),
@@ -187,7 +189,7 @@ PARTS = (
         "fuzz",
         "Giants and mutations of caption files, and damaged packs: read within bounds or refused in words.",
         3,
-        ci=2,
+        ci=0.4,
         parallel=False,
         variables={"SUBTITLE_RAG_FUZZ": FUZZ, "SUBTITLE_RAG_PACKS": PACKS},
     ),
@@ -220,7 +222,7 @@ PARTS = (
         "wheel",
         "Wheel and sdist are built; the wheel runs in an empty environment outside the repository.",
         4,
-        ci=3,
+        ci=1,
         parallel=False,
     ),
     Part(
@@ -335,7 +337,9 @@ def missing(part: Part, root: Path) -> str:
 def command(part: Part, report: Path, rest: Sequence[str], *, ci: bool, root: Path) -> list[str]:
     """The whole command line of a part."""
     plugins = () if part.is_fast_suite else ("-p", "tests.campaign.no_skips")
-    processes = os.environ.get("TEST_PROCESSES", "auto") if part.parallel and not ci else "0"
+    processes = os.environ.get("TEST_PROCESSES", "auto") if part.parallel else "0"
+    if ci:
+        processes = str(part.ci_processes)
     return [
         *part.front,
         *(sys.executable, "-m", "pytest", *plugins, f"--numprocesses={processes}", "-m", part.marks),
