@@ -131,6 +131,7 @@ def test_every_module_of_the_base_can_be_imported(variables: dict[str, str]) -> 
     assert loaded == "of extras: set()"
 
 
+@pytest.mark.campaign(part="flows")
 @pytest.mark.hosts
 def test_the_base_finds_scenes_and_tells_what_each_extra_needs(variables: dict[str, str], tmp_path: Path) -> None:
     home, questions = tmp_path / "home", tmp_path / "questions.jsonl"

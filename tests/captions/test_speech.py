@@ -164,6 +164,7 @@ REAL: dict[str, tuple[Thinning, bool]] = {
 }
 
 
+@pytest.mark.campaign(part="flows")
 @pytest.mark.parametrize(("thinned", "is_kept"), REAL.values(), ids=REAL)
 def test_of_real_speech_a_condensed_track_is_kept_and_a_small_part_is_not(thinned: Thinning, is_kept: bool) -> None:
     """The figures of the thresholds: a manual track that has these lines, and an automatic one that has all."""

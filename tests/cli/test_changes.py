@@ -206,6 +206,7 @@ def test_rebuild_makes_the_same_index(indexed: Run, captions: Path) -> None:
     assert indexed("rebuild").out == f"{windows} windows became searchable.\n"
 
 
+@pytest.mark.campaign(part="flows")
 @pytest.mark.parametrize("ended", [True, False], ids=["ended host", "running host"])
 def test_a_lost_index_is_told_and_rebuilt(indexed: Run, home: Path, ended: bool) -> None:
     before = scenes(indexed(*QUERY))

@@ -169,6 +169,7 @@ def test_anything_can_be_doubted(context: str, transcript: str, title: str) -> N
     assert not {doubt.kind for doubt in own} - {"number"}, "what a text says is known from that text"
 
 
+@pytest.mark.campaign(part="flows")
 def test_rate_of_false_alarms_on_hand_written_contexts(real_data: Path) -> None:
     """Good contexts of real videos: numbers and names are doubted rarely; Latin names that captions write in Hangul
     (장고 for Django) are what remains."""

@@ -88,6 +88,7 @@ def outcome(desk: Desk, video_id: str) -> tuple[str, int]:
     return resting[0][0] if resting else changes(events)[video_id], desk.youtube.count()
 
 
+@pytest.mark.campaign(part="lists")
 @cases("case", CASES)
 def test_each_video_comes_by_the_client_that_is_given_it(desk: Desk, account: bool, case: str) -> None:
     """Each in a channel of its own: the client that served is remembered by channel."""

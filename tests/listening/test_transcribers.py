@@ -204,6 +204,7 @@ def test_a_folder_that_lacks_a_file_is_told(tmp_path: Path) -> None:
     assert "model.bin" in caught.value.message
 
 
+@pytest.mark.campaign(part="listening")
 @pytest.mark.parametrize("name", ["model.bin", "tokenizer.json", "config.json"])
 def test_a_damaged_model_is_told(name: str, said: Path, tmp_path: Path) -> None:
     folder = tmp_path / "damaged"

@@ -43,6 +43,7 @@ async def resized(pilot: AppPilot, width: int, height: int) -> None:
     await settle(pilot)
 
 
+@pytest.mark.campaign(part="app")
 async def test_where_there_is_no_room_a_key_opens_it_over_the_list(app_of: MakeApp) -> None:
     async with running(app_of(), size=(80, 24), notifications=True) as (app, pilot):
         screen = app.search_screen
@@ -84,6 +85,7 @@ async def test_where_there_is_no_room_a_key_opens_it_over_the_list(app_of: MakeA
         assert "F8 Preview" in footer(pilot)
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_narrow_and_tall_screen_shows_it_below_the_list(app_of: MakeApp) -> None:
     async with running(app_of(), size=(60, 40)) as (app, pilot):
         await typed(pilot, CHICKEN)
@@ -118,6 +120,7 @@ def ollama() -> Iterator[StandIn]:
         yield serving
 
 
+@pytest.mark.campaign(part="app")
 async def test_an_answer_has_it_over_or_below_its_scenes(app_of: MakeApp, runtime: Runtime, ollama: StandIn) -> None:
     ollama.answer(ANSWER)
     async with asking(without_contexts(runtime, app_of, ollama)(), size=(80, 24)) as (pilot, screen):

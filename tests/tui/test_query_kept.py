@@ -57,6 +57,7 @@ async def test_typing_behind_a_dialog_goes_on_with_the_query(app_of: MakeApp) ->
         assert app.search_screen.query_line.value == "치킨소"
 
 
+@pytest.mark.campaign(part="app")
 async def test_the_palette_begins_with_what_was_chosen_last_and_never_quits_first(app_of: MakeApp) -> None:
     async with running(app_of("ko"), size=(100, 40)) as (app, pilot):
         titles = commands(app)

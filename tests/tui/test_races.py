@@ -395,6 +395,7 @@ class TestEnterTooEarly:
 class TestScreensWithoutWidgets:
     """Keys and footers may ask for the commands of a screen that is just opened, or just closed."""
 
+    @pytest.mark.campaign(part="app")
     async def test_commands_can_be_asked_for(self, app_of: MakeApp) -> None:
         async with running(app_of(scenes=[scene()]), "치킨", size=(120, 40)) as (app, pilot):
             chosen = scene()

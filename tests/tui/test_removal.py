@@ -121,6 +121,7 @@ class TestOneVideo:
             assert not app.check_action("run", ("library.undo",))
         assert filled.index.count() == filled.library.counts().windows
 
+    @pytest.mark.campaign(part="app")
     async def test_what_comes_back_before_it_was_counted_is_found_again(
         self, app_of: MakeApp, runtime: Runtime
     ) -> None:
@@ -278,6 +279,7 @@ class TestJobs:
             go.set()
             await until(pilot, lambda: len(videos(filled)) == 9)
 
+    @pytest.mark.campaign(part="app")
     async def test_a_sync_asks_nothing_of_what_is_leaving(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(2)))
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
@@ -317,6 +319,7 @@ class TestJobs:
             await settle(pilot)
             assert not app.context.removals.removals.all
 
+    @pytest.mark.campaign(part="app")
     async def test_the_job_that_fetches_it_is_stopped_and_forgotten(
         self, hasty: Runtime, youtube: StandIn, soon: None
     ) -> None:

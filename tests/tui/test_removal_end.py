@@ -26,6 +26,7 @@ class TestTrouble:
                 assert screen.tables.videos.row_count == 1
             await until(pilot, lambda: len(videos(filled)) == 1)
 
+    @pytest.mark.campaign(part="app")
     async def test_what_cannot_leave_is_seen_again(
         self, filled: Runtime, soon: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -136,6 +136,7 @@ def held(gate: threading.Event) -> Iterator[object]:
 
 
 class TestLibrary:
+    @pytest.mark.campaign(part="app")
     async def test_while_a_job_runs(self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
         gate = threading.Event()
         monkeypatch.setattr(JobRequest, "events", lambda *_arguments: held(gate))
@@ -157,6 +158,7 @@ class TestLibrary:
 
 
 class TestAnswers:
+    @pytest.mark.campaign(part="app")
     async def test_while_an_answer_comes(self, app_of: MakeApp, runtime: Runtime) -> None:
         with StandIn() as ollama:
             ollama.add(Model(MODEL))

@@ -42,6 +42,7 @@ async def test_an_address_is_refused_in_the_sample_and_goes_with_its_user_to_the
     assert app.return_value == LibrarySwitch("@느린부엌")
 
 
+@pytest.mark.campaign(part="app")
 async def test_every_screen_of_the_sample_is_marked(sample: Runtime) -> None:
     async with running(SubtitleApp(sample), size=(100, 30)) as (app, pilot):
         await pilot.press("escape")

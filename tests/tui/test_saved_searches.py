@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from textual.widgets import Static
 
 from subtitle_rag import pipeline
@@ -28,6 +29,7 @@ def listed(app: SubtitleApp) -> list[tuple[str, str]]:
     return [(first.plain, second.plain.strip()) for first, second in screen.rows.rows.values()]
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_search_is_saved_by_one_key_told_of_opened_and_forgotten(filled: Runtime, tmp_path: Path) -> None:
     async with running(SubtitleApp(filled, show_times=False), "만두 소스", size=(100, 30)) as (app, pilot):
         await press(pilot, "ctrl+right_square_bracket")

@@ -263,6 +263,7 @@ class TestModels:
 class TestRefinement:
     """Ctrl+K has the reranker read on."""
 
+    @pytest.mark.campaign(part="app")
     async def test_it_shows_its_progress_and_the_highlighted_row_stays_where_it_is(self, app_of: MakeApp) -> None:
         first = list(range(1, 31))
         refining = Refining(first, [20, 15, *first[:14], *first[15:19], *first[20:]])

@@ -100,6 +100,7 @@ async def test_each_row_has_its_value_and_what_has_set_it(own: Runtime, monkeypa
         assert "--language has set it for this run" in told(pilot)
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_change_writes_its_line_alone_and_undo_takes_it_back(own: Runtime) -> None:
     async with running(SubtitleApp(own), size=(80, 24)) as (_, pilot):
         await opened(pilot)
@@ -118,6 +119,7 @@ async def test_a_change_writes_its_line_alone_and_undo_takes_it_back(own: Runtim
         assert "limit = 7" in path_of(own).read_text()
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_mistake_is_told_at_the_field_and_nothing_is_written(own: Runtime) -> None:
     async with running(SubtitleApp(own), size=(60, 20)) as (_, pilot):
         await opened(pilot)
@@ -141,6 +143,7 @@ async def test_a_mistake_is_told_at_the_field_and_nothing_is_written(own: Runtim
         assert path_of(own).read_text() == FILE
 
 
+@pytest.mark.campaign(part="app")
 async def test_what_another_process_wrote_meanwhile_is_not_overwritten(own: Runtime) -> None:
     async with running(SubtitleApp(own), size=(80, 24)) as (_, pilot):
         await opened(pilot)
@@ -156,6 +159,7 @@ async def test_what_another_process_wrote_meanwhile_is_not_overwritten(own: Runt
         assert path_of(own).read_text() == f"{other}\n[player]\nlead_in = 5\n"
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_theme_is_seen_while_it_is_chosen(own: Runtime) -> None:
     async with running(SubtitleApp(own), size=(80, 24)) as (_, pilot):
         await opened(pilot)
@@ -184,6 +188,7 @@ async def test_a_switch_is_turned_at_once_and_is_live(own: Runtime) -> None:
         assert "notify = false" in path_of(own).read_text()
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_setting_of_the_start_waits_for_it_and_says_so(own: Runtime) -> None:
     path_of(own).write_text(FILE.replace("rest = -1", ""))
     async with running(SubtitleApp(own), size=(80, 24)) as (app, pilot):
@@ -203,6 +208,7 @@ def reread(settings: Settings) -> Settings:
     return _reread(settings)
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_broken_file_is_told_and_stays_as_it_is(own: Runtime) -> None:
     path_of(own).write_text("[search\n")
     async with running(SubtitleApp(own), size=(80, 24)) as (_, pilot):
@@ -214,6 +220,7 @@ async def test_a_broken_file_is_told_and_stays_as_it_is(own: Runtime) -> None:
         assert reread(own.settings) is own.settings
 
 
+@pytest.mark.campaign(part="app")
 async def test_the_palette_and_the_key_of_a_list_open_it(own: Runtime, language: str) -> None:
     own.settings = replace(own.settings, language=language)
     async with running(SubtitleApp(own), size=(80, 24)) as (app, pilot):

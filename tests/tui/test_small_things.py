@@ -1,5 +1,7 @@
 """Small things of every day: one toast a sentence, an empty library that says so, tables that fill a short screen."""
 
+import pytest
+
 from subtitle_rag.domain import Video, natural_key
 from subtitle_rag.library.rows import Counts
 from subtitle_rag.runtime import Runtime
@@ -62,6 +64,7 @@ def test_videos_of_files_are_listed_by_their_numbers(filled: Runtime) -> None:
     assert keys == sorted(keys)
 
 
+@pytest.mark.campaign(part="app")
 async def test_the_pages_of_an_empty_library_say_so(unindexed: Runtime) -> None:
     async with running(SubtitleApp(unindexed), size=(80, 24)) as (app, pilot):
         await press(pilot, "escape", "f3")

@@ -81,6 +81,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
         shown.close()
 
 
+@pytest.mark.campaign(part="app")
 def test_a_byte_that_is_no_text_ends_nothing_and_a_signal_restores_the_terminal(terminal: Terminal) -> None:
     terminal.send(b"\xff")
     terminal.send("치킨".encode())
@@ -92,6 +93,7 @@ def test_a_byte_that_is_no_text_ends_nothing_and_a_signal_restores_the_terminal(
     assert terminal.mode_is_restored()
 
 
+@pytest.mark.campaign(part="app")
 def test_the_app_ends_when_its_terminal_is_gone(terminal: Terminal) -> None:
     terminal.hang_up()
     terminal.process.send_signal(signal.SIGHUP)  # the kernel's, to the session of a terminal that closes

@@ -60,6 +60,7 @@ def drawn_toasts(app: SubtitleApp) -> list[str]:
     ]
 
 
+@pytest.mark.campaign(part="app")
 async def test_every_notice_is_whole_at_every_width(app_of: MakeApp) -> None:
     app = app_of("ko", scenes=[scene(n, text="소스에 찍어 먹는 치킨 " * 9) for n in range(1, 60)])
     async with running(app, "치킨", size=(160, ROWS), notifications=True) as (_app, pilot):
@@ -120,6 +121,7 @@ def test_a_divided_strip_is_free_without_a_collection(cuts: list[int]) -> None:
         gc.enable()
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_search_leaves_no_strips_to_the_garbage_collector(app_of: MakeApp) -> None:
     async with running(app_of(scenes=[scene(n) for n in range(1, 30)]), "치킨", size=(120, 40)) as (_, pilot):
         gc.collect()
@@ -135,6 +137,7 @@ async def test_a_search_leaves_no_strips_to_the_garbage_collector(app_of: MakeAp
             gc.garbage.clear()
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_closed_screen_goes_with_its_drawn_lines(app_of: MakeApp) -> None:
     """Neither the thread that read its rows keeps it, nor a cache of colors its lines."""
     async with running(app_of(scenes=[scene(n) for n in range(1, 30)]), size=(120, 40)) as (app, pilot):

@@ -17,6 +17,7 @@ def opened(app: SubtitleApp) -> TranscriptScreen:
     return app.screen
 
 
+@pytest.mark.campaign(part="app")
 async def test_tab_reaches_the_lines_beside_the_list(app_of: MakeApp, outside: Outside) -> None:
     async with running(app_of(), "치킨 소스", size=(120, 40)) as (app, pilot):
         lines = app.search_screen.preview.transcript
@@ -47,6 +48,7 @@ async def test_tab_reaches_the_lines_beside_the_list(app_of: MakeApp, outside: O
         assert app.search_screen.query_line.value == "치킨 소스맛"
 
 
+@pytest.mark.campaign(part="app")
 async def test_the_whole_transcript_opens_at_the_scene_and_is_searched(app_of: MakeApp, outside: Outside) -> None:
     async with running(app_of(), size=(100, 30)) as (app, pilot):
         await pilot.press("f12")

@@ -130,6 +130,7 @@ class TestPasting:
             assert app.screen.path.value == WITH_LIST
             assert said(app, "#check").startswith("✓ video noodles0000")
 
+    @pytest.mark.campaign(part="app")
     @pytest.mark.parametrize("where", ["query", "field", "table"])
     async def test_every_address_of_a_pasted_list_is_fetched(
         self, hasty: Runtime, youtube: StandIn, where: str
@@ -279,6 +280,7 @@ class TestTheJob:
 
 
 class TestSync:
+    @pytest.mark.campaign(part="app")
     async def test_ctrl_r_brings_what_is_new_with_one_request_for_the_list(
         self, hasty: Runtime, youtube: StandIn
     ) -> None:
@@ -301,6 +303,7 @@ class TestSync:
 
 
 class TestWhatDoesNotCome:
+    @pytest.mark.campaign(part="app")
     async def test_usual_refusals_are_counted_and_told_in_their_rows(self, hasty: Runtime, youtube: StandIn) -> None:
         tomorrow = int(time.time()) + 48 * 3600
         refused = [Clip(f"members{n:04d}", f"회원만 {n}", state="members_only") for n in range(3)]
