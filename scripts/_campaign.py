@@ -23,7 +23,7 @@ from typing import IO
 
 ROOT = Path(__file__).resolve().parents[1]
 KILLS = "20"
-"""Of each kind; with --ci two, of which the second is at a named point where there is one."""
+"""Of each kind; with --ci one, at a named point where there is one."""
 FUZZ = "2000"
 """Mutated caption files; with --ci as many as the test chooses itself. SUBTITLE_RAG_SEED names another seed."""
 PACKS = "1000"
@@ -51,11 +51,14 @@ PROCESS_TESTS = (
 USAGE = "%(prog)s [--ci] [--list] [--count N] [--hours H] [--seed N] [PART…] [-- PYTEST ARGUMENTS]"
 EPILOG = (
     "Without a part: all, one after the other, also after a failure. "
-    "With --ci three at a time, the longest first. Exits with 1 if any has failed."
+    "With --ci four at a time, the longest first. Exits with 1 if any has failed."
 )
-LANES = 3
+LANES = 4
 """Parts that run at the same time with --ci, which has two cores: tests that kill and tests of hosts wait for long."""
 INTERRUPTED = 130
+TEMPORARY = "PYTEST_DEBUG_TEMPROOT"
+"""Variable for the folder in which pytest makes that of a session."""
+MEMORY_DISK = "/dev/shm"
 
 
 @dataclass(frozen=True)
@@ -93,8 +96,8 @@ class Part:
     """On 2 cores, without --ci."""
     select: str = ""
     """pytest's -m; empty: the tests that are marked with the name of the part."""
-    fixtures: bool = False
-    """Whether fixtures of the tests tell that they belong to it, and not a mark in their file."""
+    says: str = ""
+    """Regular expression of what the files of its tests say; empty: its mark."""
     ci: float = 0
     """Minutes of processor with --ci; 0: it is not among the short half."""
     ci_processes: int = 0
@@ -128,7 +131,7 @@ PARTS = (
         4,
         ci=5,
         variables={"SUBTITLE_RAG_KILLS": KILLS},
-        ci_variables={"SUBTITLE_RAG_KILLS": "2"},
+        ci_variables={"SUBTITLE_RAG_KILLS": "1"},
     ),
     Part(
         "damage",
@@ -147,7 +150,7 @@ PARTS = (
         "models",
         "All that loads PyTorch, with tiny models; silent models, and an Ollama that is silent for its whole time-out.",
         3,
-        fixtures=True,
+        says=".",  # fixtures tell which tests they are
         ci=4,
     ),
     Part(
@@ -181,6 +184,7 @@ PARTS = (
         "Every property of the fast suite with many more examples; counterexamples are kept in .hypothesis/.",
         3,
         select=f"(hypothesis and {LIGHT}) or campaign(part='properties')",
+        says="hypothesis",
         ci=0.5,
         arguments=("--hypothesis-profile=campaign",),
         ci_variables={"SUBTITLE_RAG_EXAMPLES": CI_EXAMPLES},
@@ -348,15 +352,15 @@ def command(part: Part, report: Path, rest: Sequence[str], *, ci: bool, root: Pa
 
 
 def marked_files(part: Part, root: Path) -> list[str]:
-    """The files that have the part's mark: to collect the tests of all others takes seconds of each process.
+    """The files whose tests may be the part's: to collect those of all others takes seconds of each process.
 
-    None where a file does not tell whether its tests belong to the part.
+    None for a part of the fast suite.
     """
-    if part.select or part.fixtures:
+    if part.select and not part.says:
         return []
-    mark = re.compile(rf"""campaign\(part=["']{part.name}["']\)""")
+    said = re.compile(part.says or rf"""campaign\(part=["']{part.name}["']\)""")
     files = sorted((root / "tests").rglob("test_*.py"))
-    return [str(path.relative_to(root)) for path in files if mark.search(path.read_text(encoding="utf-8"))]
+    return [str(path.relative_to(root)) for path in files if said.search(path.read_text(encoding="utf-8"))]
 
 
 def option_variables(options: argparse.Namespace) -> dict[str, str]:
@@ -402,18 +406,27 @@ def running(arguments: Sequence[str]) -> Iterator[Callable[[], bool]]:
             process.terminate()
 
 
+def temporary_folder(*, ci: bool) -> "tempfile.TemporaryDirectory[str]":
+    """Make the folder of a part that runs; with --ci its tests have theirs there, in memory where that is possible.
+
+    As it ends, pytest unlocks the folder of its number, which may be that of another session by then.
+    """
+    where = os.environ.get(TEMPORARY) or (MEMORY_DISK if os.access(MEMORY_DISK, os.W_OK) else None)
+    return tempfile.TemporaryDirectory(prefix="ci-", dir=where if ci else None, ignore_cleanup_errors=True)
+
+
 def run(part: Part, rest: Sequence[str], *, ci: bool, root: Path, output: IO[bytes] | None = None) -> Outcome:
     """Run a part to its end; what pytest prints goes to `output`, or to this process' own."""
     problem = missing(part, root)
     if problem:
         return Outcome(part.name, problem=problem)
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="campaign-") as folder, running(part.beside) as still_runs:
+    with temporary_folder(ci=ci) as folder, running(part.beside) as still_runs:
         report = Path(folder) / "report.xml"
         ended = subprocess.run(
             command(part, report, rest, ci=ci, root=root),
             cwd=root,
-            env=environment(part, root, ci=ci),
+            env=environment(part, root, ci=ci) | ({TEMPORARY: folder} if ci else {}),
             stdout=output,
             stderr=subprocess.STDOUT if output else None,
             check=False,

@@ -211,7 +211,7 @@ def test_every_mark_names_a_part() -> None:
     ]
     marked = {name for text in sources for name in re.findall(r'mark\.campaign\(part="(\w+)"\)', text)}
     assert marked <= {one.name for one in PARTS}
-    assert all(_campaign.marked_files(one, ROOT) for one in PARTS if not (one.select or one.fixtures))
+    assert all(_campaign.marked_files(one, ROOT) for one in PARTS if not one.select)
 
 
 def test_what_the_makefile_runs_is_there() -> None:

@@ -238,7 +238,7 @@ def test_work_that_is_killed_is_finished_by_the_same_command(
                 assert subprocess.run(command(home, *arguments), capture_output=True).returncode == 0
                 length = time.monotonic() - started
             elif number:
-                point = rng.choice([None, *kind.points]) if number > 1 else None
+                point = rng.choice([None, *kind.points]) if number > 1 or KILLS == 1 else None
                 figures[killed_at(home, arguments, rng.uniform(0.05, length), kind.points.get(point or ""))] += 1
                 check(home, kind, is_over=False)
                 if arguments:
