@@ -51,9 +51,9 @@ PROCESS_TESTS = (
 USAGE = "%(prog)s [--ci] [--list] [--count N] [--hours H] [--seed N] [PART…] [-- PYTEST ARGUMENTS]"
 EPILOG = (
     "Without a part: all, one after the other, also after a failure. "
-    "With --ci four at a time, the longest first. Exits with 1 if any has failed."
+    "With --ci three at a time, the longest first. Exits with 1 if any has failed."
 )
-LANES = 4
+LANES = 3
 """Parts that run at the same time with --ci, which has two cores: tests that kill and tests of hosts wait for long."""
 INTERRUPTED = 130
 TEMPORARY = "PYTEST_DEBUG_TEMPROOT"
