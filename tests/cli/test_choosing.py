@@ -107,6 +107,15 @@ def test_a_list_on_stdin_and_a_choice_by_name(run: Run, youtube: StandIn, monkey
     assert run("index", "--choose", "숲", "--json").result["videos"]["new"] == 2
 
 
+def test_a_list_without_names_keeps_those_of_an_earlier_one(
+    run: Run, youtube: StandIn, takeout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("index", takeout).code == 0
+    text = f"https://www.youtube.com/channel/{KITCHEN}\nhttps://www.youtube.com/channel/{FOREST}\n"
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(text.encode()), isatty=lambda: False))
+    assert {each["name"] for each in run("index", "-", "--json").result["choice"]} == {"느린 부엌", "숲길"}
+
+
 def test_a_terminal_is_asked_and_enter_keeps_the_list(
     run: Run, youtube: StandIn, takeout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

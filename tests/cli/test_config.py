@@ -204,6 +204,15 @@ def test_another_file_is_judged_and_not_the_own(run: Run, file: Path, tmp_path: 
     assert (missing.code, missing.failure) == (2, "no_config_file")
 
 
+@pytest.mark.parametrize("key", ["contexts", "answers"])
+def test_a_mistake_in_the_only_own_prompt_is_told(run: Run, file: Path, key: str) -> None:
+    (file.parent / "own.txt").write_text("{nothing}", encoding="utf-8")
+    file.write_text(f'[prompts]\n{key} = "own.txt"\n', encoding="utf-8")
+    told = run("config", "validate")
+    assert told.code == 2
+    assert f"{file.parent / 'own.txt'}:1: there is no place {{nothing}}" in told.out
+
+
 def test_without_mistakes_it_ends_with_0(run: Run, file: Path) -> None:
     assert "everything has its default" in run("config", "validate").err
     file.write_text("[search]\nlimit = 3\n")

@@ -221,6 +221,7 @@ def test_an_arm_without_its_models_is_told_before_anything_is_asked(
     result = run("eval", "judge", queries, "--arms", f"none,{arm}", "--skip-missing", "--json").result
     assert [row["name"] for row in result["arms"]] == ["none"]
     assert list(result["left_out"]) == [arm]
+    assert "the config names none" in result["left_out"][arm]
 
 
 @pytest.mark.parametrize(
