@@ -373,13 +373,7 @@ class _RequestLog:
     @property
     def refused(self) -> tuple[int, str | None] | None:
         """The refusal that tells most: one of this machine before others."""
-        return max(
-            self.refusals,
-            key=lambda refusal: (
-                (BROKEN, *refusals.BLOCKS[::-1]).index(refusal[0]) if refusal[0] in refusals.BLOCKS else 0
-            ),
-            default=None,
-        )
+        return max(self.refusals, key=lambda refusal: _weight(refusal[0]), default=None)
 
     @property
     def page(self) -> bytes | None:

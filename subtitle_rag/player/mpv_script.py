@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from subtitle_rag.atomic_files import has_mark, replace_content
+from subtitle_rag.atomic_files import replace_content
 from subtitle_rag.domain import UsageError, os_error_as_unwritable
 from subtitle_rag.i18n import _
 from subtitle_rag.platforms import on_windows
 
 NAME = "subtitle-rag.lua"
 MARK = "-- Made by subtitle-rag player mpv-script."
-"""In the file; only a file with it is replaced or removed."""
+"""Begins the file; only a file with it is replaced or removed."""
 
 
 def script(command: Sequence[str], home: str) -> str:
@@ -56,7 +56,7 @@ def install(text: str) -> Path:
         UsageError: `foreign_file`, `unwritable`.
     """
     target = path()
-    if os.path.lexists(target) and not has_mark(target, MARK):
+    if os.path.lexists(target) and not _is_ours(target):
         raise UsageError("foreign_file", path=str(target))
     with os_error_as_unwritable(target):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -71,11 +71,19 @@ def remove() -> Path | None:
         UsageError: `unwritable`.
     """
     target = path()
-    if not has_mark(target, MARK):
+    if not _is_ours(target):
         return None
     with os_error_as_unwritable(target):
         target.unlink()
     return target
+
+
+def _is_ours(target: Path) -> bool:
+    try:
+        with target.open(encoding="utf-8", errors="replace") as file:
+            return file.readline().strip() == MARK
+    except OSError:
+        return False
 
 
 def _quoted(text: str) -> str:
