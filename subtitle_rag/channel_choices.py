@@ -52,14 +52,14 @@ class ChannelChoice:
         return self.name or self.source.key
 
 
-def begin_choice(library: "Library", found: AddressList) -> list[ChannelChoice]:
+def begin_choice(library: "Library", listed: AddressList) -> list[ChannelChoice]:
     """Return the choice among the sources of a list, by name, and keep it. One that is kept already goes on.
 
     What was chosen and counted before of the same sources stays.
     """
     before = {choice.url: choice for choice in kept_choice(library)}
     choices = []
-    for entry in found.entries:
+    for entry in listed.entries:
         choice = before.get(entry.source.url) or ChannelChoice(entry.source, entry.name)
         choices.append(replace(choice, name=entry.name or choice.name))
     keep_choice(library, choices)
@@ -73,8 +73,8 @@ def kept_choice(library: "Library") -> list[ChannelChoice]:
         with suppress(UsageError):  # this version does not accept the address
             source = replace(parse_address(record["url"]), tabs=tuple(record["tabs"]))
             is_video = source.kind == "video"
-            known = library.video(source.key) if is_video else library.sources.find(source.url)
-            is_followed = known is not None
+            present = library.video(source.key) if is_video else library.sources.find(source.url)
+            is_followed = present is not None
             if not (is_followed and record["chosen"]):
                 values = (record["chosen"], record["videos"], record["failure"])
                 choices.append(ChannelChoice(source, record["name"], is_followed, *values))
@@ -113,18 +113,20 @@ def choose(choices: Sequence[ChannelChoice], text: str) -> list[ChannelChoice]:
     Raises:
         UsageError: `unknown_choice`.
     """
-    chosen: set[int] = set()
+    chosen_at: set[int] = set()
     for part in filter(None, map(tidy, text.split(","))):
-        found = _numbered(part, len(choices))
-        if not found:
-            wanted = squeeze(part)
-            found = {at for at, each in enumerate(choices) if wanted in squeeze(f"{each.name} {each.source.key}")}
+        matches = _numbered(part, len(choices))
+        if not matches:
+            squeezed_part = squeeze(part)
+            matches = {
+                at for at, each in enumerate(choices) if squeezed_part in squeeze(f"{each.name} {each.source.key}")
+            }
         if part.casefold() in ALL:
-            found = {at for at, choice in enumerate(choices) if not choice.is_followed}
-        elif not found:
+            matches = {at for at, choice in enumerate(choices) if not choice.is_followed}
+        elif not matches:
             raise UsageError("unknown_choice", name=part)
-        chosen |= found
-    return [replace(choice, is_chosen=at in chosen) for at, choice in enumerate(choices)]
+        chosen_at |= matches
+    return [replace(choice, is_chosen=at in chosen_at) for at, choice in enumerate(choices)]
 
 
 def _numbered(text: str, count: int) -> set[int]:

@@ -125,9 +125,9 @@ class KnownFiles:
         Of a path that another video has left, the id is that video's still: a new file there gets one of its own.
         """
         assert video.source is not None
-        known = self._ids.get(video.source)
-        if known is not None:
-            return replace(video, id=known)
+        known_id = self._ids.get(video.source)
+        if known_id is not None:
+            return replace(video, id=known_id)
         source = self._sources.get(video.id)
         if source is None or video.url or files.same_place(source, video.source):
             return video
@@ -208,9 +208,9 @@ class Indexer:
 
     def _index_entries(self, entries: list[Discovered]) -> Iterator[IndexEvent]:
         yield Found(len(entries))
-        known = KnownFiles(self._library)
+        known_files = KnownFiles(self._library)
         self._rewindow()
-        yield from self._make_searchable(self._read_tracks(entries, known))
+        yield from self._make_searchable(self._read_tracks(entries, known_files))
         self._purge()
         yield from self._make_searchable(self._library.pending(ANALYZER))
         self._write_levels()
@@ -315,22 +315,22 @@ class Indexer:
             self._remove_from_library(video_ids[middle:])
 
     def _read_tracks(
-        self, entries: list[Discovered], known: KnownFiles
+        self, entries: list[Discovered], known_files: KnownFiles
     ) -> Iterator[VideoDone | VideoFailed | FileNotice | VideoWindows]:
         """Store the tracks, and yield the windows of each after its event."""
         for group in entries:
-            yield from [group] if isinstance(group, VideoFailed) else self._read_track(group, known)
+            yield from [group] if isinstance(group, VideoFailed) else self._read_track(group, known_files)
 
     def _read_track(
-        self, group: files.CaptionGroup, known: KnownFiles
+        self, group: files.CaptionGroup, known_files: KnownFiles
     ) -> Iterator[VideoDone | VideoFailed | FileNotice | VideoWindows]:
         """Store one video's best usable track and yield its windows; report unusable tracks."""
-        video = known.by_place(group.video)
+        video = known_files.by_place(group.video)
         for file in group.candidates:
             path = printable_path(file.path)
             try:
                 track = self._extracted(video, file) or files.read(file)
-                video = known.moved(video, track.sha256)
+                video = known_files.moved(video, track.sha256)
                 stored_count = self._library.has(video, track.sha256, RULE)
                 if stored_count is None and self._library.is_cut(video, track.sha256, RULE):
                     yield self._put_metadata(video, file.details)
@@ -439,9 +439,9 @@ class Indexer:
         if len(analyses) < len(video_windows):  # they are not searchable yet
             return
         texts = list(level_texts(video, video_windows, analyses, summary))
-        points, places = level_points(video, texts, analyses, self._analyzer, source)
+        points, level_places = level_points(video, texts, analyses, self._analyzer, source)
         self._index.insert(points)
-        self._library.levels.put(video.id, source, places)
+        self._library.levels.put(video.id, source, level_places)
 
     def _levels_source(self, video: Video, summary: str) -> str:
         """Return what a video's levels are made from: index, captions, title, chapters and summary."""
@@ -475,8 +475,8 @@ class Indexer:
 
     def _replace(self, video_id: str, window_ids: Sequence[str]) -> None:
         """Replace the `bm25` vectors and payloads of a searchable video's windows, with their present contexts."""
-        kept = self._library.contexts.of_windows(window_ids)
-        contexts = {id: (context.key, context.text) for id, context in kept.items()}
+        stored_contexts = self._library.contexts.of_windows(window_ids)
+        contexts = {id: (context.key, context.text) for id, context in stored_contexts.items()}
         indexed, searchable = self._indexed_video(video_id), self._library.morphemes(window_ids).keys()
         if indexed is None or not contexts.keys() <= searchable:
             return  # it has been removed, or becomes searchable later, with its contexts
@@ -548,16 +548,16 @@ class Indexer:
             vectors = document.vectors(part, params=self._params)
             context_terms |= document.context_terms(part)
             for window, analysis in zip(document.windows, part[-len(document.windows) :], strict=True):
-                named = {BM25: vectors[window.id], **neural.get(window.id, {})}
+                vectors_by_name = {BM25: vectors[window.id], **neural.get(window.id, {})}
                 _key, context = document.contexts.get(window.id, ("", None))
-                points.append(Point(window.id, named, to_payload(document.video, window, context)))
+                points.append(Point(window.id, vectors_by_name, to_payload(document.video, window, context)))
                 indexed[window.id] = document.source(window.id), analysis
         if points:
             (staging.index if staging else self._index).insert(points)
             if outdated:
-                known = [point for point in points if point.id in outdated]
-                self._index.replace_vector(BM25, {point.id: point.vectors[BM25] for point in known})
-                self._index.replace_payload({point.id: point.payload for point in known})
+                updated = [point for point in points if point.id in outdated]
+                self._index.replace_vector(BM25, {point.id: point.vectors[BM25] for point in updated})
+                self._index.replace_payload({point.id: point.payload for point in updated})
             self._library.put_indexed(ANALYZER, indexed, context_terms)
             if staging:
                 staging.vectors.update(restored)

@@ -108,8 +108,8 @@ class Migration:
         self._target.replace_payload({p.id: p.payload for p in existing if p.payload != targets[p.id].payload})
         for name in {name for point in existing for name in point.vectors}:
             vectors = {point.id: point.vectors[name] for point in existing if name in point.vectors}
-            others = {id: targets[id].vectors.get(name) for id in vectors}
-            changed = {id: vector for id, vector in vectors.items() if not same(vector, others[id], name)}
+            target_vectors = {id: targets[id].vectors.get(name) for id in vectors}
+            changed = {id: vector for id, vector in vectors.items() if not same(vector, target_vectors[id], name)}
             self._target.replace_vector(name, changed)
 
     def _add_vector_names(self, names: set[str]) -> None:
@@ -184,10 +184,10 @@ def same(first: Vector, second: Vector | None, name: str = "") -> bool:
     """
     if second is None or type(first) is not type(second):
         return False
-    one, other = _numbers(first), _numbers(second)
-    tolerance = (COARSE_TOLERANCE if has_bytes(name) else TOLERANCE) * max(map(abs, one.values()), default=0.0)
-    return one.keys() == other.keys() and all(
-        math.isclose(one[key], other[key], rel_tol=0.0, abs_tol=tolerance) for key in one
+    numbers, other_numbers = _numbers(first), _numbers(second)
+    tolerance = (COARSE_TOLERANCE if has_bytes(name) else TOLERANCE) * max(map(abs, numbers.values()), default=0.0)
+    return numbers.keys() == other_numbers.keys() and all(
+        math.isclose(numbers[key], other_numbers[key], rel_tol=0.0, abs_tol=tolerance) for key in numbers
     )
 
 
@@ -196,7 +196,7 @@ def _numbers(vector: Vector) -> dict[tuple[int, int], float]:
     if isinstance(vector, SparseVector):
         return {(0, term): value for term, value in zip(vector.indices, vector.values, strict=True)}
     rows = vector.rows() if isinstance(vector, MultiVector) else [vector.values]
-    return {(at, place): value for at, row in enumerate(rows) for place, value in enumerate(_unit(row))}
+    return {(at, column): value for at, row in enumerate(rows) for column, value in enumerate(_unit(row))}
 
 
 def _unit(values: Sequence[float]) -> list[float]:

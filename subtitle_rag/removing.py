@@ -125,7 +125,7 @@ def remove(library: "Library", indexer: "Indexer", plan: RemovalPlan) -> Iterato
 
 def _others(notes: Iterable[RemovalNote], plan: RemovalPlan) -> list[RemovalNote]:
     """Return the notes of other removals, each without what is in this plan."""
-    left = [
+    remaining = [
         RemovalNote(
             note.names,
             {id: title for id, title in note.titles.items() if id not in plan.titles},
@@ -133,7 +133,7 @@ def _others(notes: Iterable[RemovalNote], plan: RemovalPlan) -> list[RemovalNote
         )
         for note in notes
     ]
-    return [note for note in left if note.titles or note.urls]
+    return [note for note in remaining if note.titles or note.urls]
 
 
 def _named_targets(library: "Library", name: str, matches: NameMatches) -> list[RemovalTarget]:
@@ -144,9 +144,9 @@ def _named_targets(library: "Library", name: str, matches: NameMatches) -> list[
     followed = library.sources.followed()
     leaving = {source.id for source in matches.sources}
     # a channel stays whole while another of its tabs is followed
-    kept = {source.channel_id for source in followed if source.id not in leaving}
+    followed_channels = {source.channel_id for source in followed if source.id not in leaving}
     listed = {source.channel_id for source in matches.sources if source.channel_id}
-    channels = dict.fromkeys([*matches.channels, *sorted(listed - kept)])
+    channels = dict.fromkeys([*matches.channels, *sorted(listed - followed_channels)])
     for id in channels:
         sources = tuple(source.id for source in matches.sources if source.channel_id == id)
         name_of_source = next((source.name for source in matches.sources if source.channel_id == id), "")

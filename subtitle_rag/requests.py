@@ -26,12 +26,12 @@ def parse_request(texts: Iterable[str], wants_list: Callable[[Source], bool] = l
     paths: list[Path] = []
     sources: list[Source] = []
     for text in texts:
-        named, addresses = read_typed(text)
+        paths_of_text, addresses = read_typed(text)
         sources += [video_or_list(address, wants_list) for address in addresses]
         if not addresses:
-            if not named or not all(os.path.lexists(path) for path in named):
+            if not paths_of_text or not all(os.path.lexists(path) for path in paths_of_text):
                 raise UsageError("unsupported_source", source=tidy(text), formats=suffix_list())
-            paths += named
+            paths += paths_of_text
     return IndexRequest(tuple(paths), tuple(dict.fromkeys(sources)))
 
 

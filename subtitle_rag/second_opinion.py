@@ -73,8 +73,8 @@ def is_ready(library: "Library", video_id: str, model: str | None) -> bool:
     Raises:
         UsageError: `no_captions_to_compare`, for a video without captions.
     """
-    written, heard = _sides(library, video_id)
-    if written is None:
+    captions, heard = _sides(library, video_id)
+    if captions is None:
         video = library.video(video_id)
         raise UsageError("no_captions_to_compare", title=video.title if video else video_id)
     return heard is not None and model in (None, heard.model)
@@ -83,42 +83,43 @@ def is_ready(library: "Library", video_id: str, model: str | None) -> bool:
 def compare(runtime: "Runtime", video_id: str) -> SecondOpinion:
     """Compare a video's captions with what was heard of it. Raises the errors of `Library` and of the index's host."""
     library = runtime.library
-    written, heard = _sides(library, video_id)
+    captions, heard = _sides(library, video_id)
     video = library.video(video_id)
-    assert written is not None
+    assert captions is not None
     assert heard is not None
     assert video is not None
-    found = compare_texts(_cues(written), _cues(heard))
+    raw_differences = compare_texts(_cues(captions), _cues(heard))
     glossary = library.contexts.glossary(video.channel_id)
-    words = sorted({word for each in found for word in _stems(f"{each.written} {each.heard}")})
+    words = sorted({word for each in raw_differences for word in _stems(f"{each.written} {each.heard}")})
     nearness = runtime.words.nearness(words)
     ordinary = runtime.words.adverbs(words)
     unknown = {word for word in words if not nearness.get(word) and word not in ordinary}
-    differences = rank(found, spoken_names(library, video), unknown)
-    names = new_names(differences, unknown, glossary, by_person=written.kind == "manual")
-    return SecondOpinion(written.kind, heard.model, differences, tuple(names))
+    differences = rank(raw_differences, spoken_names(library, video), unknown)
+    names = new_names(differences, unknown, glossary, by_person=captions.kind == "manual")
+    return SecondOpinion(captions.kind, heard.model, differences, tuple(names))
 
 
-def compare_texts(written: Sequence[Cue], heard: Sequence[Cue]) -> list[Difference]:
+def compare_texts(captions: Sequence[Cue], heard: Sequence[Cue]) -> list[Difference]:
     """Return the places where two texts of the same speech differ, in order."""
-    left, right = _words(written), _words(heard)
-    matcher = SequenceMatcher(None, [word for word, _at in left], [word for word, _at in right], autojunk=False)
-    found: list[Difference] = []
+    caption_words, heard_words = _words(captions), _words(heard)
+    texts = [[word for word, _at in words] for words in (caption_words, heard_words)]
+    matcher = SequenceMatcher(None, texts[0], texts[1], autojunk=False)
+    differences: list[Difference] = []
     for kind, i1, i2, j1, j2 in matcher.get_opcodes():
-        before, after = left[i1:i2], right[j1:j2]
+        before, after = caption_words[i1:i2], heard_words[j1:j2]
         if kind == "equal" or max(len(before), len(after)) > MOST_WORDS:
             continue
         if squeeze("".join(word for word, _at in before)) == squeeze("".join(word for word, _at in after)):
             continue
         if before and after and abs(before[0][1] - after[0][1]) > FAR_MS:
             continue
-        found.append(Difference((before or after)[0][1], _text(before), _text(after)))
-    return found
+        differences.append(Difference((before or after)[0][1], _text(before), _text(after)))
+    return differences
 
 
 def rank(differences: Iterable[Difference], names: Iterable[str], unknown: Collection[str]) -> tuple[Difference, ...]:
     """Join what comes several times, and order it: names first, then by how often, then by time."""
-    known = {squeeze(name) for name in names if 1 < len(squeeze(name)) <= 20}
+    squeezed_names = {squeeze(name) for name in names if 1 < len(squeeze(name)) <= 20}
     joined: dict[tuple[str, str], Difference] = {}
     for each in differences:
         key = (squeeze(each.written), squeeze(each.heard))
@@ -127,7 +128,7 @@ def rank(differences: Iterable[Difference], names: Iterable[str], unknown: Colle
             joined[key] = replace(first, count=first.count + 1)
             continue
         stems = [stem for text in (each.written, each.heard) for stem in _stems(text)]
-        is_name = any(squeeze(stem) in known or stem in unknown for stem in stems)
+        is_name = any(squeeze(stem) in squeezed_names or stem in unknown for stem in stems)
         joined[key] = replace(each, is_name=is_name)
     return tuple(sorted(joined.values(), key=lambda each: (not each.is_name, -each.count, each.at_ms)))
 
@@ -160,8 +161,8 @@ def new_names(
 def _sides(library: "Library", video_id: str) -> tuple[Track | None, Track | None]:
     """Return a video's captions, and what was heard."""
     tracks = [track for track in (library.track(video_id), library.listenings.offered_track(video_id)) if track]
-    written = next((track for track in tracks if track.kind != "local"), None)
-    return written, next((track for track in tracks if track.kind == "local"), None)
+    captions = next((track for track in tracks if track.kind != "local"), None)
+    return captions, next((track for track in tracks if track.kind == "local"), None)
 
 
 def _cues(track: Track) -> list[Cue]:

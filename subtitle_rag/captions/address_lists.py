@@ -167,10 +167,10 @@ def parse_address_list(raw: bytes, name: str) -> AddressList:
     return _named(_parsed(raw, name), name)
 
 
-def _named(found: AddressList, name: str) -> AddressList:
-    if not found.entries:
-        raise UsageError("list_empty", path=name, others=found.others)
-    return found
+def _named(addresses: AddressList, name: str) -> AddressList:
+    if not addresses.entries:
+        raise UsageError("list_empty", path=name, others=addresses.others)
+    return addresses
 
 
 def _parsed(raw: bytes, name: str) -> AddressList:
@@ -185,16 +185,16 @@ def _parsed(raw: bytes, name: str) -> AddressList:
     if read is None:
         read = next((each.read for each in FORMATS if name.lower().endswith(each.suffixes)), _lines)
     entries: dict[str, ListedSource] = {}
-    others = 0
+    other_count = 0
     for address, title in read(text):
         source = _source(address)
         if source is None:
-            others += 1
+            other_count += 1
         elif source.url not in entries:
             if len(entries) == MAX_ENTRIES:
-                return AddressList(tuple(entries.values()), others, is_cut=True)
+                return AddressList(tuple(entries.values()), other_count, is_cut=True)
             entries[source.url] = ListedSource(source, tidy(title)[:MAX_NAME])
-    return AddressList(tuple(entries.values()), others)
+    return AddressList(tuple(entries.values()), other_count)
 
 
 def _source(address: str) -> Source | None:
@@ -214,19 +214,19 @@ def _archived(path: Path) -> AddressList:
         with zipfile.ZipFile(path) as archive:
             members = [info for info in archive.infolist() if Path(info.filename).suffix.lower() in SUFFIXES[:-1]]
             members.sort(key=lambda info: Path(info.filename).stem.lower() not in _SUBSCRIPTIONS)
-            found = AddressList()
+            addresses = AddressList()
             for info in members[:MAX_MEMBERS]:
                 if info.file_size > MAX_BYTES:
                     continue
                 with archive.open(info) as member:
                     raw = member.read(MAX_BYTES + 1)
                 try:
-                    found = _parsed(raw, info.filename)
+                    addresses = _parsed(raw, info.filename)
                 except UsageError:
                     continue
-                if any(each.source.kind == "channel" for each in found.entries):
+                if any(each.source.kind == "channel" for each in addresses.entries):
                     break
-            return found
+            return addresses
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
         raise UsageError("list_unreadable", path=str(path), reason=str(error)) from error
 

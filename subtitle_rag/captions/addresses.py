@@ -146,10 +146,10 @@ def find_addresses(text: str) -> list[str]:
     urls = {match.start(): _trim(match[0]) for match in _URL.finditer(text)}
     rest = _URL.sub(lambda match: " " * len(match[0]), text)
     words = {match.start(): _trim(match[0]) for match in re.finditer(rf"[^{_OUTSIDE},;]+", rest)}
-    known = set(words.values())
-    alone = {word for word in known if _is_name_alone(word)}
-    names = {place: word for place, word in words.items() if word in alone}
-    if any(any(map(str.isalnum, word)) for word in known - alone):
+    distinct_words = set(words.values())
+    bare_names = {word for word in distinct_words if _is_name_alone(word)}
+    names = {offset: word for offset, word in words.items() if word in bare_names}
+    if any(any(map(str.isalnum, word)) for word in distinct_words - bare_names):
         return [url for url in urls.values() if _is_youtube(url)] or list(urls.values())
     return [address for _place, address in sorted({**urls, **names}.items())]
 

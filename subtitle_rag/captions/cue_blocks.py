@@ -127,11 +127,11 @@ def fold_sung(blocks: list[CueBlock]) -> Iterator[CueBlock]:
 
 def _goes_on(last: tuple[CueBlock, str], block: CueBlock, text: str) -> bool:
     """Whether a block touches the one before and has the same text, or a word or two more."""
-    before, shown = last
-    more = text[len(shown) :]
+    before, earlier_text = last
+    more = text[len(earlier_text) :]
     is_longer = more.startswith(" ") and len(more.split()) <= 2
     touches = abs(block.start_ms - before.end_ms) <= TOUCH_MS
-    return touches and bool(shown) and text.startswith(shown) and (not more or is_longer)
+    return touches and bool(earlier_text) and text.startswith(earlier_text) and (not more or is_longer)
 
 
 def _sentence(run: list[tuple[CueBlock, str]]) -> Iterator[CueBlock]:

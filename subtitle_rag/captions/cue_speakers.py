@@ -21,19 +21,19 @@ def name_speakers(cues: list[Cue]) -> list[Cue]:
         return cues
     matches = [_NAMED.fullmatch(cue.text) if ":" in cue.text or "：" in cue.text else None for cue in cues]
     names = _names([match[1] for match in matches if match and len(match[1].split()) <= 3], len(cues))
-    named = list(cues)
+    result = list(cues)
     for at, match in enumerate(matches):
         if match and match[1] in names:
             dropped = len(cues[at].text.split()) - len(match[2].split())
             starts = cues[at].word_starts[dropped:]
-            named[at] = replace(cues[at], text=match[2], speaker=match[1], word_starts=starts)
-    return named
+            result[at] = replace(cues[at], text=match[2], speaker=match[1], word_starts=starts)
+    return result
 
 
-def _names(found: Sequence[str], cues: int) -> set[str]:
+def _names(candidates: Sequence[str], cues: int) -> set[str]:
     """Return the ones that are speakers of those that are in front of a text."""
-    counts = Counter(found)
-    if len(found) >= MOST * cues and len(counts) <= max(2, len(found) / 2):
+    counts = Counter(candidates)
+    if len(candidates) >= MOST * cues and len(counts) <= max(2, len(candidates) / 2):
         return set(counts)
     often = {name for name, count in counts.items() if count >= OFTEN}
     return often if len(often) > 1 else set()

@@ -95,7 +95,7 @@ class CaptionGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class _FoundFile:
+class _DescribedFile:
     """A caption file with what its name and its film say."""
 
     name: FileName
@@ -113,8 +113,8 @@ class _FoundFile:
 
     @property
     def video_id(self) -> str:
-        place = f"{printable_path(self.film.folder)}/{printable_path(self.film.stem)}"
-        return self.youtube_id or FILE_ID + _digest(place)
+        location = f"{printable_path(self.film.folder)}/{printable_path(self.film.stem)}"
+        return self.youtube_id or FILE_ID + _digest(location)
 
 
 def discover(
@@ -131,8 +131,8 @@ def discover(
         UsageError: `unsupported_source` for a path that does not exist, before anything is yielded.
         BusyError: `system_limit` if the system has no descriptors left.
     """
-    found = _find(sources, languages)
-    for group in found.groups.values():
+    findings = _find(sources, languages)
+    for group in findings.groups.values():
         if isinstance(group, VideoFailed):
             yield group
             continue
@@ -143,7 +143,7 @@ def discover(
         except Exception as error:  # whatever is wrong with one video, the others come
             logger.exception("a caption file cannot be described")
             yield unexpected(next(iter(group)), error)
-    yield from _notices(found.left_out)
+    yield from _notices(findings.left_out)
 
 
 def silent_films(sources: Sequence[Path]) -> list[Video]:
@@ -153,23 +153,23 @@ def silent_films(sources: Sequence[Path]) -> list[Video]:
         UsageError: `unsupported_source` for a path that does not exist.
         BusyError: `system_limit` if the system has no descriptors left.
     """
-    return [_video(path, found) for path, found in _find(sources, ("ko",)).silent.values()]
+    return [_video(path, file) for path, file in _find(sources, ("ko",)).silent.values()]
 
 
 @dataclass(frozen=True, slots=True)
 class _Findings:
     """What files and folder trees hold."""
 
-    groups: dict[str, dict[Path, _FoundFile] | VideoFailed]
+    groups: dict[str, dict[Path, _DescribedFile] | VideoFailed]
     """Caption files by video."""
     left_out: Counter[tuple[str, str]]
-    silent: dict[str, tuple[Path, _FoundFile]]
+    silent: dict[str, tuple[Path, _DescribedFile]]
     """Films without captions by video."""
 
 
 def _find(sources: Sequence[Path], languages: Sequence[str]) -> _Findings:
-    found = _Findings({}, Counter(), {})
-    groups, left_out = found.groups, found.left_out
+    findings = _Findings({}, Counter(), {})
+    groups, left_out = findings.groups, findings.left_out
     media: list[Path] = []
     for source in sources:
         try:
@@ -185,7 +185,7 @@ def _find(sources: Sequence[Path], languages: Sequence[str]) -> _Findings:
                 groups[f"failed {entry.video}"] = entry
             elif name := read_name(entry.name):
                 film = film_of(entry, name)
-                file = _FoundFile(name, film, read_info(film))
+                file = _DescribedFile(name, film, read_info(film))
                 group = groups.setdefault(file.video_id, {})
                 assert isinstance(group, dict)
                 group[entry] = file
@@ -195,8 +195,8 @@ def _find(sources: Sequence[Path], languages: Sequence[str]) -> _Findings:
                 )
     ids = _ids_by_place(groups)
     for path in dict.fromkeys(media):
-        _look_inside(path, ids.get((path.parent, nfc(path.stem)), ""), found, languages)
-    return found
+        _look_inside(path, ids.get((path.parent, nfc(path.stem)), ""), findings, languages)
+    return findings
 
 
 def read(file: CaptionFile) -> Track:
@@ -243,8 +243,8 @@ def _track(file: CaptionFile, raw: bytes, modified: int) -> Track:
             declared = list(sami_languages(decode(raw[:SNIFFED], path=file.path.name).text).values())
         except CaptionError:  # told when it is parsed
             declared = []
-        wanted = (prefix for prefix in file.languages if any(is_language(each, prefix) for each in declared))
-        language = next(wanted, language)
+        preferred = (prefix for prefix in file.languages if any(is_language(each, prefix) for each in declared))
+        language = next(preferred, language)
     return Track(language, "file", file.format, raw, hashlib.sha256(raw).hexdigest(), modified)
 
 
@@ -269,14 +269,14 @@ def gone_sources(videos: Iterable[Video]) -> list[Video]:
     return [video for video in videos if video.source and is_gone(video.source)]
 
 
-def same_place(source: str, other: str) -> bool:
+def same_place(first: str, second: str) -> bool:
     """Whether two caption files belong to the same film, as other tracks of it do."""
-    places = []
-    for path in (Path(source), Path(other)):
+    locations = []
+    for path in (Path(first), Path(second)):
         name = read_name(path.name)
         film = film_of(path, name) if name else Film(path.parent, path.stem, path.stem, "", None, None)
-        places.append((printable_path(film.folder), printable_path(film.stem)))
-    return places[0] == places[1]
+        locations.append((printable_path(film.folder), printable_path(film.stem)))
+    return locations[0] == locations[1]
 
 
 def other_id(id: str, source: str) -> str:
@@ -349,14 +349,14 @@ def _walk(source: Path, left_out: Counter[tuple[str, str]], media: list[Path]) -
                 folders.append(linked)
 
 
-def _ids_by_place(groups: Mapping[str, dict[Path, _FoundFile] | VideoFailed]) -> dict[tuple[Path, str], str]:
+def _ids_by_place(groups: Mapping[str, dict[Path, _DescribedFile] | VideoFailed]) -> dict[tuple[Path, str], str]:
     """Return the ids of the videos by folder and stem, also by the stem as it is written with the captions' tags."""
     return {
-        (found.film.folder, nfc(stem)): id
+        (file.film.folder, nfc(stem)): id
         for id, group in groups.items()
         if isinstance(group, dict)
-        for found in group.values()
-        for stem in (found.film.written_stem, found.film.stem)
+        for file in group.values()
+        for stem in (file.film.written_stem, file.film.stem)
     }
 
 
@@ -369,16 +369,16 @@ def _look_inside(path: Path, known_id: str, findings: _Findings, languages: Sequ
         return
     groups, left_out, stem = findings.groups, findings.left_out, path.stem
     film = Film(path.parent, stem, stem, *read_stem(stem))
-    found = _FoundFile(FileName(stem, film.title, film.youtube_id, "und", "srt"), film, read_info(film))
-    video_id = known_id or found.video_id
+    file = _DescribedFile(FileName(stem, film.title, film.youtube_id, "und", "srt"), film, read_info(film))
+    video_id = known_id or file.video_id
     group = groups.get(video_id, {})
     if not is_film(path):
         if not group:
-            findings.silent.setdefault(video_id, (path, found))
+            findings.silent.setdefault(video_id, (path, file))
         return
-    wanted = [*languages, "und"]
+    prefixes = [*languages, "und"]
     if isinstance(group, VideoFailed) or any(
-        is_language(each.name.language, prefix) for each in group.values() for prefix in wanted
+        is_language(each.name.language, prefix) for each in group.values() for prefix in prefixes
     ):
         return
     try:
@@ -388,19 +388,19 @@ def _look_inside(path: Path, known_id: str, findings: _Findings, languages: Sequ
         if not group:
             code = "left_out_unseen" if error.code == "ffmpeg_missing" else "left_out_films"
             left_out[code, path.suffix.lower()] += 1
-            findings.silent.setdefault(video_id, (path, found))
+            findings.silent.setdefault(video_id, (path, file))
         return
     texts = [track for track in probe.tracks if track.format]
     ranked = sorted(texts, key=lambda track: (_language_rank(_tag(track), languages), track.is_forced, track.number))
     if ranked and (not group or _language_rank(_tag(ranked[0]), languages) < len(languages)):
         best = ranked[0]
-        name = replace(found.name, language=_tag(best), format=best.format, is_forced=best.is_forced)
+        name = replace(file.name, language=_tag(best), format=best.format, is_forced=best.is_forced)
         inside = groups.setdefault(video_id, {})
         assert isinstance(inside, dict)
-        inside[path] = replace(found, name=name, probe=probe, track=best.number)
+        inside[path] = replace(file, name=name, probe=probe, track=best.number)
     elif not group:
         left_out["left_out_pictures" if probe.tracks else "left_out_films", path.suffix.lower()] += 1
-        findings.silent.setdefault(video_id, (path, replace(found, probe=probe)))
+        findings.silent.setdefault(video_id, (path, replace(file, probe=probe)))
 
 
 def _tag(track: EmbeddedTrack) -> str:
@@ -490,17 +490,17 @@ def _digest(path: str) -> str:
 # --- groups ---
 
 
-def _group(files: dict[Path, _FoundFile], languages: Sequence[str]) -> CaptionGroup:
-    def language_rank(found: _FoundFile) -> int:
-        return _language_rank(found.name.language, languages)
+def _group(files: dict[Path, _DescribedFile], languages: Sequence[str]) -> CaptionGroup:
+    def language_rank(file: _DescribedFile) -> int:
+        return _language_rank(file.name.language, languages)
 
-    def rank(item: tuple[Path, _FoundFile]) -> tuple[int, bool, bool, bool, int, str]:
-        path, found = item
-        name = found.name
+    def rank(item: tuple[Path, _DescribedFile]) -> tuple[int, bool, bool, bool, int, str]:
+        path, file = item
+        name = file.name
         is_short = path in lengths and lengths[path] < FULL * max(lengths.values())
         formats = list(FORMATS)
         return (
-            language_rank(found),
+            language_rank(file),
             name.language.endswith("-orig"),
             name.is_forced,
             is_short,
@@ -509,19 +509,19 @@ def _group(files: dict[Path, _FoundFile], languages: Sequence[str]) -> CaptionGr
         )
 
     best = min(map(language_rank, files.values()))
-    rivals = [path for path, found in files.items() if language_rank(found) == best and found.track is None]
+    rivals = [path for path, file in files.items() if language_rank(file) == best and file.track is None]
     lengths = {path: _spoken_length(path, files[path].name) for path in rivals} if len(rivals) > 1 else {}
     candidates = tuple(
         CaptionFile(
             path,
-            _video(path, found),
-            found.name.language,
-            found.name.format,
-            metadata.details(found.info),
-            found.track,
+            _video(path, file),
+            file.name.language,
+            file.name.format,
+            metadata.details(file.info),
+            file.track,
             tuple(languages),
         )
-        for path, found in sorted(files.items(), key=rank)
+        for path, file in sorted(files.items(), key=rank)
     )
     return CaptionGroup(candidates[0].video, candidates)
 
@@ -542,17 +542,17 @@ def _spoken_length(path: Path, name: FileName) -> int:
     return sum(len(cue.text) for cue in cues)
 
 
-def _video(path: Path, found: _FoundFile) -> Video:
-    film, info = found.film, found.info
+def _video(path: Path, file: _DescribedFile) -> Video:
+    film, info = file.film, file.info
     nfo = NfoFacts() if info else read_nfo(film)
     published = metadata.published(info) or nfo.published or film_day(film)
-    probe = found.probe or (_probe_beside(film) if published is None and not info else None)
+    probe = file.probe or (_probe_beside(film) if published is None and not info else None)
     return Video(
-        id=found.video_id,
-        title=_title(path, found, nfo, probe),
+        id=file.video_id,
+        title=_title(path, file, nfo, probe),
         channel_id=metadata.channel_id(info) or "folder-" + _digest(printable_path(film.folder)),
-        channel=_channel(found, nfo),
-        url=video_url(found.youtube_id) if found.youtube_id else None,
+        channel=_channel(file, nfo),
+        url=video_url(file.youtube_id) if file.youtube_id else None,
         published=published or (path_day(probe.day) or path_year(f"({probe.day})") if probe else None),
         duration_ms=metadata.ms(info.get("duration")),
         chapters=metadata.chapters(info.get("chapters")),
@@ -561,14 +561,14 @@ def _video(path: Path, found: _FoundFile) -> Video:
     )
 
 
-def _title(path: Path, found: _FoundFile, nfo: NfoFacts, probe: FilmProbe | None) -> str:
-    stated = metadata.text(found.info, "title") or nfo.title or clean_name(probe.title if probe else "")
-    return stated or found.film.title or found.youtube_id or printable_path(path.name)
+def _title(path: Path, file: _DescribedFile, nfo: NfoFacts, probe: FilmProbe | None) -> str:
+    stated = metadata.text(file.info, "title") or nfo.title or clean_name(probe.title if probe else "")
+    return stated or file.film.title or file.youtube_id or printable_path(path.name)
 
 
-def _channel(found: _FoundFile, nfo: NfoFacts) -> str:
-    folder = found.film.folder
-    name = metadata.channel_name(found.info) or nfo.show or clean_name(printable_path(folder.name))
+def _channel(file: _DescribedFile, nfo: NfoFacts) -> str:
+    folder = file.film.folder
+    name = metadata.channel_name(file.info) or nfo.show or clean_name(printable_path(folder.name))
     return name or printable_path(folder)
 
 

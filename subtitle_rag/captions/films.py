@@ -55,13 +55,13 @@ class Film:
 
 def film_of(path: Path, name: FileName) -> Film:
     """Return the film of a caption file. Reads folders where the name, or that of its folder, hints at another one."""
-    above, named = film_folder(path)
-    written = os.path.splitext(path.name)[0]  # noqa: PTH122 - as names are read
-    if name.stem and not (name.stem.isdecimal() and name.stem != written):
-        beside = Film(path.parent, name.stem, written, name.title, name.youtube_id, name.published)
+    above, folder_stem = film_folder(path)
+    written_stem = os.path.splitext(path.name)[0]  # noqa: PTH122 - as names are read
+    if name.stem and not (name.stem.isdecimal() and name.stem != written_stem):
+        beside = Film(path.parent, name.stem, written_stem, name.title, name.youtube_id, name.published)
         in_above = replace(beside, folder=Path(above))
         return in_above if above != path.parent and _has_media(in_above) else beside
-    stem = named or _largest_media(Path(above)) or above.name
+    stem = folder_stem or _largest_media(Path(above)) or above.name
     return Film(Path(above), stem, stem, *read_stem(stem))
 
 

@@ -49,14 +49,14 @@ def read_gaps(track: Track) -> list[SpeechGap]:
         return []
     try:
         events = json.loads(track.raw)["events"]
-        found = [
+        gaps = [
             SpeechGap(int(event["tStartMs"]), int(event["tStartMs"]) + int(event["dDurationMs"]), str(event[GAP]))
             for event in events
             if GAP in event
         ]
     except (ValueError, KeyError, TypeError, RecursionError):  # of a pack, from somebody else
         return []
-    return join_gaps(found)
+    return join_gaps(gaps)
 
 
 def join_gaps(gaps: Sequence[SpeechGap]) -> list[SpeechGap]:

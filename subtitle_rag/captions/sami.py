@@ -39,10 +39,10 @@ def sami_cues(text: str, language: str) -> list[Cue] | None:
     lines = _lines_by_class(_without_comments(text[first.start() :]))
     languages = sami_languages(text)
     shared = lines.pop("", [])
-    own = {name: languages.get(name) or _CODES.get(name[:2], "") for name in lines}
+    class_languages = {name: languages.get(name) or _CODES.get(name[:2], "") for name in lines}
     sizes = {name: sum(len(text) for *_times, text in lines[name]) for name in lines}
-    chosen = best_language(sizes, language, own)
-    return cues_of_blocks(until_next([*shared, *lines.get(chosen, [])]))
+    best_class = best_language(sizes, language, class_languages)
+    return cues_of_blocks(until_next([*shared, *lines.get(best_class, [])]))
 
 
 def sami_languages(text: str) -> dict[str, str]:
@@ -50,7 +50,7 @@ def sami_languages(text: str) -> dict[str, str]:
     match = _SYNC.search(text)
     head = text[: match.start()] if match else text
     rules = ((rule[1].upper(), _LANGUAGE.search(rule[2])) for rule in _RULE.finditer(head))
-    return {name: found[1] if found else _CODES.get(name[:2], "") for name, found in rules}
+    return {name: match[1] if match else _CODES.get(name[:2], "") for name, match in rules}
 
 
 def _lines_by_class(body: str) -> dict[str, list[tuple[int, int, str]]]:
@@ -59,18 +59,18 @@ def _lines_by_class(body: str) -> dict[str, list[tuple[int, int, str]]]:
     speakers: dict[str, str] = {}
     start = end = 0
     for attributes, content in _parts(_SYNC, body):
-        if found := _START.search(attributes):  # else it goes on with the one before
-            start = bounded_ms(int(found[1]))
-        end = bounded_ms(int(found[1])) if (found := _END.search(attributes)) else 0
+        if match := _START.search(attributes):  # else it goes on with the one before
+            start = bounded_ms(int(match[1]))
+        end = bounded_ms(int(match[1])) if (match := _END.search(attributes)) else 0
         for paragraph, text in _parts(_PARAGRAPH, content):
-            name = found[1].upper() if (found := _CLASS.search(paragraph)) else ""
+            name = match[1].upper() if (match := _CLASS.search(paragraph)) else ""
             is_line = bool(paragraph or text.strip())
             text = _TAG.sub("", _BREAK.sub("\n", _NO_BREAK.sub(" ", text).replace("\n", " ")))
             if _SOURCE.search(paragraph):
                 speakers[name] = " ".join(text.split()).translate({ord("<"): None, ord(">"): None})
             elif is_line:
-                spoken = f"<v {speakers[name]}>{text.strip()}" if speakers.get(name) and text.strip() else text
-                lines[name].append((start, end, spoken))
+                line = f"<v {speakers[name]}>{text.strip()}" if speakers.get(name) and text.strip() else text
+                lines[name].append((start, end, line))
     return lines
 
 

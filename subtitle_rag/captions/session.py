@@ -66,8 +66,8 @@ def javascript_runtimes() -> list[JavaScriptRuntime]:
     from yt_dlp.globals import supported_js_runtimes
 
     infos = [runtime().info for runtime in supported_js_runtimes.value.values()]
-    found = [JavaScriptRuntime(info.name, info.version, info.supported) for info in infos if info]
-    return sorted(found, key=lambda runtime: not runtime.is_accepted)
+    runtimes = [JavaScriptRuntime(info.name, info.version, info.supported) for info in infos if info]
+    return sorted(runtimes, key=lambda runtime: not runtime.is_accepted)
 
 
 def forget_extractor() -> None:
@@ -426,9 +426,9 @@ def _weight(status: int) -> int:
 def _states_playability(page: bytes) -> bool:
     """Return whether a video's page says itself if the video can be played. yt-dlp does not tell its word from that
     of a client which it asks where the page has none."""
-    found = re.search(r"ytInitialPlayerResponse\s*=\s*", text := page.decode(errors="replace"))
+    match = re.search(r"ytInitialPlayerResponse\s*=\s*", text := page.decode(errors="replace"))
     try:
-        answer, _end = json.JSONDecoder().raw_decode(text, found.end()) if found else ({}, 0)
+        answer, _end = json.JSONDecoder().raw_decode(text, match.end()) if match else ({}, 0)
         return bool(answer["playabilityStatus"]["status"])
     except (ValueError, TypeError, LookupError, RecursionError):
         return False
@@ -467,12 +467,12 @@ def _logging_class(log: _RequestLog, hosts: tuple[str, ...] = ()) -> Any:
 
         def build_request_director(self, handlers: Any, preferences: Any = None) -> Any:
             """Build it of our handlers, and of those that a plugin has brought, without yt-dlp's own."""
-            given = list(handlers)
+            offered = list(handlers)
             # where yt-dlp accepts the installed curl_cffi, it has such a handler
-            can_impersonate = any(issubclass(handler, ImpersonateRequestHandler) for handler in given)
+            can_impersonate = any(issubclass(handler, ImpersonateRequestHandler) for handler in offered)
             self.handlers = (
                 *((YoutubeRH, ImpersonatingYoutubeRH) if can_impersonate else (YoutubeRH,)),
-                *(handler for handler in given if handler.__module__.partition(".")[0] != "yt_dlp"),
+                *(handler for handler in offered if handler.__module__.partition(".")[0] != "yt_dlp"),
             )
             return super().build_request_director(self.handlers, preferences)
 

@@ -76,10 +76,10 @@ def measure_speech(cues: Iterable[Cue], language: str) -> Speech:
             starts.append((text, cue.start_ms // STRETCH_MS))
     script = _SCRIPTS.get(language.partition("-")[0].lower())
     letters = sum(len(text) for text, _stretch in starts)
-    own = sum(len(script.findall(text)) for text, _stretch in starts) if script else letters
-    mislabelled = script is not None and letters >= MIN_LETTERS and own < MIN_SHARE * letters
+    script_letters = sum(len(script.findall(text)) for text, _stretch in starts) if script else letters
+    mislabelled = script is not None and letters >= MIN_LETTERS and script_letters < MIN_SHARE * letters
     if mislabelled and script is not None:
-        starts = [(found, stretch) for text, stretch in starts if (found := "".join(script.findall(text)))]
+        starts = [(in_script, stretch) for text, stretch in starts if (in_script := "".join(script.findall(text)))]
     syllables = sum(_syllables(text) for text, _stretch in starts)
     return Speech(round(syllables), len({stretch for _text, stretch in starts}), mislabelled)
 
@@ -99,21 +99,21 @@ def is_enough(speech: Speech, duration_ms: int | None) -> bool:
     )
 
 
-def outweighs(other: Speech, preferred: Speech) -> bool:
+def outweighs(candidate: Speech, preferred: Speech) -> bool:
     """Return whether a track says enough more than a preferred one to be the better one."""
-    return other.syllables > MORE * preferred.syllables and (
-        other.stretches > MORE * preferred.stretches or other.syllables > MUCH_MORE * preferred.syllables
+    return candidate.syllables > MORE * preferred.syllables and (
+        candidate.stretches > MORE * preferred.stretches or candidate.syllables > MUCH_MORE * preferred.syllables
     )
 
 
 def selection_notes(selection: TrackSelection) -> list[str]:
     """Return sentences on the track that a video has: why it is this one, and what is doubtful about it."""
-    taken = selection.tracks[selection.taken]
-    names = {"taken": _held(taken), "preferred": _held(selection.tracks[0])}
-    others = ", ".join(_held(track) for track in selection.tracks[1:])
-    notes = [_(REASONS[selection.reason]).format(others=others, **names)] if selection.reason else []
+    selected = selection.tracks[selection.taken]
+    names = {"taken": _held(selected), "preferred": _held(selection.tracks[0])}
+    alternatives = ", ".join(_held(track) for track in selection.tracks[1:])
+    notes = [_(REASONS[selection.reason]).format(others=alternatives, **names)] if selection.reason else []
     if selection.flag in FLAGS:
-        notes.append(_(FLAGS[selection.flag]).format(language=taken.language))
+        notes.append(_(FLAGS[selection.flag]).format(language=selected.language))
     return notes
 
 

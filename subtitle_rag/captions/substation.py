@@ -36,7 +36,7 @@ def substation_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG0
 def _blocks(text: str) -> Iterator[CueBlock]:
     """Yield each event once: outlines and shadows are layers of the same text at the same time."""
     fields, section = _FIELDS, ""
-    shown: set[tuple[int, int, str]] = set()
+    events: set[tuple[int, int, str]] = set()
     for match in _LINE.finditer(text):
         keyword, rest = match[1].lower(), match[2]
         if keyword.startswith("["):
@@ -52,13 +52,13 @@ def _blocks(text: str) -> Iterator[CueBlock]:
                 continue
             start_ms = clock_ms(*start.groups(""))
             end_ms = clock_ms(*end.groups("")) if end else start_ms
-            spoken = _spoken(values.get("text", ""), start_ms)
-            if (start_ms, end_ms, spoken) in shown or not spoken.strip():
+            line_text = _spoken(values.get("text", ""), start_ms)
+            if (start_ms, end_ms, line_text) in events or not line_text.strip():
                 continue
-            shown.add((start_ms, end_ms, spoken))
+            events.add((start_ms, end_ms, line_text))
             speaker = " ".join(re.sub(r"[<>]", "", values.get("name", values.get("actor", ""))).split())
             voice = f"<v {speaker}>" if speaker else ""
-            yield CueBlock(start_ms, end_ms, [voice + line for line in _BREAK.split(spoken)])
+            yield CueBlock(start_ms, end_ms, [voice + line for line in _BREAK.split(line_text)])
 
 
 def _spoken(text: str, start_ms: int) -> str:

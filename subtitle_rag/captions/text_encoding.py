@@ -102,9 +102,9 @@ def decode(raw: bytes, *, path: str = "", language: str = "") -> DecodedText:
     Raises:
         CaptionError: `not_captions` for a binary file, `unknown_encoding` for one that reads like no language.
     """
-    found = _decode(raw, path, language)
-    text = found.text.removeprefix("\ufeff").replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
-    return DecodedText(nfc(text), found.encoding, found.is_sure)
+    decoded = _decode(raw, path, language)
+    text = decoded.text.removeprefix("\ufeff").replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
+    return DecodedText(nfc(text), decoded.encoding, decoded.is_sure)
 
 
 def _decode(raw: bytes, path: str, language: str) -> DecodedText:
@@ -185,12 +185,12 @@ def _by_lines(raw: bytes, path: str, language: str) -> DecodedText:
     """Decode a file that is not all UTF-8: in one other encoding, damaged, or put together from two."""
     lines = raw.split(b"\n")
     is_utf8 = [_is_utf8_line(line) for line in lines]
-    others = b"\n".join(
+    foreign_lines = b"\n".join(
         line for line, is_valid in zip(lines, is_utf8, strict=True) if not is_valid and not line.isascii()
     )
-    if _is_damaged_utf8(raw if any(is_utf8) else others) and _is_damaged_utf8(others):
+    if _is_damaged_utf8(raw if any(is_utf8) else foreign_lines) and _is_damaged_utf8(foreign_lines):
         return DecodedText(raw.decode("utf-8", errors="ignore"), "utf-8")
-    encoding, reading, lead = _best(others, _declared(raw[:HEAD], language))
+    encoding, reading, lead = _best(foreign_lines, _declared(raw[:HEAD], language))
     is_few = len(raw.translate(None, bytes(range(128)))) < FEW * len(raw)
     if reading < LEAST and not is_few:
         raise CaptionError("unknown_encoding", path=path)
@@ -218,13 +218,13 @@ def _is_damaged_utf8(raw: bytes) -> bool:
 def _declared(head: bytes, language: str) -> tuple[str, ...]:
     """Return the encodings that a file's head names, and those of its language, by its name or its head."""
     text = head.decode("ascii", errors="ignore")
-    names = [codecs.lookup(found[1]).name for found in _CHARSET.finditer(text) if _is_known(found[1])]
+    names = [codecs.lookup(match[1]).name for match in _CHARSET.finditer(text) if _is_known(match[1])]
     names = ["cp949" if name == "euc_kr" else "cp1252" if name == "iso8859-1" else name for name in names]
     if language in ("", "und"):
-        language = found[1] if (found := _LANGUAGE.search(text)) else ""
+        language = match[1] if (match := _LANGUAGE.search(text)) else ""
     of_language = next((encodings for code, encodings in _OF_LANGUAGE.items() if is_language(language, code)), None)
-    known = {name for encodings in _OF_LANGUAGE.values() for name in encodings} | {"cp1252"}
-    return tuple(name for name in names if name in known) + (of_language or (("cp1252",) if language else ()))
+    supported = {name for encodings in _OF_LANGUAGE.values() for name in encodings} | {"cp1252"}
+    return tuple(name for name in names if name in supported) + (of_language or (("cp1252",) if language else ()))
 
 
 def _is_known(name: str) -> bool:

@@ -122,12 +122,12 @@ class _Reader:
         self._spoken = _Spoken(start, end, self._languages[-1], speaker)
 
     def _finish(self) -> None:
-        spoken, self._spoken = self._spoken, None
-        if spoken and spoken.start_ms is not None and "".join(spoken.text).strip():
-            voice = "<v " + re.sub(r"[<>]", "", spoken.speaker) + ">" if spoken.speaker else ""
-            lines = [voice + line for line in "".join(spoken.text).split("\n")]
-            end = spoken.start_ms if spoken.end_ms is None else spoken.end_ms
-            self.blocks.append((spoken.language, CueBlock(spoken.start_ms, end, lines)))
+        paragraph, self._spoken = self._spoken, None
+        if paragraph and paragraph.start_ms is not None and "".join(paragraph.text).strip():
+            voice = "<v " + re.sub(r"[<>]", "", paragraph.speaker) + ">" if paragraph.speaker else ""
+            lines = [voice + line for line in "".join(paragraph.text).split("\n")]
+            end = paragraph.start_ms if paragraph.end_ms is None else paragraph.end_ms
+            self.blocks.append((paragraph.language, CueBlock(paragraph.start_ms, end, lines)))
 
     def _read_rates(self, values: Mapping[str, str], attributes: Mapping[str, str]) -> None:
         frame = _number(values.get("frameRate")) or 30.0
@@ -166,8 +166,8 @@ def xml_cues(text: str, language: str) -> list[Cue] | None:
     sizes: Counter[str] = Counter()
     for tag, block in reader.blocks:
         sizes[tag] += sum(map(len, block.lines))
-    chosen = best_language(sizes, language)
-    return cues_of_blocks((block for tag, block in reader.blocks if tag == chosen))
+    best_tag = best_language(sizes, language)
+    return cues_of_blocks((block for tag, block in reader.blocks if tag == best_tag))
 
 
 def _parse(text: str, reader: _Reader) -> None:

@@ -40,8 +40,8 @@ class TrackSelecting:
 
     def needs(self, choice: TrackChoice) -> bool:
         """Return whether this next track is to be asked for. A translation only stands in for nothing."""
-        known = self._measured.get((choice.kind, choice.key))
-        if known and known.failure in ("", NO_CUES):
+        measured = self._measured.get((choice.kind, choice.key))
+        if measured and measured.failure in ("", NO_CUES):
             return False
         if self._best is None:
             return True
@@ -51,21 +51,21 @@ class TrackSelecting:
 
     def add(self, choice: TrackChoice, track: Track, title: str) -> None:
         """Measure a track, and take it if it outweighs what there is."""
-        place = choice.kind, choice.key
+        track_key = choice.kind, choice.key
         try:
             speech = measure_speech(parse_captions(track.raw, track.format), track.language)
         except CaptionError as error:
             if error.code == NO_CUES:
-                self._measured[place] = MeasuredTrack(track.language, track.kind, failure=NO_CUES)
+                self._measured[track_key] = MeasuredTrack(track.language, track.kind, failure=NO_CUES)
                 self._silent = self._silent or track
             else:
                 reason = error.details.get("reason") or error.message.rstrip(".")
                 self.add_refusal(choice, FetchError("caption_damaged", title=title, reason=reason))
             return
-        self._measured[place] = MeasuredTrack(track.language, track.kind, speech.syllables)
+        self._measured[track_key] = MeasuredTrack(track.language, track.kind, speech.syllables)
         if self._best is None or outweighs(speech, self._speech):
             flag = "mislabelled" if speech.mislabelled else track.flag
-            self._best, self._speech, self._taken = replace(track, flag=flag), speech, place
+            self._best, self._speech, self._taken = replace(track, flag=flag), speech, track_key
 
     def add_refusal(self, choice: TrackChoice, error: FetchError) -> None:
         """Note a track that did not come, but may come later."""
@@ -85,7 +85,7 @@ class TrackSelecting:
             if self._silent is None or withheld or failures[-1] not in ("", NO_CUES):
                 raise refusal or FetchError("no_captions", title=title, languages="")
             return SelectedTrack(self._silent)
-        taken = list(self._measured).index(self._taken)
-        selection = TrackSelection(tuple(self._measured.values()), taken, self._best.flag, withheld)
+        taken_at = list(self._measured).index(self._taken)
+        selection = TrackSelection(tuple(self._measured.values()), taken_at, self._best.flag, withheld)
         track = replace(self._best, selection=selection if selection.reason or selection.flag else None)
         return SelectedTrack(track, refusal if is_sparse else None)

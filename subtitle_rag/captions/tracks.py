@@ -47,9 +47,9 @@ def track_candidates(info: Info, languages: Sequence[str], *, translated: bool =
     heard = [track for track in automatic if track.kind == "asr"]  # beside translations of manual tracks
     for language in languages:
         for tracks, most in ((manual, MAX_MANUAL), (heard, 1)):
-            own = [track for track in tracks if not track.flag and is_language(track.language, language)]
-            own.sort(key=lambda track: track.key != language)
-            candidates += own[:most]
+            candidates_of_kind = [track for track in tracks if not track.flag and is_language(track.language, language)]
+            candidates_of_kind.sort(key=lambda track: track.key != language)
+            candidates += candidates_of_kind[:most]
     for language in languages if translated else ():
         both = (track for track in (*manual, *automatic) if track.flag and is_language(track.language, language))
         candidates += islice(both, 1)

@@ -34,7 +34,7 @@ def transcript_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG0
     if not _is_told_in_order(lines):
         return None
     first = lines[0][0] if lines[0][0] >= _HOUR_MS else 0
-    return cues_of_blocks(until_next([(start - first, 0, spoken) for start, spoken in lines]))
+    return cues_of_blocks(until_next([(start - first, 0, line) for start, line in lines]))
 
 
 def is_transcript(text: str) -> bool:
@@ -44,12 +44,12 @@ def is_transcript(text: str) -> bool:
 
 def _is_told_in_order(lines: list[tuple[int, str]]) -> bool:
     rising = sum(before[0] <= after[0] for before, after in pairwise(lines))
-    return len(lines) >= LEAST_LINES and rising >= 0.9 * (len(lines) - 1) and any(spoken for _start, spoken in lines)
+    return len(lines) >= LEAST_LINES and rising >= 0.9 * (len(lines) - 1) and any(line for _start, line in lines)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield (start in ms, text) of each line with a time, and of the lines below it; a heading is left out."""
-    start, spoken = -1, list[str]()
+    start, texts = -1, list[str]()
     voice = ""
     for line in map(str.strip, text.split("\n")):
         time_first, speaker_first = _TIME_FIRST.fullmatch(line), None
@@ -57,13 +57,13 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             speaker_first = _SPEAKER_FIRST.fullmatch(line)
         match = time_first or speaker_first
         if match is None:
-            if line and start >= 0 and not (not spoken and _SPOKEN_TIME.fullmatch(line)):
-                spoken.append(line)
+            if line and start >= 0 and not (not texts and _SPOKEN_TIME.fullmatch(line)):
+                texts.append(line)
             continue
         if start >= 0:
-            yield start, voice + " ".join(spoken) if spoken else ""
+            yield start, voice + " ".join(texts) if texts else ""
         name, *clock, rest = match.groups("") if speaker_first else ("", *match.groups(""))
         start, voice = clock_ms(*clock), f"<v {name.strip()}>" if name else ""
-        spoken = [rest] if rest else []
+        texts = [rest] if rest else []
     if start >= 0:
-        yield start, voice + " ".join(spoken) if spoken else ""
+        yield start, voice + " ".join(texts) if texts else ""

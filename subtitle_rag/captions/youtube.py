@@ -295,10 +295,10 @@ class YouTube:
                     raise
                 answers.refuse(error)
             else:
-                own, is_last = self._session.withheld, name == order[-1]
+                is_withheld, is_last = self._session.withheld, name == order[-1]
                 video, details = _video(info, video_id, title), metadata.details(info)
-                answers.page = Page(video, details, info, name, own, is_last)
-                answers.withheld = answers.withheld or own
+                answers.page = Page(video, details, info, name, is_withheld, is_last)
+                answers.withheld = answers.withheld or is_withheld
                 if has_tracks(info):
                     answers.is_given = True
                     yield answers.page

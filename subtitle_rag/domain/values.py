@@ -127,8 +127,8 @@ def spoken(text: str, lines: Sequence[Line]) -> list[tuple[int, str]]:
 
 def dialogue(text: str, lines: Sequence[Line]) -> list[tuple[int, str]]:
     """Split a text into its lines as (beginning in ms, text), each with its speaker's name in front."""
-    named = zip(spoken(text, lines), lines, strict=True)
-    return [(start_ms, named_text(line.speaker, own)) for (start_ms, own), line in named]
+    lines_and_texts = zip(spoken(text, lines), lines, strict=True)
+    return [(start_ms, named_text(line.speaker, line_text)) for (start_ms, line_text), line in lines_and_texts]
 
 
 def named_text(speaker: str, text: str) -> str:

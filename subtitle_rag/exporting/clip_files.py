@@ -129,15 +129,15 @@ class ClipMaker:
             raise UsageError("beyond_end", value=value, video=title, length=length)
         return replace(scene, end_ms=min(scene.end_ms, length_ms))
 
-    def make(self, asked: ExportedScene) -> ClipFile:
+    def make(self, requested: ExportedScene) -> ClipFile:
         """Cut a scene out of its video's file, else download that section.
 
         Raises:
             UsageError: `beyond_end`.
             AppError: `clip_failed`, `clip_without_video`, `unwritable`, and those of YouTube.
         """
-        scene = self.fit(asked)
-        is_cut_short = asked.end_ms - scene.end_ms > SOUND_FRAME_MS
+        scene = self.fit(requested)
+        is_cut_short = requested.end_ms - scene.end_ms > SOUND_FRAME_MS
         name, length_ms = _name(scene, self.options), scene.end_ms - scene.start_ms
         files = [] if self.options.force else [self.folder / f"{name}{suffix}" for suffix in CLIP_SUFFIXES]
         for present in filter(Path.is_file, files):

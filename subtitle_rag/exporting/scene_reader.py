@@ -84,8 +84,8 @@ def _overlap_ms(window: Window, span: ExportedScene) -> int:
 def line_cues(text: str, lines: Sequence[Line], end_ms: int) -> Iterator[Cue]:
     """Yield the lines of a text as cues that last until the next one."""
     ends = [line.start_ms for line in lines[1:]] + [end_ms]
-    for (start_ms, own), line, end in zip(spoken(text, lines), lines, ends, strict=True):
-        yield Cue(start_ms, end, own, speaker=line.speaker)
+    for (start_ms, line_text), line, end in zip(spoken(text, lines), lines, ends, strict=True):
+        yield Cue(start_ms, end, line_text, speaker=line.speaker)
 
 
 def span_at(library: "Library", video: Video, at_ms: int) -> ExportedScene:

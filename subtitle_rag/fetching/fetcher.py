@@ -319,9 +319,9 @@ class _Run:
     def _fetch(self, video: Video, options: SourceOptions) -> Iterator[IndexEvent]:
         """Fetch a video's page, and its track from the first player client that gives one, and make it searchable."""
         sources, languages = self.library.sources, ", ".join(options.languages)
-        known = sources.player_client(video.channel_id)
-        pages = self.youtube.pages(video.id, video.title, known)
-        selecting, kept, refusal = TrackSelecting(), None, None
+        usual_client = sources.player_client(video.channel_id)
+        pages = self.youtube.pages(video.id, video.title, usual_client)
+        selecting, best, refusal = TrackSelecting(), None, None
         while True:
             try:
                 page = next(pages, None)
@@ -346,15 +346,15 @@ class _Run:
                 if page.withheld:
                     continue
                 break
-            kept, refusal = (page, selected.track), selected.refusal
+            best, refusal = (page, selected.track), selected.refusal
             if refusal is None or refusal.code not in TRACK_FAILURES:
                 break
-        if kept:
-            yield from self._store_track(*kept, languages)
-            if kept[0].client != (known or CLIENTS[0]):
-                sources.put_player_client(kept[0].video.channel_id, kept[0].client)
-        if refusal and kept and refusals.RULES[refusal.code].rests_after != 1:
-            yield self._store_refusal(kept[0].video, refusal)  # it has captions: no reason for a rest
+        if best:
+            yield from self._store_track(*best, languages)
+            if best[0].client != (usual_client or CLIENTS[0]):
+                sources.put_player_client(best[0].video.channel_id, best[0].client)
+        if refusal and best and refusals.RULES[refusal.code].rests_after != 1:
+            yield self._store_refusal(best[0].video, refusal)  # it has captions: no reason for a rest
         elif refusal:
             raise refusal
 

@@ -82,11 +82,11 @@ def _json(values: Iterable[CitedScene | Citation | UnfoundedClaim]) -> str:
 
 
 def _answer(row: Sequence[Any]) -> StoredAnswer:
-    id, asked_at, question, text, model, prompt, way, ending, sources, citations, unfounded = row
+    id, asked_at, question, text, model, prompt, method, ending, sources, citations, unfounded = row
     scenes = tuple(CitedScene(**entry) for entry in json.loads(sources))
     marks = tuple(map(_citation, json.loads(citations)))
     claims = tuple(UnfoundedClaim(tuple(each["claim"]), tuple(each["missing"])) for each in json.loads(unfounded))
-    return StoredAnswer(id, asked_at, question, text, model, prompt, way, ending, scenes, marks, claims)
+    return StoredAnswer(id, asked_at, question, text, model, prompt, method, ending, scenes, marks, claims)
 
 
 def _citation(entry: dict[str, Any]) -> Citation:

@@ -74,11 +74,11 @@ def put_index_address(library: "Library", address: str) -> None:
 
 def library_id(library: "Library") -> str:
     """Return the library's id, which names its collection on a server; it is made at its first use."""
-    found = library.database.get_setting(_ID)
-    if not found:
-        found = os.urandom(8).hex()
-        library.database.put_setting(_ID, found)
-    return found
+    id = library.database.get_setting(_ID)
+    if not id:
+        id = os.urandom(8).hex()
+        library.database.put_setting(_ID, id)
+    return id
 
 
 def _values(library: "Library", key: str, default: Any) -> Any:
@@ -173,7 +173,7 @@ def fetched_alternatives(library: "Library") -> dict[str, str]:
 def put_fetched_alternative(library: "Library", name: str, alternative: str | None) -> None:
     """Note the other name by which a model was fetched; None if it is its own."""
     names = {**fetched_alternatives(library), name: alternative}
-    _put_values(library, _ALTERNATIVES, {each: other for each, other in names.items() if other})
+    _put_values(library, _ALTERNATIVES, {each: name_there for each, name_there in names.items() if name_there})
 
 
 class RemovalNote(NamedTuple):

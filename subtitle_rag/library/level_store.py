@@ -21,13 +21,13 @@ class LevelPlace:
 
 
 class LevelStore(Store):
-    def put(self, video_id: str, source: str, places: Mapping[str, LevelPlace]) -> None:
+    def put(self, video_id: str, source: str, points: Mapping[str, LevelPlace]) -> None:
         """Note the points (id → place) of a video in place of earlier ones; `source` is what they are made from."""
         with self._database.write() as db:
             db.execute("DELETE FROM level WHERE video_id = ?", (video_id,))
             db.executemany(
                 "INSERT INTO level (id, video_id, level, first, last, source) VALUES (?, ?, ?, ?, ?, ?)",
-                ((id, video_id, place.level, place.first, place.last, source) for id, place in places.items()),
+                ((id, video_id, place.level, place.first, place.last, source) for id, place in points.items()),
             )
 
     def sources(self) -> dict[str, str]:
@@ -37,4 +37,4 @@ class LevelStore(Store):
     def places(self, ids: Collection[str]) -> dict[str, LevelPlace]:
         """Return the places of those points that are noted."""
         query = "SELECT id, video_id, level, first, last FROM level WHERE id IN (SELECT value FROM json_each(?))"
-        return {id: LevelPlace(*place) for id, *place in self._database.rows(query, (json.dumps(list(ids)),))}
+        return {id: LevelPlace(*row) for id, *row in self._database.rows(query, (json.dumps(list(ids)),))}

@@ -86,7 +86,7 @@ class ListeningStore(Store):
 
     def due(self, video_ids: Collection[str] | None = None) -> list[DueListening]:
         """Return the videos to listen to, or those of them that are named: begun ones first, then the newest."""
-        found = self._database.rows(
+        rows = self._database.rows(
             """SELECT video_id,
                  (SELECT coalesce(max(end_ms), 0) FROM heard WHERE heard.video_id = listening.video_id) AS heard_ms,
                  coalesce(nullif(length_ms, 0), duration_ms, 0), aside
@@ -95,7 +95,7 @@ class ListeningStore(Store):
                ORDER BY heard_ms > 0 DESC, published DESC NULLS LAST, asked_at DESC, video_id""",
             {"ids": None if video_ids is None else json.dumps(list(video_ids))},
         )
-        return [DueListening(id, heard_ms, length_ms, bool(aside)) for id, heard_ms, length_ms, aside in found]
+        return [DueListening(id, heard_ms, length_ms, bool(aside)) for id, heard_ms, length_ms, aside in rows]
 
     def begin(self, video_id: str, model: str, settings: str, length_ms: int) -> int:
         """Note by what a video is heard; return where its hearing goes on.
@@ -167,13 +167,13 @@ class ListeningStore(Store):
 
     def all(self) -> dict[str, Listening]:
         """Return how far each video is that was asked for."""
-        found = self._database.rows(
+        rows = self._database.rows(
             """SELECT listening.video_id, state, coalesce(sum(end_ms - begin_ms), 0), length_ms, failure, details
                FROM listening LEFT JOIN heard ON heard.video_id = listening.video_id GROUP BY listening.video_id"""
         )
         return {
             id: Listening(state, heard_ms, length_ms, failure or "", json.loads(details or "{}"))
-            for id, state, heard_ms, length_ms, failure, details in found
+            for id, state, heard_ms, length_ms, failure, details in rows
         }
 
     def candidates(self, video_ids: Collection[str] | None = None) -> list[str]:

@@ -47,7 +47,7 @@ class MarkStore(Store):
         self, video: Video, start_ms: int, end_ms: int, at_ms: int, line: str, *, note: str = "", tag: str = ""
     ) -> Mark:
         """Mark a scene. One that is marked keeps its tag, unless another is given, and a new note follows its own."""
-        place = (video.id, start_ms, end_ms)
+        scene = (video.id, start_ms, end_ms)
         with self._database.write() as db:
             db.execute(
                 f"""{_INSERT} UPDATE SET at_ms = excluded.at_ms, title = excluded.title,
@@ -55,9 +55,9 @@ class MarkStore(Store):
                       note = iif(excluded.note = '' OR instr(note, excluded.note), note,
                                  iif(note = '', '', note || ' · ') || excluded.note),
                       tag = iif(excluded.tag = '', tag, excluded.tag)""",
-                (*place, at_ms, video.title, video.channel, video.url, line, note, tag, int(time.time())),
+                (*scene, at_ms, video.title, video.channel, video.url, line, note, tag, int(time.time())),
             )
-            row = db.execute(f"{_MARKS} WHERE (video_id, start_ms, end_ms) = (?, ?, ?)", place).fetchone()
+            row = db.execute(f"{_MARKS} WHERE (video_id, start_ms, end_ms) = (?, ?, ?)", scene).fetchone()
         return Mark(*row)
 
     def adopt(self, mark: Mark) -> bool:

@@ -57,8 +57,8 @@ def videos_of_kinds(library: "Library", kinds: Collection[str]) -> frozenset[str
 
 def undated_videos(library: "Library", channels: Sequence[str], videos: Sequence[str]) -> int:
     """Count the videos with windows and without a day, of these channels and among these videos (ids), if any."""
-    found = "published IS NULL AND EXISTS (SELECT 1 FROM window WHERE video_id = video.id)"
-    query = f"SELECT count(*) FROM video WHERE {found} AND {ONLY}"  # noqa: S608 - constants
+    dateless = "published IS NULL AND EXISTS (SELECT 1 FROM window WHERE video_id = video.id)"
+    query = f"SELECT count(*) FROM video WHERE {dateless} AND {ONLY}"  # noqa: S608 - constants
     return int(library.database.row(query, only(channels, videos))[0])
 
 

@@ -100,7 +100,7 @@ def _put_sources(database: Database, rows: dict[str, ChannelState]) -> None:
 
 
 def _put_sums(database: Database, rows: dict[str, ChannelState]) -> None:
-    for key, videos, windows, due, done, parts in database.rows(_SUMS):
+    for key, videos, windows, due_count, done, parts in database.rows(_SUMS):
         if key not in rows:  # inserted after the channels were read
             continue
         tracks: Counter[str] = Counter()
@@ -110,7 +110,7 @@ def _put_sums(database: Database, rows: dict[str, ChannelState]) -> None:
             failures[failed] += count
         del tracks[""], failures[""]
         rows[key] = replace(
-            rows[key], videos=videos, windows=windows, due=due, done=done, tracks=tracks, failures=failures
+            rows[key], videos=videos, windows=windows, due=due_count, done=done, tracks=tracks, failures=failures
         )
 
 

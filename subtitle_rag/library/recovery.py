@@ -270,9 +270,9 @@ def _checked(table: str, types: Mapping[str, str], row: Sequence[object]) -> lis
 def _fill_gaps(db: sqlite3.Connection, backup: Path, tables: set[str], recovery: Recovery) -> None:
     """Add from the backup the rows that the damaged tables lack. Caches are left out."""
     with closing(open_read_only(backup)) as source:
-        known = set(_tables(source))
+        backup_tables = set(_tables(source))
         for table in _tables(db):
-            if table in tables and table in known and (table not in CACHES or not recovery.read.get("video")):
+            if table in tables and table in backup_tables and (table not in CACHES or not recovery.read.get("video")):
                 names = [name for name in _columns(db, table) if name in _columns(source, table)]
                 rows = source.execute(f"SELECT {', '.join(names)} FROM {table}")  # noqa: S608
                 count, _rejected = _insert(db, table, names, rows)

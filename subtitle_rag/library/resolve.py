@@ -64,8 +64,8 @@ def _steps(library: "Library", name: str, addresses: Iterable[Address]) -> Itera
     channels, followed = library.channels(), library.sources.followed()
     stored_names = dict(channels)  # a channel's videos can have another name than its list has by now
     names = {source.id: {source.name, stored_names.get(source.channel_id or "", source.name)} for source in followed}
-    whole = [s for s in followed if exact_channels(name, [(s.channel_id or "", each) for each in names[s.id]])]
-    yield NameMatches(channels=tuple(exact_channels(name, channels)), sources=tuple(whole))
+    exact_sources = [s for s in followed if exact_channels(name, [(s.channel_id or "", each) for each in names[s.id]])]
+    yield NameMatches(channels=tuple(exact_channels(name, channels)), sources=tuple(exact_sources))
     part = squeeze(name)
     ids = tuple(id for id, full_name in channels if part in squeeze(full_name))
     sources = tuple(s for s in followed if any(part in squeeze(each) for each in names[s.id]))
@@ -92,8 +92,8 @@ def named_sources(library: "Library", name: str, addresses: Iterable[Address] = 
 
 def several_named(name: str, names: Collection[str]) -> UsageError:
     """Return the error that `name` means more than one of these names."""
-    shown = [*sorted(names)[:NAMES_SHOWN], *(["…"] if len(names) > NAMES_SHOWN else [])]
-    return UsageError("several_named", name=name, names=", ".join(shown))
+    listed_names = [*sorted(names)[:NAMES_SHOWN], *(["…"] if len(names) > NAMES_SHOWN else [])]
+    return UsageError("several_named", name=name, names=", ".join(listed_names))
 
 
 def named_channel(library: "Library", name: str) -> str:

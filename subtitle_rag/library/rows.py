@@ -140,8 +140,8 @@ def selection_values(video_id: str, selection: TrackSelection) -> tuple[Any, ...
 
 
 def selection_from(row: Row) -> TrackSelection:
-    tracks, taken, flag, withheld = row
-    return TrackSelection(tuple(MeasuredTrack(*each) for each in json.loads(tracks)), taken, flag, bool(withheld))
+    tracks, taken_at, flag, withheld = row
+    return TrackSelection(tuple(MeasuredTrack(*each) for each in json.loads(tracks)), taken_at, flag, bool(withheld))
 
 
 def details_values(video_id: str, details: Details) -> tuple[Any, ...]:

@@ -322,11 +322,11 @@ class Library:
         rows_of_speakers = self.database.rows(
             "SELECT id, lines FROM window WHERE instr(lines, '\"')"  # only names have quotation marks there
         )
-        wanted = [squeeze(name) for name in speakers]
+        squeezed_names = [squeeze(name) for name in speakers]
         return frozenset(
             id
             for id, lines in rows_of_speakers
-            if any(name in squeeze(speaker) for speaker in rows.speakers_of(lines) for name in wanted)
+            if any(name in squeeze(speaker) for speaker in rows.speakers_of(lines) for name in squeezed_names)
         )
 
     def texts(self, ids: Collection[str]) -> dict[str, str]:
@@ -404,7 +404,7 @@ class Library:
                      SELECT form, 0, count(*) FROM context_term WHERE form IN asked GROUP BY form
                    ) GROUP BY form"""
         rows = self.database.rows(query, (json.dumps(list(forms), ensure_ascii=False),))
-        return {form: (said, written) for form, said, written in rows}
+        return {form: (window_count, other_count) for form, window_count, other_count in rows}
 
     def version(self) -> int:
         """Return a number which changes with every commit of another connection, in this or another process."""

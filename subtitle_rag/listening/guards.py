@@ -84,25 +84,25 @@ def doubtful(passages: Sequence[Passage]) -> tuple[TextGap, ...]:
 
 def echoes(passages: Sequence[Passage], names: Sequence[str]) -> tuple[TextGap, ...]:
     """Return where a text is nothing but names that the model was told: it repeats them over what it does not know."""
-    told = {name for name in map(squeezed, names) if len(name) > 1}
+    squeezed_names = {name for name in map(squeezed, names) if len(name) > 1}
     return tuple(
         TextGap(passage.words[0].begin_ms, _end(passage.words), GapReason.INVENTED)
         for passage in passages
-        if passage.words and _count_parts(squeezed(passage.text), told) > 1
+        if passage.words and _count_parts(squeezed(passage.text), squeezed_names) > 1
     )
 
 
 def silent_speech(words: Sequence[HeardWord], voices: Sequence[tuple[int, int]]) -> tuple[TextGap, ...]:
     """Return where somebody speaks for long and hardly a word is written; `voices` are times of speech."""
-    spoken = sum(end - begin for begin, end in voices)
-    if spoken < JUDGED_S * 1000:
+    speech_ms = sum(end - begin for begin, end in voices)
+    if speech_ms < JUDGED_S * 1000:
         return ()
-    if len(words) * 60_000 < LEAST_WORDS * spoken:
+    if len(words) * 60_000 < LEAST_WORDS * speech_ms:
         return (TextGap(voices[0][0], voices[-1][1], GapReason.TOO_FEW_WORDS),)
-    places = [(0, voices[0][0]), *((word.begin_ms, word.end_ms) for word in words), (voices[-1][1], voices[-1][1])]
+    edges = [(0, voices[0][0]), *((word.begin_ms, word.end_ms) for word in words), (voices[-1][1], voices[-1][1])]
     return tuple(
         TextGap(end, begin, GapReason.TOO_FEW_WORDS)
-        for (_begin, end), (begin, _end) in zip(places, places[1:], strict=False)
+        for (_begin, end), (begin, _end) in zip(edges, edges[1:], strict=False)
         if sum(max(0, min(begin, last) - max(end, first)) for first, last in voices) >= WORDLESS_S * 1000
     )
 

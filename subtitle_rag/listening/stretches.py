@@ -118,10 +118,10 @@ class SoundListener:
         if gaps:
             logger.info("a stretch is heard again: %s", {gap.reason.value for gap in gaps})
             names = () if echoes(passages, self.names) else self.names
-            others, left = self._attempt(track, probabilities, begin_ms, language, names, again=True)
+            retried, new_gaps = self._attempt(track, probabilities, begin_ms, language, names, again=True)
             # a penalty can cost words that were right
-            if others and _length(left) < _length(gaps) and _letters(others) * 2 >= _letters(passages, gaps):
-                passages, gaps = others, left
+            if retried and _length(new_gaps) < _length(gaps) and _letters(retried) * 2 >= _letters(passages, gaps):
+                passages, gaps = retried, new_gaps
         words = [word for passage in passages for word in passage.words]
         voices = [(begin_ms + span.begin * 1000 // RATE, begin_ms + span.end * 1000 // RATE) for span in spans]
         gaps = (*gaps, *silent_speech(words, voices))

@@ -40,18 +40,18 @@ class Span:
 
 def voice_spans(probabilities: "NDArray[np.float32]", length: int) -> tuple[Span, ...]:
     """Return the spans of voices with their padding, those apart by a pause of less than `PAUSE_S` as one."""
-    found: list[list[int]] = []
+    voiced: list[list[int]] = []
     begin: int | None = None
     for at, probability in enumerate(probabilities):
         if begin is None and probability >= VOICE:
             begin = at
         elif begin is not None and probability < QUIET:
-            found.append([begin * FRAME, at * FRAME])
+            voiced.append([begin * FRAME, at * FRAME])
             begin = None
     if begin is not None:
-        found.append([begin * FRAME, length])
+        voiced.append([begin * FRAME, length])
     spans: list[list[int]] = []
-    for start, end in found:
+    for start, end in voiced:
         if spans and start - spans[-1][1] < PAUSE_S * RATE:
             spans[-1][1] = end
         else:

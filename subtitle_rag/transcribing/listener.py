@@ -89,10 +89,11 @@ class Listener:
         report = ListeningReport()
         with hold_lock(self.library.path.parent, "listening"), logged_stage(logger, "listening") as counts:
             self._drop_sounds()
-            due = self.library.listenings.due(video_ids)
-            yield ListeningDue(len(due), sum(each.heard_ms for each in due), sum(each.length_ms for each in due))
+            requests = self.library.listenings.due(video_ids)
+            heard_ms, length_ms = sum(each.heard_ms for each in requests), sum(each.length_ms for each in requests)
+            yield ListeningDue(len(requests), heard_ms, length_ms)
             try:
-                for each in due:
+                for each in requests:
                     if self.stop.is_set():
                         break
                     for event in self._listen(each, report):
@@ -108,8 +109,8 @@ class Listener:
             report.left = len(self.library.listenings.due(video_ids))
         yield report
 
-    def _listen(self, due: DueListening, report: ListeningReport) -> Iterator[ListeningEvent]:
-        video = self.library.video(due.video_id)
+    def _listen(self, request: DueListening, report: ListeningReport) -> Iterator[ListeningEvent]:
+        video = self.library.video(request.video_id)
         if video is None:
             return
         try:
@@ -117,7 +118,7 @@ class Listener:
             video = self.library.video(video.id) or video
             begin_ms = self._begin(video, sound)
             yield from self._hear(video, sound, begin_ms, report)
-            yield from self._finish(video, is_aside=due.is_aside)
+            yield from self._finish(video, is_aside=request.is_aside)
         except AppError as error:
             if not _is_of_video(error):
                 raise
@@ -130,14 +131,14 @@ class Listener:
 
     def _sound(self, video: Video) -> Generator[ListeningEvent, None, Path]:
         """Return the file with a video's sound: its film, or what is fetched from its site."""
-        place = site_of(video)
-        if place is None:
+        site = site_of(video)
+        if site is None:
             film = find_media(video)
             if film is None:
                 raise FetchError("sound_gone", title=video.title, path=video.source or video.id)
             return film
         # closing it ends the download
-        with closing(fetch_sound(video, *place, self._sounds(video.id), self.youtube, self.stop)) as fetching:
+        with closing(fetch_sound(video, *site, self._sounds(video.id), self.youtube, self.stop)) as fetching:
             for item in fetching:
                 match item:
                     case Path():
@@ -160,8 +161,8 @@ class Listener:
     def _drop_sounds(self) -> None:
         """Delete the sounds of videos that nobody waits for any more."""
         if self.folder.is_dir():
-            wanted = {self._sounds(each.video_id) for each in self.library.listenings.due()}
-            for folder in set(self.folder.iterdir()) - wanted:
+            folders_in_use = {self._sounds(each.video_id) for each in self.library.listenings.due()}
+            for folder in set(self.folder.iterdir()) - folders_in_use:
                 shutil.rmtree(folder, ignore_errors=True)
 
     # Speech

@@ -73,21 +73,21 @@ def plan_listening(library: "Library", texts: Iterable[str], *, again: bool = Fa
     Raises:
         UsageError: `nothing_to_hear` for a text without any, `unsupported_url`.
     """
-    found: dict[str, Video] = {}
+    to_hear: dict[str, Video] = {}
     silent: dict[str, Video] = {}
     captioned: dict[str, Video] = {}
     for text in texts:
         media = _silent_media(text)
         if media is None:
-            wanted, others = _named_videos(library, text, again)
-            found |= wanted
-            captioned |= others
+            uncaptioned, with_captions = _named_videos(library, text, again)
+            to_hear |= uncaptioned
+            captioned |= with_captions
             continue
         for video in media:
             is_new = library.video(video.id) is None
             if is_new or again or not library.window_count(video.id):
-                silent[video.id] = found[video.id] = video
-    newest = sorted(found.values(), key=lambda video: video.published or date.min, reverse=True)
+                silent[video.id] = to_hear[video.id] = video
+    newest = sorted(to_hear.values(), key=lambda video: video.published or date.min, reverse=True)
     return ListeningPlan(tuple(newest), tuple(silent.values()), tuple(captioned.values()), again)
 
 
@@ -110,14 +110,14 @@ def _named_videos(library: "Library", text: str, again: bool) -> tuple[dict[str,
     matches = resolve_name(library, text, read_typed(text)[1])
     if not matches:
         raise UsageError("nothing_to_hear", source=tidy(text))
-    named = set(matches.videos) if not (matches.channels or matches.sources) else set()
-    ids = named | _videos_of(library, matches.channels, [source.id for source in matches.sources])
-    wanted = set(library.listenings.candidates(ids))
+    named_ids = set(matches.videos) if not (matches.channels or matches.sources) else set()
+    ids = named_ids | _videos_of(library, matches.channels, [source.id for source in matches.sources])
+    chosen_ids = set(library.listenings.candidates(ids))
     if again:
-        wanted |= named | {id for id in ids if library.listenings.is_heard(id)}
+        chosen_ids |= named_ids | {id for id in ids if library.listenings.is_heard(id)}
     videos = library.videos_by_id(*ids)
-    found = {id: video for id, video in videos.items() if id in wanted and (video.source or site_of(video))}
-    return found, {id: videos[id] for id in named - wanted}
+    to_hear = {id: video for id, video in videos.items() if id in chosen_ids and (video.source or site_of(video))}
+    return to_hear, {id: videos[id] for id in named_ids - chosen_ids}
 
 
 def _videos_of(library: "Library", channels: Sequence[str], sources: Sequence[int]) -> set[str]:
@@ -132,16 +132,16 @@ def due_videos(library: "Library", text: str) -> list[str]:
     Raises:
         UsageError: `nothing_to_hear`.
     """
-    due = {each.video_id for each in library.listenings.due()} | library.listenings.failed()
+    due_ids = {each.video_id for each in library.listenings.due()} | library.listenings.failed()
     page = find_page(text)
     paths, sources = ([], ()) if page else read_typed(text)
     ids = {page.id} if page else {video.id for video in files.silent_films([p for p in paths if p.exists()])}
     if not ids:
         matches = resolve_name(library, text, sources)
         ids = set(matches.videos) | _videos_of(library, matches.channels, [source.id for source in matches.sources])
-    if not ids & due:
+    if not ids & due_ids:
         raise UsageError("nothing_to_hear", source=tidy(text))
-    return sorted(ids & due)
+    return sorted(ids & due_ids)
 
 
 def ask_for(library: "Library", plan: ListeningPlan) -> int:
@@ -159,8 +159,8 @@ def estimate_listening(library: "Library", videos: Sequence[Video], model: str) 
     """Return what it takes to listen to these videos by a model; films of unknown length are measured."""
     films = {video.id: find_media(video) for video in videos if not video.duration_ms and video.source}
     measured = sound_lengths_ms([film for film in films.values() if film])
-    known = {id: measured[film] for id, film in films.items() if film and film in measured}
-    lengths = [length for video in videos if (length := video.duration_ms or known.get(video.id))]
+    lengths_by_id = {id: measured[film] for id, film in films.items() if film and film in measured}
+    lengths = [length for video in videos if (length := video.duration_ms or lengths_by_id.get(video.id))]
     rate = listening_rate(library, model)
     length_ms = sum(lengths)
     fetched_ms = sum(video.duration_ms or 0 for video in videos if site_of(video))
