@@ -8,8 +8,12 @@ from .answer_prompt import (
     check_prompt as check_prompt,
 )
 from .citations import makes_claims as makes_claims
-from .gathering import AnswerOptions as AnswerOptions, BuilderName as BuilderName, Gatherer as Gatherer
-from .grouped_question import GroupedConversation as GroupedConversation, Over as Over
+from .gathering import (
+    AnswerOptions as AnswerOptions,
+    BuilderName as BuilderName,
+    Gatherer as Gatherer,
+    Over as Over,
+)
 from .wording import (
     answer_remarks as answer_remarks,
     citation_fault as citation_fault,

@@ -50,22 +50,20 @@ class EvidenceText:
     language: Language
     num_ctx: int
     """0 without a model."""
-    prompt: AnswerPrompt = answer_prompt.BUILT_IN
     scenes: tuple[Scene, ...] = ()
     """The scenes of a search, in the order of their numbers."""
 
-    @property
-    def system(self) -> str:
-        return answer_prompt.system(self.text, self.evidence.kind, self.language, self.prompt)
-
-    def messages(self, question: str) -> list[dict[str, str]]:
-        """Return the request for a first question."""
-        return answer_prompt.messages(self.system, (), question)
+    def system(self, prompt: AnswerPrompt) -> str:
+        """Return the system message of a request."""
+        return answer_prompt.system(self.text, self.evidence.kind, self.language, prompt)
 
 
 BuilderName = Literal["form", "ranked", "ordered", "simple", "lines", "condensed", "sections"]
 """How scenes become text for the model: in the form of the question, the best at both ends, the best first, speech
 alone, the lines that bear on the question, condensed by the model, or with the sections around them."""
+
+
+Over = Literal["videos", "months"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +79,8 @@ class AnswerOptions:
     retrievers: tuple[str, ...] | None = None
     """None: all that are ready."""
     rerank: bool = True
+    over: Over | None = None
+    """Each video or month gets an answer of its own, then all of them one."""
 
     @property
     def may_count(self) -> bool:
@@ -110,12 +110,6 @@ class SceneSearch(Protocol):
     def where(self, query: Query) -> Filter: ...
 
 
-class EvidenceGatherer(Protocol):
-    """Chooses the evidence of a conversation."""
-
-    def gather(self, query: Query, budget: TokenBudget | None, options: AnswerOptions) -> EvidenceText: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Gatherer:
     """Chooses the evidence for questions about one library."""
@@ -135,9 +129,6 @@ class Gatherer:
                 `whole_of_words`.
             AppError: from the library and the index.
         """
-        return replace(self._gathered(query, budget, options), prompt=self.prompt)
-
-    def _gathered(self, query: Query, budget: TokenBudget | None, options: AnswerOptions) -> EvidenceText:
         language = answer_prompt.language(query.text)
         about_whole = options.may_read_whole and whole.is_about_whole(query.text)
         video = self._evident_video(query, about_whole=about_whole) if options.may_read_whole else None
@@ -185,6 +176,14 @@ class Gatherer:
         videos = [state.video for state in self.library.videos() if state.windows and where.has_video(state.video)]
         videos.sort(key=lambda video: (video.channel, video.channel_id, video.published or date.min, video.id))
         return {video: self.library.windows_of(video.id) for video in videos}
+
+    def request(self, query: Query, options: AnswerOptions) -> tuple[EvidenceText, list[dict[str, str]]]:
+        """Return the evidence and the request for a first question, to a model with room for all of it.
+
+        Raises what `gather` raises.
+        """
+        evidence = self.gather(query, None, options)
+        return evidence, answer_prompt.messages(evidence.system(self.prompt), (), query.text)
 
     def _search(
         self, query: Query, language: Language, budget: TokenBudget | None, options: AnswerOptions

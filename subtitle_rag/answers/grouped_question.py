@@ -7,16 +7,16 @@ or when the model fails, stays.
 
 import re
 import threading
-import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 from subtitle_rag.answers import answer_prompt
-from subtitle_rag.answers.answer import Answerer
-from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
+from subtitle_rag.answers.answer_prompt import Language
 from subtitle_rag.answers.context_builder import LABELS, TITLE, RankedContextBuilder, short_title
-from subtitle_rag.answers.gathering import AnswerOptions, EvidenceText, scene_evidence
+from subtitle_rag.answers.evidence_chat import EvidenceChat, Stopwatch
+from subtitle_rag.answers.gathering import AnswerOptions, EvidenceText, Gatherer, Over, scene_evidence
 from subtitle_rag.answers.token_budget import ReadyHost, TokenBudget
 from subtitle_rag.contexts import neutral_text, shortened
 from subtitle_rag.domain import (
@@ -25,16 +25,13 @@ from subtitle_rag.domain import (
     AnswerPiece,
     AnswerRequest,
     AppError,
-    Citation,
     Evidence,
     EvidenceSource,
-    UnfoundedClaim,
     Video,
 )
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.scenes import Scene
 
-Over = Literal["videos", "months"]
 FOUND = 150
 """Scenes of the search that the groups are made of."""
 SCENES_OF_GROUP = 4
@@ -52,54 +49,20 @@ _UNDATED = {"ko": "날짜를 모르는 영상", "en": "Without a date"}
 
 @dataclass(frozen=True, slots=True)
 class SceneGroup:
-    """The scenes of a video or a month, the best first, numbered from `first`. It gathers the evidence of its part."""
+    """The scenes of a video or a month, the best first, numbered from `first`."""
 
     title: str
     scenes: tuple[Scene, ...]
     first: int
-    prompt: AnswerPrompt
 
-    def gather(self, query: Query, budget: TokenBudget | None, options: AnswerOptions) -> EvidenceText:  # noqa: ARG002
-        """See `Gatherer.gather`; searches nothing."""
-        language = answer_prompt.language(query.text)
+    def gather(self, language: Language, budget: TokenBudget | None) -> EvidenceText:
+        """Return the scenes as evidence, as many as fit."""
         builder = RankedContextBuilder(labels=LABELS[language], include_source=True, first=self.first)
-        gathered = scene_evidence(self.scenes, builder, language, budget, first=self.first)
-        return replace(gathered, prompt=self.prompt)
-
-
-@dataclass(frozen=True, slots=True)
-class GroupAnswers:
-    """The answers of the groups as evidence of the joint one."""
-
-    texts: Sequence[tuple[str, str]]
-    """Each group's title and answer."""
-    sources: tuple[EvidenceSource, ...]
-    prompt: AnswerPrompt
-
-    def gather(self, query: Query, budget: TokenBudget | None, options: AnswerOptions) -> EvidenceText:  # noqa: ARG002
-        """See `Gatherer.gather`. Answers that are too long together lose their middles."""
-        language = answer_prompt.language(query.text)
-        evidence = Evidence("groups", self.sources)
-        full = self._joined(self.texts)
-        if budget is None:
-            return EvidenceText(evidence, full, language, 0, self.prompt)
-
-        def available(num_ctx: int) -> int:
-            return budget.scene_tokens(num_ctx, language, "groups")
-
-        num_ctx = budget.num_ctx(full, available) or budget.largest
-        if budget.cost(full) <= available(num_ctx):
-            return EvidenceText(evidence, full, language, num_ctx, self.prompt)
-        each = available(num_ctx) // len(self.texts) - budget.cost("\n") * TITLE
-        cut = [(title, shortened(text, max(1, each), budget.tokens_per_char)) for title, text in self.texts]
-        return EvidenceText(replace(evidence, shortened=True), self._joined(cut), language, num_ctx, self.prompt)
-
-    def _joined(self, texts: Sequence[tuple[str, str]]) -> str:
-        return "\n\n".join("\n".join([f"({title})", *map(neutral_text, text.splitlines())]) for title, text in texts)
+        return scene_evidence(self.scenes, builder, language, budget, first=self.first)
 
 
 def grouped(
-    scenes: Sequence[Scene], over: Over, language: Language, prompt: AnswerPrompt, limit: int = SCENES_OF_GROUP
+    scenes: Sequence[Scene], over: Over, language: Language, limit: int = SCENES_OF_GROUP
 ) -> tuple[list[SceneGroup], int]:
     """Return the groups with the best scenes in the order of time, and the number of groups that are left out."""
     by_key: dict[str, list[Scene]] = {}
@@ -110,9 +73,9 @@ def grouped(
     titles = _titles([some[0] for _key_of_group, some in best], over, language)
     groups, first = [], 1
     for title, (_key_of_group, some) in zip(titles, best, strict=True):
-        chosen = tuple(some[:limit])
-        groups.append(SceneGroup(title, chosen, first, prompt))
-        first += len(chosen)
+        best_scenes = tuple(some[:limit])
+        groups.append(SceneGroup(title, best_scenes, first))
+        first += len(best_scenes)
     return groups, len(by_key) - len(best)
 
 
@@ -143,183 +106,206 @@ def _titles(scenes: Sequence[Scene], over: Over, language: Language) -> list[str
     return titles
 
 
-class GroupedConversation:
-    """Questions that are answered group by group, each by a search of its own."""
+def ask_groups(
+    gatherer: Gatherer,
+    ready_host: Callable[[], ReadyHost | AppError],
+    query: Query,
+    options: AnswerOptions,
+    stop: threading.Event,
+    seed: int,
+) -> Iterator[AnswerEvent]:
+    """Answer a question group by group. First comes the evidence with the plan, last the `Answer`, failures included.
 
-    def __init__(self, answerer: Answerer, options: AnswerOptions, over: Over) -> None:
-        self._answerer = answerer
-        self._options = options
-        self._over: Over = over
-        self._latest: Query | None = None
-
-    def ask_again(self, stop: threading.Event | None = None) -> Iterator[AnswerEvent]:
-        """Ask the last question once more, with another seed. Raises what `ask` raises."""
-        assert self._latest is not None
-        return self.ask(self._latest, stop, seed=answer_prompt.SECOND_SEED)
-
-    def ask(
-        self, query: Query, stop: threading.Event | None = None, *, seed: int = answer_prompt.SEED
-    ) -> Iterator[AnswerEvent]:
-        """Answer a question. First comes the evidence with the plan, last the `Answer`, failures included.
-
-        Raises:
-            UsageError: `unknown_video`, `unknown_channel`.
-            AppError: from the library and the index.
-        """
-        self._latest = query
-        if (counted := self._answerer.count(query, self._options)) is not None:
-            yield from (counted.evidence, AnswerPiece(counted.text), counted)
-            return
-        stop = stop or threading.Event()
-        run = _GroupedAnswer(query, self._answerer)
-        gatherer, ready = self._answerer.gatherer, self._answerer.ready_host()
-        language = answer_prompt.language(query.text)
-        subject = replace(query, text=_EACH.sub("", query.text).strip() or query.text)
-        scenes = gatherer.search(subject, FOUND, self._options).scenes
-        if self._over == "months" and scenes and not any(scene.video.published for scene in scenes):
-            yield from self._ask_as_usual(query, stop, seed)
-            return
-        limit = self._options.limit or SCENES_OF_GROUP
-        groups, more = grouped(scenes, self._over, language, gatherer.prompt, limit)
-        run.evidence = replace(self._plan(query, groups, ready), more_groups=more)
-        run.note("scenes")
-        yield run.evidence
-        if not groups:
-            yield run.ended("no_scenes")
-            return
-        if isinstance(ready, AppError):
-            yield run.ended("no_model", ready)
-            return
-        for group in groups:
-            if stop.is_set() or run.failure is not None:
-                break
-            yield from run.part(group.title, self._answerer.reading(group), self._options, stop, seed)
-        if len(run.texts) > 1 and not stop.is_set() and run.failure is None:
-            answers = GroupAnswers(run.texts, run.evidence.sources, gatherer.prompt)
-            yield from run.part(_TOGETHER[language], self._answerer.reading(answers), self._options, stop, seed)
-        yield self._answerer.keep(self._end(run, stop), gatherer.prompt.version)
-
-    def _plan(self, query: Query, groups: Sequence[SceneGroup], ready: ReadyHost | AppError) -> Evidence:
-        """Return the evidence of all groups, with the requests and the time that asking about each will take."""
-        budget = None if isinstance(ready, AppError) else ready.budget(self._answerer.gatherer.prompt)
-        gathered = [group.gather(query, budget, self._options) for group in groups]
-        speed = None if isinstance(ready, AppError) else ready.speed.value
-        tokens = sum(budget.cost(each.system) for each in gathered) if budget else 0
-        return Evidence(
-            "groups",
-            tuple(source for each in gathered for source in each.evidence.sources),
-            groups=len(groups),
-            requests=len(groups) + (len(groups) > 1),
-            tokens=tokens,
-            reading_s=tokens / speed if speed else 0.0,
-        )
-
-    @staticmethod
-    def _end(run: "_GroupedAnswer", stop: threading.Event) -> Answer:
-        if stop.is_set():
-            return run.ended("stopped")
-        return run.ended("whole") if run.failure is None else run.ended("failed", run.failure)
-
-    def _ask_as_usual(self, query: Query, stop: threading.Event, seed: int) -> Iterator[AnswerEvent]:
-        """Answer from the best scenes of all videos, as none has a date."""
-        for event in self._answerer.conversation(self._options).ask(query, stop, seed=seed):
-            match event:
-                case Evidence():
-                    yield replace(event, undated=True)
-                case Answer():
-                    yield replace(event, evidence=replace(event.evidence, undated=True))
-                case _:
-                    yield event
+    `ready_host` finds the model, for each group again. Raises what `Gatherer.gather` raises.
+    """
+    run = _GroupedRun(query, gatherer, ready_host, stop, seed)
+    over: Over = options.over or "videos"
+    subject = replace(query, text=_EACH.sub("", query.text).strip() or query.text)
+    scenes = gatherer.search(subject, FOUND, options).scenes
+    if over == "months" and scenes and not any(scene.video.published for scene in scenes):
+        yield from _without_dates(run, options)
+        return
+    ready = ready_host()
+    groups, more = grouped(scenes, over, run.language, options.limit or SCENES_OF_GROUP)
+    run.evidence = replace(_plan(groups, run.language, ready, gatherer), more_groups=more)
+    run.watch.note("scenes")
+    yield run.evidence
+    if not groups:
+        yield run.end("no_scenes")
+    elif isinstance(ready, AppError):
+        yield run.end("no_model", ready)
+    else:
+        yield from run.ask_each(groups)
 
 
-class _GroupedAnswer:
-    """The answer so far: its parts under their headings, with the spans of citations in the whole text."""
+def _without_dates(run: "_GroupedRun", options: AnswerOptions) -> Iterator[AnswerEvent]:
+    """Answer from the best scenes of all videos, as none has a date."""
+    for event in run.ask(partial(run.gatherer.gather, run.query, options=options)):
+        match event:
+            case Evidence():
+                yield replace(event, undated=True)
+            case Answer():
+                yield replace(event, evidence=replace(event.evidence, undated=True))
+            case _:
+                yield event
 
-    def __init__(self, query: Query, answerer: Answerer) -> None:
-        self.evidence = Evidence("groups", ())
-        self.texts: list[tuple[str, str]] = []
+
+def _plan(
+    groups: Sequence[SceneGroup], language: Language, ready: ReadyHost | AppError, gatherer: Gatherer
+) -> Evidence:
+    """Return the evidence of all groups, with the requests and the time that asking about each will take."""
+    budget = None if isinstance(ready, AppError) else ready.budget(gatherer.prompt)
+    evidence_texts = [group.gather(language, budget) for group in groups]
+    speed = None if isinstance(ready, AppError) else ready.rates.tokens_per_second
+    tokens = sum(budget.cost(each.system(gatherer.prompt)) for each in evidence_texts) if budget else 0
+    return Evidence(
+        "groups",
+        tuple(source for each in evidence_texts for source in each.evidence.sources),
+        groups=len(groups),
+        requests=len(groups) + (len(groups) > 1),
+        tokens=tokens,
+        reading_s=tokens / speed if speed else 0.0,
+    )
+
+
+@dataclass(slots=True)
+class _GroupedRun:
+    """One question to groups: the answers so far, which are the parts of the whole one."""
+
+    query: Query
+    gatherer: Gatherer
+    ready_host: Callable[[], ReadyHost | AppError]
+    stop: threading.Event
+    seed: int
+    language: Language = field(init=False)
+    evidence: Evidence = field(default_factory=lambda: Evidence("groups", ()))
+    parts: list[tuple[str, Answer]] = field(default_factory=list)
+    """The title and the answer of each group, without empty ones."""
+    failure: AppError | None = None
+    watch: Stopwatch = field(default_factory=Stopwatch)
+
+    def __post_init__(self) -> None:
+        self.language = answer_prompt.language(self.query.text)
+
+    @property
+    def answers(self) -> list[tuple[str, str]]:
         """Title and answer of the groups whose scenes hold one."""
-        self.failure: AppError | None = None
-        self._query = query
-        self._model = answerer.model
-        self._text = ""
-        self._citations: list[Citation] = []
-        self._uncited: list[tuple[int, int]] = []
-        self._unfounded: list[UnfoundedClaim] = []
-        self._parts: list[Answer] = []
-        self._number = 0
-        """Number of the request that is being answered."""
-        self._started = time.perf_counter()
-        self._took_ms: dict[str, float] = {}
+        return [(title, part.text) for title, part in self.parts if not part.declined]
 
-    def note(self, part: str) -> None:
-        self._took_ms.setdefault(part, round((time.perf_counter() - self._started) * 1000, 1))
+    def ask(self, gather: Callable[[TokenBudget | None], EvidenceText]) -> Iterator[AnswerEvent]:
+        """Ask the question about some evidence, without the answers before."""
+        chat = EvidenceChat(self.gatherer.analyzer, self.gatherer.prompt)
+        return chat.ask(self.query, self.ready_host(), gather, self.stop, self.seed)
 
-    def part(
-        self, title: str, answerer: Answerer, options: AnswerOptions, stop: threading.Event, seed: int
+    def ask_each(self, groups: Sequence[SceneGroup]) -> Iterator[AnswerEvent]:
+        """Ask about each group, then about their answers; stop early when told to, or when the model fails."""
+        for number, group in enumerate(groups, start=1):
+            if not self._is_over:
+                yield from self._ask_part(number, group.title, partial(group.gather, self.language))
+        if len(self.answers) > 1 and not self._is_over:
+            gather = partial(_joint_evidence, self.answers, self.evidence.sources, self.language)
+            yield from self._ask_part(len(groups) + 1, _TOGETHER[self.language], gather)
+        if self.stop.is_set():
+            yield self.end("stopped")
+        else:
+            yield self.end("failed" if self.failure else "whole", self.failure)
+
+    @property
+    def _is_over(self) -> bool:
+        return self.stop.is_set() or self.failure is not None
+
+    def _ask_part(
+        self, number: int, title: str, gather: Callable[[TokenBudget | None], EvidenceText]
     ) -> Iterator[AnswerRequest | AnswerPiece]:
         """Yield what is asked for one part, and its pieces, the heading before its first word."""
-        heading = self._heading(title)
-        part: Answer | None = None
-        self._number += 1
-        for event in answerer.conversation(options).ask(self._query, stop, seed=seed):
+        heading = _heading(title, is_first=not self.parts)
+        for event in self.ask(gather):
             if isinstance(event, AnswerPiece):
-                self.note("first")
+                if "first" not in self.watch.took_ms:
+                    self.watch.note("first")
                 yield AnswerPiece(heading + event.text)
                 heading = ""
             elif isinstance(event, AnswerRequest):
-                yield replace(event, number=self._number, requests=self.evidence.requests)
+                yield replace(event, number=number, requests=self.evidence.requests)
             elif isinstance(event, Answer):
-                part = event
-        assert part is not None
-        if part.text:
-            self._add(title, part)
-        if part.ending == "failed":
-            self.failure = part.error
+                if event.text:
+                    self.parts.append((title, event))
+                self.failure = event.error if event.ending == "failed" else None
 
-    def _add(self, title: str, part: Answer) -> None:
-        self._text += self._heading(title)
-        at = len(self._text)
-        self._text += part.text
-        self._citations += [
-            replace(each, span=_moved(each.span, at), claim=_moved(each.claim, at)) for each in part.citations
-        ]
-        self._uncited += [_moved(span, at) for span in part.uncited]
-        self._unfounded += [replace(each, claim=_moved(each.claim, at)) for each in part.unfounded]
-        self._parts.append(part)
-        if not part.declined:
-            self.texts.append((title, part.text))
-
-    def _heading(self, title: str) -> str:
-        return ("\n\n" if self._text else "") + f"■ {title}\n"
-
-    def ended(
+    def end(
         self, ending: Literal["whole", "stopped", "failed", "no_model", "no_scenes"], error: AppError | None = None
     ) -> Answer:
-        """Return the whole answer."""
-        self.note("answer")
-        cached = [part.cached_tokens for part in self._parts if part.cached_tokens is not None]
+        """Return the parts as one answer, each under its title, with the spans of citations in the whole text."""
+        self.watch.note("answer")
+        parts = [part for _title, part in self.parts]
+        text, moved = "", []
+        for title, part in self.parts:
+            text += _heading(title, is_first=not text)
+            moved.append(_moved(part, len(text)))
+            text += part.text
+        cached = [part.cached_tokens for part in parts if part.cached_tokens is not None]
         return Answer(
-            self._query.raw,
-            self._text,
-            self._model if self._parts else "",
+            self.query.raw,
+            text,
+            parts[0].model if parts else "",
             self.evidence,
-            tuple(self._citations),
-            tuple(self._uncited),
-            tuple(self._unfounded),
-            dropped=tuple(number for part in self._parts for number in part.dropped),
-            repeated=sum(part.repeated for part in self._parts),
-            recited=sum(part.recited for part in self._parts),
-            declined=bool(self._parts) and not self.texts,
+            tuple(citation for part in moved for citation in part.citations),
+            tuple(span for part in moved for span in part.uncited),
+            tuple(claim for part in moved for claim in part.unfounded),
+            dropped=tuple(number for part in parts for number in part.dropped),
+            repeated=sum(part.repeated for part in parts),
+            recited=sum(part.recited for part in parts),
+            declined=bool(parts) and not self.answers,
             ending=ending,
             error=error,
-            prompt_tokens=sum(part.prompt_tokens for part in self._parts),
+            prompt_tokens=sum(part.prompt_tokens for part in parts),
             cached_tokens=sum(cached) if cached else None,
-            tokens=sum(part.tokens for part in self._parts),
-            num_ctx=max((part.num_ctx for part in self._parts), default=0),
-            took_ms=self._took_ms,
+            tokens=sum(part.tokens for part in parts),
+            num_ctx=max((part.num_ctx for part in parts), default=0),
+            took_ms=self.watch.took_ms,
         )
 
 
-def _moved(span: tuple[int, int], by: int) -> tuple[int, int]:
-    return span[0] + by, span[1] + by
+def _joint_evidence(
+    answers: Sequence[tuple[str, str]],
+    sources: tuple[EvidenceSource, ...],
+    language: Language,
+    budget: TokenBudget | None,
+) -> EvidenceText:
+    """Return the groups' answers as evidence of the joint one. Those too long together lose their middles."""
+    evidence = Evidence("groups", sources)
+    full = _titled(answers)
+    if budget is None:
+        return EvidenceText(evidence, full, language, 0)
+
+    def available(num_ctx: int) -> int:
+        return budget.scene_tokens(num_ctx, language, "groups")
+
+    num_ctx = budget.num_ctx(full, available) or budget.largest
+    if budget.cost(full) <= available(num_ctx):
+        return EvidenceText(evidence, full, language, num_ctx)
+    each = available(num_ctx) // len(answers) - budget.cost("\n") * TITLE
+    cut = [(title, shortened(text, max(1, each), budget.tokens_per_char)) for title, text in answers]
+    return EvidenceText(replace(evidence, shortened=True), _titled(cut), language, num_ctx)
+
+
+def _titled(texts: Sequence[tuple[str, str]]) -> str:
+    return "\n\n".join("\n".join([f"({title})", *map(neutral_text, text.splitlines())]) for title, text in texts)
+
+
+def _heading(title: str, *, is_first: bool) -> str:
+    return ("" if is_first else "\n\n") + f"■ {title}\n"
+
+
+def _moved(part: Answer, by: int) -> Answer:
+    """Return a part with its spans `by` characters later."""
+
+    def span(old: tuple[int, int]) -> tuple[int, int]:
+        return old[0] + by, old[1] + by
+
+    return replace(
+        part,
+        citations=tuple(replace(each, span=span(each.span), claim=span(each.claim)) for each in part.citations),
+        uncited=tuple(map(span, part.uncited)),
+        unfounded=tuple(replace(each, claim=span(each.claim)) for each in part.unfounded),
+    )

@@ -9,8 +9,7 @@ from subtitle_rag.contexts import (
     BUCKETS,
     MARGIN,
     WHOLE_SHARE,
-    ReadingSpeed,
-    TokenRatio,
+    LearnedRates,
     estimate,
     large_windows,
     loaded_model,
@@ -89,22 +88,18 @@ class ReadyHost:
     contexts: Contexts
 
     @property
-    def token_ratio(self) -> TokenRatio:
-        return TokenRatio(self.contexts, self.info.digest)
-
-    @property
-    def speed(self) -> ReadingSpeed:
-        return ReadingSpeed(self.contexts, self.info.digest)
+    def rates(self) -> LearnedRates:
+        return LearnedRates(self.contexts, self.info.digest)
 
     def budget(self, prompt: AnswerPrompt) -> TokenBudget:
         """Return the model's token budget, by its own counts if known."""
         loaded = loaded_model(self.host, self.info.name)
         least = shared_num_ctx(self.info, loaded, is_local=self.host.is_local)
         windows = {*answer_prompt.windows(self.info.context_length), least}
-        automatic = max(BUCKETS[-1], round(AUTOMATIC_S * (self.speed.value or 0)))
+        automatic = max(BUCKETS[-1], round(AUTOMATIC_S * (self.rates.tokens_per_second or 0)))
         return TokenBudget(
             tuple(sorted(windows)),
-            self.token_ratio.value,
+            self.rates.tokens_per_char,
             least,
             large_windows(self.info, loaded, is_local=self.host.is_local),
             self.info.context_length,

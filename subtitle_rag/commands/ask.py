@@ -65,7 +65,7 @@ class AskOptions:
             raise click.UsageError(_("Use --history or --forget alone, without a question."))
 
     def answer_options(self) -> "answers.AnswerOptions":
-        return answers.AnswerOptions(self.scenes, whole=self.whole)
+        return answers.AnswerOptions(self.scenes, whole=self.whole, over=self.over)
 
 
 @click.command("ask", cls=QueryCommand)
@@ -106,7 +106,7 @@ def ask_(runtime: "Runtime", /, **arguments: Any) -> output.Outcome | int:
     runtime.preload()
     with runtime.answerer(options.model, remember=True, prompt=options.prompt) as answerer:
         try:
-            return _conversation(_opened(answerer, options), options, runtime)
+            return _answer_questions(answerer.conversation(options.answer_options()), options, runtime)
         except KeyboardInterrupt:
             if not options.follow:
                 raise
@@ -114,15 +114,7 @@ def ask_(runtime: "Runtime", /, **arguments: Any) -> output.Outcome | int:
             return output.ExitCode.INTERRUPTED
 
 
-def _opened(answerer: "answers.Answerer", options: AskOptions) -> "answers.Conversation | answers.GroupedConversation":
-    if options.over is None:
-        return answerer.conversation(options.answer_options())
-    return answers.GroupedConversation(answerer, options.answer_options(), options.over)
-
-
-def _conversation(
-    talk: "answers.Conversation | answers.GroupedConversation", options: AskOptions, runtime: "Runtime"
-) -> int:
+def _answer_questions(conversation: "answers.Conversation", options: AskOptions, runtime: "Runtime") -> int:
     """Answer the question and, with `--follow`, each further line of stdin."""
     code = output.ExitCode.DONE
     for number, text in enumerate(_questions(options)):
@@ -133,7 +125,7 @@ def _conversation(
                 raise
             output.say_error(error)
             continue
-        answer = _ask(talk, query)
+        answer = _ask(conversation, query)
         failure = _failure(answer)
         code = output.exit_code_for(failure) if failure else output.ExitCode.DONE
         if wants_json():
@@ -162,16 +154,16 @@ def _questions(options: AskOptions) -> Iterator[str]:
         yield line
 
 
-def _ask(talk: "answers.Conversation | answers.GroupedConversation", query: Query) -> Answer:
+def _ask(conversation: "answers.Conversation", query: Query) -> Answer:
     """Ask, and once more after a loop if the user says so."""
     with stoppable() as stop:
-        answer = _follow(talk.ask(query, stop))
+        answer = _follow(conversation.ask(query, stop))
     if answer.ending == "loop" and _wants_again():
         if not wants_json():
             output.data("\n")
             output.say(_("The model repeated itself without end; it is asked once more with another seed."))
         with stoppable() as stop:
-            answer = _follow(talk.ask_again(stop))
+            answer = _follow(conversation.ask_again(stop))
     return answer
 
 
@@ -239,9 +231,8 @@ def _context(runtime: "Runtime", options: AskOptions) -> output.Outcome:
     query = options.filters.query(" ".join(options.question))
     prompt = runtime.answer_prompt(options.prompt)
     gatherer = answers.Gatherer(runtime.library, runtime.searcher, runtime.words, runtime.settings.llm.scenes, prompt)
-    gathered = gatherer.gather(query, None, options.answer_options())
-    request = gathered.messages(query.text)
-    values = {"way": gathered.evidence.kind, "context": gathered.text, "messages": request}
+    evidence_text, request = gatherer.request(query, options.answer_options())
+    values = {"way": evidence_text.evidence.kind, "context": evidence_text.text, "messages": request}
     return output.Outcome(values, ["\n\n".join(message["content"] for message in request)])
 
 

@@ -5,8 +5,6 @@ from .cleaning import answer_object as answer_object, clean_context as clean_con
 from .context_prompt import (
     BUCKETS as BUCKETS,
     MARGIN as MARGIN,
-    ReadingSpeed as ReadingSpeed,
-    TokenRatio as TokenRatio,
     neutral_text as neutral_text,
     shortened as shortened,
 )
@@ -32,6 +30,7 @@ from .glossary import (
     parse_list as parse_list,
 )
 from .grounding import UNGROUNDED as UNGROUNDED, all_values as all_values, doubts as doubts, numbers as numbers
+from .learned_rates import LearnedRates as LearnedRates
 from .planning import (
     WHOLE_SHARE as WHOLE_SHARE,
     LargePrompts as LargePrompts,

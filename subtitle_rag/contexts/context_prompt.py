@@ -11,16 +11,12 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from subtitle_rag.contexts.cleaning import MAX_CONTEXT
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, TOKENS_PER_CHAR, ContextPrompt, estimate
 from subtitle_rag.contexts.prompt_template import fill_places
 from subtitle_rag.domain import Chapter, Video, Window, clock, nfc
-
-if TYPE_CHECKING:
-    from subtitle_rag.library import Contexts
-    from subtitle_rag.llm import Reply
 
 BUCKETS = (4096, 8192, 16384)
 """Values of `num_ctx`: any change reloads the model, so videos share a few."""
@@ -44,12 +40,6 @@ SUMMARY_SCHEMA: dict[str, Any] = {
     "required": ["summary"],
     "additionalProperties": False,
 }
-RATIO_MARGIN = 1.1
-"""On measured tokens per character: texts differ."""
-OVERFLOW_STEP = 1.3
-"""Factor by which prompts are estimated longer after one that did not fit, at least."""
-SPEED_TOKENS = 500
-"""Prompts with fewer new tokens say little about a model's speed."""
 TAIL_TOKENS = 480
 """Tokens of all that follows the shared prefix; hybrid and sliding-window models read the whole prompt beyond this."""
 HEAD_TOKENS = 1000
@@ -249,56 +239,6 @@ def neutral_text(text: str) -> str:
             if (category := unicodedata.category(char))
         )
     return _TURN.sub("(", nfc(" ".join(one_line.translate(_BRACKETS).split())))
-
-
-@dataclass(frozen=True, slots=True)
-class TokenRatio:
-    """The highest rate of tokens per character that a model's tokenizer has shown; the library keeps it."""
-
-    contexts: "Contexts"
-    digest: str
-    """Digest of the model."""
-
-    @property
-    def value(self) -> float:
-        """The learned rate, or a safe estimate."""
-        return self.contexts.tokens_per_character(self.digest) or TOKENS_PER_CHAR
-
-    def learn(self, tokens: int, characters: int, *, at_least: float = 0.0) -> None:
-        """Store the rate of a prompt if it exceeds the stored one."""
-        ratio = max(RATIO_MARGIN * tokens / max(1, characters), at_least)
-        if ratio > (self.contexts.tokens_per_character(self.digest) or 0.0):
-            self.contexts.put_tokens_per_character(self.digest, ratio)
-
-    def learn_overflow(self, tokens: int, characters: int) -> None:
-        """Raise the stored rate after a prompt that did not fit: to the server's count, and by `OVERFLOW_STEP`."""
-        self.learn(tokens, characters, at_least=OVERFLOW_STEP * self.value)
-
-
-@dataclass(frozen=True, slots=True)
-class ReadingSpeed:
-    """How many tokens of a prompt a model reads in a second, by its last long prompt; the library keeps it."""
-
-    contexts: "Contexts"
-    digest: str
-    """Digest of the model."""
-
-    @property
-    def value(self) -> float | None:
-        """The learned speed; None without any."""
-        return self.contexts.tokens_per_second(self.digest)
-
-    def learn(self, reply: "Reply", unread: int) -> float | None:
-        """Store the speed of a prompt and return it; None for a short one.
-
-        `unread` estimates its new tokens, where the server does not count those in its cache.
-        """
-        tokens = unread if reply.cached_tokens is None else reply.prompt_tokens - reply.cached_tokens
-        if tokens < SPEED_TOKENS or reply.prompt_ms <= 0:
-            return None
-        speed = 1000 * tokens / reply.prompt_ms
-        self.contexts.put_tokens_per_second(self.digest, speed)
-        return speed
 
 
 def shortened(text: str, tokens: int, tokens_per_char: float = TOKENS_PER_CHAR) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.answer_check import AnswerCheck, ContextWords, Doubts
 from subtitle_rag.contexts.answer_tally import AnswerTally
+from subtitle_rag.contexts.learned_rates import LearnedRates
 from subtitle_rag.contexts.planning import (
     LargePrompts,
     Planner,
@@ -176,8 +177,8 @@ class _HostWork:
     """Tokens a second at which the host has read the run's last long prompt."""
 
     @property
-    def token_ratio(self) -> context_prompt.TokenRatio:
-        return context_prompt.TokenRatio(self.run.library.contexts, self.run.recipe.digest)
+    def rates(self) -> LearnedRates:
+        return LearnedRates(self.run.library.contexts, self.run.recipe.digest)
 
     def write(self, video_id: str) -> None:
         """Write the missing contexts of a video, in order."""
@@ -202,7 +203,7 @@ class _HostWork:
                 if replanned == REPLANS:
                     self.run.events.put(ContextFailed(video.id, video.title, error.code, error.details))
                     return
-                self.token_ratio.learn_overflow(error.details["n_prompt_tokens"], error.details["characters"])
+                self.rates.learn_overflow(error.details["n_prompt_tokens"], error.details["characters"])
 
     def request(
         self,
@@ -221,7 +222,7 @@ class _HostWork:
         """
         attempt, smallest = 1, context_prompt.BUCKETS[0]
         tokens = self._unread_tokens(messages, num_ctx)
-        speed = self.speed or self._stored_speed.value  # by this host in this run, else by any before
+        speed = self.speed or self.rates.tokens_per_second  # by this host in this run, else by any before
         reading = ModelRequest(video.id, video.title, "reading", tokens, round(tokens / speed) if speed else 0)
         while True:
             self.run.events.put(replace(reading, attempt=attempt))
@@ -254,7 +255,7 @@ class _HostWork:
                     raise _HostDoneError from error
             else:
                 self.failures_in_row = 0
-                self.speed = self._stored_speed.learn(reply, tokens) or self.speed
+                self.speed = self.rates.learn_speed(reply, tokens) or self.speed
                 self.prefix = messages.system, num_ctx
                 return reply
 
@@ -262,11 +263,7 @@ class _HostWork:
         """Estimate the tokens of a prompt without what the server has read for the request before."""
         is_read = self.prefix == (messages.system, num_ctx)
         unread = messages.user if is_read else messages.system + messages.user
-        return estimate(unread, self.token_ratio.value)
-
-    @property
-    def _stored_speed(self) -> context_prompt.ReadingSpeed:
-        return context_prompt.ReadingSpeed(self.run.library.contexts, self.run.recipe.digest)
+        return estimate(unread, self.rates.tokens_per_char)
 
     def _on_first_text(self, event: ModelRequest) -> Callable[[str], None]:
         """Return what posts the event when the answer begins."""
@@ -455,7 +452,7 @@ class _VideoRun:
             if isinstance(reply, AppError):
                 self._fail(reply)
                 return previous
-            self.host.token_ratio.learn(reply.prompt_tokens, len(messages.system) + len(messages.user))
+            self.host.rates.learn_length(reply.prompt_tokens, len(messages.system) + len(messages.user))
             last = number + 1 == TRIES or not self.run.tally.retries_help
             text, fault, doubts = self.check.context(window, reply, previous, last=last)
             context = self._context(window, plan.scope, number, text, reply, doubts)

@@ -8,7 +8,8 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from subtitle_rag.contexts.context_prompt import BUCKETS, PromptPlan, TokenRatio, plan, transcript_hash
+from subtitle_rag.contexts.context_prompt import BUCKETS, PromptPlan, plan, transcript_hash
+from subtitle_rag.contexts.learned_rates import LearnedRates
 from subtitle_rag.contexts.prompt_layout import VERSION, ContextPrompt, estimate
 from subtitle_rag.domain import AppError, Video, Window
 from subtitle_rag.library import Library, Recipe
@@ -111,7 +112,7 @@ class Planner:
             video,
             windows,
             glossary=self.library.contexts.glossary(video.channel_id),
-            tokens_per_char=TokenRatio(self.library.contexts, self.recipe.digest).value,
+            tokens_per_char=LearnedRates(self.library.contexts, self.recipe.digest).tokens_per_char,
             largest=largest_num_ctx(self.info),
             prompt=self.prompt,
             large=self.large.num_ctx,

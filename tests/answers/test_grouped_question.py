@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.answers.answer_prompt import BUILT_IN, NOT_FOUND
-from subtitle_rag.answers.gathering import AnswerOptions
-from subtitle_rag.answers.grouped_question import MOST_GROUPS, GroupedConversation, Over, grouped
+from subtitle_rag.answers.answer_prompt import NOT_FOUND
+from subtitle_rag.answers.gathering import AnswerOptions, Over
+from subtitle_rag.answers.grouped_question import MOST_GROUPS, grouped
 from subtitle_rag.answers.wording import answer_remarks
 from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, Evidence, Video
 from subtitle_rag.retrieval.search.query import parse_query
@@ -64,7 +64,8 @@ def ask(
     """Ask; set the stop once so many answers of groups have begun."""
     stop, events, headings = threading.Event(), list[AnswerEvent](), 0
     with desk.answerer(remember=remember) as answerer:
-        for event in GroupedConversation(answerer, options or AnswerOptions(), over).ask(parse_query(question), stop):
+        conversation = answerer.conversation(replace(options or AnswerOptions(), over=over))
+        for event in conversation.ask(parse_query(question), stop):
             events.append(event)
             headings += isinstance(event, AnswerPiece) and "■" in event.text
             if stop_after and headings == stop_after and "." in Told(events).streamed.split("■")[-1]:
@@ -174,7 +175,7 @@ def test_a_count_asks_no_video(full: Desk) -> None:
 
 def test_without_a_model_the_scenes_of_all_groups_are_shown(full: Desk) -> None:
     with full.answerer(servers=()) as answerer:
-        *_rest, last = GroupedConversation(answerer, AnswerOptions(), "videos").ask(parse_query(QUESTION))
+        *_rest, last = answerer.conversation(AnswerOptions(over="videos")).ask(parse_query(QUESTION))
     assert isinstance(last, Answer)
     assert (last.ending, last.text, last.model) == ("no_model", "", "")
     assert {source.video.id for source in last.evidence.sources} == {each.id for each in VIDEOS}
@@ -204,12 +205,12 @@ def of_videos(count: int, scores: Sequence[float] = ()) -> list[Any]:
 
 
 def test_groups_beyond_the_most_and_those_far_below_the_best_are_left_out() -> None:
-    groups, more = grouped(of_videos(MOST_GROUPS + 3), "videos", "ko", BUILT_IN)
+    groups, more = grouped(of_videos(MOST_GROUPS + 3), "videos", "ko")
     assert (len(groups), more) == (MOST_GROUPS, 3)
-    groups, more = grouped(of_videos(3, [9.0, 1.8, 1.7]), "videos", "ko", BUILT_IN)
+    groups, more = grouped(of_videos(3, [9.0, 1.8, 1.7]), "videos", "ko")
     assert (len(groups), more) == (2, 0)
-    assert [group.title for group in grouped(of_videos(2), "months", "en", BUILT_IN)[0]] == ["Without a date"]
-    assert grouped([], "videos", "ko", BUILT_IN) == ([], 0)
+    assert [group.title for group in grouped(of_videos(2), "months", "en")[0]] == ["Without a date"]
+    assert grouped([], "videos", "ko") == ([], 0)
 
 
 def test_videos_with_one_title_keep_their_answers_and_are_told_apart(desk: Desk, ollama: StandIn) -> None:

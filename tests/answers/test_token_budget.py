@@ -98,11 +98,11 @@ def test_what_a_question_reads_by_itself_follows_from_the_models_speed(desk: Des
     ready = ReadyHost(host, ModelInfo(NAME, "digest", 0), desk.place.library.contexts)
     assert ready.budget(BUILT_IN).automatic_tokens == BUCKETS[-1]
     reply = Reply("", "stop", NAME)
-    assert ready.speed.learn(replace(reply, prompt_ms=1), 100) is None
-    assert ready.speed.value is None
-    ready.speed.learn(replace(reply, prompt_ms=100_000), 3_000)
+    assert ready.rates.learn_speed(replace(reply, prompt_ms=1), 100) is None
+    assert ready.rates.tokens_per_second is None
+    ready.rates.learn_speed(replace(reply, prompt_ms=100_000), 3_000)
     assert ready.budget(BUILT_IN).automatic_tokens == BUCKETS[-1]
-    ready.speed.learn(replace(reply, prompt_ms=5_000, prompt_tokens=30_000, cached_tokens=20_000), 1)
+    ready.rates.learn_speed(replace(reply, prompt_ms=5_000, prompt_tokens=30_000, cached_tokens=20_000), 1)
     assert ready.budget(BUILT_IN).automatic_tokens == AUTOMATIC_S * 2_000
     host.close()
 

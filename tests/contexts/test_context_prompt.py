@@ -16,17 +16,15 @@ from subtitle_rag.contexts.context_prompt import (
     BUCKETS,
     MARGIN,
     NUM_PREDICT,
-    OVERFLOW_STEP,
-    RATIO_MARGIN,
     TAIL_TOKENS,
     Messages,
     PromptPlan,
-    TokenRatio,
     neutral_text,
     plan,
     shortened,
     transcript_hash,
 )
+from subtitle_rag.contexts.learned_rates import OVERFLOW_STEP, RATIO_MARGIN, LearnedRates
 from subtitle_rag.contexts.prompt_layout import TOKENS_PER_CHAR, VERSION, estimate
 from subtitle_rag.domain import Chapter, Video, Window
 from subtitle_rag.library.store import Library
@@ -286,15 +284,15 @@ def test_type_of_video_is_not_asked() -> None:
 
 def test_the_learned_token_ratio_only_grows(tmp_path: Path) -> None:
     library = Library(tmp_path / "library.db")
-    ratio = TokenRatio(library.contexts, "digest")
-    assert ratio.value == TOKENS_PER_CHAR
+    rates = LearnedRates(library.contexts, "digest")
+    assert rates.tokens_per_char == TOKENS_PER_CHAR
     for tokens, known in ((50, 0.5), (90, 0.9), (40, 0.9)):
-        ratio.learn(tokens, 100)
-        assert ratio.value == pytest.approx(RATIO_MARGIN * known)
+        rates.learn_length(tokens, 100)
+        assert rates.tokens_per_char == pytest.approx(RATIO_MARGIN * known)
 
 
 @pytest.mark.parametrize("tokens", [0, 100, 400])
 def test_a_prompt_that_did_not_fit_raises_the_ratio_by_a_step_at_least(tmp_path: Path, tokens: int) -> None:
-    ratio = TokenRatio(Library(tmp_path / "library.db").contexts, "digest")
-    ratio.learn_overflow(tokens, 100)
-    assert ratio.value == pytest.approx(max(RATIO_MARGIN * tokens / 100, OVERFLOW_STEP * TOKENS_PER_CHAR))
+    rates = LearnedRates(Library(tmp_path / "library.db").contexts, "digest")
+    rates.learn_overflow(tokens, 100)
+    assert rates.tokens_per_char == pytest.approx(max(RATIO_MARGIN * tokens / 100, OVERFLOW_STEP * TOKENS_PER_CHAR))

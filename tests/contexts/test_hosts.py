@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from subtitle_rag.contexts.context_prompt import SPEED_TOKENS
+from subtitle_rag.contexts.learned_rates import SPEED_TOKENS
 from subtitle_rag.domain import ContextWritten, ModelRequest
 from subtitle_rag.library.context_store import WindowSelection
 from tests.contexts.desk import Desk, talk

@@ -131,8 +131,8 @@ def _print_contexts(
 ) -> None:
     """Print the request for each question, to a model with room for all of it; no model is asked."""
     for id, query in questions:
-        gathered = gatherer.gather(query, None, options)
-        output.json_line({"id": id, **head, "context": gathered.text, "messages": gathered.messages(query.text)})
+        evidence, request = gatherer.request(query, options)
+        output.json_line({"id": id, **head, "context": evidence.text, "messages": request})
 
 
 def _without_contexts(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
-    from subtitle_rag.answers import Conversation, GroupedConversation, Over
+    from subtitle_rag.answers import Conversation, Over
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.controllers.background import ContextPause
 
@@ -37,7 +37,7 @@ class AnswerThread(AppThread):
         whole: bool | None = None,
         over: "Over | None" = None,
     ) -> None:
-        """See `AnswerOptions` for `whole`; with `over` it is a `GroupedConversation`."""
+        """See `AnswerOptions` for `whole` and `over`."""
         super().__init__("answer", runtime, post)
         self._whole = whole
         self._over = over
@@ -66,7 +66,7 @@ class AnswerThread(AppThread):
 
     def run(self) -> None:
         with ExitStack() as opened:
-            talk: Conversation | GroupedConversation | None = None
+            talk: Conversation | None = None
             while (item := self._questions.get()) is not None and not self._ending:
                 turn, query = item
                 try:
@@ -75,15 +75,13 @@ class AnswerThread(AppThread):
                 except Exception as error:  # whatever a door throws, the app stays up
                     self._post(AnswerEnded(turn, error=to_app_error(error)))
 
-    def _conversation(self, opened: ExitStack) -> "Conversation | GroupedConversation":
-        from subtitle_rag.answers import AnswerOptions, GroupedConversation
+    def _conversation(self, opened: ExitStack) -> "Conversation":
+        from subtitle_rag.answers import AnswerOptions
 
         answerer = opened.enter_context(self._runtime.answerer(remember=True))
-        if self._over is not None:
-            return GroupedConversation(answerer, AnswerOptions(), self._over)
-        return answerer.conversation(AnswerOptions(whole=self._whole))
+        return answerer.conversation(AnswerOptions(whole=self._whole, over=self._over))
 
-    def _answer(self, talk: "Conversation | GroupedConversation", turn: QuestionTurn, query: "Query | None") -> None:
+    def _answer(self, talk: "Conversation", turn: QuestionTurn, query: "Query | None") -> None:
         text, grown = "", 0.0
         stop = self._stop_answer
         for event in talk.ask_again(stop) if query is None else talk.ask(query, stop):

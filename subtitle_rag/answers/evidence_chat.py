@@ -1,0 +1,235 @@
+"""Questions to a model about one choice of evidence: the streamed answer, and the check of its citations.
+
+The model has no tools, so hostile text in captions can change only its words.
+"""
+
+import logging
+import queue
+import threading
+import time
+import unicodedata
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+
+from subtitle_rag.answers import answer_prompt
+from subtitle_rag.answers.answer_prompt import AnswerPrompt, Turn
+from subtitle_rag.answers.answer_stream import AnswerStream
+from subtitle_rag.answers.citations import check_citations, unsaid_words
+from subtitle_rag.answers.gathering import EvidenceText
+from subtitle_rag.answers.token_budget import ReadyHost, TokenBudget
+from subtitle_rag.contexts import estimate
+from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AnswerRequest, AppError, BusyError
+from subtitle_rag.llm import LENGTH, LOOP, Reply
+from subtitle_rag.retrieval.korean.morphemes import QueryMorphemes
+from subtitle_rag.retrieval.search.query import Query
+
+logger = logging.getLogger(__name__)
+
+REPLANS = 2
+"""Retries with fewer scenes when the server counts more tokens than estimated."""
+_POLL_S = 0.05
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """Milliseconds from a question to each step of its answer."""
+
+    started: float = field(default_factory=time.perf_counter)
+    took_ms: dict[str, float] = field(default_factory=dict)
+
+    def note(self, step: str) -> None:
+        self.took_ms[step] = round((time.perf_counter() - self.started) * 1000, 1)
+
+
+@dataclass(slots=True)
+class _AnswerDraft:
+    """An answer while it comes: what is asked, and its text so far."""
+
+    query: Query
+    evidence: EvidenceText
+    messages: list[dict[str, str]]
+    unread: int
+    """Estimated tokens of the messages that the server has not read before."""
+    stream: AnswerStream
+    pieces: list[str] = field(default_factory=list)
+
+
+class EvidenceChat:
+    """A model's answers about evidence that is chosen for the first question."""
+
+    def __init__(self, analyzer: QueryMorphemes, prompt: AnswerPrompt) -> None:
+        self._analyzer = analyzer
+        self._prompt = prompt
+        self._evidence: EvidenceText | None = None
+        self._turns: list[Turn] = []
+        self._read: tuple[list[dict[str, str]], int] = ([], 0)
+        """The messages of the last answered request, and its `num_ctx`: the server need not read them again."""
+
+    def forget_turn(self) -> None:
+        """Forget the last question and its answer."""
+        if self._turns:
+            self._turns.pop()
+
+    def ask(
+        self,
+        query: Query,
+        ready: ReadyHost | AppError,
+        gather: Callable[[TokenBudget | None], EvidenceText],
+        stop: threading.Event,
+        seed: int,
+    ) -> Iterator[AnswerEvent]:
+        """Answer a question. The last event is the `Answer`, failures of the model included.
+
+        `ready` may be the reason for having no model; `gather` chooses the evidence, and its failures are raised.
+        """
+        watch = Stopwatch()
+        for attempt in range(1, REPLANS + 2):
+            evidence = self._evidence
+            if evidence is None or not (evidence.num_ctx or isinstance(ready, AppError)):
+                budget = None if isinstance(ready, AppError) else ready.budget(self._prompt)
+                evidence = self._evidence = gather(budget)
+                watch.note("scenes")
+                yield evidence.evidence
+            if not evidence.evidence.sources:
+                yield Answer(query.raw, "", "", evidence.evidence, ending="no_scenes")
+                return
+            if isinstance(ready, AppError):
+                yield Answer(query.raw, "", "", evidence.evidence, ending="no_model", error=ready)
+                return
+            draft = self._begin(query, ready, evidence)
+            speed = ready.rates.tokens_per_second
+            yield AnswerRequest(draft.unread, round(draft.unread / speed) if speed else 0, attempt)
+            reply = yield from self._stream(draft, ready, watch, stop, seed)
+            overflow = reply if isinstance(reply, AppError) and reply.code == "llm_overflow" else None
+            if overflow is None or draft.pieces or attempt > REPLANS:
+                watch.note("answer")
+                yield replace(self._finish(draft, ready, reply), took_ms=watch.took_ms)
+                return
+            self._shrink_prompt(ready, overflow, evidence)
+
+    def _begin(self, query: Query, ready: ReadyHost, evidence: EvidenceText) -> _AnswerDraft:
+        """Return the request for an answer, with the turns before it for which there is room."""
+        rate = ready.rates.tokens_per_char
+        system = evidence.system(self._prompt)
+        self._turns = answer_prompt.trimmed(system, self._turns, query.text, evidence.num_ctx, rate)
+        messages = answer_prompt.messages(system, self._turns, query.text)
+        read, num_ctx = self._read
+        same = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(read, messages, strict=False))))
+        unread = messages[same if evidence.num_ctx == num_ctx else 0 :]
+        tokens = estimate("".join(message["content"] for message in unread), rate)
+        instructions = answer_prompt.instructions(evidence.evidence.kind, evidence.language)
+        stream = AnswerStream((source.number for source in evidence.evidence.sources), instructions, query.text)
+        return _AnswerDraft(query, evidence, messages, tokens, stream)
+
+    def _stream(
+        self, draft: _AnswerDraft, ready: ReadyHost, watch: Stopwatch, stop: threading.Event, seed: int
+    ) -> Generator[AnswerPiece, None, Reply | AppError]:
+        """Yield the pieces of the answer; return the server's last word."""
+        arrivals: queue.Queue[str | Reply | Exception] = queue.Queue()
+        over = threading.Event()
+
+        def chat() -> None:
+            try:
+                reply = ready.host.chat(
+                    draft.messages,
+                    model=ready.info.name,
+                    num_ctx=draft.evidence.num_ctx,
+                    num_predict=answer_prompt.NUM_PREDICT,
+                    seed=seed,
+                    stop=over,
+                    on_text=arrivals.put,
+                    is_useless=lambda _text: draft.stream.is_prompt,
+                )
+                arrivals.put(reply)
+            except Exception as error:  # the thread that collects raises it
+                arrivals.put(error)
+
+        thread = threading.Thread(target=chat, daemon=True)
+        thread.start()
+        try:
+            while True:
+                if stop.is_set():
+                    over.set()
+                try:
+                    event = arrivals.get(timeout=_POLL_S)
+                except queue.Empty:
+                    continue
+                if isinstance(event, Exception) and not isinstance(event, AppError):
+                    raise event
+                text = draft.stream.feed(_visible(event)) if isinstance(event, str) else draft.stream.finish().rstrip()
+                if piece := text if draft.pieces else text.lstrip():
+                    if not draft.pieces:
+                        watch.note("first")
+                    draft.pieces.append(piece)
+                    yield AnswerPiece(piece)
+                if not isinstance(event, str):
+                    return event
+        finally:
+            over.set()
+            thread.join()
+
+    def _shrink_prompt(self, ready: ReadyHost, overflow: AppError, evidence: EvidenceText) -> None:
+        """After an overflow drop the earlier turns, else the choice of scenes."""
+        characters = sum(len(turn.question) + len(turn.answer) for turn in self._turns)
+        characters += len(evidence.system(self._prompt))
+        ready.rates.learn_overflow(overflow.details["n_prompt_tokens"], characters)
+        if self._turns:
+            self._turns = []
+        else:
+            self._evidence = None
+
+    def _finish(self, draft: _AnswerDraft, ready: ReadyHost, reply: Reply | AppError) -> Answer:
+        """Check an answer, and remember it as a turn."""
+        query, evidence, text = draft.query, draft.evidence, "".join(draft.pieces).rstrip()
+        sources = evidence.evidence.sources
+        if text:
+            self._turns.append(Turn(query.text, text))
+        check = check_citations(text, sources, self._analyzer)
+        answer = Answer(
+            query.raw,
+            text,
+            ready.info.name,
+            evidence.evidence,
+            citations=check.citations,
+            uncited=check.uncited,
+            unfounded=check.unfounded,
+            dropped=tuple(draft.stream.dropped),
+            repeated=draft.stream.repeated,
+            recited=draft.stream.recited,
+            unsaid=unsaid_words(query.text, sources, self._analyzer),
+            declined=check.declined,
+            num_ctx=evidence.num_ctx,
+        )
+        if isinstance(reply, AppError):
+            is_stopped = reply.code == "llm_stopped"
+            return replace(answer, ending="stopped" if is_stopped else "failed", error=None if is_stopped else reply)
+        self._read = draft.messages, evidence.num_ctx
+        _learn_rates(draft, ready, reply)
+        return replace(
+            answer,
+            ending="loop" if reply.done_reason == LOOP else "cut" if reply.done_reason == LENGTH else "whole",
+            prompt_tokens=reply.prompt_tokens,
+            cached_tokens=reply.cached_tokens,
+            tokens=reply.tokens,
+            num_ctx=reply.num_ctx or evidence.num_ctx,
+        )
+
+
+def _learn_rates(draft: _AnswerDraft, ready: ReadyHost, reply: Reply) -> None:
+    """Store what an answer teaches about the model; a busy library does not fail the answer."""
+    characters = sum(len(message["content"]) for message in draft.messages)
+    try:
+        ready.rates.learn_length(reply.prompt_tokens, characters)
+        ready.rates.learn_speed(reply, draft.unread)
+    except BusyError:
+        logger.warning("the model's rates were not stored", exc_info=True)
+
+
+def _visible(text: str) -> str:
+    """Return a piece of an answer without characters that steer a terminal."""
+    return "".join(
+        each
+        for each in text.replace("\r", "\n")
+        if each == "\n" or unicodedata.category(each) not in ("Cc", "Cf", "Cs")
+    )
