@@ -69,7 +69,7 @@ class Client:
             self._closed = True
         self._hang_up()
 
-    def _call(self, method: str, *args: Any, **options: Any) -> Any:
+    def call(self, method: str, *args: Any, **options: Any) -> Any:
         """Return the service's answer; raises its exceptions, `HostKind.unreachable` and `HostKind.unsupported`."""
         if self._is_unsupported:
             raise _unsupported(self._kind)
@@ -108,27 +108,23 @@ class Client:
 
     def _call_twice(self, connect: "Callable[[], Connection | None]", method: str, *args: Any, **options: Any) -> Any:
         """Call, and retry once if the host is gone, since another may run; None without a connection."""
-        request = (method, args, options)
-        connection = self._pooled() or connect()
-        try:
-            return connection and self._exchange(connection, request)
-        except (EOFError, OSError):
-            logger.info("%s was lost during %s", self._kind.name, method, exc_info=True)
-        self._hang_up()
-        connection = self._pooled() or connect()
-        return connection and self._exchange(connection, request)
-
-    def _exchange(self, connection: "Connection", request: Any) -> Any:
-        """Send a request and return its reply; raises EOFError or OSError if the host is gone."""
-        try:
-            done, value = self._ask(connection, request)
-        except BaseException:
-            connection.close()  # its reply may still be on the way
-            raise
-        self._give_back(connection)
-        if done:
-            return value
-        raise value
+        is_second = False
+        while connection := self._pooled() or connect():
+            try:
+                done, value = self._ask(connection, (method, args, options))
+            except BaseException as error:
+                connection.close()  # its reply may still be on the way
+                if is_second or not isinstance(error, EOFError | OSError):
+                    raise
+                logger.info("%s was lost during %s", self._kind.name, method, exc_info=True)
+                self._hang_up()
+                is_second = True
+                continue
+            self._give_back(connection)
+            if done:
+                return value
+            raise value
+        return None
 
     def _end_status(self) -> int | None:
         """Return the exit status of the last host, if this client started it; None if it is not known."""

@@ -39,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_each_client_is_served_by_its_own_order(folder: Path) -> None:
     one, ten = Client(KIND, folder, step=1), Client(KIND, folder, step=10)
-    assert [one._call("count"), ten._call("count"), one._call("count")] == [1, 11, 12]
+    assert [one.call("count"), ten.call("count"), one.call("count")] == [1, 11, 12]
     assert one.host_pid == ten.host_pid != os.getpid()
     one.close()
     ten.close()
@@ -47,7 +47,7 @@ def test_each_client_is_served_by_its_own_order(folder: Path) -> None:
 
 def test_it_says_its_last_word_when_it_leaves(folder: Path) -> None:
     one = Client(KIND, folder, step=1)
-    one._call("count")
+    one.call("count")
     one.close()
     assert came_true(lambda: not alive(one.host_pid))
     assert (folder / "host.log").read_text() == "closed\n"
@@ -63,7 +63,7 @@ def test_a_client_that_never_called_starts_nothing(folder: Path) -> None:
 
 def test_a_host_that_runs_is_asked_without_starting_one(folder: Path) -> None:
     one, other = Client(KIND, folder, step=1), Client(KIND, folder, step=1)
-    one._call("count")
+    one.call("count")
     assert [other._call_running("count") for _ in range(3)] == [2, 3, 4]
     assert len(other._idle) == 1
     os.kill(one.host_pid, signal.SIGKILL)
@@ -79,7 +79,7 @@ def test_no_connection_of_a_host_that_is_gone_hides_the_one_that_came_after_it(f
         other._give_back(connection)
     os.kill(other.host_pid, signal.SIGKILL)
     assert came_true(lambda: not alive(other.host_pid))
-    one._call("count")
+    one.call("count")
     assert other._call_running("count") == 2
     assert other.host_pid == one.host_pid
     one.close()
@@ -89,10 +89,10 @@ def test_no_connection_of_a_host_that_is_gone_hides_the_one_that_came_after_it(f
 def test_a_service_may_leave_while_clients_are_connected(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COUNTER_LINGER", "60")
     one = Client(KIND, folder, step=1)
-    assert one._call("leave") == 1
+    assert one.call("leave") == 1
     left = one.host_pid
     assert came_true(lambda: not alive(left))
-    assert one._call("count") == 1  # of another host
+    assert one.call("count") == 1  # of another host
     assert one.host_pid != left
     one.close()
 
@@ -100,34 +100,34 @@ def test_a_service_may_leave_while_clients_are_connected(folder: Path, monkeypat
 def test_a_call_that_ends_every_host_is_given_up(folder: Path) -> None:
     one = Client(KIND, folder, step=1)
     with failing("index_unreachable", BusyError) as caught:
-        one._call("die")
+        one.call("die")
     assert caught.value.details == {"reason": "it ended during the call"}
-    assert one._call("count") == 1
+    assert one.call("count") == 1
     one.close()
 
 
 def test_failures_reach_the_client(folder: Path) -> None:
     one = Client(KIND, folder, step=1)
     with pytest.raises(ValueError, match="no such method"):
-        one._call("close")
+        one.call("close")
     with failing("unexpected") as caught:
-        one._call("fail")
+        one.call("fail")
     assert "nothing there" in caught.value.details["reason"]
     assert "KeyError" in Path(caught.value.details["log"]).read_text()
     refused = Client(KIND, folder, step=0)
     with failing("empty_query"):
-        refused._call("count")
-    assert one._call("count") == 1
+        refused.call("count")
+    assert one.call("count") == 1
     one.close()
     refused.close()
 
 
 def test_another_version_is_refused(folder: Path) -> None:
     one = Client(KIND, folder, step=1)
-    one._call("count")
+    one.call("count")
     newer = Client(replace(KIND, protocol=2), folder, other=1)
     with pytest.raises(BusyError) as caught:
-        newer._call("count")
+        newer.call("count")
     assert f"pid {one.host_pid}" in caught.value.details["reason"]
     one.close()
     newer.close()
@@ -136,7 +136,7 @@ def test_another_version_is_refused(folder: Path) -> None:
 def test_a_refusal_of_a_class_that_is_not_here_is_another_versions(folder: Path) -> None:
     one = Client(KIND, folder, step=OLDER)
     with pytest.raises(BusyError) as caught:
-        one._call("count")
+        one.call("count")
     entry = json.loads((folder / "host.json").read_text())
     assert f"pid {entry['pid']}" in caught.value.details["reason"]
     one.close()
@@ -145,7 +145,7 @@ def test_a_refusal_of_a_class_that_is_not_here_is_another_versions(folder: Path)
 def test_an_end_that_its_kind_explains(folder: Path) -> None:
     one = Client(KIND, folder, step=9)
     with pytest.raises(BusyError) as caught:
-        one._call("count")
+        one.call("count")
     assert (caught.value.code, caught.value.details) == ("disk_full", {"path": str(folder)})
     one.close()
 
@@ -158,11 +158,11 @@ def state(pid: int) -> str:
 def test_a_host_that_says_nothing_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_client, "is_stopped", lambda _pid: False)  # as where the system does not tell
     one = Client(replace(KIND, reply_s=0.2), folder, step=1)
-    one._call("count")
+    one.call("count")
     os.kill(one.host_pid, signal.SIGSTOP)
     assert came_true(lambda: state(one.host_pid).startswith("T"))
     with pytest.raises(BusyError) as caught:
-        one._call("count")
+        one.call("count")
     os.kill(one.host_pid, signal.SIGCONT)
     assert caught.value.code == "index_unreachable"
     one.close()
@@ -174,7 +174,7 @@ def test_only_a_long_log_begins_anew(folder: Path, monkeypatch: pytest.MonkeyPat
     for before, after in (("short\n", "short\nclosed\n"), ("x" * 21, "closed\n")):
         (folder / "host.log").write_text(before)
         one = Client(KIND, folder, step=1)
-        one._call("count")
+        one.call("count")
         one.close()
         assert came_true(lambda pid=one.host_pid: not alive(pid))  # type: ignore[misc]
         assert (folder / "host.log").read_text() == after
@@ -231,17 +231,17 @@ def test_a_closed_client_makes_no_calls(folder: Path) -> None:
     one = Client(KIND, folder, step=1)
     one.close()
     with pytest.raises(RuntimeError):
-        one._call("count")
+        one.call("count")
     assert not folder.exists()
 
 
 def test_a_folder_that_was_deleted_and_made_anew_has_another_host(folder: Path) -> None:
     one = Client(KIND, folder, step=1)
-    one._call("count")
+    one.call("count")
     (folder / "host.json").rename(folder.with_name("moved"))
     folder.rename(folder.with_name("deleted"))
     other = Client(KIND, folder, step=1)
-    assert other._call("count") == 1
+    assert other.call("count") == 1
     one.close()
     assert came_true(lambda: not alive(one.host_pid))
     entry = host_entry(folder)
@@ -252,11 +252,11 @@ def test_a_folder_that_was_deleted_and_made_anew_has_another_host(folder: Path) 
 
 def test_whoever_connects_and_says_nothing_keeps_no_client_out(folder: Path) -> None:
     with closing(Client(KIND, folder, step=1)) as one:
-        one._call("count")
+        one.call("count")
         entry = host_entry(folder)
         assert entry
         with RawClient(entry["address"]), closing(Client(KIND, folder, step=1)) as other:
-            assert other._call("count") == 2
+            assert other.call("count") == 2
 
 
 def test_a_host_that_says_nothing_to_whoever_connects_is_taken_for_none(
@@ -278,18 +278,18 @@ def test_a_host_that_does_not_come_to_an_end_of_opening_ends_itself(
     monkeypatch.setenv("COUNTER_OPEN", "0.5")
     stuck = Client(replace(KIND, open_s=0.5), folder, step=STUCK)
     with pytest.raises(BusyError) as caught:
-        stuck._call("count")
+        stuck.call("count")
     assert (caught.value.code, "did not open it in" in caught.value.details["reason"]) == ("index_unreachable", True)
     (folder / "opening.json").unlink(missing_ok=True)
     with closing(Client(KIND, folder, step=1)) as after:
-        assert after._call("count") == 1
+        assert after.call("count") == 1
     assert not (folder / "opening.json").exists()
 
 
 def test_a_host_that_is_opening_for_long_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_client, "START_S", 1.0)
     with pytest.raises(BusyError) as caught:
-        Client(KIND, folder, step=STUCK)._call("count")
+        Client(KIND, folder, step=STUCK).call("count")
     opening = opening_entry(folder)
     assert opening
     assert f"process {opening[0]} has been opening it" in caught.value.details["reason"]
@@ -301,14 +301,14 @@ def test_a_host_that_is_opening_for_long_is_named(folder: Path, monkeypatch: pyt
 def test_a_stopped_host_is_ended_by_a_later_client(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_client, "START_S", 1.0)
     with pytest.raises(BusyError):
-        Client(KIND, folder, step=STUCK)._call("count")
+        Client(KIND, folder, step=STUCK).call("count")
     opening = opening_entry(folder)
     assert opening
     os.kill(opening[0], signal.SIGSTOP)
     monkeypatch.setattr(host_client, "START_S", 20.0)
     monkeypatch.setattr(host_client, "GRACE_S", 0.0)
     with closing(Client(replace(KIND, open_s=0.1), folder, step=1)) as later:
-        assert later._call("count") == 1
+        assert later.call("count") == 1
     assert not alive(opening[0])
 
 
@@ -317,11 +317,11 @@ def test_a_host_that_is_open_and_stands_still_is_ended_by_who_waits(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with closing(Client(KIND, folder, step=1)) as first, closing(Client(KIND, folder, step=1)) as later:
-        assert first._call("count") == 1
+        assert first.call("count") == 1
         os.kill(first.host_pid, signal.SIGSTOP)
         assert came_true(lambda: state(first.host_pid).startswith("T"))
         monkeypatch.setattr(host_client, "START_S", 2.0)
-        assert later._call("count") == 1  # of another host
+        assert later.call("count") == 1  # of another host
         assert later.host_pid != first.host_pid
         assert came_true(lambda: not alive(first.host_pid))
 
@@ -331,19 +331,19 @@ def test_a_call_that_waits_for_a_stopped_host_goes_on_with_another(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with closing(Client(KIND, folder, step=1)) as one:
-        one._call("count")
+        one.call("count")
         stopped = one.host_pid
         os.kill(stopped, signal.SIGSTOP)
         assert came_true(lambda: state(stopped).startswith("T"))
         monkeypatch.setattr(host_client, "START_S", 0.5)
         monkeypatch.setattr(host_client, "EXIT_S", 5.0)
-        assert one._call("count") == 1
+        assert one.call("count") == 1
         assert one.host_pid != stopped
 
 
 def test_a_host_that_works_for_long_is_not_ended(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(Client(KIND, folder, step=1)) as one:
-        one._call("count")
+        one.call("count")
         before = host_client._ProcessorTime(one.host_pid, -1)  # it has worked since
         assert not before.end_standing(KIND, folder)
         assert alive(one.host_pid)
@@ -359,14 +359,14 @@ def sleeping(folder: Path) -> "subprocess.Popen[bytes]":
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGILL is POSIX's")
 def test_a_host_that_the_processor_cannot_open_is_told(folder: Path) -> None:
     with pytest.raises(AppError) as caught:
-        Client(KIND, folder, step=4)._call("count")
+        Client(KIND, folder, step=4).call("count")
     assert (caught.value.code, caught.value.details) == (
         "index_unreachable",
         {"reason": "this processor lacks an instruction for it"},
     )
     own = replace(KIND, unsupported=lambda: AppError("model_unsupported"))
     with failing("model_unsupported"):
-        Client(own, folder, step=4)._call("count")
+        Client(own, folder, step=4).call("count")
 
 
 def test_a_host_that_is_stuck_while_it_opens_is_ended_by_the_client_that_started_it(

@@ -65,7 +65,7 @@ def noted(monkeypatch: pytest.MonkeyPatch, outside: Outside) -> None:
 
         monkeypatch.setattr(owner, name, noting)
 
-    for owner, name in ((Database, "_db"), (Client, "_call"), (player, "play"), (time, "sleep")):
+    for owner, name in ((Database, "_db"), (Client, "call"), (player, "play"), (time, "sleep")):
         watch(owner, name)
 
 
@@ -183,4 +183,4 @@ async def test_the_guard_sees_what_it_is_there_for(app_of: MakeApp, sample_home:
             (sample_home / "data" / "nothing").exists()
             list(os.scandir(sample_home / "data"))
             time.sleep(0)
-    assert [what.split(":")[0].split(" ")[0] for what in caught] == ["_db", "_call", "os.scandir", "sleep"]
+    assert [what.split(":")[0].split(" ")[0] for what in caught] == ["_db", "call", "os.scandir", "sleep"]

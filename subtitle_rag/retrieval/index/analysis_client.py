@@ -21,36 +21,22 @@ class AnalysisClient(Client):
 
     def load_soon(self) -> None:
         """Begin to load the host's analyzer (0.7 s)."""
-        self._load_ahead(lambda: self._call("load"))
+        self._load_ahead(lambda: self.call("load"))
 
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
         """As `Analyzer.morphemes`, with the priority of queries."""
-        yield from self._call("morphemes", list(texts))
-
-    def text_morphemes(self, texts: Sequence[str]) -> list[Morphemes]:
-        """As `Analyzer.morphemes`, with a lower priority than queries; see `HostedAnalyzer`."""
-        return list(self._call("text_morphemes", list(texts)))
-
-    def search_text(self, library: Path, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
-        """As `QueryAnalyzer.search`, with the vocabulary of the library at this path; one call."""
-        found: tuple[LexicalQuery, list[Hit]] = self._call("search_text", str(library), text, limit=limit, where=where)
-        return found
-
-    def analyze(self, library: Path, text: str) -> LexicalQuery:
-        """As `QueryAnalyzer.analyze`, with the vocabulary of the library at this path."""
-        lexical: LexicalQuery = self._call("analyze", str(library), text)
-        return lexical
+        yield from self.call("morphemes", list(texts))
 
     def nearness(self, forms: Sequence[str]) -> dict[str, float]:
         """As `Analyzer.nearness`."""
         nearness: dict[str, float] = {}
         for part in split_batches(forms, FORMS):
-            nearness |= self._call("nearness", part)
+            nearness |= self.call("nearness", part)
         return nearness
 
     def adverbs(self, forms: Sequence[str]) -> set[str]:
         """As `Analyzer.adverbs`."""
-        return set(self._call("adverbs", list(forms)))
+        return set(self.call("adverbs", list(forms)))
 
 
 class HostedAnalyzer:
@@ -69,7 +55,8 @@ class HostedAnalyzer:
         """
         executor = ThreadPoolExecutor(1, "analysis")
         try:
-            futures = [executor.submit(self._host.text_morphemes, part) for part in split_batches(texts, TEXTS)]
+            parts = split_batches(texts, TEXTS)
+            futures = [executor.submit(self._host.call, "text_morphemes", part) for part in parts]
             for future in futures:
                 yield from future.result()
         finally:
@@ -81,10 +68,11 @@ class HostedQueryAnalyzer:
 
     def __init__(self, host: AnalysisClient, library: Path) -> None:
         self._host = host
-        self._library = library.absolute()
+        self._library = str(library.absolute())
 
     def analyze(self, text: str) -> LexicalQuery:
-        return self._host.analyze(self._library, text)
+        lexical: LexicalQuery = self._host.call("analyze", self._library, text)
+        return lexical
 
     def search(
         self,
@@ -94,4 +82,8 @@ class HostedQueryAnalyzer:
         limit: int,
         where: Filter,
     ) -> tuple[LexicalQuery, list[Hit]]:
-        return self._host.search_text(self._library, text, limit=limit, where=where)
+        """Analyse and search in one call."""
+        answer: tuple[LexicalQuery, list[Hit]] = self._host.call(
+            "search_text", self._library, text, limit=limit, where=where
+        )
+        return answer

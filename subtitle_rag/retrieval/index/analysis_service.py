@@ -47,10 +47,16 @@ class AnalysisQueue:
         threading.Thread(target=self._run, name="analyzer", daemon=True).start()
 
     def call(self, rank: int, work: Callable[[], T]) -> T:
-        """Run `work` in the order of ranks, and return or raise its outcome; calls of one rank keep their order."""
+        """Run `work` in the order of ranks, and return or raise its outcome; calls of one rank keep their order.
+
+        A ValueError is a fault of the analyzer, not of a client's arguments: it becomes a RuntimeError.
+        """
         future: Future[T] = Future()
         self._waiting.put((rank, next(self._numbers), future, work))
-        return future.result()
+        try:
+            return future.result()
+        except ValueError as error:
+            raise RuntimeError(str(error)) from error
 
     def _run(self) -> None:
         rank = QUERY
@@ -133,14 +139,6 @@ def _stamp(path: str) -> Stamp:
     return tuple(stamps)
 
 
-def _analysis(work: Callable[[], T]) -> T:
-    """Return the work's result; its ValueError is a fault of the analyzer, not of the client's arguments."""
-    try:
-        return work()
-    except ValueError as error:
-        raise RuntimeError(str(error)) from error
-
-
 class AnalysisService(ABC):
     """An analyzer with one call at a time, and what both kinds of index host have in common."""
 
@@ -159,11 +157,12 @@ class AnalysisService(ABC):
 
     def call(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         if method in self._query_methods:
-            return self._analyze(partial(self._query_methods[method], *args, **options))
+            # it waits for other analyses, never for the index
+            return self._analyses.call(QUERY, partial(self._query_methods[method], *args, **options))
         if method == "search_text":
             return self._search_text(session, *args, **options)
         if method == "text_morphemes":
-            return _analysis(lambda: self._text_morphemes(*args))
+            return self._text_morphemes(*args)
         return self._call_index(session, method, args, options)
 
     @abstractmethod
@@ -177,7 +176,7 @@ class AnalysisService(ABC):
     def _search_text(
         self, session: Any, library: str, text: str, *, limit: int, where: Filter
     ) -> tuple[LexicalQuery, list[Hit]]:
-        lexical = self._analyze(lambda: self._queries.analyze(library, text))
+        lexical = self._analyses.call(QUERY, lambda: self._queries.analyze(library, text))
         search = word_search(lexical, limit=limit, where=where)
         return lexical, self._call_index(session, "search_all", ([search],), {})[0]
 
@@ -192,10 +191,6 @@ class AnalysisService(ABC):
     def _load(self) -> None:
         """Load Kiwi; the client gets no answer to unpickle, which would load it there as well."""
         self._analyzer.load()
-
-    def _analyze(self, work: Callable[[], T]) -> T:
-        """Run an analysis of a query; it waits for other analyses, never for the index."""
-        return _analysis(lambda: self._analyses.call(QUERY, work))
 
     def rest(self, quiet_s: float, *, leaving: bool) -> bool:
         if self._queries.is_open and (leaving or quiet_s >= RELEASE_S):

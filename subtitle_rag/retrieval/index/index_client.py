@@ -39,7 +39,7 @@ def _forwarded(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate
     """Return a method that calls the host's method of this name, with arguments that can be pickled."""
 
     def forward(self: "HostedPoints", /, *args: P.args, **options: P.kwargs) -> T:
-        answer: T = self._call(method.__name__, *args, **options)
+        answer: T = self.call(method.__name__, *args, **options)
         return answer
 
     return forward
@@ -68,24 +68,24 @@ class HostedPoints(AnalysisClient):
         """See `Index.insert`; 20,000 points take about 5 s."""
         check_points(points)
         for some in split_batches(points, POINTS):
-            self._call("insert", some)
+            self.call("insert", some)
 
     def add_vector(self, name: str, dimensions: int | None = None) -> None:
         check_name(name, dimensions)
-        self._call("add_vector", name, dimensions)
+        self.call("add_vector", name, dimensions)
 
     def replace_vector(self, name: str, vectors: Mapping[str, Vector]) -> None:
         check_vectors(name, vectors)
         for chunk in _chunks(vectors):
-            self._call("replace_vector", name, chunk)
+            self.call("replace_vector", name, chunk)
 
     def replace_payload(self, payloads: Mapping[str, dict[str, Any]]) -> None:
         check_payloads(payloads)
         for chunk in _chunks(payloads):
-            self._call("replace_payload", chunk)
+            self.call("replace_payload", chunk)
 
     def get(self, ids: Collection[str]) -> list[Point]:
-        return [point for some in split_batches(dict.fromkeys(ids), POINTS) for point in self._call("get", some)]
+        return [point for some in split_batches(dict.fromkeys(ids), POINTS) for point in self.call("get", some)]
 
 
 class HostedIndex(HostedPoints):
@@ -109,7 +109,7 @@ class HostedIndex(HostedPoints):
 
     def adopt(self, staged: "EdgeIndex") -> None:
         staged.complete()
-        self._call("adopt")
+        self.call("adopt")
 
 
 class HostedServerIndex(HostedPoints):
@@ -139,11 +139,11 @@ class HostedServerIndex(HostedPoints):
     @property
     def version(self) -> str:
         """The version of the server."""
-        return str(self._call("server_version"))
+        return str(self.call("server_version"))
 
     def create(self) -> None:
         """Make the collection if it is missing; see `ServerIndex`."""
-        self._call("create")
+        self.call("create")
 
 
 def server_folder(cache: Path, settings: QdrantSettings) -> Path:

@@ -105,14 +105,14 @@ class HostedModels(Client):
         if files is None:
             return None
         spec = self._spec(files, id)
-        return self._encoders.setdefault(spec, HostedEncoder(self._call, spec, self._store.settings.pieces))
+        return self._encoders.setdefault(spec, HostedEncoder(self.call, spec, self._store.settings.pieces))
 
     def reranker(self) -> HostedReranker | None:
         files = self._files(self._store.configured(RERANKER), RERANKER)
         if files is None:
             return None
         spec = self._spec(files)
-        return self._rerankers.setdefault(spec, HostedReranker(self._call, spec))
+        return self._rerankers.setdefault(spec, HostedReranker(self.call, spec))
 
     def load_soon(self, encoder_id: str | None) -> None:
         """Begin to load this encoder (None: none) and the reranker."""
@@ -120,7 +120,7 @@ class HostedModels(Client):
         def load() -> None:
             for model in (self.encoder(encoder_id) if encoder_id else None, self.reranker()):
                 if isinstance(model, (HostedEncoder, HostedReranker)):
-                    self._call("load", model.spec)
+                    self.call("load", model.spec)
 
         self._load_ahead(load)
 

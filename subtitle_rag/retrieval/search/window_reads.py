@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from subtitle_rag.domain import Morphemes, Video, Window
 from subtitle_rag.retrieval.korean.morphemes import folded
 
 if TYPE_CHECKING:
@@ -24,19 +23,19 @@ class KeptReads(Generic[Value]):
     ) -> None:
         """`version` changes with the library; at more than `most` values all are forgotten."""
         self._version, self._most, self._read = version, most, read
-        self._kept: tuple[int, dict[str, Value | None]] = 0, {}
+        self._values: tuple[int, dict[str, Value | None]] = 0, {}
 
-    def of(self, ids: Iterable[str]) -> dict[str, Value]:
-        """Return the values of those ids that have one, in their order. Reads in one call what is not kept."""
+    def __call__(self, ids: Iterable[str]) -> dict[str, Value]:
+        """Return the values of those ids that have one, in their order. Reads in one call what it does not keep."""
         version = self._version()  # before the values: a commit between the two shows at the next call
-        known, kept = self._kept
-        if version != known or len(kept) > self._most:
-            kept = {}
-            self._kept = version, kept
-        wanted = list(ids)
-        if new := [id for id in wanted if id not in kept]:
-            kept |= {**dict.fromkeys(new), **self._read(new)}
-        return {id: value for id in wanted if (value := kept[id]) is not None}
+        version_before, values = self._values
+        if version != version_before or len(values) > self._most:
+            values = {}
+            self._values = version, values
+        all_ids = list(ids)
+        if new := [id for id in all_ids if id not in values]:
+            values |= {**dict.fromkeys(new), **self._read(new)}
+        return {id: value for id in all_ids if (value := values[id]) is not None}
 
 
 class Windows:
@@ -47,43 +46,24 @@ class Windows:
 
     def __init__(self, library: "Library") -> None:
         version = library.database.version
-        self._library = library
-        self._places = KeptReads(version, CANDIDATES, library.places)
-        self._windows = KeptReads(version, SHOWN, library.windows)
-        self._morphemes = KeptReads(version, SHOWN, library.morphemes)
-        self._videos = KeptReads(version, SHOWN, lambda ids: library.videos_by_id(*ids))
-        self._contexts = KeptReads(version, CANDIDATES, library.contexts.texts_of)
-        self._forms = KeptReads(version, CANDIDATES, library.forms)
-        self._letters = KeptReads(
+        self.places = KeptReads(version, CANDIDATES, library.places)
+        """Video and ordinal of each window."""
+        self.contexts = KeptReads(version, CANDIDATES, library.contexts.texts_of)
+        self.letters = KeptReads(
             version, CANDIDATES, lambda ids: {id: folded(text) for id, text in library.texts(ids).items()}
         )
-
-    def places(self, ids: Iterable[str]) -> dict[str, tuple[str, int]]:
-        """Return video and ordinal of each window."""
-        return self._places.of(ids)
-
-    def windows(self, ids: Iterable[str]) -> dict[str, Window]:
-        return self._windows.of(ids)
-
-    def morphemes(self, ids: Iterable[str]) -> dict[str, Morphemes]:
-        return self._morphemes.of(ids)
+        """The text of each window with its words in their indexed form."""
+        self._forms = KeptReads(version, CANDIDATES, library.forms)
+        self.windows = KeptReads(version, SHOWN, library.windows)
+        self.morphemes = KeptReads(version, SHOWN, library.morphemes)
+        self.videos = KeptReads(version, SHOWN, lambda ids: library.videos_by_id(*ids))
+        """Videos by their own ids."""
+        self.ends = library.last_ends
+        """When the last window of each video ends."""
 
     def saying(self, forms: frozenset[str], ids: Iterable[str]) -> dict[str, set[str]]:
         """Return by morpheme those of the windows that say it."""
-        lines = self._forms.of(ids)
-        return {form: {id for id, own in lines.items() if f"\n{form}\n" in own} for form in forms}
-
-    def letters(self, ids: Iterable[str]) -> dict[str, str]:
-        """Return the text of each window with its words in their indexed form."""
-        return self._letters.of(ids)
-
-    def contexts(self, ids: Iterable[str]) -> dict[str, str]:
-        """Return the context of each window."""
-        return self._contexts.of(ids)
-
-    def videos(self, ids: Iterable[str]) -> dict[str, Video]:
-        return self._videos.of(ids)
-
-    def ends(self, video_ids: Iterable[str]) -> dict[str, int]:
-        """Return when the last window of each video ends."""
-        return self._library.last_ends(video_ids)
+        lines = self._forms(ids)
+        return {
+            form: {id for id, forms_of_window in lines.items() if f"\n{form}\n" in forms_of_window} for form in forms
+        }

@@ -15,7 +15,7 @@ from subtitle_rag.channel_settings import propose_names
 from subtitle_rag.config.settings import QdrantSettings, Settings, load
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.retrieval.index import analysis_service
-from subtitle_rag.retrieval.index.analysis_client import FORMS, HostedAnalyzer
+from subtitle_rag.retrieval.index.analysis_client import FORMS, HostedAnalyzer, HostedQueryAnalyzer
 from subtitle_rag.retrieval.index.analysis_service import END, QUERY, TEXTS, AnalysisQueue, slices
 from subtitle_rag.retrieval.index.index_client import HostedIndex
 from subtitle_rag.retrieval.index.index_host import EdgeService
@@ -119,9 +119,8 @@ def test_a_query_waits_for_one_slice_of_what_is_indexed(tmp_path: Path, monkeypa
     watched = services[0]._analyzer
     assert isinstance(watched, Watched)
     assert watched.entered.wait(20)
-    query = threading.Thread(
-        target=index.search_text, args=(library.path, "국수"), kwargs={"limit": 3, "where": Filter()}
-    )
+    queries = HostedQueryAnalyzer(index, library.path)
+    query = threading.Thread(target=queries.search, args=(index, "국수"), kwargs={"limit": 3, "where": Filter()})
     query.start()
     assert came_true(lambda: services[0]._analyses._waiting.qsize() == 1)
     watched.go_on.set()
@@ -150,15 +149,17 @@ def test_who_looks_at_the_first_texts_alone_has_no_others_analysed(
 ) -> None:
     index = HostedIndex(tmp_path / "index", META)
     asked: list[int] = []
-    whole, first = HostedIndex.text_morphemes, threading.Event()
+    whole, first = HostedIndex.call, threading.Event()
 
-    def counted(client: HostedIndex, texts: Sequence[str]) -> list[Morphemes]:
+    def counted(client: HostedIndex, method: str, texts: Sequence[str]) -> list[Morphemes]:
+        assert method == "text_morphemes"
         asked.append(len(texts))
         if len(asked) > 1:
             assert first.wait(20)
-        return whole(client, texts)
+        morphemes: list[Morphemes] = whole(client, method, texts)
+        return morphemes
 
-    monkeypatch.setattr(HostedIndex, "text_morphemes", counted)
+    monkeypatch.setattr(HostedIndex, "call", counted)
     found = HostedAnalyzer(index).morphemes(SENTENCES)
     next(found)
     found.close()  # type: ignore[attr-defined]

@@ -336,7 +336,7 @@ def test_only_the_interface_can_be_called(folder: Path) -> None:
     index = HostedIndex(folder, META)
     for method in ("close", "optimize", "_create", "__class__"):
         with pytest.raises(ValueError, match="no such method"):
-            index._call(method)
+            index.call(method)
     assert index.count() == 0
     index.close()
 

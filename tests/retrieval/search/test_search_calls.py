@@ -51,13 +51,13 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The methods that hosts are called with."""
     made: list[str] = []
-    whole = Client._call
+    whole = Client.call
 
     def counted(client: Client, method: str, *args: Any, **options: Any) -> Any:
         made.append(method)
         return whole(client, method, *args, **options)
 
-    monkeypatch.setattr(Client, "_call", counted)
+    monkeypatch.setattr(Client, "call", counted)
     return made
 
 
@@ -259,6 +259,8 @@ def test_a_library_that_is_gone_is_not_made_anew(runtime: Runtime, tmp_path: Pat
 
 
 def test_ties_at_the_cut_are_read_on_in_the_same_call(runtime: Runtime, calls: list[str]) -> None:
-    made, hits = runtime.host.search_text(runtime.library.path, "다음 이야기", limit=3, where=Filter())
+    made, hits = HostedQueryAnalyzer(runtime.host, runtime.library.path).search(
+        runtime.host, "다음 이야기", limit=3, where=Filter()
+    )
     assert calls == ["search_text"]
     assert hits == search_index(runtime.host, "bm25", made.vector, limit=1_000)[:3]

@@ -34,18 +34,18 @@ class Rows:
 def test_what_was_read_is_not_read_again_nor_that_it_is_missing(ids: Iterable[str]) -> None:
     rows = Rows()
     kept = rows.kept()
-    assert list(kept.of(ids).items()) == [("a", "ah"), ("b", "beh")]
-    assert kept.of(["gone", "a", "other"]) == {"a": "ah"}
-    assert kept.of([]) == {}
+    assert list(kept(ids).items()) == [("a", "ah"), ("b", "beh")]
+    assert kept(["gone", "a", "other"]) == {"a": "ah"}
+    assert kept([]) == {}
     assert rows.asked == [["a", "gone", "b"], ["other"]]
 
 
 def test_a_change_of_the_library_shows_at_once() -> None:
     rows = Rows()
     kept = rows.kept()
-    kept.of(["a", "gone"])
+    kept(["a", "gone"])
     rows.version, rows.values = 1, {"gone": "back"}
-    assert kept.of(["a", "gone"]) == {"gone": "back"}
+    assert kept(["a", "gone"]) == {"gone": "back"}
 
 
 def test_a_change_while_values_are_read_shows_at_the_next_call() -> None:
@@ -58,15 +58,15 @@ def test_a_change_while_values_are_read_shows_at_the_next_call() -> None:
         return found
 
     kept = KeptReads(lambda: rows.version, 10, read)
-    assert kept.of(["a"]) == {"a": "ah"}
-    assert kept.of(["a"]) == {"a": "new"}
+    assert kept(["a"]) == {"a": "ah"}
+    assert kept(["a"]) == {"a": "new"}
 
 
 def test_what_is_kept_does_not_grow_beyond_its_limit() -> None:
     rows = Rows()
     kept = rows.kept(most=2)
     for ids in (["a", "b", "c"], ["a"], ["a"]):
-        assert kept.of(ids)["a"] == "ah"
+        assert kept(ids)["a"] == "ah"
     assert rows.asked == [["a", "b", "c"], ["a"]]
 
 
