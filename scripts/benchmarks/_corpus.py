@@ -1,34 +1,29 @@
 """What the benchmarks share: a corpus that is read and analysed once, and libraries of any size made of it."""
 
-import hashlib
 import os
 import random
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, timedelta
 from itertools import accumulate, count, islice
 from math import ceil
 from pathlib import Path
-from typing import TypeVar
-from uuid import UUID
+from typing import NamedTuple, TypeVar
 from zlib import crc32
 
 from scripts.benchmarks._frame import Cells, budget, spread, timed
 from subtitle_rag.captions import files
-from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.captions.windows import RULE, cut_windows
+from subtitle_rag.captions.windows import RULE, window_id
 from subtitle_rag.config.settings import Paths
 from subtitle_rag.domain import Line, Morphemes, Track, Video, Window
-from subtitle_rag.indexing import BATCH, Indexer
+from subtitle_rag.evaluation.temp_library import CachingAnalyzer
+from subtitle_rag.indexing import Indexer, windows_of_track
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index.index_client import HostedIndex
-from subtitle_rag.retrieval.index.index_document import IndexDocument
-from subtitle_rag.retrieval.index.payload import to_payload
-from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer, term_id
-from subtitle_rag.retrieval.values import Point, SparseVector
+from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
 from tests.support.terminal import processor_s
 
 SAMPLE = Path(__file__).parents[2] / "subtitle_rag" / "sample"
@@ -37,18 +32,11 @@ SETTLE_S = 8.0
 """After filling: the host optimizes when it has been idle for 5 s."""
 WINDOWS_IN_VIDEO, VIDEOS_AT_ONCE = 20, 100
 LAST_DAY, DAYS = date(2026, 1, 1), 364
+TRACK = Track("ko", "file", "vtt", b"", "", 0)
 T = TypeVar("T")
 
-
-@dataclass(frozen=True)
-class Analysed:
-    """A video of the corpus with all that indexing makes of it."""
-
-    video: Video
-    track: Track
-    windows: list[Window]
-    analyses: list[Morphemes]
-    vectors: list[SparseVector]
+Corpus = Sequence[tuple[str, Morphemes]]
+"""The texts of windows, each with its morphemes."""
 
 
 def corpus_folders(data: Path | None, scratch: Path) -> list[Path]:
@@ -64,38 +52,29 @@ def corpus_folders(data: Path | None, scratch: Path) -> list[Path]:
     return [folder]
 
 
-def analysed(folders: Sequence[Path], analyzer: Analyzer, spent: dict[str, float] | None = None) -> list[Analysed]:
-    """The corpus with all that indexing makes of it; `spent` gets the seconds of each stage."""
-    seconds = {} if spent is None else spent
+def documents(folders: Sequence[Path]) -> Iterator[tuple[Video, list[Window]]]:
+    """Yield the videos of caption files with their windows."""
+    for group in files.discover(folders):
+        if isinstance(group, files.CaptionGroup):
+            track = files.read(group.candidates[0])
+            yield group.video, windows_of_track(group.video, track, group.video.title)
 
-    def stage(name: str, work: Callable[[], T]) -> T:
-        started = time.perf_counter()
-        done = work()
-        seconds[name] = time.perf_counter() - started
-        return done
 
-    groups = [group for group in files.discover(folders) if isinstance(group, files.CaptionGroup)]
-    videos = [group.video for group in groups]
-    tracks = [files.read(group.candidates[0]) for group in groups]
-    parse_captions(b"WEBVTT\n\n00:00.000 --> 00:01.000\nx\n", "vtt")  # its imports are not its work
-    cues = stage("parse", lambda: [list(parse_captions(track.raw, track.format)) for track in tracks])
-    windows = stage("window", lambda: [cut_windows(video.id, some) for video, some in zip(videos, cues, strict=True)])
-    texts = [window.text for some in windows for window in some]
-    found = iter(stage("Kiwi (two workers)", lambda: list(analyzer.morphemes(texts))))
-    analyses = [[next(found) for _window in some] for some in windows]
-    documents = [IndexDocument(video, some, {}) for video, some in zip(videos, windows, strict=True)]
-    prefixes = [list(analyzer.morphemes(document.prefix_texts())) for document in documents]
-    vectors = stage(
-        "vectors",
-        lambda: [
-            list(document.vectors([*prefix, *some]).values())
-            for document, prefix, some in zip(documents, prefixes, analyses, strict=True)
-        ],
-    )
-    return list(map(Analysed, videos, tracks, windows, analyses, vectors))
+def analysed(folders: Sequence[Path], analyzer: Analyzer) -> Corpus:
+    texts = [window.text for _video, windows in documents(folders) for window in windows]
+    return list(zip(texts, analyzer.morphemes(texts), strict=True))
 
 
 # --- libraries of any size ---
+
+
+class InventedVideo(NamedTuple):
+    """A video with all that indexing needs to know of it."""
+
+    video: Video
+    windows: list[Window]
+    morphemes: dict[str, Morphemes]
+    """Of the texts of its windows."""
 
 
 class Filling:
@@ -106,43 +85,29 @@ class Filling:
         self.paths = Paths.under(home)
         self.library = Library(self.paths.library)
         self.index = HostedIndex(self.paths.index, {"analyzer": ANALYZER})
-        self.indexer = Indexer(self.library, self.index, analyzer)
+        self.analyzer = analyzer
 
-    def put(self, some: Iterable[Analysed]) -> None:
-        for entry in some:
-            self.library.put_video(entry.video, entry.track, entry.windows, RULE)
-            noted = {w.id: ("bench", analysis) for w, analysis in zip(entry.windows, entry.analyses, strict=True)}
-            self.library.put_indexed(ANALYZER, noted)
-
-    def insert(self, some: Iterable[Analysed]) -> None:
-        pairs = (
-            (entry.video, w, vector) for entry in some for w, vector in zip(entry.windows, entry.vectors, strict=True)
-        )
-        points = [Point(window.id, {"bm25": vector}, to_payload(video, window)) for video, window, vector in pairs]
-        for start in range(0, len(points), BATCH):
-            self.index.insert(points[start : start + BATCH])
-
-    def add(self, some: Sequence[Analysed]) -> None:
-        self.put(some)
-        self.insert(some)
+    def add(self, videos: Sequence[InventedVideo]) -> None:
+        morphemes: dict[str, Morphemes] = {}
+        for each in videos:
+            self.library.put_video(each.video, TRACK, each.windows, RULE)
+            morphemes |= each.morphemes
+        for _event in Indexer(self.library, self.index, CachingAnalyzer(self.analyzer, morphemes)).finish():
+            pass
 
     def close(self) -> None:
         self.library.close()
         self.index.close()
 
 
-def copied(corpus: Sequence[Analysed], copy: int) -> Iterator[tuple[Window, Morphemes, SparseVector]]:
-    """Yield the corpus' windows once more: new ids, shuffled words, every twentieth form renamed."""
+def copied(corpus: Corpus, copy: int) -> Iterator[tuple[str, Morphemes]]:
+    """Yield the corpus once more: with shuffled words, and every twentieth form renamed."""
     rng = random.Random(copy)
-    forms = {form for entry in corpus for analysis in entry.analyses for form in analysis.forms}
+    forms = {form for _text, morphemes in corpus for form in morphemes.forms}
     renamed = {form: f"{form}{copy}" for form in forms if crc32(f"{copy}{form}".encode()) % 20 == 0}
-    ids = {term_id("m", form): term_id("m", renamed_form) for form, renamed_form in renamed.items()}
-    for entry in corpus:
-        for window, analysis, vector in zip(entry.windows, entry.analyses, entry.vectors, strict=True):
-            text, moved = with_words_in_other_order(window.text, analysis, rng)
-            id = str(UUID(hashlib.md5(f"{copy}{window.id}".encode()).hexdigest()))
-            moved = replace(moved, forms=tuple(renamed.get(form, form) for form in moved.forms))
-            yield replace(window, id=id, text=text), moved, renumbered(vector, ids)
+    for text, morphemes in corpus:
+        shuffled, moved = with_words_in_other_order(text, morphemes, rng)
+        yield shuffled, replace(moved, forms=tuple(renamed.get(form, form) for form in moved.forms))
 
 
 def with_words_in_other_order(text: str, analysis: Morphemes, rng: random.Random) -> tuple[str, Morphemes]:
@@ -160,64 +125,54 @@ def with_words_in_other_order(text: str, analysis: Morphemes, rng: random.Random
     return " ".join(words[at] for at in order), Morphemes(forms, starts, ends)
 
 
-def renumbered(vector: SparseVector, ids: dict[int, int]) -> SparseVector:
-    pairs = {ids.get(index, index): value for index, value in zip(vector.indices, vector.values, strict=True)}
-    indices = tuple(sorted(pairs))
-    return SparseVector(indices, tuple(pairs[index] for index in indices))
-
-
-def invented(corpus: Sequence[Analysed], channels: int) -> Iterator[Analysed]:
+def invented(corpus: Corpus, channels: int) -> Iterator[InventedVideo]:
     """Yield videos of copies of the corpus' windows, without end, each in one of so many channels.
 
     A video has a minute for each of its windows, lines of six words, an address, and a day of publication.
     """
-    window_rows = (row for copy in count() for row in copied(corpus, copy))
+    rows = (row for copy in count() for row in copied(corpus, copy))
     for number in count():
-        some = list(islice(window_rows, WINDOWS_IN_VIDEO))
+        id = f"b{number:010d}"
+        morphemes = dict(islice(rows, WINDOWS_IN_VIDEO))
         video = Video(
-            id=f"b{number:010d}",
-            title=" ".join(some[0][0].text.split(" ")[:6]),
+            id=id,
+            title=" ".join(next(iter(morphemes)).split(" ")[:6]),
             channel_id=channel_id(number % channels),
             channel=f"채널 {number % channels}",
-            url=f"https://www.youtube.com/watch?v=b{number:010d}",
+            url=f"https://www.youtube.com/watch?v={id}",
             published=LAST_DAY - timedelta(days=number % DAYS),
-            duration_ms=60_000 * len(some),
+            duration_ms=60_000 * len(morphemes),
         )
-        placed_windows = [
-            _placed(window, video.id, ordinal) for ordinal, (window, _analysis, _vector) in enumerate(some)
-        ]
-        yield Analysed(video, corpus[0].track, placed_windows, [row[1] for row in some], [row[2] for row in some])
+        yield InventedVideo(video, [minute(id, at, text) for at, text in enumerate(morphemes)], morphemes)
 
 
 def channel_id(number: int) -> str:
     return f"UC{number:022d}"
 
 
-def grown(
-    filling: Filling, corpus: Sequence[Analysed], sizes: Sequence[int], channels: int = 300
-) -> Iterator[tuple[int, float]]:
+def minute(video_id: str, ordinal: int, text: str) -> Window:
+    """Return the window of a video's minute."""
+    spaces = [at + 1 for at, character in enumerate(text) if character == " "][5::6]
+    start = 60_000 * ordinal
+    lines = tuple(Line(at, start + 60_000 * at // len(text)) for at in (0, *spaces))
+    return Window(window_id(video_id, ordinal), video_id, ordinal, start, start + 60_000, text, lines)
+
+
+def grown(filling: Filling, corpus: Corpus, sizes: Sequence[int], channels: int = 300) -> Iterator[tuple[int, float]]:
     """Fill to one size after the other; yields (windows, seconds of filling) where a size is reached."""
     videos, filled, seconds = invented(corpus, channels), 0, 0.0
     for size in sizes:
         while filled < size:
             some = list(islice(videos, min(VIDEOS_AT_ONCE, ceil((size - filled) / WINDOWS_IN_VIDEO))))
             seconds += timed(lambda some=some: filling.add(some))  # type: ignore[misc]
-            filled += WINDOWS_IN_VIDEO * len(some)
+            filled += sum(len(each.windows) for each in some)
         yield size, seconds
 
 
-def _placed(window: Window, video_id: str, ordinal: int) -> Window:
-    """The window in its minute of another video."""
-    spaces = [at + 1 for at, character in enumerate(window.text) if character == " "][5::6]
-    start = 60_000 * ordinal
-    lines = tuple(Line(at, start + 60_000 * at // len(window.text)) for at in (0, *spaces))
-    return replace(window, video_id=video_id, ordinal=ordinal, start_ms=start, end_ms=start + 60_000, lines=lines)
-
-
-def typed(corpus: Sequence[Analysed]) -> list[str]:
+def typed(corpus: Corpus) -> list[str]:
     """Queries of one to four words that stand near each other in some window."""
     rng = random.Random(1)
-    texts = [window.text.split(" ") for entry in corpus for window in entry.windows]
+    texts = [text.split(" ") for text, _morphemes in corpus]
     queries: list[str] = []
     while len(queries) < QUERIES:
         words, number = rng.choice(texts), rng.randint(1, 4)

@@ -34,7 +34,6 @@ from scripts.benchmarks._corpus import (
     typed,
 )
 from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, command, spread
-from subtitle_rag.captions.windows import RULE
 from subtitle_rag.config.settings import Paths
 from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
@@ -282,7 +281,6 @@ def fill(home: Path, folders: Sequence[Path]) -> list[str]:
     filling = Filling(home, analyzer)
     for _size, _seconds in grown(filling, corpus, [WINDOWS]):
         pass
-    filling.library.put_rule(RULE)
     filling.close()
     time.sleep(SETTLE_S)
     Paths.under(home).config.write_text(CONFIG, encoding="utf-8")

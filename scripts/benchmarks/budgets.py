@@ -1,10 +1,17 @@
 """Measures against the budgets of the design and prints a Markdown table.
 
-    scripts/bench budgets [--data FOLDER] [--sizes 1000,20000,100000]
+    scripts/bench budgets [--data FOLDER] [--sizes 1000,20000,100000] [--dimensions 384 [--pieces] [--tokens 60]]
+                          [--url http://…]
 
 `--data` (or SUBTITLE_RAG_DATA) is a folder with `pyconkr_2019` and `fashion_asr`; without one, copies of the bundled
 sample serve. Larger libraries are copies of the corpus' windows under new ids, with their words shuffled and every
-twentieth morpheme renamed, so that the vocabulary grows. Times are of this machine at this moment: look at its load.
+twentieth morpheme renamed, so that the vocabulary grows.
+
+With `--dimensions` every window has made-up neural vectors, which cost no encoder's time, and three retrievers search:
+dense vectors around 200 topics and sparse ones of 100 tokens out of 250,000, the common ones common. `--pieces` adds
+those of pieces, `--tokens` so many token vectors (a gigabyte for each 65,000 windows of 60 tokens); both order what the
+retrievers have found, on top of their time. `--url` names an empty Qdrant server in the place of the tests' stand-in.
+Times are of this machine at this moment: look at its load.
 """
 
 import os
@@ -14,14 +21,21 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from scripts.benchmarks import _frame
 from scripts.benchmarks._corpus import (
+    DAYS,
+    LAST_DAY,
+    SAMPLE,
     SETTLE_S,
-    Analysed,
+    Corpus,
     Filling,
     analysed,
+    channel_id,
     corpus_folders,
     end_host,
     grown,
@@ -29,53 +43,83 @@ from scripts.benchmarks._corpus import (
     typed,
 )
 from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, command, numbers, timed
+from scripts.benchmarks._made_up import MadeUpEncoder
+from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.garbage import tune_garbage_collector
+from subtitle_rag.indexing import Indexer
 from subtitle_rag.retrieval.index.analysis_client import HostedQueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
+from subtitle_rag.retrieval.named_vectors import LATE, PIECES, vector_names
 from subtitle_rag.retrieval.search import DEPTH, Searcher
-from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.retrieval.values import VectorSearch
+from subtitle_rag.retrieval.search.parts import LEXICAL, RETRIEVERS
+from subtitle_rag.retrieval.search.query import Query, parse_query
+from subtitle_rag.retrieval.values import Filter, VectorSearch
+from tests.stand_ins.qdrant import StandIn
 from tests.support.terminal import memory as process_memory
 
 RUNS = 7
 """Of each cold start."""
+CHANNELS = 5
+WHERE = Filter(channels=(channel_id(0), channel_id(1)), after=LAST_DAY - timedelta(days=DAYS // 2))
+"""Two of five channels, and half of the days."""
+SEARCH = ("search", "치킨 소스")
 
 
-def stages(folders: Sequence[Path], analyzer: Analyzer, scratch: Path) -> tuple[list[Cells], list[Analysed]]:
-    """The stages one by one, then all of them as `index` runs them."""
-    spent: dict[str, float] = {}
-    corpus = analysed(folders, analyzer, spent)
-    count = sum(len(entry.windows) for entry in corpus)
-    filling = Filling(scratch / "stages", analyzer)
-    spent["put (SQLite)"] = timed(lambda: filling.put(corpus))
-    spent["upsert (host)"] = timed(lambda: filling.insert(corpus))
-    filling.close()
-    rows = [budget(f"{name}, windows/s", f"{count / seconds:,.0f}") for name, seconds in spent.items()]
+def indexing(folders: Sequence[Path], analyzer: Analyzer, scratch: Path) -> tuple[list[Cells], Corpus]:
+    """Kiwi alone, then all that `index` does."""
+    started = time.perf_counter()
+    corpus = analysed(folders, analyzer)
+    alone = len(corpus) / (time.perf_counter() - started)
     filling = Filling(scratch / "whole", analyzer)
+    indexer = Indexer(filling.library, filling.index, analyzer)
     began = time.process_time()
-    seconds = timed(lambda: list(filling.indexer.index(folders)))  # with Kiwi and the host loaded
+    seconds = timed(lambda: list(indexer.index(folders)))  # with Kiwi and the host loaded
     cores = (time.process_time() - began) / seconds
     filling.close()
-    rate = count / seconds
-    share = rate * spent["Kiwi (two workers)"] / count
-    limit, is_met = "≥ 300, or 0.8 of Kiwi alone", rate >= 300 or share >= 0.8
-    rows.append(budget("whole, windows/s", f"{rate:,.0f} ({cores:.1f} cores busy)", limit, is_met))
-    rows.append(budget("whole ÷ Kiwi alone", f"{share:.3f}", "1 is the ceiling"))
-    return rows, corpus
+    rate = len(corpus) / seconds
+    limit, is_met = "≥ 300, or 0.8 of Kiwi alone", rate >= 300 or rate / alone >= 0.8
+    return [
+        budget("Kiwi alone (two workers), windows/s", f"{alone:,.0f}"),
+        budget("whole, windows/s", f"{rate:,.0f} ({cores:.1f} cores busy)", limit, is_met),
+        budget("whole ÷ Kiwi alone", f"{rate / alone:.3f}", "1 is the ceiling"),
+    ], corpus
 
 
-def queries(filling: Filling, corpus: Sequence[Analysed], size: int) -> Iterator[Cells]:
-    analyzer = HostedQueryAnalyzer(filling.index, filling.library.path)
-    searcher = Searcher(filling.library, filling.index, analyzer)
-    parsed = [parse_query(query) for query in typed(corpus)]
-    for query in parsed[:10]:
-        searcher.search(query)  # files in the cache, Kiwi loaded
-    searches = [VectorSearch("bm25", analyzer.analyze(query.text).vector, DEPTH) for query in parsed]
-    name = f"{size:,} windows:"
-    yield latency(filling, f"{name} query analysis with expansion", lambda query: analyzer.analyze(query.text), parsed)
-    through_host = lambda search: filling.index.search_all([search])  # noqa: E731
-    yield latency(filling, f"{name} `index.search` through the host", through_host, searches, 12)
-    yield latency(filling, f"{name} `Searcher.search` whole", searcher.search, parsed)
+def filtered(text: str) -> Query:
+    return replace(parse_query(text), channels=WHERE.channels, after=WHERE.after)
+
+
+def queries(filling: Filling, encoder: MadeUpEncoder | None, texts: Sequence[str], size: int) -> Iterator[Cells]:
+    """Measure the parts of a search, then whole ones."""
+    index = filling.index
+    analyzer = HostedQueryAnalyzer(index, filling.library.path)
+    searcher = Searcher(filling.library, index, analyzer, encoder)
+    for text in texts[:10]:
+        searcher.search(filtered(text))  # files in the cache, Kiwi loaded
+    vectors: list[dict[str, Any]] = [{"bm25": analyzer.analyze(parse_query(text).text).vector} for text in texts]
+    searches: dict[str, Callable[[str], object]] = {}
+    if encoder is not None:
+        encoded = [encoder.query(parse_query(text).text) for text in texts]
+        dense, sparse = vector_names(encoder.id)
+        vectors = [each | {dense: of.dense, sparse: of.sparse} for each, of in zip(vectors, encoded, strict=True)]
+        orders = [PIECES] * encoder.has_pieces + [LATE] * bool(encoder.token_dimensions)
+        for names in (*((name,) for name in RETRIEVERS), RETRIEVERS, *((*RETRIEVERS, order) for order in orders)):
+            rank = lambda text, names=names: searcher.rank(filtered(text), retrievers=names)  # noqa: E731
+            searches[f"`Searcher.rank` by {'+'.join(names)}, filter"] = rank
+    searches["`Searcher.search`, filter"] = lambda text: searcher.search(filtered(text))
+    searches["`Searcher.search`, no filter"] = lambda text: searcher.search(parse_query(text))
+    windows, retrievers = f"{size:,} windows:", RETRIEVERS if encoder else LEXICAL
+    yield latency(filling, f"{windows} query analysis with expansion", analyzer.analyze, texts)
+    for what, where in (("filter", WHERE), ("no filter", None)):
+        requests = [[VectorSearch(name, vector, DEPTH, where) for name, vector in each.items()] for each in vectors]
+        what = f"{windows} the index through the host by {'+'.join(retrievers)}, {what}"
+        yield latency(filling, what, index.search_all, requests, 12)
+    for what, work in searches.items():
+        yield latency(filling, f"{windows} {what}", work, texts)
+
+
+def encode(filling: Filling, encoder: MadeUpEncoder) -> float:
+    return timed(lambda: list(EncodingRun(filling.library, filling.index, encoder, encoder).run(patient=False)))
 
 
 def cold(arguments: Sequence[str], before: Callable[[], None] = lambda: None) -> tuple[float, float]:
@@ -91,22 +135,42 @@ def cold(arguments: Sequence[str], before: Callable[[], None] = lambda: None) ->
     return statistics.median(cpu for cpu, _wall in spent), statistics.median(wall for _cpu, wall in spent)
 
 
-def starts(home: Path) -> Iterator[Cells]:
+def run(arguments: Sequence[str]) -> None:
+    subprocess.run(arguments, check=True, capture_output=True)
+
+
+def starts(home: Path, scratch: Path, url: str) -> Iterator[Cells]:
     bare_cpu, bare_wall = cold([sys.executable, "-c", "pass"])
     yield budget("bare interpreter", f"{bare_cpu:.2f} s process, {bare_wall:.2f} s wall")
 
-    def row(what: str, cpu: float, wall: float, most: float) -> Cells:
-        beyond = cpu - bare_cpu
-        figure = f"{beyond:.2f} s process beyond the interpreter, {wall:.2f} s wall"
+    def row(what: str, times: tuple[float, float], most: float) -> Cells:
+        beyond = times[0] - bare_cpu
+        figure = f"{beyond:.2f} s process beyond the interpreter, {times[1]:.2f} s wall"
         return budget(what, figure, f"≤ {most} s process", beyond <= most)
 
-    yield row("`--help` cold", *cold(command(home, "--help")), 0.15)
-    os.environ["SUBTITLE_RAG_HOST_LINGER"] = "60"
-    search = command(home, "search", "치킨 소스")
-    subprocess.run(search, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-    yield row("`search`, host running", *cold(search), 0.6)
+    yield row("`--help` cold", cold(command(home, "--help")), 0.15)
+    search = command(home, *SEARCH)
+    run(search)
+    yield row("`search`, host running", cold(search), 0.6)
+    with StandIn() as server:
+        for what, address in (("sample", ""), ("sample on a Qdrant server", url or server.base)):
+            run(command(sample_home(scratch / what, address), *SEARCH))
+            asked = len(server.asked)
+            yield row(f"`search` of the {what}, host running", cold(command(scratch / what, *SEARCH)), 0.6)
+            if address == server.base:
+                yield budget("requests of one search", f"{(len(server.asked) - asked) / RUNS:g}")
+            end_host(scratch / what)
     os.environ["SUBTITLE_RAG_HOST_LINGER"] = "0.05"
-    yield row("`search`, host not running", *cold(search, lambda: end_host(home)), 0.6)
+    yield row("`search`, host not running", cold(search, lambda: end_host(home)), 0.6)
+
+
+def sample_home(home: Path, url: str) -> Path:
+    """Make a home whose library is the sample, with its index on this server or embedded."""
+    home.mkdir()
+    quiet = '[llm]\nhosts = []\n[models]\nencoder = ""\nreranker = ""\n'
+    (home / "config.toml").write_text(f'[qdrant]\nurl = "{url}"\n{quiet}', encoding="utf-8")
+    run(command(home, "index", str(SAMPLE)))
+    return home
 
 
 MEMORY = """
@@ -122,7 +186,7 @@ def memory(filling: Filling, size: int) -> Iterator[Cells]:
     if not Path("/proc/self/status").exists():
         return
     host = process_memory(filling.index.host_pid)
-    arguments = [sys.executable, "-c", MEMORY, "--home", str(filling.home), "search", "치킨 소스"]
+    arguments = [sys.executable, "-c", MEMORY, "--home", str(filling.home), *SEARCH]
     narration = subprocess.run(arguments, capture_output=True, encoding="utf-8", check=True).stderr
     client = int(narration.split()[-1]) // 1024
     figure = f"host {host['VmRSS']:.0f} MB ({host['RssAnon']:.0f} its own, Kiwi included), `search` {client} MB at most"
@@ -134,25 +198,36 @@ def memory(filling: Filling, size: int) -> Iterator[Cells]:
 def main() -> None:
     parser = _frame.parser(__doc__, data=True)
     parser.add_argument("--sizes", type=numbers, default=(1_000, 20_000, 100_000))
+    parser.add_argument("--dimensions", type=int, default=0)
+    parser.add_argument("--pieces", action="store_true")
+    parser.add_argument("--tokens", type=int, default=0)
+    parser.add_argument("--url", default="", help="of an empty Qdrant server; its collection is left there")
     options = parser.parse_args()
     tune_garbage_collector()
     analyzer = Analyzer(yields=True)  # as commands have it
     analyzer.load()
-    with _frame.machine(ANALYZER), tempfile.TemporaryDirectory(prefix="subtitle-rag-bench-") as name:
+    encoder = None
+    if options.dimensions:
+        encoder = MadeUpEncoder(options.dimensions, options.tokens, pieces=options.pieces)
+    os.environ["SUBTITLE_RAG_HOST_LINGER"] = "60"
+    with _frame.machine(ANALYZER), tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as name:
         table = Table(*BUDGET_COLUMNS)
         scratch = Path(name)
-        rows, corpus = stages(corpus_folders(options.data, scratch), analyzer, scratch)
+        rows, corpus = indexing(corpus_folders(options.data, scratch), analyzer, scratch)
         for row in rows:
             table.row(*row)
-        os.environ["SUBTITLE_RAG_HOST_LINGER"] = "60"
         filling = Filling(scratch / "grown", analyzer)
-        for size, seconds in grown(filling, corpus, options.sizes):
+        for size, seconds in grown(filling, corpus, options.sizes, CHANNELS if encoder else 300):
             table.row(*budget(f"{size:,} windows: filled without analysis in", f"{seconds:.0f} s"))
+            if encoder:
+                table.row(
+                    *budget(f"{size:,} windows: vectors made up and written in", f"{encode(filling, encoder):.0f} s")
+                )
             time.sleep(SETTLE_S)
-            for row in (*queries(filling, corpus, size), *memory(filling, size)):
+            for row in (*queries(filling, encoder, typed(corpus), size), *memory(filling, size)):
                 table.row(*row)
         filling.close()
-        for row in starts(filling.home):
+        for row in starts(filling.home, scratch, options.url):
             table.row(*row)
-        for home in ("stages", "whole", "grown"):
+        for home in ("whole", "grown"):
             end_host(scratch / home)

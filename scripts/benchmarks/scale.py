@@ -10,15 +10,17 @@ import os
 import random
 import tempfile
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from scripts.benchmarks import _frame
 from scripts.benchmarks._frame import Table, in_new_process
+from scripts.benchmarks._made_up import MadeUpVectors
 from tests.support.terminal import memory
 
-DIMENSIONS, TOPICS, NOISE = 1024, 200, 0.8
+DIMENSIONS = 1024
 SPARSE = {"sparse": (250_000, 100), "BM25": (200_000, 80)}
 """Terms in all, and in a window."""
 BATCH = 500
@@ -48,38 +50,29 @@ def config(kind: str) -> Any:
 
 
 def vectors(kind: str, count: int) -> Iterator[Any]:
-    import numpy as np
     import qdrant_edge as edge
 
-    numbers = np.random.default_rng(1)
-    if kind.startswith("dense"):
-        topics = numbers.normal(size=(TOPICS, DIMENSIONS))
-        for _window in range(count):
-            yield (topics[numbers.integers(TOPICS)] + NOISE * numbers.normal(size=DIMENSIONS)).tolist()
-    elif kind in SPARSE:
-        terms, in_window = SPARSE[kind]
-        for _window in range(count):
-            drawn = sorted(set((numbers.zipf(1.3, size=3 * in_window) % terms).tolist()))[:in_window]
-            yield edge.SparseVector(drawn, numbers.uniform(0.05, 0.4, size=len(drawn)).tolist())
-    else:
-        for _window in range(count):
-            yield None
+    made_up = MadeUpVectors(DIMENSIONS)
+    for _window in range(count):
+        if kind in SPARSE:
+            sparse = made_up.sparse(*SPARSE[kind])
+            yield edge.SparseVector(list(sparse.indices), list(sparse.values))
+        else:
+            yield list(made_up.dense().values) if kind.startswith("dense") else None
 
 
 def fill(kind: str, count: int, folder: str) -> None:
     import qdrant_edge as edge
 
     shard = edge.EdgeShard.create(folder, config(kind))
-    ids, points = random.Random(1), []
-    for vector in vectors(kind, count):
-        named: dict[str, Any] = {"one": edge.SparseVector([1], [1.0])}
-        if vector is not None:
-            named[NAME] = vector
-        points.append(edge.Point(UUID(int=ids.getrandbits(128)), named, {"video": "v", "text": "가" * 60}))
-        if len(points) == BATCH:
-            shard.update(edge.UpdateOperation.upsert_points(points))
-            points = []
-    if points:
+    ids, every = random.Random(1), vectors(kind, count)
+    while batch := list(islice(every, BATCH)):
+        points = []
+        for vector in batch:
+            named: dict[str, Any] = {"one": edge.SparseVector([1], [1.0])}
+            if vector is not None:
+                named[NAME] = vector
+            points.append(edge.Point(UUID(int=ids.getrandbits(128)), named, {"video": "v", "text": "가" * 60}))
         shard.update(edge.UpdateOperation.upsert_points(points))
     shard.flush()
     shard.optimize()

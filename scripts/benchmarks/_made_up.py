@@ -1,0 +1,67 @@
+"""Neural vectors that look like an encoder's, and cost nothing."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from subtitle_rag.retrieval.named_vectors import NONE, TOKENS, with_options
+from subtitle_rag.retrieval.neural import Encoded
+from subtitle_rag.retrieval.values import DenseVector, MultiVector, SparseVector
+
+TOPICS, NOISE = 200, 0.8
+VOCABULARY, TERMS = 250_000, 100
+"""Tokens in all, and of a window."""
+TOKEN_DIMENSIONS = 128
+
+
+class MadeUpVectors:
+    """Dense vectors around topics, and sparse ones whose common terms are common."""
+
+    def __init__(self, dimensions: int) -> None:
+        self.random = np.random.default_rng(1)
+        self._topics = self.random.normal(size=(TOPICS, dimensions))
+
+    def dense(self) -> DenseVector:
+        noise = NOISE * self.random.normal(size=self._topics.shape[1])
+        return DenseVector(tuple((self._topics[self.random.integers(TOPICS)] + noise).tolist()))
+
+    def sparse(self, vocabulary: int = VOCABULARY, terms: int = TERMS) -> SparseVector:
+        draws = self.random.zipf(1.3, size=3 * terms) % vocabulary
+        ids = tuple(sorted(dict.fromkeys(draws.tolist())))[:terms]
+        return SparseVector(ids, tuple(self.random.uniform(0.05, 0.4, size=len(ids)).tolist()))
+
+    def tokens(self, count: int) -> MultiVector:
+        packed = self.random.normal(size=(count, TOKEN_DIMENSIONS)).astype("<f2").tobytes()
+        return MultiVector(TOKEN_DIMENSIONS, packed)
+
+
+class MadeUpEncoder(MadeUpVectors):
+    """`Models` and its encoder in one; with so many token vectors of a window."""
+
+    has_sparse, is_light, must_wait = True, False, False
+
+    def __init__(self, dimensions: int, tokens: int, *, pieces: bool) -> None:
+        super().__init__(dimensions)
+        self.id = with_options("made-up@00000000", TOKENS if tokens else NONE, int8=False)
+        self.dimensions, self.has_pieces = dimensions, pieces
+        self.token_dimensions = TOKEN_DIMENSIONS if tokens else 0
+        self._tokens = tokens
+        self._queries: dict[str, Encoded] = {}
+
+    def encoder(self, id: str | None = None) -> "MadeUpEncoder | None":
+        return self if id in (None, self.id) else None
+
+    def reranker(self) -> None:
+        return None
+
+    def query(self, text: str) -> Encoded:
+        if text not in self._queries:
+            self._queries[text] = self._encoded(10, 12)
+        return self._queries[text]
+
+    def passages(self, texts: Sequence[str]) -> list[Encoded]:
+        return [self._encoded(TERMS, self._tokens) for _text in texts]
+
+    def _encoded(self, terms: int, tokens: int) -> Encoded:
+        of_tokens = self.tokens(tokens) if self._tokens else None
+        return Encoded(self.dense(), self.sparse(terms=terms), tokens=of_tokens)
