@@ -6,7 +6,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from subtitle_rag.platforms import on_windows
@@ -119,6 +119,21 @@ def make_private(path: Path) -> None:
             path.chmod(status.st_mode & 0o700)
     except OSError:
         logger.info("the rights of a file of the app cannot be changed", exc_info=True)
+
+
+def lock_file(path: Path, busy: Exception, patience: float = 0) -> AbstractContextManager[object]:
+    """Acquire a lock across processes, in a file for its owner alone; any thread may release it.
+
+    Raises:
+        OSError: the file cannot be written.
+        Exception: `busy`, if another holds it for more than `patience` seconds.
+    """
+    from filelock import FileLock, Timeout
+
+    try:
+        return FileLock(path, mode=0o600, thread_local=False).acquire(timeout=patience)
+    except Timeout:
+        raise busy from None
 
 
 def has_mark(path: Path, mark: str) -> bool:

@@ -22,6 +22,7 @@ from .extras import (
     has_gpu as has_gpu,
 )
 from .install_command import (
+    add_refusal as add_refusal,
     install_steps as install_steps,
     missing_extra as missing_extra,
     require_extra as require_extra,

@@ -5,18 +5,16 @@ release of yt-dlp is named after its day: its age decides, and failures for whic
 """
 
 import platform
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import date
-from importlib.metadata import Distribution, PackageNotFoundError, distribution, version
-from itertools import chain
+from importlib.metadata import PackageNotFoundError, distribution, version
 from typing import TYPE_CHECKING, Literal
 
 from subtitle_rag.domain import AppError
-from subtitle_rag.installation.extras import PACKAGE
+from subtitle_rag.installation import extras
 
 if TYPE_CHECKING:
-    from packaging.requirements import Requirement
     from packaging.specifiers import SpecifierSet
 
 DEVELOPERS = frozenset({"test"})
@@ -72,76 +70,48 @@ class YtDlpAge:
         return self.has_failed or self.days > OLD_DAYS
 
 
-def version_report(name: str = PACKAGE) -> VersionReport:
+def version_report() -> VersionReport:
     """Return the report on the installed copy.
 
     Raises AppError `no_metadata`, if it runs from its source without an installation.
     """
+    from packaging.specifiers import SpecifierSet
+    from packaging.utils import canonicalize_name
+
     try:
-        copy_ = distribution(name)
+        metadata = distribution(extras.PACKAGE).metadata
     except PackageNotFoundError as error:
         raise AppError("no_metadata") from error
-    base, requirements_by_extra = _requirements(copy_)
-    requirements: dict[tuple[str, str], Requirement] = {}
-    for requirement in chain(base, *requirements_by_extra.values()):
-        requirements.setdefault(_key(requirement), requirement)
-    keys = {extra: [_key(requirement) for requirement in each] for extra, each in requirements_by_extra.items()}
-    own = {_key(requirement) for requirement in base}
-    packages = {
-        key: _package_status(requirement, () if key in own else tuple(extra for extra in keys if key in keys[extra]))
-        for key, requirement in requirements.items()
-    }
-    incomplete = {
-        extra: tuple(packages[key].name for key in keys[extra] if packages[key].state != "ok") for extra in keys
-    }
-    return VersionReport(copy_.version, _python(copy_), tuple(packages.values()), incomplete)
+    packages: dict[tuple[str, str], PackageStatus] = {}
+    incomplete: dict[str, tuple[str, ...]] = {}
+    for extra in ("", *(name for name in metadata.get_all("Provides-Extra") or () if name not in DEVELOPERS)):
+        unfit = []
+        for requirement in extras.requirements(extra):
+            key = canonicalize_name(requirement.name), str(requirement.specifier)
+            package = packages.get(key) or _status(
+                requirement.name, requirement.specifier, _installed_version(requirement.name)
+            )
+            if extra and (package.extras or key not in packages):  # not of the program itself
+                package = replace(package, extras=(*package.extras, extra))
+            packages[key] = package
+            if package.state != "ok":
+                unfit.append(package.name)
+        if extra:
+            incomplete[extra] = tuple(unfit)
+    required_python = SpecifierSet(",".join(metadata.get_all("Requires-Python") or ()))
+    python = _status("Python", required_python, platform.python_version())
+    return VersionReport(metadata["Version"], python, tuple(packages.values()), incomplete)
 
 
-def _requirements(copy_: Distribution) -> "tuple[list[Requirement], dict[str, list[Requirement]]]":
-    """Return the requirements of the program here, and the further ones of each extra."""
-    from packaging.requirements import Requirement
-
-    requirements = [Requirement(line) for line in copy_.requires or ()]
-    names = [extra for extra in copy_.metadata.get_all("Provides-Extra") or () if extra not in DEVELOPERS]
-    base = [
-        requirement
-        for requirement in requirements
-        if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-    ]
-    return base, {extra: list(_of_extra(copy_, requirements, base, extra, set())) for extra in names}
-
-
-def _of_extra(
-    copy_: Distribution, requirements: "list[Requirement]", base: "list[Requirement]", extra: str, visited: set[str]
-) -> "Iterator[Requirement]":
-    """Yield the requirements of an extra; one made of others names this package with them."""
-    visited.add(extra)
-    for requirement in requirements:
-        if requirement in base or requirement.marker is None or not requirement.marker.evaluate({"extra": extra}):
-            continue
-        if _normal(requirement.name) == _normal(copy_.metadata["Name"]):
-            for nested in sorted(requirement.extras - visited):
-                yield from _of_extra(copy_, requirements, base, nested, visited)
-        else:
-            yield requirement
-
-
-def _package_status(requirement: "Requirement", extras: tuple[str, ...]) -> PackageStatus:
+def _installed_version(name: str) -> str | None:
     try:
-        installed = distribution(requirement.name).version or None  # None: its metadata is damaged
+        return distribution(name).version or None  # None: its metadata is damaged
     except PackageNotFoundError:
-        installed = None
-    return PackageStatus(
-        requirement.name, str(requirement.specifier), installed, _state(installed, requirement.specifier), extras
-    )
+        return None
 
 
-def _python(copy_: Distribution) -> PackageStatus:
-    from packaging.specifiers import SpecifierSet
-
-    specifiers = SpecifierSet(",".join(copy_.metadata.get_all("Requires-Python") or ()))
-    version = platform.python_version()
-    return PackageStatus("Python", str(specifiers), version, _state(version, specifiers))
+def _status(name: str, specifiers: "SpecifierSet", installed: str | None) -> PackageStatus:
+    return PackageStatus(name, str(specifiers), installed, _state(installed, specifiers))
 
 
 def _state(installed: str | None, specifiers: "SpecifierSet") -> State:
@@ -162,16 +132,6 @@ def _state(installed: str | None, specifiers: "SpecifierSet") -> State:
             return "too_old"
         return "unfit" if clause.operator == "!=" else "too_new"
     return "ok"
-
-
-def _key(requirement: "Requirement") -> tuple[str, str]:
-    return _normal(requirement.name), str(requirement.specifier)
-
-
-def _normal(name: str) -> str:
-    from packaging.utils import canonicalize_name
-
-    return canonicalize_name(name)
 
 
 def yt_dlp_age(failures: Iterable[Mapping[str, object]] = (), today: date | None = None) -> YtDlpAge:

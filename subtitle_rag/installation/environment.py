@@ -64,17 +64,10 @@ class Environment:
     """uv made it: pipx may use uv, and a temporary environment may be pipx's."""
     extras: tuple[str, ...] = ()
     """Extras on the installer's record."""
-    companions: tuple[str, ...] = ()
-    """Further requirements on the installer's record (`uv tool install --with`)."""
-    request: str = ""
-    """The requested Python on the installer's record."""
+    tool_options: tuple[str, ...] = ()
+    """Options of `uv tool install` on its record: the requested Python, and further requirements."""
     is_externally_managed: bool = False
     """PEP 668: pip refuses to install into it."""
-
-    @property
-    def has_uv(self) -> bool:
-        """Whether its installer is uv, which can take a build of PyTorch without CUDA."""
-        return self.installer in ("uv", "uv tool") or (self.installer == "pipx" and self.uses_uv)
 
     @property
     def is_writable(self) -> bool:
@@ -107,8 +100,8 @@ def find(
         return Environment("uvx", prefix, python, origin, uses_uv="uv" in config)
     receipt = prefix / "uv-receipt.toml"
     if receipt.is_file():
-        extras, companions, request = _read_receipt(receipt)
-        return Environment("uv tool", prefix, python, origin, extras=extras, companions=companions, request=request)
+        extras, options = _read_receipt(receipt)
+        return Environment("uv tool", prefix, python, origin, extras=extras, tool_options=options)
     pipx = prefix / "pipx_metadata.json"
     if pipx.is_file():
         return Environment("pipx", prefix, python, origin, uses_uv=_json(pipx).get("backend") == "uv")
@@ -156,29 +149,31 @@ def _is_temporary(prefix: Path, config: dict[str, str]) -> bool:
     return any((folder / "CACHEDIR.TAG").is_file() for folder in folders)
 
 
-def _read_receipt(receipt: Path) -> tuple[tuple[str, ...], tuple[str, ...], str]:
-    """Return the extras, the further requirements and the Python on uv's record for a tool."""
+def _read_receipt(receipt: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the extras on uv's record for a tool, and its other options."""
+    extras: list[str] = []
+    options: list[str] = []
     try:
         tool = tomllib.loads(receipt.read_text(encoding="utf-8"))["tool"]
-        entries = [entry for entry in tool["requirements"] if entry["name"] == PACKAGE]
-        extras = tuple(str(extra) for entry in entries for extra in entry.get("extras", ()))
-        companions = tuple(_companion(entry) for entry in tool["requirements"] if entry["name"] != PACKAGE)
-        return extras, companions, str(tool.get("python", ""))
+        if tool.get("python"):
+            options += ["--python", str(tool["python"])]
+        for entry in tool["requirements"]:
+            if entry["name"] == PACKAGE:
+                extras += map(str, entry.get("extras", ()))
+            else:
+                options += ["--with", _requirement(entry)]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return (), (), ""
+        return (), ()
+    return tuple(extras), tuple(options)
 
 
-def _companion(entry: dict[str, Any]) -> str:
+def _requirement(entry: dict[str, Any]) -> str:
     """Return a requirement of uv's record as an argument for uv."""
-    requirement = entry["name"] + (f"[{','.join(entry['extras'])}]" if entry.get("extras") else "")
-    source = next((str(entry[kind]) for kind in ("path", "directory", "editable") if kind in entry), "")
+    name = entry["name"] + (f"[{','.join(entry['extras'])}]" if entry.get("extras") else "")
     if "git" in entry:
-        source = f"git+{entry['git']}"
-    return (
-        f"{requirement} @ {source or entry['url']}"
-        if source or "url" in entry
-        else requirement + entry.get("specifier", "")
-    )
+        return f"{name} @ git+{entry['git']}"
+    source = next((entry[kind] for kind in ("path", "directory", "editable", "url") if kind in entry), None)
+    return f"{name} @ {source}" if source else name + str(entry.get("specifier", ""))
 
 
 def _json(path: Path) -> dict[str, Any]:

@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 PACKAGE = "subtitle-rag"
 GPU_FILES = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd", "/proc/driver/nvidia/version")
@@ -44,19 +48,6 @@ class Extra:
             _complete.add(self.name)
         return self.name in _complete
 
-    def requirements(self) -> list[str]:
-        """Return its requirements for pip, as the distribution's metadata has them: `torch>=2.13`."""
-        from packaging.requirements import Requirement
-
-        lines = []
-        for text in _requirements():
-            requirement = Requirement(text)
-            marker = requirement.marker
-            if marker and "extra" in str(marker) and marker.evaluate({"extra": self.name}):
-                requirement.marker = None
-                lines.append(str(requirement))
-        return lines
-
 
 NEURAL = Extra(
     "neural",
@@ -80,24 +71,36 @@ _complete: set[str] = set()
 """Extras found complete in this process, which keeps its packages."""
 
 
-def _requirements() -> list[str]:
+def requirements(extra: str = "") -> "list[Requirement]":
+    """Return what the installed metadata requires here: for the program itself, or what an extra adds to that.
+
+    They have no markers, so that each is an argument for an installer: `torch>=2.13`.
+    """
     from importlib.metadata import PackageNotFoundError, requires
 
+    from packaging.requirements import Requirement
+
     try:
-        return requires(PACKAGE) or []
+        declared = [Requirement(line) for line in requires(PACKAGE) or ()]
     except PackageNotFoundError:  # a folder without an installation
         return []
+    needed = []
+    for requirement in declared:
+        marker, requirement.marker = requirement.marker, None
+        is_of_base = marker is None or marker.evaluate({"extra": ""})
+        applies = marker is None or marker.evaluate({"extra": extra})
+        if applies and not (extra and is_of_base):
+            needed.append(requirement)
+    return needed
 
 
 def _has_metadata(extra: Extra) -> bool:
     """Whether each package has its metadata, which installers write after the modules."""
     from importlib.metadata import PackageNotFoundError, distribution
 
-    from packaging.requirements import Requirement
-
     try:
-        for text in extra.requirements():
-            distribution(Requirement(text).name)
+        for requirement in requirements(extra.name):
+            distribution(requirement.name)
     except PackageNotFoundError:
         return False
     return True

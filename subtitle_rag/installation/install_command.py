@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _
-from subtitle_rag.installation.extras import NEURAL, PACKAGE, Extra, wants_cpu_build
+from subtitle_rag.installation.extras import EXTRAS, NEURAL, PACKAGE, Extra, requirements, wants_cpu_build
 from subtitle_rag.platforms import command_line
 
 if TYPE_CHECKING:
@@ -51,29 +51,32 @@ def missing_extra(extra: Extra) -> AppError:
 
 def install_steps(extra: Extra, environment: "Environment | None" = None) -> str:
     """Return what to type for an extra: the program's own command, or if that would be refused, what it would say."""
+    refusal = add_refusal(extra, environment)
+    return str(refusal.details["line"]) if refusal else f"{PACKAGE} self add {extra.name}"
+
+
+def add_refusal(extra: Extra, environment: "Environment | None" = None) -> AppError | None:
+    """Return the reason why the program cannot add an extra itself, with what to type; None if it can."""
     from subtitle_rag.installation.environment import current_environment
 
     environment = environment or current_environment()
-    if brings_cuda(extra, environment):
-        return cpu_instruction(extra, environment)
-    return f"{PACKAGE} self add {extra.name}" if environment.is_writable else extra_command(extra, environment).line
+    command = extra_command(extra, environment)
+    line, brings_cuda = command.line, extra is NEURAL and _brings_cuda(command, environment)
+    if brings_cuda:
+        sentence = _(
+            "first PyTorch without the gigabytes of CUDA, by the line that {page} shows for CPU, run with {python}; "
+            "then {line}"
+        )
+        line = sentence.format(page=TORCH_PAGE, python=environment.python, line=line)
+    if not environment.is_writable:
+        return AppError("packages_refused", line=line)
+    return AppError("packages_cuda", line=line) if brings_cuda else None
 
 
-def brings_cuda(extra: Extra, environment: "Environment") -> bool:
-    """Whether pip would bring CUDA in vain, which only uv can leave out."""
-    by_pip = extra_command(extra, environment).arguments[1:3] == ("-m", "pip")
-    by_pip = by_pip or (environment.installer == "pipx" and not environment.has_uv)
-    return by_pip and extra is NEURAL and wants_cpu_build() and find_spec("torch") is None
-
-
-def cpu_instruction(extra: Extra, environment: "Environment") -> str:
-    """Return the line for pip, with PyTorch's CPU build first."""
-    sentence = _(
-        "first PyTorch without the gigabytes of CUDA, by the line that {page} shows for CPU, run with {python}; then "
-        "{line}"
-    )
-    line = extra_command(extra, environment).line
-    return sentence.format(page=TORCH_PAGE, python=environment.python, line=line)
+def _brings_cuda(command: InstallCommand, environment: "Environment") -> bool:
+    """Whether pip would install PyTorch with CUDA in vain, which only uv can leave out."""
+    uses_pip = command.arguments[1:3] == ("-m", "pip") or (environment.installer == "pipx" and not environment.uses_uv)
+    return uses_pip and wants_cpu_build() and find_spec("torch") is None
 
 
 def extra_command(extra: Extra, environment: "Environment") -> InstallCommand:
@@ -85,8 +88,8 @@ def extra_command(extra: Extra, environment: "Environment") -> InstallCommand:
     from subtitle_rag.installation.environment import program
 
     torch = CPU_BUILD if extra is NEURAL and wants_cpu_build() else ()
-    origin, requirements = environment.origin, extra.requirements()
-    by_uv = ("uv", "pip", "install", "--python", str(environment.python), *torch, *requirements)
+    origin, packages = environment.origin, tuple(map(str, requirements(extra.name)))
+    by_uv = ("uv", "pip", "install", "--python", str(environment.python), *torch, *packages)
     match environment.installer:
         case "uvx" if environment.uses_uv or torch:
             return InstallCommand(("uvx", *torch, "--from", origin.requirement(extra.name), PACKAGE))
@@ -96,43 +99,37 @@ def extra_command(extra: Extra, environment: "Environment") -> InstallCommand:
             installer = ("uv", "tool", "install", *torch) if torch else ("pipx", "install")
             return InstallCommand((*installer, *origin.arguments(extra.name)))
         case "pipx":
-            variables = {"UV_TORCH_BACKEND": "cpu"} if torch and environment.has_uv else {}
-            return InstallCommand(("pipx", "inject", environment.prefix.name, *requirements), variables)
+            variables = {"UV_TORCH_BACKEND": "cpu"} if torch and environment.uses_uv else {}
+            return InstallCommand(("pipx", "inject", environment.prefix.name, *packages), variables)
         case "uv tool" if origin.is_here:
-            return InstallCommand(("uv", *_tool_arguments(environment, extra, torch)))
+            arguments = origin.arguments(*{*environment.extras, extra.name})
+            return InstallCommand(("uv", "tool", "install", *torch, *environment.tool_options, *arguments))
         case "uv" | "uv tool":
             return InstallCommand(by_uv)
         case "pip" if torch and program("uv"):
             return InstallCommand(by_uv)
         case _:
-            return InstallCommand((str(environment.python), "-m", "pip", "install", *requirements))
-
-
-def _tool_arguments(environment: "Environment", extra: Extra, options: tuple[str, ...]) -> list[str]:
-    """Return uv's arguments for its tool with one extra more; what its record has stays."""
-    request = ["--python", environment.request] if environment.request else []
-    companions = [part for each in environment.companions for part in ("--with", each)]
-    extras = {*environment.extras, extra.name}
-    return ["tool", "install", *options, *request, *companions, *environment.origin.arguments(*extras)]
+            return InstallCommand((str(environment.python), "-m", "pip", "install", *packages))
 
 
 def upgrade_command(package: str, environment: "Environment") -> InstallCommand:
     """Return the command that brings the newest version of one package, with the extras that ours want of it."""
-    named = _with_extras(package)
+    python, requirement = str(environment.python), _with_extras(package)
     match environment.installer:
         case "uv" | "uv tool":
-            python = str(environment.python)
-            return InstallCommand(("uv", "pip", "install", "--python", python, "--upgrade-package", package, named))
+            return InstallCommand(
+                ("uv", "pip", "install", "--python", python, "--upgrade-package", package, requirement)
+            )
         case "uvx" if environment.uses_uv:
             return InstallCommand(("uvx", "--refresh", "--from", environment.origin.requirement(), PACKAGE))
         case "uvx":
             return InstallCommand(("pipx", "run", "--no-cache", "--spec", environment.origin.requirement(), PACKAGE))
         case "pipx":
-            return InstallCommand(("pipx", "runpip", environment.prefix.name, "install", "--upgrade", named))
+            return InstallCommand(("pipx", "runpip", environment.prefix.name, "install", "--upgrade", requirement))
         case "system" if environment.is_externally_managed:
             return InstallCommand(("pipx", "install", *environment.origin.arguments()))
         case _:
-            return InstallCommand((str(environment.python), "-m", "pip", "install", "--upgrade", named))
+            return InstallCommand((python, "-m", "pip", "install", "--upgrade", requirement))
 
 
 def upgrade_line(package: str) -> str:
@@ -144,10 +141,6 @@ def upgrade_line(package: str) -> str:
 
 def _with_extras(package: str) -> str:
     """Return a package with the extras that our installed extras want of it, as the extra `youtube` of yt-dlp."""
-    from packaging.requirements import Requirement
-
-    from subtitle_rag.installation.extras import EXTRAS
-
-    installed = [Requirement(text) for extra in EXTRAS.values() if extra.is_installed for text in extra.requirements()]
+    installed = [each for extra in EXTRAS.values() if extra.is_installed for each in requirements(extra.name)]
     names = sorted({name for each in installed if each.name == package for name in each.extras})
     return f"{package}[{','.join(names)}]" if names else package

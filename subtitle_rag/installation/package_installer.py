@@ -5,28 +5,20 @@ system is never written to.
 """
 
 import importlib
-import logging
 import shutil
 import tempfile
 import threading
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Generator
+from contextlib import AbstractContextManager
 from importlib.metadata import distributions
 from pathlib import Path
 
+from subtitle_rag.atomic_files import lock_file
 from subtitle_rag.domain import AppError, BusyError, PackagesAdvanced, PackagesEvent, PackagesInstalled, byte_size
-from subtitle_rag.installation.environment import Environment, current_environment, program
+from subtitle_rag.installation.environment import Environment, current_environment
 from subtitle_rag.installation.extras import PACKAGE, Extra
-from subtitle_rag.installation.install_command import (
-    InstallCommand,
-    brings_cuda,
-    cpu_instruction,
-    extra_command,
-    upgrade_command,
-)
-from subtitle_rag.installation.process import InstallerError, lines
-
-logger = logging.getLogger(__name__)
+from subtitle_rag.installation.install_command import InstallCommand, add_refusal, extra_command, upgrade_command
+from subtitle_rag.installation.process import output_lines
 
 UNPINNED = (PACKAGE, "pip", "setuptools", "wheel", "certifi")
 """Without a constraint: installers, which the program does not use and PyTorch needs newer, and data without code."""
@@ -45,14 +37,6 @@ class PackageInstaller:
         self._environment = environment or current_environment()
         self._stop = stop or threading.Event()
 
-    def refusal(self, extra: Extra) -> AppError | None:
-        """Return the reason why the program cannot add an extra itself, with the line to type; else None."""
-        if not self._environment.is_writable:
-            return AppError("packages_refused", line=extra_command(extra, self._environment).line)
-        if brings_cuda(extra, self._environment):
-            return AppError("packages_cuda", line=cpu_instruction(extra, self._environment))
-        return None
-
     def add(self, extra: Extra) -> Generator[PackagesEvent, None, None]:
         """Install an extra. The last event is `PackagesInstalled`.
 
@@ -60,7 +44,7 @@ class PackageInstaller:
             AppError: `packages_refused`, `packages_cuda`, `packages_failed`, `interrupted`.
             BusyError: `packages_busy`, `packages_disk`, `folder_unwritable`.
         """
-        if refusal := self.refusal(extra):
+        if refusal := add_refusal(extra, self._environment):
             raise refusal
         self._check_disk(extra)
         with tempfile.TemporaryDirectory(prefix="subtitle-rag-") as folder:
@@ -78,15 +62,11 @@ class PackageInstaller:
         yield from self._run(command, {})
 
     def _run(self, command: InstallCommand, variables: dict[str, str]) -> Generator[PackagesEvent, None, None]:
-        arguments = [program(command.arguments[0]) or command.arguments[0], *command.arguments[1:]]
-        with self._locked():
+        with self._lock():
             before = self._versions()
-            try:
-                for line in lines(arguments, self._stop, {**variables, **command.variables}):
-                    if line.strip():
-                        yield PackagesAdvanced(line.strip())
-            except InstallerError as error:
-                raise AppError("packages_failed", reason=str(error), line=command.line) from error
+            for line in output_lines(command, self._stop, variables):
+                if line.strip():
+                    yield PackagesAdvanced(line.strip())
             importlib.invalidate_caches()
             changed = self._versions().items() - before.items()
         yield PackagesInstalled(tuple(sorted(" ".join(each) for each in changed)))
@@ -97,9 +77,12 @@ class PackageInstaller:
 
         prefix = self._environment.prefix
         folders = [*prefix.glob("lib/python*/site-packages"), prefix / "Lib" / "site-packages"]
-        found = distributions(path=list(map(str, folders)))
-        named = ((each.metadata["Name"], each.metadata["Version"]) for each in found)
-        return {canonicalize_name(name): version for name, version in named if name and version}
+        installed = [each.metadata for each in distributions(path=list(map(str, folders)))]
+        return {
+            canonicalize_name(metadata["Name"]): metadata["Version"]
+            for metadata in installed
+            if metadata["Name"] and metadata["Version"]
+        }
 
     def _constraints(self) -> list[str]:
         """Return the installed packages at their versions, and others at those of a clone's lock file."""
@@ -123,18 +106,9 @@ class PackageInstaller:
                 free=byte_size(free * 1e6),
             )
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        from filelock import FileLock, Timeout
-
+    def _lock(self) -> AbstractContextManager[object]:
+        folder = self._environment.prefix
         try:
-            # a generator may be closed by another thread than the one that began it
-            lock = FileLock(self._environment.prefix / LOCK, thread_local=False)
-            guard = lock.acquire(timeout=0)
-        except Timeout:
-            raise BusyError("packages_busy") from None
+            return lock_file(folder / LOCK, BusyError("packages_busy"))
         except OSError as error:
-            path = error.filename or self._environment.prefix
-            raise BusyError("folder_unwritable", path=str(path), reason=error.strerror or str(error)) from error
-        with guard:
-            yield
+            raise BusyError("folder_unwritable", path=str(folder), reason=error.strerror or str(error)) from error

@@ -13,6 +13,8 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 
 from subtitle_rag.domain import AppError
+from subtitle_rag.installation.environment import program
+from subtitle_rag.installation.install_command import InstallCommand
 
 logger = logging.getLogger(__name__)
 
@@ -40,22 +42,19 @@ _DROPPED_VARIABLES = frozenset(
 """Variables that would lead an installer to another environment, or colour its output."""
 
 
-class InstallerError(Exception):
-    """An installer failed, for the reason in its own words."""
-
-
-def lines(
-    arguments: Sequence[str], stop: threading.Event, variables: Mapping[str, str] | None = None
+def output_lines(
+    command: InstallCommand, stop: threading.Event, variables: Mapping[str, str]
 ) -> Generator[str, None, None]:
     """Run an installer and yield its output, stdout and stderr. Setting `stop` ends it and its children.
 
     Raises:
-        InstallerError: with the installer's own reason.
-        AppError: `interrupted`.
+        AppError: `packages_failed` with the installer's own reason, `interrupted`.
     """
+    name, *options = command.arguments
+    arguments = [program(name) or name, *options]
     environment = {name: value for name, value in os.environ.items() if name not in _DROPPED_VARIABLES}
     environment |= {"PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
-    environment |= {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", **(variables or {})}
+    environment |= {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", **variables, **command.variables}
     logger.info("installer begins: %s", " ".join(arguments))
     try:
         process = subprocess.Popen(  # noqa: S603 - the installer, its options and names of packages
@@ -69,7 +68,7 @@ def lines(
             start_new_session=True,
         )
     except OSError as error:
-        raise InstallerError(error.strerror or str(error)) from error
+        raise _failure(command, error.strerror or str(error)) from error
     last: deque[str] = deque(maxlen=OUTPUT_LINES)
     done = threading.Event()
     watch = threading.Thread(target=_stop_process, args=(process, stop, done), daemon=True)
@@ -91,8 +90,12 @@ def lines(
         raise AppError("interrupted")
     if status:
         logger.warning("installer ended with status %d:\n%s", status, "\n".join(last))
-        raise InstallerError(_reason(last) or f"exit {status}")
+        raise _failure(command, _reason(last) or f"exit {status}")
     logger.info("installer has ended")
+
+
+def _failure(command: InstallCommand, reason: str) -> AppError:
+    return AppError("packages_failed", reason=reason, line=command.line)
 
 
 def _reason(output: Sequence[str]) -> str:

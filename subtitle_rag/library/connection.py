@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
-from subtitle_rag.atomic_files import private_file, private_folder
+from subtitle_rag.atomic_files import lock_file, private_file, private_folder
 from subtitle_rag.domain import SCARCE, AppError, BusyError
 from subtitle_rag.i18n import _
 from subtitle_rag.library.migrations import migrate
@@ -163,14 +163,9 @@ def hold_lock(folder: Path, name: LockName, patience: float = 0) -> Iterator[Non
         BusyError: `library_busy`, `youtube_busy` and so on, by the lock's name, if another process holds it for more
             than `patience` seconds; `library_readonly` and other failures of `unwritable`.
     """
-    from filelock import FileLock, Timeout
-
-    # another thread may release it
-    file_lock = FileLock(folder / f"{name}.lock", mode=0o600, thread_local=False)
+    busy = BusyError(f"{name}_busy", path=str(folder))
     try:
-        guard = file_lock.acquire(timeout=max(patience, LOOKS_S))
-    except Timeout:
-        raise BusyError(f"{name}_busy", path=str(folder)) from None
+        guard = lock_file(folder / f"{name}.lock", busy, max(patience, LOOKS_S))
     except OSError as error:
         raise unwritable(folder, error) from error
     with guard:

@@ -6,11 +6,11 @@ import json
 import logging
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from subtitle_rag.atomic_files import replace_content
+from subtitle_rag.atomic_files import lock_file, replace_content
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.models.manifest import HubModel
 
@@ -90,19 +90,9 @@ def matches(path: Path, file: FileRecord, stop: threading.Event | None = None) -
     return digest(path, file.digest.partition(":")[0], stop) == file.digest
 
 
-@contextmanager
-def hold_model(folder: Path, model: HubModel) -> Iterator[None]:
+def hold_model(folder: Path, model: HubModel) -> AbstractContextManager[object]:
     """Hold the model's lock across processes; raises BusyError `model_busy` if another process has it."""
-    from filelock import FileLock, Timeout
-
-    # a generator may be closed by another thread
-    lock = FileLock(folder / f".{model.folder}.lock", thread_local=False)
-    try:
-        guard = lock.acquire(timeout=0)
-    except Timeout:
-        raise BusyError("model_busy", name=model.name) from None
-    with guard:
-        yield
+    return lock_file(folder / f".{model.folder}.lock", BusyError("model_busy", name=model.name))
 
 
 @contextmanager

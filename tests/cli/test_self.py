@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.installation import distributions
+from subtitle_rag.installation import distributions, extras
 from tests.support.cases import cases
 from tests.support.commandline import Run
 
 METADATA = """Metadata-Version: 2.4
-Name: invented-copy
+Name: subtitle-rag
 Version: 1.2
 Requires-Python: {python}
 Provides-Extra: neural
@@ -22,7 +22,9 @@ Requires-Dist: elsewhere>=1; sys_platform == "nowhere"
 Requires-Dist: Here_Neural>=1; extra == "neural"
 Requires-Dist: absent-web; extra == "web"
 Requires-Dist: here-base>=2,<3; extra == "web"
-Requires-Dist: invented-copy[neural,web]; extra == "all"
+Requires-Dist: here-base>=2,<3; extra == "all"
+Requires-Dist: Here_Neural>=1; extra == "all"
+Requires-Dist: absent-web; extra == "all"
 Requires-Dist: absent-test; extra == "test"
 """
 
@@ -32,8 +34,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of installed packages, with a copy that needs some of them."""
     folder = tmp_path / "site"
     monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.setattr(distributions.version_report, "__defaults__", ("invented-copy",))
-    install(folder, "invented_copy", "1.2", METADATA.format(python=">=3.11"))
+    install(folder, "subtitle_rag", "1.2", METADATA.format(python=">=3.11"))
     install(folder, "here_base", "2.5")
     install(folder, "here_neural", "1.0")
     return folder
@@ -105,16 +106,13 @@ def test_an_old_package_of_an_extra_is_told_and_no_failure(run: Run, site: Path)
 
 
 def test_another_python_is_a_failure(run: Run, site: Path) -> None:
-    install(site, "invented_copy", "1.2", METADATA.format(python=">=9"))
+    install(site, "subtitle_rag", "1.2", METADATA.format(python=">=9"))
     told = run("self", "check", "--json")
     assert (told.code, told.document["result"]["python"]["state"]) == (1, "too_old")
 
 
-def test_a_copy_that_is_not_installed_is_told(run: Run, site: Path) -> None:
-    install(site, "invented_copy", "1.2")
-    for path in site.glob("invented_copy*/METADATA"):
-        path.unlink()
-        path.parent.rmdir()
+def test_a_copy_that_is_not_installed_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extras, "PACKAGE", "nowhere-installed")
     refused = run("self", "check", "--json")
     assert (refused.code, refused.failure) == (1, "no_metadata")
 
@@ -140,6 +138,6 @@ def test_a_version_stands_somewhere_to_its_range(installed: str, wanted: str, st
 
 
 def test_the_copy_that_is_tested_is_whole_at_its_base() -> None:
-    standing = distributions.version_report("subtitle-rag")
+    standing = distributions.version_report()
     assert standing.unfit == []
     assert standing.python.installed == ".".join(map(str, sys.version_info[:3]))

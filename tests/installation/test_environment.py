@@ -1,6 +1,7 @@
 """How a copy was installed, told by what installers leave."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,6 @@ class TestEnvironment:
     def test_venv_and_uv_are_told_apart(self, tmp_path: Path, keys: dict[str, str], installer: Installer) -> None:
         here = found(write_config(tmp_path, **keys))
         assert (here.installer, here.python) == (installer, tmp_path / "bin" / "python")
-        assert here.has_uv == (installer == "uv")
 
     def test_uv_serves_an_environment_that_has_no_pip(self, tmp_path: Path) -> None:
         assert found(write_config(tmp_path), has_pip=False).installer == "uv"
@@ -60,18 +60,19 @@ class TestEnvironment:
             python="3.12",
         )
         here = found(prefix)
-        assert (here.installer, here.extras, here.request) == ("uv tool", ("web", "mcp"), "3.12")
-        assert here.companions == (
-            *("rich>=14", "six", "own[a] @ /src/own", "far @ git+https://git.invalid/far?rev=main"),
-            "file @ https://files.invalid/file-1-py3-none-any.whl",
-        )
+        assert (here.installer, here.extras) == ("uv tool", ("web", "mcp"))
+        options = shlex.join(here.tool_options)
+        assert options.split(" --with ") == [
+            *("--python 3.12", "'rich>=14'", "six", "'own[a] @ /src/own'"),
+            *("'far @ git+https://git.invalid/far?rev=main'", "'file @ https://files.invalid/file-1-py3-none-any.whl'"),
+        ]
 
     @pytest.mark.parametrize("text", ["", "[tool]", "[tool", "tool = 3", '[tool]\nrequirements = ["subtitle-rag"]'])
     def test_a_receipt_that_cannot_be_read_has_nothing_on_record(self, tmp_path: Path, text: str) -> None:
         write_config(tmp_path, **UV)
         (tmp_path / "uv-receipt.toml").write_text(text)
         here = found(tmp_path)
-        assert (here.installer, here.extras, here.companions, here.request) == ("uv tool", (), (), "")
+        assert (here.installer, here.extras, here.tool_options) == ("uv tool", (), ())
 
     def test_uvx_lies_in_a_cache(self, tmp_path: Path) -> None:
         here = found(write_config(in_cache(tmp_path / "uv", "archive-v0", "Zx7"), **UV))
@@ -98,7 +99,7 @@ class TestEnvironment:
         prefix = write_config(tmp_path / "venvs" / "subtitle-rag", **keys)
         (prefix / "pipx_metadata.json").write_text(json.dumps({"backend": backend} if backend else {}))
         here = found(prefix)
-        assert (here.installer, here.uses_uv, here.has_uv) == ("pipx", backend == "uv", backend == "uv")
+        assert (here.installer, here.uses_uv) == ("pipx", backend == "uv")
 
     @pytest.mark.parametrize("text", ["", "[]", "{", '"uv"'])
     def test_a_record_of_pipx_that_cannot_be_read_is_one_of_pipx(self, tmp_path: Path, text: str) -> None:

@@ -87,7 +87,7 @@ def test_no_copy_from_elsewhere_is_told_to_ask_an_index_for_this_program(
 
 
 def test_a_tool_of_uvs_keeps_what_it_has_on_record() -> None:
-    tool = of("uv tool", extras=("mcp",), companions=("rich>=14",), request="3.12")
+    tool = of("uv tool", extras=("mcp",), tool_options=("--python", "3.12", "--with", "rich>=14"))
     assert line(WEB, tool) == "uv tool install --python 3.12 --with 'rich>=14' 'subtitle-rag[mcp,web]'"
 
 

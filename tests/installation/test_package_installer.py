@@ -16,6 +16,7 @@ from subtitle_rag.domain import AppError, BusyError, PackagesAdvanced, PackagesE
 from subtitle_rag.installation import extras, install_command, package_installer
 from subtitle_rag.installation.environment import Environment
 from subtitle_rag.installation.extras import NEURAL, WEB
+from subtitle_rag.installation.install_command import add_refusal
 from subtitle_rag.installation.package_installer import PackageInstaller
 from tests.installation.environments import files, installed, program, put
 from tests.stand_ins.packages import Index, wheel
@@ -165,7 +166,7 @@ class TestPip:
 )
 def test_what_is_not_written_to_is_refused_with_the_line(environment: Environment, line: str) -> None:
     installer = PackageInstaller(environment=environment)
-    refusal = installer.refusal(WEB)
+    refusal = add_refusal(WEB, environment)
     assert refusal
     assert line in refusal.hint
     for attempt in (installer.add(WEB), installer.upgrade("yt-dlp")):

@@ -5,14 +5,15 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.installation import process
-from subtitle_rag.installation.process import InstallerError, lines
+from subtitle_rag.installation.install_command import InstallCommand
+from subtitle_rag.installation.process import output_lines
 from tests.installation.environments import program
 
 PROMPT_S = 10.0
@@ -44,8 +45,10 @@ def is_over(pid: int) -> bool:
     return ") Z " in status
 
 
-def installer(folder: Path, code: str) -> list[str]:
-    return [str(program(folder, "installer", code))]
+def lines(folder: Path, code: str, stop: threading.Event | None = None) -> Generator[str, None, None]:
+    """What an installer of this code says."""
+    command = InstallCommand((str(program(folder, "installer", code)),), {"OWN": "given"})
+    return output_lines(command, stop or threading.Event(), {})
 
 
 def test_lines_come_from_both_streams_as_they_are_written(tmp_path: Path) -> None:
@@ -58,7 +61,7 @@ sys.stderr.write("second \\n")
 sys.stderr.flush()
 sys.stdout.buffer.write("ÿ third".encode())
 """
-    said = lines(installer(tmp_path, code), threading.Event())
+    said = lines(tmp_path, code)
     assert next(said) == "first"
     go.touch()
     assert [*said] == ["second", "ÿ third"]
@@ -70,7 +73,7 @@ def test_an_installer_is_led_to_no_other_environment(tmp_path: Path, monkeypatch
         monkeypatch.setenv(name, "/elsewhere")
     code = f"import os\nfor name in {leading!r}: print(name, name in os.environ)\nprint(os.environ['OWN'])"
     monkeypatch.delenv("PYTHONHOME")
-    said = list(lines(installer(tmp_path, code), threading.Event(), {"OWN": "given"}))
+    said = list(lines(tmp_path, code))
     assert [line for line in said if line.endswith("True")] == ["KEPT True"]
     assert said[-1] == "given"
 
@@ -136,14 +139,14 @@ def test_an_installer_is_led_to_no_other_environment(tmp_path: Path, monkeypatch
 )
 def test_a_failure_is_told_in_the_installers_words(tmp_path: Path, said: str, reason: str) -> None:
     code = f"import sys\nsys.stdout.reconfigure(encoding='utf-8')\nprint({said!r})\nsys.exit(3)"
-    with pytest.raises(InstallerError) as failed:
-        list(lines(installer(tmp_path, code), threading.Event()))
-    assert str(failed.value) == reason
+    with pytest.raises(AppError) as failed:
+        list(lines(tmp_path, code))
+    assert (failed.value.code, failed.value.details["reason"]) == ("packages_failed", reason)
 
 
 def test_an_installer_that_cannot_be_started_is_a_failure(tmp_path: Path) -> None:
-    with pytest.raises(InstallerError, match="No such file or directory"):
-        list(lines([str(tmp_path / "none")], threading.Event()))
+    with pytest.raises(AppError, match="No such file or directory"):
+        list(output_lines(InstallCommand((str(tmp_path / "none"),)), threading.Event(), {}))
 
 
 @pytest.mark.parametrize(
@@ -164,7 +167,7 @@ def test_a_stop_ends_the_installer_and_what_it_has_started(
 ) -> None:
     monkeypatch.setattr(process, "END_S", 0.2)
     stop = threading.Event()
-    said = lines(installer(tmp_path, CHILD.format(ignore=ignore, end=end, silent="")), stop)
+    said = lines(tmp_path, CHILD.format(ignore=ignore, end=end, silent=""), stop)
     first = sorted((next(said), next(said)))  # either may be first
     began = time.monotonic()
     stop.set()
@@ -177,7 +180,7 @@ def test_a_stop_ends_the_installer_and_what_it_has_started(
 
 
 def test_who_reads_no_further_leaves_nothing_behind(tmp_path: Path) -> None:
-    said = lines(installer(tmp_path, CHILD.format(ignore="", end="time.sleep(60)", silent="")), threading.Event())
+    said = lines(tmp_path, CHILD.format(ignore="", end="time.sleep(60)", silent=""))
     pids = next([int(word) for word in line.split()[1:]] for line in said if line.startswith("pids"))
     assert len(pids) == 2
     assert not any(map(is_over, pids)), "they run as long as their lines are read"
@@ -190,7 +193,7 @@ def test_what_an_installer_leaves_running_after_its_success_stays(tmp_path: Path
     """A keyring's agent, which pip may have started to ask for a password."""
     silent = ", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL"
     code = CHILD.format(ignore="", end="", silent=silent)
-    said = list(lines(installer(tmp_path, code), threading.Event()))
+    said = list(lines(tmp_path, code))
     pid = int(said[-1].split()[-1])
     assert not is_over(pid)
     os.kill(pid, signal.SIGKILL)
@@ -200,11 +203,11 @@ def test_a_stop_before_the_first_line_ends_it_too(tmp_path: Path) -> None:
     stop = threading.Event()
     stop.set()
     with pytest.raises(AppError) as stopped:
-        list(lines(installer(tmp_path, "import time; time.sleep(60)"), stop))
+        list(lines(tmp_path, "import time; time.sleep(60)", stop))
     assert stopped.value.code == "interrupted"
 
 
 def test_its_group_is_its_own(tmp_path: Path) -> None:
     """Ctrl+C in a terminal goes to all of a group: the program ends the installer itself, when it can."""
-    (group,) = lines(installer(tmp_path, "import os; print(os.getpgrp())"), threading.Event())
+    (group,) = lines(tmp_path, "import os; print(os.getpgrp())")
     assert int(group) != os.getpgrp()

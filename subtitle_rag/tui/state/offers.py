@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError
 from typing import TYPE_CHECKING, ClassVar
 
 from subtitle_rag.domain import BusyError, LlmError
-from subtitle_rag.installation import has_gpu, yt_dlp_age
+from subtitle_rag.installation import add_refusal, has_gpu, yt_dlp_age
 from subtitle_rag.library import MODEL_OFFER
 from subtitle_rag.models import ENCODER, RERANKER, NeuralModel, SearchStep, manifest, search_step
 from subtitle_rag.tui.state.stage_progress import StageName, StageProgress, StageState
@@ -167,9 +167,7 @@ def missing_models(runtime: "Runtime") -> list[NeuralModel]:
 
 def by_hand_line(extra: "Extra") -> str:
     """Return what the user can do where the program cannot install the extra by itself; empty if it can."""
-    from subtitle_rag.installation import PackageInstaller
-
-    refusal = PackageInstaller().refusal(extra)
+    refusal = add_refusal(extra)
     return refusal.hint if refusal else ""
 
 
