@@ -1,6 +1,6 @@
 """The candidates of a search: what the index finds by words and by vectors, and the scores that its lists lack."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -18,6 +18,7 @@ from subtitle_rag.retrieval.search.fusion import (
     add_video_scores,
     best_by_video,
 )
+from subtitle_rag.retrieval.search.own_words import OwnWords
 from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, NEURAL
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.scenes import NearestPieces, no_pieces
@@ -59,7 +60,9 @@ class CandidateSearch:
             positions = self._windows.places(hit.id for hit in hits)
             best = best_by_video(hits, positions)
             lists = {"bm25": add_video_scores(hits, positions, best)}
-            candidates = Candidates(lists, positions, video_scores=best)
+            candidates = Candidates(
+                lists, positions, video_scores=best, own_word_ranks=self._own_word_ranks(lexical, positions)
+            )
         level_hits = self._level_hits(lexical, where) if HIERARCHY in retrievers else ()
         asked = sum(lexical.vector.values) or 1.0
         request = SearchRequest(query, retrievers, is_explicit, depth, lexical, where)
@@ -86,7 +89,8 @@ class CandidateSearch:
         scored = self._scored(missing)
         pieces = {hit.id: hit.score for hit in scored.pop(PIECES, ())}
         ids_found = dict.fromkeys(hit.id for hits in chain(lists.values(), scored.values()) for hit in hits)
-        positions = {**found.positions, **self._windows.places(ids_found.keys() - found.positions.keys())}
+        new_positions = self._windows.places(ids_found.keys() - found.positions.keys())
+        positions = {**found.positions, **new_positions}
         if "bm25" in scored:
             scored["bm25"] = add_video_scores(scored["bm25"], positions, found.video_scores)
         for name, hits in scored.items():
@@ -101,6 +105,7 @@ class CandidateSearch:
             without_vectors=without_vectors,
             pieces=pieces,
             meaning=meaning,
+            own_word_ranks={**found.own_word_ranks, **self._own_word_ranks(request.lexical, new_positions)},
         )
 
     def _vector_hits(
@@ -121,6 +126,9 @@ class CandidateSearch:
         if "dense" not in queries:
             return lists, among_words, frozenset()
         return lists, among_words, by_words - {hit.id for hit in (*among_words["dense"], *lists["dense"])}
+
+    def _own_word_ranks(self, lexical: LexicalQuery, ids: Iterable[str]) -> dict[str, int]:
+        return OwnWords(lexical, self._windows).ranks(list(ids))
 
     def by_tokens(self, ids: Sequence[str], query: MultiVector, id: str) -> list[Hit]:
         """Compare the token vectors of windows with the query's; those without any are left out."""

@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from subtitle_rag.retrieval.named_vectors import PIECES
+from subtitle_rag.retrieval.named_vectors import LATE, PIECES
+from subtitle_rag.retrieval.search.own_words import BORROWED
 from subtitle_rag.retrieval.search.parts import HIERARCHY
 from subtitle_rag.retrieval.values import DenseVector, Hit
 
@@ -155,10 +156,7 @@ def fuse(
     of a tenth of the videos hit@1 is 0.53 (as `bm25` alone) instead of 0.07; of a half, 0.52 instead of 0.26 (100
     questions of scene_bench, with latent semantic analysis in place of the encoder).
     """
-    scores: dict[str, dict[str, RetrieverScore]] = {}
-    for name, hits in lists.items():
-        for rank, hit in enumerate((hit for hit in hits if hit.id in positions), start=1):
-            scores.setdefault(hit.id, {})[name] = RetrieverScore(rank, hit.score)
+    scores = _retriever_scores(lists, positions, {})
     all_weights = sum(WEIGHTS[name] for name in lists)
 
     def score(id: str) -> float:
@@ -170,10 +168,7 @@ def fuse(
     ordered = [(score(id), id) for id in scores]  # a single list keeps its own order
     if len(lists) > 1:
         ordered.sort(key=lambda pair: (-pair[0], pair[1]))
-    return [
-        Ranked(id, *positions[id], value, {**scores[id], "fused": RetrieverScore(rank, value)})
-        for rank, (value, id) in enumerate(ordered, start=1)
-    ]
+    return _ranked(ordered, positions, scores)
 
 
 LevelHit = tuple["LevelPlace", float]
@@ -201,6 +196,8 @@ class Candidates:
     """By window, the cosine of its best piece. Windows may lack vectors of their pieces."""
     video_scores: Mapping[str, float] = field(default_factory=dict)
     """By video, the score by words of its best window, of which the scores of all its windows have a part."""
+    own_word_ranks: Mapping[str, int] = field(default_factory=dict)
+    """By window, which of the typed words it says itself, see `own_words.OwnWords.ranks`."""
     meaning: tuple[str, DenseVector] | None = None
     """The named vector of pieces, and the query's vector to compare with them."""
 
@@ -240,14 +237,15 @@ def _normalised(weights: Mapping[str, float]) -> dict[str, float]:
 def fuse_scores(
     candidates: Candidates, shares: Mapping[str, float], values: ScaledScores | None = None
 ) -> list[Ranked]:
-    """Fuse the candidates by their scores; ties by id. A single list keeps its own order and scores.
+    """Fuse the candidates by their scores; ties by id.
 
     Windows without vectors are assumed to be where `bm25` puts them in the order of the other retrievers, too.
     """
-    if len(candidates.lists) < 2 and not candidates.pieces:
-        return fuse(candidates.lists, candidates.positions)
     values = scaled_scores(candidates) if values is None else values
-    scores = _retriever_scores(candidates)
+    scores = _retriever_scores(candidates.lists, candidates.positions, candidates.scores_on_demand)
+    for rank, (id, cosine) in enumerate(sorted(candidates.pieces.items(), key=lambda pair: -pair[1]), start=1):
+        if id in scores:
+            scores[id][PIECES] = RetrieverScore(rank, cosine)
     by_meaning = {
         id: sum(shares[name] * values[name].get(id, 0.0) for name in candidates.lists if name != "bm25")
         for id in scores
@@ -267,25 +265,34 @@ def fuse_scores(
         return words + best_first[min(rank, len(best_first)) - 1]
 
     ordered = sorted(((score(id), id) for id in scores), key=lambda pair: (-pair[0], pair[1]))
+    return _ranked(ordered, candidates.positions, scores)
+
+
+def _ranked(
+    ordered: Sequence[tuple[float, str]],
+    positions: Mapping[str, tuple[str, int]],
+    scores: Mapping[str, Mapping[str, RetrieverScore]],
+) -> list[Ranked]:
+    """Return the windows of fused scores, in this order; `scores` are those of the retrievers."""
     return [
-        Ranked(id, *candidates.positions[id], value, {**scores[id], "fused": RetrieverScore(rank, value)})
+        Ranked(id, *positions[id], value, {**scores[id], "fused": RetrieverScore(rank, value)})
         for rank, (value, id) in enumerate(ordered, start=1)
     ]
 
 
-def _retriever_scores(candidates: Candidates) -> dict[str, dict[str, RetrieverScore]]:
+def _retriever_scores(
+    lists: Mapping[str, Sequence[Hit]],
+    positions: Mapping[str, tuple[str, int]],
+    scores_on_demand: Mapping[str, Mapping[str, float]],
+) -> dict[str, dict[str, RetrieverScore]]:
     """Return by candidate and retriever the rank, None for a score that was computed on demand, and the score."""
-    positions = candidates.positions
     scores: dict[str, dict[str, RetrieverScore]] = {}
-    for name, hits in candidates.lists.items():
+    for name, hits in lists.items():
         for rank, hit in enumerate((hit for hit in hits if hit.id in positions), start=1):
             scores.setdefault(hit.id, {})[name] = RetrieverScore(rank, hit.score)
-        for id, value in candidates.scores_on_demand.get(name, {}).items():
-            if id in positions and name not in (own := scores.setdefault(id, {})):
-                own[name] = RetrieverScore(None, value)
-    for rank, (id, value) in enumerate(sorted(candidates.pieces.items(), key=lambda pair: -pair[1]), start=1):
-        if id in scores:
-            scores[id][PIECES] = RetrieverScore(rank, value)
+        for id, value in scores_on_demand.get(name, {}).items():
+            if id in positions:
+                scores.setdefault(id, {}).setdefault(name, RetrieverScore(None, value))
     return scores
 
 
@@ -346,11 +353,15 @@ def boost_by_levels(ranked: Sequence[Ranked], hits: Sequence[LevelHit]) -> list[
         scores = {**entry.scores, HIERARCHY: RetrieverScore(None, gain)} if gain else entry.scores
         return replace(entry, score=entry.score + gain, scores=scores)
 
-    return numbered(sorted(map(lifted, ranked), key=lambda entry: -entry.score))
+    return sorted(map(lifted, ranked), key=lambda entry: -entry.score)
 
 
-def numbered(ordered: Sequence[Ranked]) -> list[Ranked]:
-    """Give each window its rank in this order, and its score as the fused one."""
+def own_words_first(ranked: Sequence[Ranked], own_word_ranks: Mapping[str, int]) -> list[Ranked]:
+    """Move the windows that say all typed words before those that borrow some; among equals the order stays.
+
+    Each gets its rank in this order, and its score as the fused one. A window without a rank borrows.
+    """
+    ordered = sorted(ranked, key=lambda entry: own_word_ranks.get(entry.window_id, BORROWED))
     return [
         entry
         if entry.scores.get("fused") == (fused := RetrieverScore(rank, entry.score))
@@ -388,13 +399,9 @@ def fuse_late(ranked: Sequence[Ranked], hits: Sequence[Hit], *, by_ranks: bool =
         replace(
             entry,
             score=value,
-            scores={
-                **entry.scores,
-                **({"late": late[entry.window_id]} if entry.window_id in late else {}),
-                "fused": RetrieverScore(rank, value),
-            },
+            scores={**entry.scores, LATE: late[entry.window_id]} if entry.window_id in late else entry.scores,
         )
-        for rank, (value, entry) in enumerate(values, start=1)
+        for value, entry in values
     ]
 
 

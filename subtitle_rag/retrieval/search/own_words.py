@@ -14,7 +14,7 @@ from subtitle_rag.retrieval.search.reasons import FoundWord
 from subtitle_rag.retrieval.search.window_reads import Windows
 
 IN_TEXT, WITH_CONTEXT, BY_SOUND, BORROWED = range(4)
-"""Places in the order: the window's text says all words, or text and context together; it says those that the library
+"""Ranks in the order: the window's text says all words, or text and context together; it says those that the library
 has in the other alphabet only as they are spelled there (skype for 스카이프); or some are borrowed."""
 
 
@@ -37,11 +37,8 @@ def typed_words(lexical: LexicalQuery) -> tuple[TypedWord, ...]:
     return tuple(TypedWord(word, frozenset(own), _is_sayable(word, own)) for word, own in forms.items())
 
 
-class WordPlaces:
-    """Where windows say the typed words of one query: each window is read once, what it says last of all.
-
-    A search orders its windows up to three times, most of them again.
-    """
+class OwnWords:
+    """Which windows say the typed words of one query: the letters of each are read first, its morphemes last of all."""
 
     def __init__(self, lexical: LexicalQuery, windows: Windows) -> None:
         words, unsaid = typed_words(lexical), set(map(key, lexical.words_not_in_library))
@@ -49,33 +46,28 @@ class WordPlaces:
         self._sayable = {each.word: each.forms for each in words if each.is_sayable and each.word not in unsaid}
         self._by_sound = lexical.by_sound
         sounds = (form.split() for forms in self._by_sound.values() for form in forms)
-        self._wanted = frozenset[str]().union(*self._sayable.values(), *sounds)
+        self._all_forms = frozenset[str]().union(*self._sayable.values(), *sounds)
         self._windows = windows
-        self._places: dict[str, int] = {}
 
-    def of(self, ids: Sequence[str]) -> Mapping[str, int]:
-        """Return by window one of the places; none for a query without content."""
-        new = [id for id in ids if id not in self._places]
-        if self._words and new:
-            self._places |= self._read(new)
-        return self._places
-
-    def _read(self, ids: Sequence[str]) -> dict[str, int]:
+    def ranks(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return `IN_TEXT`, `WITH_CONTEXT`, `BY_SOUND` or `BORROWED` by window; none for a query without content."""
+        if not (self._words and ids):
+            return {}
         saying = self._written(ids)
         lacking = [id for id in ids if not all(id in each for each in saying.values())]
         contexts = self._windows.contexts(lacking) if lacking else {}
         heard = self._heard(saying, lacking, contexts)
         in_text = set.intersection(*saying.values())
         lacking = [id for id in lacking if id not in in_text]
-        places = dict.fromkeys(ids, IN_TEXT) | dict.fromkeys(lacking, BORROWED)
+        ranks = dict.fromkeys(ids, IN_TEXT) | dict.fromkeys(lacking, BORROWED)
         if heard:
             alike = set.intersection(*(each | heard.get(word, set()) for word, each in saying.items()))
-            places |= dict.fromkeys(alike.difference(in_text), BY_SOUND)
+            ranks |= dict.fromkeys(alike.difference(in_text), BY_SOUND)
         for id, context in contexts.items():
             unsaid = [word for word, each in saying.items() if id not in each]
             if unsaid and _is_all_written(unsaid, self._words, context):
-                places[id] = WITH_CONTEXT
-        return places
+                ranks[id] = WITH_CONTEXT
+        return ranks
 
     def _heard(
         self, saying: dict[str, set[str]], lacking: Sequence[str], contexts: Mapping[str, str]
@@ -87,9 +79,9 @@ class WordPlaces:
         letters_alone = [each for word, each in saying.items() if word not in {*self._sayable, *self._by_sound}]
         # others can say not all words, whatever their morphemes
         open_ = [id for id in lacking if id in contexts or all(id in each for each in letters_alone)]
-        if not (open_ and self._wanted):
+        if not (open_ and self._all_forms):
             return {}
-        said = self._windows.saying(self._wanted, open_)
+        said = self._windows.saying(self._all_forms, open_)
         for word, forms in self._sayable.items():
             saying[word].update(set.intersection(*(said[form] for form in forms)))
         return {

@@ -17,7 +17,7 @@ from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, Reranker
 from subtitle_rag.retrieval.search.candidates import CandidateSearch
 from subtitle_rag.retrieval.search.copies import first_results
 from subtitle_rag.retrieval.search.fusion import BY_SCORES, Candidates, Ranked, merge_neighbours
-from subtitle_rag.retrieval.search.own_words import BORROWED, WordPlaces, typed_words
+from subtitle_rag.retrieval.search.own_words import BORROWED, typed_words
 from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, REORDERERS, RETRIEVERS, SEARCH_PARTS
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.reranking import IN_SEARCH, RerankBudget, RerankCache, reorder
@@ -35,7 +35,6 @@ from subtitle_rag.retrieval.search.stages import (
     SearchRequest,
     fuse_candidates,
     order_by_tokens,
-    put_own_words_first,
 )
 from subtitle_rag.retrieval.search.window_reads import Windows
 from subtitle_rag.retrieval.values import Filter, Searched
@@ -115,7 +114,6 @@ class _Search:
     request: SearchRequest
     limit: int
     found: Candidates
-    places: WordPlaces
     took_ms: dict[str, float]
     order: Order = field(default_factory=Order)
     missing: tuple[tuple[str, AppError], ...] = ()
@@ -239,8 +237,8 @@ class Searcher:
         search = self._ordered(self._begin(query, LEXICAL, depth=COUNTED, where=where))
         windows = search.order.windows
         if typed_words(search.request.lexical):
-            places = search.places.of([entry.window_id for entry in windows])
-            windows = [entry for entry in windows if places.get(entry.window_id, BORROWED) < BORROWED]
+            ranks = search.found.own_word_ranks
+            windows = [entry for entry in windows if ranks.get(entry.window_id, BORROWED) < BORROWED]
         return Counter(group[0].video_id for group in merge_neighbours(windows, len(windows)))
 
     def _stages(
@@ -331,7 +329,7 @@ class Searcher:
                 DEPTH if depth is None else depth,
                 is_explicit=retrievers is not None,
             )
-        return _Search(request, limit, found, WordPlaces(request.lexical, self._windows), took_ms)
+        return _Search(request, limit, found, took_ms)
 
     def _encode(self, search: _Search) -> tuple[Encoded, str] | None:
         """Return the query's vectors and the encoder's id; None where nothing needs them, or the encoder has just gone.
@@ -359,17 +357,13 @@ class Searcher:
         with _timed(search.took_ms, LATE):
             best = [entry.window_id for entry in search.order.windows[:LATE_DEPTH]]
             hits = self._retrieval.by_tokens(best, encoded.tokens, id)
-            order = order_by_tokens(search.order, hits, self._fusion)
-            return self._with_own_words_first(search, order)
+            order = order_by_tokens(search.order, hits, search.found.own_word_ranks, self._fusion)
+            return replace(search, order=order)
 
     def _ordered(self, search: _Search) -> _Search:
         """Order what is found."""
         with _timed(search.took_ms, "retrieve"):
-            return self._with_own_words_first(search, fuse_candidates(search.found, self._fusion))
-
-    def _with_own_words_first(self, search: _Search, order: Order) -> _Search:
-        places = search.places.of([entry.window_id for entry in order.windows])
-        return replace(search, order=put_own_words_first(order, places))
+            return replace(search, order=fuse_candidates(search.found, self._fusion))
 
     # Scenes
 

@@ -7,7 +7,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.named_vectors import LATE, PIECES
@@ -22,11 +22,10 @@ from subtitle_rag.retrieval.search.fusion import (
     fuse,
     fuse_late,
     fuse_scores,
-    numbered,
+    own_words_first,
     scaled_scores,
     shares,
 )
-from subtitle_rag.retrieval.search.own_words import BORROWED
 from subtitle_rag.retrieval.search.parts import HIERARCHY, NEURAL
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.values import Filter, Hit
@@ -63,37 +62,30 @@ class Order:
 
 
 def fuse_candidates(candidates: Candidates, fusion: str) -> Order:
-    """Order candidates `BY_SCORES` or `BY_RANKS`, and let their sections and videos lift them."""
-    orders = {HIERARCHY: candidates.level_hits, PIECES: candidates.pieces}
-    parts = (*candidates.lists, *(name for name, found in orders.items() if found))
+    """Order candidates `BY_SCORES` or `BY_RANKS`, let their sections and videos lift them, and put own words first."""
+    reorderers = {HIERARCHY: candidates.level_hits, PIECES: candidates.pieces}
+    parts = (*candidates.lists, *(name for name, scores in reorderers.items() if scores))
     if fusion == BY_RANKS or (len(candidates.lists) < 2 and not candidates.pieces):
         ranked, deciding = fuse(candidates.lists, candidates.positions, without_vectors=candidates.without_vectors), {}
     else:
-        given, values = shares(candidates), scaled_scores(candidates)
-        ranked, deciding = fuse_scores(candidates, given, values), deciding_shares(candidates, given, values)
+        weights, values = shares(candidates), scaled_scores(candidates)
+        ranked, deciding = fuse_scores(candidates, weights, values), deciding_shares(candidates, weights, values)
         if candidates.pieces:
             meaning = deciding["dense"]
             deciding |= {"dense": meaning * (1 - PIECE_SHARE), PIECES: meaning * PIECE_SHARE}
-    return Order(boost_by_levels(ranked, candidates.level_hits), parts, deciding)
+    boosted = boost_by_levels(ranked, candidates.level_hits)
+    return Order(own_words_first(boosted, candidates.own_word_ranks), parts, deciding)
 
 
-def put_own_words_first(order: Order, places: Mapping[str, int]) -> Order:
-    """Move the windows that say all typed words before those that borrow some; among equals the order stays.
-
-    `places`: window id → one of `own_words.IN_TEXT`, `WITH_CONTEXT` and `BORROWED`, which is that of all others.
-    """
-    ordered = sorted(order.windows, key=lambda entry: places.get(entry.window_id, BORROWED))
-    return replace(order, windows=numbered(ordered))
-
-
-def order_by_tokens(order: Order, hits: Sequence[Hit], fusion: str) -> Order:
+def order_by_tokens(order: Order, hits: Sequence[Hit], own_word_ranks: Mapping[str, int], fusion: str) -> Order:
     """Fuse an order with that of its first windows by their token vectors; without hits it stays as it is."""
     if not hits:
         return order
     windows = fuse_late(order.windows, hits, by_ranks=fusion == BY_RANKS)
     shares = dict(order.shares)
     if fusion != BY_RANKS:
-        others = shares or dict.fromkeys((name for name in order.parts if name not in (HIERARCHY, PIECES)), 1.0)
-        shares = {name: share * (1 - LATE_SHARE) for name, share in others.items()} | {LATE: LATE_SHARE}
+        shares = shares or dict.fromkeys((name for name in order.parts if name not in (HIERARCHY, PIECES)), 1.0)
+        shares = {name: share * (1 - LATE_SHARE) for name, share in shares.items()} | {LATE: LATE_SHARE}
     pieces = [name for name in order.parts if name == PIECES]
+    windows = own_words_first(windows, own_word_ranks)
     return Order(windows, (*(name for name in order.parts if name != PIECES), LATE, *pieces), shares)

@@ -207,11 +207,6 @@ def test_computed_scores_count_as_those_of_the_list_and_have_no_rank() -> None:
     assert "bm25" not in ranked["c"].scores
 
 
-def test_one_list_alone_is_not_fused() -> None:
-    lists = {"bm25": hits("c", "x", "a", "b")}
-    assert fuse_scores(Candidates(lists, PLACES), {"bm25": 1.0}) == fuse(lists, PLACES)
-
-
 def test_a_list_without_hits_leaves_the_order_to_the_others() -> None:
     lists: dict[str, list[Hit]] = {"bm25": [], "dense": hits("c", "a", "b")}
     assert [entry.window_id for entry in fuse_scores(Candidates(lists, PLACES), EVEN)] == ["c", "a", "b"]
@@ -363,7 +358,6 @@ def test_half_the_score_is_that_of_the_tokens() -> None:
     assert order(late) == ["w0", "w2", "w1"]
     assert [entry.score for entry in late] == pytest.approx([0.5 * 0.75 + 0.5, 0.5, 0.5 * 0.75])
     assert late[1].scores["late"] == RetrieverScore(1, 8.0)
-    assert [entry.scores["fused"].rank for entry in late] == [1, 2, 3]
 
 
 def test_no_token_vectors_change_nothing() -> None:

@@ -9,7 +9,7 @@ from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.search.highlights import spans
-from subtitle_rag.retrieval.search.own_words import IN_TEXT, WordPlaces
+from subtitle_rag.retrieval.search.own_words import IN_TEXT, OwnWords
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.scenes import Scene, make_scenes as scenes_of
 from subtitle_rag.retrieval.search.window_reads import Windows
@@ -162,5 +162,5 @@ def test_spoken_windows_are_those_that_say_the_letters_or_the_morpheme(
             for id, window in windows.items()
             if not lexical.forms.isdisjoint(analyses[id].forms) or spans(window.text, lexical)
         }
-        places = WordPlaces(lexical, Windows(made.library)).of(ids)
-        assert {id for id, place in places.items() if place == IN_TEXT} == spoken
+        ranks = OwnWords(lexical, Windows(made.library)).ranks(ids)
+        assert {id for id, rank in ranks.items() if rank == IN_TEXT} == spoken

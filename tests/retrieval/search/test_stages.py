@@ -26,7 +26,6 @@ from subtitle_rag.retrieval.search.stages import (
     SearchRequest,
     fuse_candidates,
     order_by_tokens,
-    put_own_words_first,
 )
 from subtitle_rag.retrieval.values import Filter, Hit, SparseVector
 
@@ -91,26 +90,32 @@ def test_a_section_boosts_its_windows() -> None:
 
 
 def test_windows_that_say_all_words_come_first_and_keep_their_scores() -> None:
-    order = put_own_words_first(by_words(), {"c": IN_TEXT, "b": WITH_CONTEXT, "a": BORROWED})
+    def said(**own_word_ranks: int) -> Order:
+        return fuse_candidates(Candidates({"bm25": WORDS}, PLACES, own_word_ranks=own_word_ranks), BY_SCORES)
+
+    order = said(c=IN_TEXT, b=WITH_CONTEXT, a=BORROWED)
     assert (ids(order), ranks(order)) == ("cba", [1, 2, 3])
     assert [entry.score for entry in order.windows] == [4.0, 5.0, 9.0]
-    assert put_own_words_first(by_words(), {}) == by_words()
-    assert ids(put_own_words_first(by_words(), {"b": IN_TEXT})) == "bac", "a window that was not read borrows"
+    assert said() == by_words()
+    assert ids(said(b=IN_TEXT)) == "bac", "a window that was not read borrows"
 
 
 def test_tokens_order_the_first_windows_and_take_their_share() -> None:
-    order = order_by_tokens(by_words(), [Hit("b", 30.0), Hit("c", 10.0), Hit("a", 5.0)], BY_SCORES)
+    order = order_by_tokens(by_words(), [Hit("b", 30.0), Hit("c", 10.0), Hit("a", 5.0)], {}, BY_SCORES)
     assert (ids(order), order.parts) == ("bac", ("bm25", "late"))
     assert order.shares == {"bm25": 1 - LATE_SHARE, "late": LATE_SHARE}
     assert order.windows[0].scores["late"] == RetrieverScore(1, 30.0)
-    assert order_by_tokens(by_words(), [Hit("c", 30.0)], BY_RANKS).shares == {}
-    assert order_by_tokens(by_words(), [], BY_SCORES) == by_words()
+    assert ranks(order) == [1, 2, 3]
+    borrowed = order_by_tokens(by_words(), [Hit("b", 30.0), Hit("a", 5.0)], {"a": IN_TEXT}, BY_SCORES)
+    assert ids(borrowed) == "abc", "own words come first"
+    assert order_by_tokens(by_words(), [Hit("c", 30.0)], {}, BY_RANKS).shares == {}
+    assert order_by_tokens(by_words(), [], {}, BY_SCORES) == by_words()
 
 
 def test_parts_are_named_in_one_order_whatever_has_come_first() -> None:
     level_hits = [(LevelPlace("v", "section", 0, 0), 3.0)]
     whole = Candidates(BOTH.lists, PLACES, asked=10.0, level_hits=level_hits, pieces={"c": 0.9})
-    order = order_by_tokens(fuse_candidates(whole, BY_SCORES), [Hit("c", 3.0), Hit("a", 1.0)], BY_SCORES)
+    order = order_by_tokens(fuse_candidates(whole, BY_SCORES), [Hit("c", 3.0), Hit("a", 1.0)], {}, BY_SCORES)
     assert order.parts == tuple(name for name in SEARCH_PARTS if name != "sparse")
     assert sum(order.shares.values()) == pytest.approx(1)
 
