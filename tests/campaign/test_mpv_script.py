@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,10 @@ def ask(
     (programs / "xclip").write_text("#!/bin/sh\nprintf ' 고명\\n'\n", encoding="utf-8")
     (programs / "xclip").chmod(0o755)
     environment = {**os.environ, "PYTHONPATH": root, "PATH": f"{programs}:{os.environ['PATH']}"}
-    with subprocess.Popen(["mpv", *options, "--", str(video)], env=environment, stdout=subprocess.DEVNULL) as mpv:
+    with ExitStack() as stack:
+        mpv = subprocess.Popen(["mpv", *options, "--", str(video)], env=environment, stdout=subprocess.DEVNULL)
+        stack.enter_context(mpv)
+        stack.callback(mpv.kill)  # also if it does not answer
         assert came_true(lambda: (place / "s").exists(), 20)
         with socket.socket(socket.AF_UNIX) as line:
             line.settimeout(20)
@@ -66,7 +70,6 @@ def ask(
 
             assert came_true(lambda: command("get_property", "time-pos") is not None, 20)
             yield command
-            mpv.kill()
     end_hosts([isolated_home / "data" / "index"])
     shutil.rmtree(place)
 
