@@ -1,6 +1,6 @@
 """The candidates of a search: what the index finds by words and by vectors, and the scores that its lists lack."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -60,9 +60,7 @@ class CandidateSearch:
             positions = self._windows.places(hit.id for hit in hits)
             best = best_by_video(hits, positions)
             lists = {"bm25": add_video_scores(hits, positions, best)}
-            candidates = Candidates(
-                lists, positions, video_scores=best, own_word_ranks=self._own_word_ranks(lexical, positions)
-            )
+            candidates = Candidates(lists, positions, video_scores=best)
         level_hits = self._level_hits(lexical, where) if HIERARCHY in retrievers else ()
         asked = sum(lexical.vector.values) or 1.0
         request = SearchRequest(query, retrievers, is_explicit, depth, lexical, where)
@@ -89,8 +87,7 @@ class CandidateSearch:
         scored = self._scored(missing)
         pieces = {hit.id: hit.score for hit in scored.pop(PIECES, ())}
         ids_found = dict.fromkeys(hit.id for hits in chain(lists.values(), scored.values()) for hit in hits)
-        new_positions = self._windows.places(ids_found.keys() - found.positions.keys())
-        positions = {**found.positions, **new_positions}
+        positions = {**found.positions, **self._windows.places(ids_found.keys() - found.positions.keys())}
         if "bm25" in scored:
             scored["bm25"] = add_video_scores(scored["bm25"], positions, found.video_scores)
         for name, hits in scored.items():
@@ -105,7 +102,6 @@ class CandidateSearch:
             without_vectors=without_vectors,
             pieces=pieces,
             meaning=meaning,
-            own_word_ranks={**found.own_word_ranks, **self._own_word_ranks(request.lexical, new_positions)},
         )
 
     def _vector_hits(
@@ -127,8 +123,11 @@ class CandidateSearch:
             return lists, among_words, frozenset()
         return lists, among_words, by_words - {hit.id for hit in (*among_words["dense"], *lists["dense"])}
 
-    def _own_word_ranks(self, lexical: LexicalQuery, ids: Iterable[str]) -> dict[str, int]:
-        return OwnWords(lexical, self._windows).ranks(list(ids))
+    def with_own_words(self, candidates: Candidates, lexical: LexicalQuery) -> Candidates:
+        """Note which windows say the typed words themselves; those that are noted already are not read again."""
+        new = [id for id in candidates.positions if id not in candidates.own_word_ranks]
+        ranks = OwnWords(lexical, self._windows).ranks(new)
+        return replace(candidates, own_word_ranks={**candidates.own_word_ranks, **ranks})
 
     def by_tokens(self, ids: Sequence[str], query: MultiVector, id: str) -> list[Hit]:
         """Compare the token vectors of windows with the query's; those without any are left out."""

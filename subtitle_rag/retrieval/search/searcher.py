@@ -363,7 +363,8 @@ class Searcher:
     def _ordered(self, search: _Search) -> _Search:
         """Order what is found."""
         with _timed(search.took_ms, "retrieve"):
-            return replace(search, order=fuse_candidates(search.found, self._fusion))
+            found = self._retrieval.with_own_words(search.found, search.request.lexical)
+            return replace(search, found=found, order=fuse_candidates(found, self._fusion))
 
     # Scenes
 
