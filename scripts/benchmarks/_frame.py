@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from tests.support.terminal import memory
 
 if TYPE_CHECKING:
-    from subtitle_rag.evaluation.metrics import Gap, Interval, Values
+    from subtitle_rag.evaluation.metrics import Mean, Values
 
 BUDGET_COLUMNS = ("what", "figure", "budget", "met")
 T = TypeVar("T")
@@ -95,22 +95,22 @@ def spread(values: Sequence[float]) -> tuple[float, float]:
     return ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.95)]
 
 
-def mean_text(value: float, interval: "Interval") -> str:
+def mean_text(mean: "Mean") -> str:
     """Return a mean with its 95 % interval."""
-    return f"{value:.3f} [{interval[0]:.3f}, {interval[1]:.3f}]"
+    return f"{mean.value:.3f} [{mean.interval[0]:.3f}, {mean.interval[1]:.3f}]"
 
 
 def mean_texts(values: "Values", names: Sequence[str]) -> list[str]:
     """Return the means of some metrics of `metrics.per_question` with their intervals."""
     from subtitle_rag.evaluation import metrics
 
-    means, intervals = metrics.means(values), metrics.intervals(values)
-    return [mean_text(means[name], intervals[name]) for name in names]
+    means = metrics.means(values)
+    return [mean_text(means[name]) for name in names]
 
 
-def gain_text(gap: "Gap") -> str:
+def gain_text(gain: "Mean") -> str:
     """Return a difference of means with its 95 % interval."""
-    return f"{gap.value:+.3f} [{gap.interval[0]:+.3f}, {gap.interval[1]:+.3f}]"
+    return f"{gain.value:+.3f} [{gain.interval[0]:+.3f}, {gain.interval[1]:+.3f}]"
 
 
 NEAREST = 20

@@ -24,7 +24,7 @@ from subtitle_rag.answers.section_context import SectionContextBuilder
 from subtitle_rag.config import settings as config
 from subtitle_rag.contexts.prompt_layout import estimate
 from subtitle_rag.evaluation.dataset import load_set
-from subtitle_rag.evaluation.metrics import mean_gap
+from subtitle_rag.evaluation.metrics import mean
 from subtitle_rag.evaluation.questions import Question, gold_set
 from subtitle_rag.library.portable_names import all_windows, windows_by_name
 from subtitle_rag.retrieval.search.query import parse_query
@@ -90,8 +90,8 @@ def measure(runtime: Runtime, path: Path, counts: Sequence[int], kept: float, ha
             tokens = float(np.mean([size for size, _shown in measured]))
             shown = [float(is_in) for _size, is_in in measured]
             tokens_each = tokens / max(1e-9, float(np.mean(shown)))
-            gap = mean_gap(shown)
-            figure = mean_text(gap.value, gap.interval) if gap else "–"
+            share = mean(shown)
+            figure = mean_text(share) if share else "–"
             table.row(count, name, f"{tokens:,.0f}", figure, f"{tokens_each:,.0f}")
 
 

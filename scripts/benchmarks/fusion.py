@@ -193,7 +193,7 @@ def arm_table(sets: Sequence[Measured]) -> None:
             rankings = [[hit.window_id for hit in arm(each.candidates[number])] for number in each.judged]
             values = metrics.per_question(gold, rankings)
             first = values if first is None else first
-            gaps = metrics.gaps(values - first)
+            gaps = metrics.means(values - first)
             gains = [gain_text(gaps[metric]) for metric in GAINS]
             table.row(f"{each.name} ({len(gold)})", name, *mean_texts(values, SHOWN), *gains)
 

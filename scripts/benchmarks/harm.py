@@ -108,7 +108,7 @@ def show(libraries: Sequence[Library], options: argparse.Namespace) -> None:
     table = Table("search", "contexts", "windows", *FIGURES, *(f"{figure} − none" for figure in GAPS))
     for search, bare in rows["none"].items():
         for name, values in rows.items():
-            gaps = metrics.gaps(values[search] - bare)
+            gaps = metrics.means(values[search] - bare)
             gains = [gain_text(gaps[figure]) if name != "none" else "" for figure in GAPS]
             table.row(search, name, len(texts[name]), *mean_texts(values[search], FIGURES), *gains)
 

@@ -11,10 +11,10 @@ from subtitle_rag.evaluation import baselines
 from subtitle_rag.evaluation.arm_run import ArmResult, ArmRun, EvalModels, LibraryVariant, ProgressCallback
 from subtitle_rag.evaluation.arms import NONE, Arm, ArmChoice, all_arms
 from subtitle_rag.evaluation.dataset import load_set
-from subtitle_rag.evaluation.metrics import Values, gaps
+from subtitle_rag.evaluation.metrics import Values, means
 from subtitle_rag.evaluation.questions import Dataset, GoldSet, gold_set
 from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Row, measured_steps
-from subtitle_rag.evaluation.scene_figures import jump_gap
+from subtitle_rag.evaluation.scene_figures import jump_gain
 from subtitle_rag.evaluation.temp_library import LibraryVariants
 from subtitle_rag.installation import EVAL, require_extra
 from subtitle_rag.library import all_windows
@@ -101,8 +101,8 @@ def _arm_rows(
         over = None
         if (previous := arm.previous(arms)) is not None:
             at = arms.index(previous)
-            inside = jump_gap(gold, result.scenes, results[at].scenes) if result.scenes else None
-            over = ArmComparison(previous.name, gaps(of_arm - values[at]), inside)
+            inside = jump_gain(gold, result.scenes, results[at].scenes) if result.scenes else None
+            over = ArmComparison(previous.name, means(of_arm - values[at]), inside)
         first = None if arm is arms[0] else values[0]
         yield Row.of(arm, of_arm, gold, setting=views[arm.contexts].setting, first=first, over=over, result=result)
 

@@ -171,7 +171,7 @@ def _scene_figures(
             gold = gold_set(dataset, copy.library, {video.id: windows})
             ranked = [copy.searcher.rank(parse_query(question.query)) for question in gold.questions]
             values = means(gold.measure([[each.window_id for each in one] for one in ranked]))
-        figures[kind] = {key: round(values[key], 3) for key in ("hit@1", "hit@5", "mrr@10")}
+        figures[kind] = {key: round(values[key].value, 3) for key in ("hit@1", "hit@5", "mrr@10")}
     return figures
 
 

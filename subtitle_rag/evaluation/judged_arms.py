@@ -21,7 +21,7 @@ from subtitle_rag.evaluation.dataset import load_about_scenes
 from subtitle_rag.evaluation.judging import JudgementDone, JudgeReport
 from subtitle_rag.evaluation.llm_question import ENDING, Cost, ReplyStore
 from subtitle_rag.evaluation.measures import MEASURES, JudgedAnswer, prompt_text
-from subtitle_rag.evaluation.metrics import Gap
+from subtitle_rag.evaluation.metrics import Mean
 from subtitle_rag.evaluation.published_arms import ArmsRequest, PublishedArms
 from subtitle_rag.evaluation.questions import GoldSet, Question, gold_set
 from subtitle_rag.evaluation.records import Entry, Records, hash_parts
@@ -35,8 +35,8 @@ RANKED = 20
 """Windows of a ranking that are kept: as many as the deepest failure looks at."""
 PATIENCE = 10
 """Failed answers in a row, after which the run ends."""
-DEPTHS = (5, 10, 20)
-"""Windows of the retrieval failures."""
+FAILURES = {f"failure@{depth}": depth for depth in (5, 10, 20)}
+"""The retrieval failures, each with its number of windows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +69,15 @@ class ArmFigures:
     arm: Arm
     setting: str
     """How many windows have contexts; empty without any."""
-    measures: dict[str, Gap | None]
+    measures: dict[str, Mean | None]
     """Mean and interval; None where nothing was judged."""
-    failures: dict[str, Gap | None]
+    failures: dict[str, Mean | None]
     """By depth: `failure@5`."""
     judged: dict[str, Any]
     """`MeasureResult.to_json` by measure."""
     cost: Cost
     """Cost of its answers and judgements, with those of earlier runs."""
-    gains: dict[str, Gap] = field(default_factory=dict)
+    gains: dict[str, Mean] = field(default_factory=dict)
     """Over the arm before it, on the questions that both have."""
 
     def to_json(self) -> dict[str, Any]:
@@ -90,7 +90,7 @@ class ArmFigures:
             "intervals": {name: gap.to_json() if gap else None for name, gap in self.measures.items()},
             "failures": {name: gap.to_json() if gap else None for name, gap in self.failures.items()},
             "published_failure@20": self.arm.published[0] if self.arm.published else None,
-            **metrics.gaps_json("over_previous", self.gains),
+            **metrics.gains_json("over_previous", self.gains),
             "cost": self.cost.to_json(),
         }
 
@@ -350,11 +350,11 @@ class _ArmsRun:
         """Return by depth and question the share of its ranges that the best windows do not show."""
         gold = {question.id: windows for question, windows in zip(self.gold.questions, self.gold.windows, strict=True)}
         return {
-            f"failure@{depth}": {
+            name: {
                 question.id: 1.0 - metrics.recall(gold[question.id], entry["ranking"][:depth])
                 for question, entry in pairs
             }
-            for depth in DEPTHS
+            for name, depth in FAILURES.items()
         }
 
 
@@ -373,9 +373,9 @@ def _figures(
     """Return an arm's figures; `values` and those of the arm before it are by measure or depth, and question."""
     cost = Cost.of_json(*(entry for _question, entry in pairs))
     cost.add(result.total)
-    gaps = {name: metrics.mean_gap(list(some.values())) for name, some in values.items()}
+    gaps = {name: metrics.mean(list(some.values())) for name, some in values.items()}
     gains = {
-        name: metrics.mean_gap([values[name][id] - before[id] for id in values[name] if id in before])
+        name: metrics.mean([values[name][id] - before[id] for id in values[name] if id in before])
         for name, before in previous.items()
     }
     return ArmFigures(

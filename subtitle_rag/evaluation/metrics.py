@@ -83,44 +83,47 @@ def recall(question: GoldWindows, best: Sequence[str]) -> float:
     return len(question.shown_by(best)) / question.ranges
 
 
-def means(values: Values) -> dict[str, float]:
-    """Return the mean of each metric over the questions."""
-    return {name: float(value) for name, value in zip(METRICS, values.mean(axis=0), strict=True)}
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean, or the difference of two, with its 95 % interval."""
+
+    value: float
+    interval: Interval
+
+    @property
+    def is_real(self) -> bool:
+        """Whether a difference is one: 0 is not in its interval."""
+        low, high = self.interval
+        return low > 0 or high < 0
+
+    def to_json(self) -> list[float]:
+        return [self.value, *self.interval]
 
 
-def intervals(values: Values) -> dict[str, Interval]:
-    """Return the 95 % percentile interval of each metric's mean.
+def means(values: Values) -> dict[str, Mean]:
+    """Return the mean of each metric over the questions, with its 95 % percentile interval.
 
     Efron & Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13. For the differences of two systems,
     question by question, it is the interval of the paired bootstrap (Sakai 2006, "Evaluating Evaluation Metrics based
     on the Bootstrap").
     """
     low, high = _bounds(_draws(len(values)) @ values / len(values))
-    return {name: (float(a), float(b)) for name, a, b in zip(METRICS, low, high, strict=True)}
+    columns = zip(METRICS, values.mean(axis=0), low, high, strict=True)
+    return {name: Mean(float(value), (float(a), float(b))) for name, value, a, b in columns}
 
 
-@dataclass(frozen=True, slots=True)
-class MetricMeans:
-    """The means of metrics (0–1) over `n` questions, with their 95 % intervals."""
+def mean(values: Sequence[float]) -> Mean | None:
+    """Return the mean of some values, or of paired differences, with its 95 % interval; None without values."""
+    import numpy as np
 
-    n: int
-    means: Mapping[str, float]
-    ci95: Mapping[str, Interval]
-
-    @classmethod
-    def of(cls, values: Values, names: Sequence[str] = METRICS) -> "MetricMeans":
-        """Return the means of these metrics, from a row of `METRICS` for each question."""
-        every, bounds = means(values), intervals(values)
-        return cls(len(values), {name: every[name] for name in names}, {name: bounds[name] for name in names})
-
-    def intervals_json(self) -> dict[str, list[float]]:
-        return {name: list(interval) for name, interval in self.ci95.items()}
-
-    def to_json(self) -> dict[str, Any]:
-        return {"n": self.n, **self.means, "ci95": self.intervals_json()}
+    if not values:
+        return None
+    array = np.asarray(values, dtype=np.float64)
+    low, high = _bounds(_draws(len(array)) @ array / len(array))
+    return Mean(float(array.mean()), (float(low), float(high)))
 
 
-def relative_change(before: Values, after: Values) -> "Gap | None":
+def relative_change(before: Values, after: Values) -> Mean | None:
     """Return the relative change of the mean from `before` to `after`; None if every value of `before` is 0."""
     import numpy as np
 
@@ -130,49 +133,38 @@ def relative_change(before: Values, after: Values) -> "Gap | None":
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = draws @ after / (draws @ before) - 1.0
     low, high = _bounds(ratios[np.isfinite(ratios)])
-    return Gap(float(after.mean() / before.mean() - 1.0), (float(low), float(high)))
+    return Mean(float(after.mean() / before.mean() - 1.0), (float(low), float(high)))
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
-    """The difference of two means, with the interval of the paired bootstrap."""
+class MetricMeans:
+    """The means of metrics (0–1) over `n` questions."""
 
-    value: float
-    interval: Interval
+    n: int
+    means: Mapping[str, Mean]
 
-    @property
-    def is_real(self) -> bool:
-        """Whether the difference is one: 0 is not in its interval."""
-        low, high = self.interval
-        return low > 0 or high < 0
+    @classmethod
+    def of(cls, values: Values, names: Sequence[str] = METRICS) -> "MetricMeans":
+        """Return the means of these metrics, from a row of `METRICS` for each question."""
+        every = means(values)
+        return cls(len(values), {name: every[name] for name in names})
 
-    def to_json(self) -> list[float]:
-        return [self.value, *self.interval]
+    def values_json(self) -> dict[str, float]:
+        return {name: mean.value for name, mean in self.means.items()}
+
+    def intervals_json(self) -> dict[str, list[float]]:
+        return {name: list(mean.interval) for name, mean in self.means.items()}
+
+    def to_json(self) -> dict[str, Any]:
+        return {"n": self.n, **self.values_json(), "ci95": self.intervals_json()}
 
 
-def gaps(differences: Values) -> dict[str, Gap]:
-    """Return the gap of each metric, from the differences of two systems, question by question."""
-    bounds = intervals(differences)
-    return {metric: Gap(value, bounds[metric]) for metric, value in means(differences).items()}
-
-
-def gaps_json(name: str, gaps: Mapping[str, Gap]) -> dict[str, Any]:
-    """Return gaps under `name`, and under `real` which of them are differences."""
+def gains_json(name: str, gains: Mapping[str, Mean]) -> dict[str, Any]:
+    """Return differences under `name`, and under `real` which of them are some."""
     return {
-        name: {metric: gap.to_json() for metric, gap in gaps.items()},
-        "real": [metric for metric, gap in gaps.items() if gap.is_real],
+        name: {metric: gain.to_json() for metric, gain in gains.items()},
+        "real": [metric for metric, gain in gains.items() if gain.is_real],
     }
-
-
-def mean_gap(values: Sequence[float]) -> Gap | None:
-    """Return the mean of some values, or of paired differences, with its 95 % interval; None without values."""
-    import numpy as np
-
-    if not values:
-        return None
-    array = np.asarray(values, dtype=np.float64)
-    low, high = _bounds(_draws(len(array)) @ array / len(array))
-    return Gap(float(array.mean()), (float(low), float(high)))
 
 
 def _bounds(samples: Any) -> Any:

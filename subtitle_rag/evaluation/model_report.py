@@ -6,7 +6,8 @@ from typing import Any
 
 from subtitle_rag.domain import clock, tidy
 from subtitle_rag.evaluation.model_comparison import OWN, ContextFigures, CostEstimate, Example
-from subtitle_rag.evaluation.report import Row, gain_table, kind_table, markdown, markdown_table, overall_table
+from subtitle_rag.evaluation.report import Row, gain_table, kind_table, overall_table
+from subtitle_rag.evaluation.tables import Table, markdown
 from subtitle_rag.i18n import _, n_
 
 CHARACTERS = 160
@@ -74,7 +75,7 @@ def render(report: ModelReport) -> str:
         n=f"{report.windows:,}",
         seed=report.seed,
     )
-    parts = [[drawn]]
+    parts: list[Sequence[str] | Table] = [[drawn]]
     if report.figures:
         parts += [_figure_table(report), list(_word_lines(report))]
     for rows in filter(None, (report.retrieval, report.encoders)):
@@ -83,7 +84,7 @@ def render(report: ModelReport) -> str:
         [name, f"{seconds:.1f}", f"{report.windows / seconds:.1f}" if seconds else ""]
         for name, seconds in report.encode_seconds.items()
     ]
-    parts.append(markdown_table([_("encoder"), _("seconds"), _("windows a second")], rates, text_columns=1))
+    parts.append(Table([_("encoder"), _("seconds"), _("windows a second")], rates))
     for example in report.examples:
         parts += [[f"{clock(round(1000 * example.start))} {tidy(example.title)}"], _example_table(example)]
     if report.paths:
@@ -101,7 +102,7 @@ def _question_line(report: ModelReport) -> str:
     )
 
 
-def _figure_table(report: ModelReport) -> list[str]:
+def _figure_table(report: ModelReport) -> Table:
     """Return the figures, a column for each model."""
     cells = {
         _("written"): lambda each: f"{each.written:,}",
@@ -126,7 +127,7 @@ def _figure_table(report: ModelReport) -> list[str]:
         _("seconds for an answer"): lambda each: f"{each.seconds / each.answers:.1f}" if each.answers else "–",
     }
     rows = [[title, *map(cell, report.figures.values())] for title, cell in cells.items()]
-    return markdown_table([_("contexts"), *map(_title, report.figures)], rows, text_columns=1)
+    return Table([_("contexts"), *map(_title, report.figures)], rows)
 
 
 def _share(count: int, total: int) -> str:
@@ -153,8 +154,8 @@ def _word_lines(report: ModelReport) -> Iterator[str]:
         )
 
 
-def _example_table(example: Example) -> list[str]:
+def _example_table(example: Example) -> Table:
     text = tidy(example.text)
     window = [_("(the window)"), text if len(text) <= CHARACTERS else f"{text[:CHARACTERS]} …"]
     contexts = ([_title(name), text or "–"] for name, text in example.contexts.items())
-    return markdown_table([_("contexts"), _("text")], [window, *contexts], text_columns=2)
+    return Table([_("contexts"), _("text")], [window, *contexts], text=(0, 1))

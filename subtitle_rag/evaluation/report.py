@@ -19,9 +19,10 @@ from subtitle_rag.evaluation.arms import (
     PublishedFigure,
     Retrievers,
 )
-from subtitle_rag.evaluation.metrics import FAILURE, Gap, Interval, MetricMeans, Values
+from subtitle_rag.evaluation.metrics import FAILURE, Mean, MetricMeans, Values
 from subtitle_rag.evaluation.questions import GoldSet
 from subtitle_rag.evaluation.scene_figures import SceneFigures, Spread
+from subtitle_rag.evaluation.tables import REAL, Table, change_cell, gain_cell, markdown, share_cell
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.search.parts import LEXICAL
@@ -88,7 +89,7 @@ class MeasuredStep:
     arm: Arm | None
     """None: no arm measured it, for `reason`."""
     failure: float | None = None
-    change: Gap | None = None
+    change: Mean | None = None
     reason: str = ""
 
     @property
@@ -136,8 +137,6 @@ KIND_METRICS = ("hit@1", "hit@5", "hit@20", "mrr@10")
 OVERALL_METRICS = ("hit@1", "hit@5", "hit@20", "recall@5", "failure@20", "mrr@10", "ndcg@10")
 """recall@20 is 1 − failure@20."""
 COMPARED_METRICS = ("hit@1", "hit@5", "failure@20", "mrr@10")
-REAL = "*"
-"""Marks a difference whose interval leaves 0 out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +144,13 @@ class ArmComparison:
     """The gain over the arm that lacks only the last part."""
 
     name: str
-    gaps: Mapping[str, Gap]
-    inside: Gap | None = None
-    """The gain in jumps that are inside, see `scene_figures.jump_gap`."""
+    gaps: Mapping[str, Mean]
+    inside: Mean | None = None
+    """The gain in jumps that are inside, see `scene_figures.jump_gain`."""
 
     def to_json(self) -> dict[str, Any]:
         gap = {"jump_inside": self.inside.to_json()} if self.inside else {}
-        return {"name": self.name, **metrics.gaps_json("this_minus_that", self.gaps), **gap}
+        return {"name": self.name, **metrics.gains_json("this_minus_that", self.gaps), **gap}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +161,7 @@ class Row:
     figures: MetricMeans
     by_kind: Mapping[str, MetricMeans]
     setting: str = ""
-    gaps: Mapping[str, Gap] | None = None
+    gaps: Mapping[str, Mean] | None = None
     """The gain of the first row over this one; None for the first row itself."""
     took_ms: Mapping[str, float] | None = None
     """Median (`p50`) and `p95` of the time per query; None for baselines."""
@@ -194,7 +193,7 @@ class Row:
             figures=MetricMeans.of(values),
             by_kind={kind: MetricMeans.of(values[places]) for kind, places in gold.by_kind.items()},
             setting=setting,
-            gaps=metrics.gaps(first - values) if first is not None else None,
+            gaps=metrics.means(first - values) if first is not None else None,
             took_ms=result.percentiles() if result is not None else None,
             over=over,
             scenes=scenes,
@@ -215,10 +214,10 @@ class Row:
             "contexts_from": self.arm.contexts,
             "rerank": bool(self.arm.rerank),
             "rerank_depth": self.arm.rerank,
-            **self.figures.means,
+            **self.figures.values_json(),
             "by_kind": {kind: some.to_json() for kind, some in self.by_kind.items()},
             "ci95": self.figures.intervals_json(),
-            **(metrics.gaps_json("first_minus_this", self.gaps) if self.gaps is not None else {}),
+            **(metrics.gains_json("first_minus_this", self.gaps) if self.gaps is not None else {}),
             **({"over": self.over.to_json()} if self.over is not None else {}),
             **({"took_ms": dict(self.took_ms)} if self.took_ms is not None else {}),
             **({"scenes": {**self.scenes.to_json(), "by_kind": scenes_by_kind}} if self.scenes is not None else {}),
@@ -275,7 +274,7 @@ def render_report(report: EvalReport) -> str:
         [" ".join(intro)],
         kind_table(report.rows),
         overall_table(report.rows),
-        [scenes] if scene_table else [],
+        [scenes] if scene_table.rows else [],
         scene_table,
         gain_table(report.rows),
         _step_table(report.steps),
@@ -283,13 +282,13 @@ def render_report(report: EvalReport) -> str:
     )
 
 
-def kind_table(rows: Sequence[Row]) -> list[str]:
+def kind_table(rows: Sequence[Row]) -> Table:
     cells = [
-        [row.name, kind, str(figures.n), *(share_text(figures, name) for name in KIND_METRICS)]
+        [row.name, kind, str(figures.n), *(share_cell(figures.means[name]) for name in KIND_METRICS)]
         for row in rows
         for kind, figures in _with_kinds(row.figures, row.by_kind)
     ]
-    return markdown_table([_("search"), _("kind"), "n", *KIND_METRICS], cells, text_columns=2)
+    return Table([_("search"), _("kind"), "n", *KIND_METRICS], cells, text=(0, 1))
 
 
 def _with_kinds(all_of_them: Figures, by_kind: Mapping[str, Figures]) -> Iterator[tuple[str, Figures]]:
@@ -299,28 +298,22 @@ def _with_kinds(all_of_them: Figures, by_kind: Mapping[str, Figures]) -> Iterato
         yield from by_kind.items()
 
 
-def share_text(figures: MetricMeans, name: str) -> str:
-    """Return a metric in %, with its interval."""
-    return f"{100 * figures.means[name]:.1f} {interval_text(figures.ci95[name])}"
-
-
-def overall_table(rows: Sequence[Row]) -> list[str]:
+def overall_table(rows: Sequence[Row]) -> Table:
     """Return the figures of all questions with their intervals, and the gain of the first row."""
     ahead = (KIND_METRICS[0], KIND_METRICS[-1]) if any(row.gaps for row in rows) else ()
     cells = [
         [
             f"{row.name} ({row.setting})" if row.setting else row.name,
-            *(share_text(row.figures, name) for name in OVERALL_METRICS),
-            *(gap_text(row.gaps[name]) if row.gaps else "" for name in ahead),
+            *(share_cell(row.figures.means[name]) for name in OVERALL_METRICS),
+            *(gain_cell(row.gaps[name] if row.gaps else None) for name in ahead),
             f"{row.took_ms['p50']:.1f}/{row.took_ms['p95']:.1f}" if row.took_ms else "",
         ]
         for row in rows
     ]
-    columns = [_("search"), *OVERALL_METRICS, *(f"Δ {name}" for name in ahead), "ms p50/p95"]
-    return markdown_table(columns, cells, text_columns=1)
+    return Table([_("search"), *OVERALL_METRICS, *(f"Δ {name}" for name in ahead), "ms p50/p95"], cells)
 
 
-def _scene_table(rows: Sequence[Row]) -> list[str]:
+def _scene_table(rows: Sequence[Row]) -> Table:
     columns = [
         _("search: scenes"),
         _("kind"),
@@ -334,52 +327,47 @@ def _scene_table(rows: Sequence[Row]) -> list[str]:
     cells = [
         [
             *(row.name, kind, str(some.figures.n)),
-            *(f"{100 * some.figures.means[name]:.1f}" for name in KIND_METRICS),
-            *(_spread_text(some.length_s), _spread_text(some.jump_s)),
-            *(
-                f"{100 * share.value:.0f} {interval_text(share.interval)}" if share else ""
-                for share in (some.far, some.inside)
-            ),
+            *(f"{100 * some.figures.means[name].value:.1f}" for name in KIND_METRICS),
+            *(_spread_cell(some.length_s), _spread_cell(some.jump_s)),
+            *(share_cell(share, digits=0) for share in (some.far, some.inside)),
         ]
         for row in rows
         if row.scenes is not None
         for kind, some in _with_kinds(row.scenes, row.scenes_by_kind)
     ]
-    return markdown_table(columns, cells, text_columns=2)
+    return Table(columns, cells, text=(0, 1))
 
 
-def _spread_text(spread: Spread) -> str:
+def _spread_cell(spread: Spread) -> str:
     return "/".join(f"{value:.0f}" for value in spread.values() if value is not None)
 
 
-def gain_table(rows: Sequence[Row]) -> list[str]:
+def gain_table(rows: Sequence[Row]) -> Table:
     """Return each arm beside the one that lacks only its last part."""
     compared = [(row.name, row.over) for row in rows if row.over]
     has_jumps = any(over.inside for _name, over in compared)
     columns = [_("search"), _("compared with"), *(f"± {name}" for name in COMPARED_METRICS)]
     cells = [
         [
-            *(name, over.name, *(gap_text(over.gaps[metric]) for metric in COMPARED_METRICS)),
-            *([gap_text(over.inside) if over.inside else ""] if has_jumps else []),
+            *(name, over.name, *(gain_cell(over.gaps[metric]) for metric in COMPARED_METRICS)),
+            *([gain_cell(over.inside)] if has_jumps else []),
         ]
         for name, over in compared
     ]
-    return markdown_table([*columns, *([_("± jump inside")] if has_jumps else [])], cells, text_columns=2)
+    return Table([*columns, *([_("± jump inside")] if has_jumps else [])], cells, text=(0, 1))
 
 
-def _step_table(steps: Sequence[MeasuredStep]) -> list[str]:
-    rows = []
+def _step_table(steps: Sequence[MeasuredStep]) -> Table:
+    cells = []
     for measured in steps:
         failure, change = measured.published or (None, None)
         published = f"{100 * failure:.1f}" if failure is not None else ""
         published += f" ({100 * change:+.0f} %)" if change is not None else ""
-        cells = [f"– ({measured.reason})", "–", "–"]
+        figures = [f"– ({measured.reason})", "–", "–"]
         if measured.arm is not None and measured.failure is not None:
-            gap = measured.change
-            text = f"{100 * gap.value:+.0f} % {interval_text(gap.interval)}{_mark(gap)}" if gap else ""
-            cells = [measured.arm.name, f"{100 * measured.failure:.1f}", text]
-        rows.append([_(measured.step.name), *cells, published])
-    return markdown_table([_("step"), _("search"), FAILURE, _("change"), PUBLISHED_SOURCE], rows, text_columns=2)
+            figures = [measured.arm.name, f"{100 * measured.failure:.1f}", change_cell(measured.change)]
+        cells.append([_(measured.step.name), *figures, published])
+    return Table([_("step"), _("search"), FAILURE, _("change"), PUBLISHED_SOURCE], cells, text=(0, 1))
 
 
 def _notes(report: EvalReport) -> Iterator[str]:
@@ -405,33 +393,3 @@ def missing_videos(names: Sequence[str]) -> str:
         len(names),
     )
     return f"{text} {', '.join(map(tidy, names))}"
-
-
-def markdown(*parts: Sequence[str]) -> str:
-    """Return a Markdown document: the parts that have lines, with an empty line between them."""
-    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
-
-
-def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: int) -> list[str]:
-    """Return the lines of a table, of which so many columns align at their left; none without rows."""
-    rule = ["---" if at < text_columns else "---:" for at in range(len(columns))]
-    return [_line(columns), f"|{'|'.join(rule)}|", *map(_line, rows)] if rows else []
-
-
-def _line(cells: Sequence[str]) -> str:
-    # kinds come from the user's file, whatever that holds
-    return "| " + " | ".join(tidy(cell).replace("|", "\\|") for cell in cells) + " |"
-
-
-def interval_text(bounds: Interval) -> str:
-    """Return an interval of shares, in %."""
-    return f"[{100 * bounds[0]:.1f}, {100 * bounds[1]:.1f}]"
-
-
-def gap_text(gap: Gap) -> str:
-    """Return a gap in %, with its interval and mark."""
-    return f"{100 * gap.value:+.1f} {interval_text(gap.interval)}{_mark(gap)}"
-
-
-def _mark(gap: Gap) -> str:
-    return f" {REAL}" if gap.is_real else ""

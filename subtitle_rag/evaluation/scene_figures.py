@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from subtitle_rag.evaluation import metrics
-from subtitle_rag.evaluation.metrics import FAILURE, Gap, GoldWindows, MetricMeans
+from subtitle_rag.evaluation.metrics import FAILURE, GoldWindows, Mean, MetricMeans
 from subtitle_rag.evaluation.questions import GoldSet, Question
 
 SCENES = 20
@@ -51,9 +51,9 @@ class SceneFigures:
     """Questions with a right scene. Its jump is measured."""
     jump_s: Spread
     """Absolute errors of the jumps (`Jump.error_ms`), in seconds."""
-    inside: Gap | None
+    inside: Mean | None
     """The share of jumps that are inside; None without jumps."""
-    far: Gap | None
+    far: Mean | None
     """The share of jumps beyond `FAR_MS`; None without jumps."""
 
     def to_json(self) -> dict[str, Any]:
@@ -88,8 +88,8 @@ def measure(gold: GoldSet, answers: Sequence[Sequence[ShownScene]]) -> tuple[Sce
             length_s=_spread([scene.end_ms - scene.start_ms for scene in shown]),
             jumps=len(own),
             jump_s=_spread([jump.error_ms for jump in own]),
-            inside=metrics.mean_gap([float(jump.is_inside) for jump in own]),
-            far=metrics.mean_gap([float(jump.error_ms > FAR_MS) for jump in own]),
+            inside=metrics.mean([float(jump.is_inside) for jump in own]),
+            far=metrics.mean([float(jump.error_ms > FAR_MS) for jump in own]),
         )
 
     return figures(range(len(answers))), {kind: figures(picked) for kind, picked in gold.by_kind.items()}
@@ -104,12 +104,14 @@ def _spread(values_ms: Sequence[int]) -> Spread:
     return {"p50": round(float(p50), 1), "p90": round(float(p90), 1)}
 
 
-def jump_gap(gold: GoldSet, these: Sequence[Sequence[ShownScene]], those: Sequence[Sequence[ShownScene]]) -> Gap | None:
+def jump_gain(
+    gold: GoldSet, these: Sequence[Sequence[ShownScene]], those: Sequence[Sequence[ShownScene]]
+) -> Mean | None:
     """Return how many more jumps are inside in these answers than in those, as a share of the questions for which both
     have a right scene; None without such a question."""
     both = (_jumps(gold, answers, _right_scenes(gold, answers)) for answers in (these, those))
     pairs = [(one, other) for one, other in zip(*both, strict=True) if one and other]
-    return metrics.mean_gap([float(one.is_inside) - float(other.is_inside) for one, other in pairs])
+    return metrics.mean([float(one.is_inside) - float(other.is_inside) for one, other in pairs])
 
 
 def _right_scenes(gold: GoldSet, answers: Sequence[Sequence[ShownScene]]) -> list[dict[str, frozenset[int]]]:

@@ -9,7 +9,7 @@ from subtitle_rag.evaluation import temp_library
 from subtitle_rag.evaluation.arm_run import ArmRun, LibraryVariant, ProgressCallback
 from subtitle_rag.evaluation.arms import GIVEN, NO_MODEL, Arm, Retrievers
 from subtitle_rag.evaluation.dataset import load_about_scenes
-from subtitle_rag.evaluation.metrics import Values, gaps
+from subtitle_rag.evaluation.metrics import Values, means
 from subtitle_rag.evaluation.questions import Dataset, Document, GoldSet, gold_set
 from subtitle_rag.evaluation.report import ArmComparison, Row
 from subtitle_rag.library import all_windows, windows_by_name
@@ -90,6 +90,6 @@ def measure(
                 ranked = ArmRun(arm, view).rank_all(gold.questions)
                 values = gold.measure(ranked.rankings)
                 before, base_values = base.setdefault(names, (arm.name, values))
-                over = ArmComparison(before, gaps(values - base_values)) if before != arm.name else None
+                over = ArmComparison(before, means(values - base_values)) if before != arm.name else None
                 rows.append(Row.of(arm, values, gold, setting=setting, over=over, result=ranked))
     return rows, seconds

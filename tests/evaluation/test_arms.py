@@ -165,7 +165,7 @@ def test_nothing_stands_in_front_of_a_bare_window(filled: Runtime, tmp_path: Pat
     entry = {"id": "q", "query": "이야기", "kind": "k", "gold": [gold("국수 이야기.srt", 0)]}
     path.write_text(json.dumps(entry, ensure_ascii=False), encoding="utf-8")
 
-    rows = {row.name: row.figures.means["hit@20"] for row in run_arms(filled, path).rows if row.arm.retrievers}
+    rows = {row.name: row.figures.means["hit@20"].value for row in run_arms(filled, path).rows if row.arm.retrievers}
 
     assert rows == {"bm25": 1.0, "bm25 bare": 0.0}
 

@@ -107,8 +107,11 @@ def test_the_same_questions_are_measured_with_and_without(filled: Runtime, queri
 
     plain, helped, *rest = report.rows
     assert [row.name for row in report.rows] == ["bm25", "bm25 + contexts", "bm25 bare", "whitespace", "bigrams"]
-    assert (plain.figures.means["hit@20"], helped.figures.means["hit@20"]) == (0.5, 1.0)
-    assert (plain.by_kind["context"].means["hit@20"], helped.by_kind["context"].means["hit@20"]) == (0.0, 1.0)
+    assert (plain.figures.means["hit@20"].value, helped.figures.means["hit@20"].value) == (0.5, 1.0)
+    assert (plain.by_kind["context"].means["hit@20"].value, helped.by_kind["context"].means["hit@20"].value) == (
+        0.0,
+        1.0,
+    )
     assert helped.gaps is not None
     assert helped.gaps["hit@20"].value == -0.5
     assert calls == [(done, 6) for done in range(1, 7)]
@@ -136,6 +139,6 @@ def test_hand_written_contexts_help_on_the_scene_benchmark(runtime: Runtime, rea
     report = run_arms(runtime, bench / "queries.jsonl", contexts=bench / "contexts.jsonl")
 
     assert (report.queries, report.missing) == (100, ())
-    plain, helped, *_others = (row.figures.means for row in report.rows)
+    plain, helped, *_others = (row.figures.values_json() for row in report.rows)
     assert helped["hit@20"] > plain["hit@20"]
     assert helped["mrr@10"] > plain["mrr@10"]

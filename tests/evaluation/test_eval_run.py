@@ -10,7 +10,7 @@ import pytest
 from subtitle_rag.domain import UsageError
 from subtitle_rag.evaluation.arms import NO_MODEL, Arm
 from subtitle_rag.evaluation.eval_run import run_arms
-from subtitle_rag.evaluation.metrics import METRICS, MetricMeans
+from subtitle_rag.evaluation.metrics import METRICS, Mean, MetricMeans
 from subtitle_rag.evaluation.report import EvalReport, Row, render_report
 from subtitle_rag.runtime import Runtime
 
@@ -43,8 +43,8 @@ def test_a_library_is_measured(filled: Runtime, tmp_path: Path) -> None:
     assert [row.name for row in report.rows] == ["bm25", "bm25 bare", "whitespace", "bigrams"]
     ours = report.rows[0]
     assert report.queries == 3
-    assert ours.figures.means["hit@1"] == pytest.approx(2 / 3)
-    assert {kind: (some.n, some.means["hit@1"]) for kind, some in ours.by_kind.items()} == {
+    assert ours.figures.means["hit@1"].value == pytest.approx(2 / 3)
+    assert {kind: (some.n, some.means["hit@1"].value) for kind, some in ours.by_kind.items()} == {
         "keyword": (1, 1.0),
         "by id": (1, 1.0),
         "hopeless": (1, 0.0),
@@ -52,7 +52,7 @@ def test_a_library_is_measured(filled: Runtime, tmp_path: Path) -> None:
     assert progress_calls == [(done, 6) for done in range(1, 7)]
     assert "| search: scenes | kind | n | hit@1 | hit@5 | hit@20 | mrr@10 |" in render_report(report)
     assert ours.scenes is not None
-    assert ours.scenes.figures.means["hit@1"] == pytest.approx(2 / 3)
+    assert ours.scenes.figures.means["hit@1"].value == pytest.approx(2 / 3)
     assert (report.missing, report.left_out, report.refused) == ((), (), ())
 
 
@@ -62,9 +62,9 @@ def test_the_baselines_are_compared(filled: Runtime, tmp_path: Path) -> None:
 
     rows = {row.name: row for row in run_arms(filled, path).rows}
 
-    assert rows["whitespace"].figures.means["hit@20"] == 0.0
-    assert rows["bigrams"].figures.means["hit@1"] == 1.0
-    assert rows["bm25"].figures.means["hit@5"] == 1.0
+    assert rows["whitespace"].figures.means["hit@20"].value == 0.0
+    assert rows["bigrams"].figures.means["hit@1"].value == 1.0
+    assert rows["bm25"].figures.means["hit@5"].value == 1.0
     gaps = rows["whitespace"].gaps
     assert gaps is not None
     assert (gaps["hit@5"].value, gaps["hit@5"].interval) == (1.0, (1.0, 1.0))
@@ -83,7 +83,7 @@ def test_missing_videos_are_told_and_do_not_count(filled: Runtime, tmp_path: Pat
     assert report.queries == 1
     assert report.missing == ("없는 영상.srt",)
     assert report.left_out == ("q2",)
-    assert report.rows[0].figures.means["failure@20"] == 0.0
+    assert report.rows[0].figures.means["failure@20"].value == 0.0
     assert "없는 영상.srt" in render_report(report)
 
 
@@ -109,7 +109,7 @@ def test_a_refused_query_counts_as_not_found(filled: Runtime, tmp_path: Path) ->
 
     assert report.refused == ("q1",)
     assert report.queries == 2
-    assert [row.figures.means["hit@20"] for row in report.rows] == [0.5, 0.5, 0.0, 0.5]
+    assert [row.figures.means["hit@20"].value for row in report.rows] == [0.5, 0.5, 0.0, 0.5]
     assert "q1" in render_report(report)
 
 
@@ -122,7 +122,7 @@ def test_another_track_of_a_video_is_recognised_by_its_id(runtime: Runtime, tmp_
     report = run_arms(runtime, write(tmp_path, line("q1", "메밀국수", ("국수 [abcdefghij1].vtt", 0, 60))))
 
     assert report.missing == ()
-    assert report.rows[0].figures.means["hit@1"] == 1.0
+    assert report.rows[0].figures.means["hit@1"].value == 1.0
 
 
 def test_the_json_is_what_the_contract_says(filled: Runtime, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_the_json_is_what_the_contract_says(filled: Runtime, tmp_path: Path) -> 
 
 
 def test_a_table_stands_whatever_the_kinds_are_called() -> None:
-    figures = MetricMeans(1, dict.fromkeys(METRICS, 0.5), dict.fromkeys(METRICS, (0.25, 0.75)))
+    figures = MetricMeans(1, dict.fromkeys(METRICS, Mean(0.5, (0.25, 0.75))))
     row = Row(Arm("bm25", NO_MODEL, ("bm25",)), figures, {"a|b\n\x1bc": figures, "all": figures})
 
     table = render_report(EvalReport(1, (row,), refused=("q\x1b[2J",)))
@@ -213,7 +213,7 @@ def test_a_korquad_file_brings_its_own_library(
 
     assert report.queries == 3
     assert [row.name for row in report.rows] == ["bm25", "bm25 bare", "whitespace", "bigrams"]
-    assert report.rows[0].figures.means["hit@1"] == 1.0
+    assert report.rows[0].figures.means["hit@1"].value == 1.0
     assert runtime.library.counts().videos == 0
     assert list(scratch.iterdir()) == []
     assert render_report(report).count("| all |") == 4  # a table of windows, none of scenes: the times are invented
@@ -227,6 +227,6 @@ def test_the_scene_benchmark_beats_both_baselines(runtime: Runtime, real_data: P
     report = run_arms(runtime, real_data / "scene_bench" / "queries.jsonl")
 
     assert (report.queries, report.missing) == (100, ())
-    ours, *baselines = (row.figures.means["mrr@10"] for row in report.rows)
+    ours, *baselines = (row.figures.means["mrr@10"].value for row in report.rows)
     assert len(baselines) == 3
     assert all(ours > baseline for baseline in baselines)

@@ -118,26 +118,26 @@ def test_a_relative_change_has_the_interval_of_the_paired_bootstrap() -> None:
 
 @pytest.mark.parametrize(("interval", "real"), [((0.1, 0.2), True), ((-0.2, -0.1), True), ((0.0, 0.2), False)])
 def test_a_difference_is_real_where_its_interval_leaves_0_out(interval: tuple[float, float], real: bool) -> None:
-    assert metrics.Gap(0.0, interval).is_real is real
+    assert metrics.Mean(0.0, interval).is_real is real
 
 
 def test_intervals_are_the_same_every_time() -> None:
     values = np.random.default_rng(1).random((50, len(METRICS)))
-    first = metrics.intervals(values)
-    metrics.intervals(values[:7])
+    first = metrics.means(values)
+    metrics.means(values[:7])
 
-    assert metrics.intervals(values) == first
+    assert metrics.means(values) == first
 
 
 def test_an_interval_is_about_two_standard_errors_wide() -> None:
     values = np.zeros((400, len(METRICS)))
     values[:200] = 1.0
 
-    low, high = metrics.intervals(values)["hit@1"]
+    low, high = metrics.means(values)["hit@1"].interval
 
     error = 0.5 / math.sqrt(400)
     assert (low, high) == pytest.approx((0.5 - 1.96 * error, 0.5 + 1.96 * error), abs=0.006)
 
 
 def test_a_constant_has_an_interval_without_width() -> None:
-    assert metrics.intervals(np.full((9, len(METRICS)), 0.25))["mrr@10"] == pytest.approx((0.25, 0.25))
+    assert metrics.means(np.full((9, len(METRICS)), 0.25))["mrr@10"].interval == pytest.approx((0.25, 0.25))

@@ -115,7 +115,7 @@ def scores(
             ]
             for arm in arms
         ]
-    return [metrics.means(metrics.per_question(questions.windows, some))["mrr@10"] for some in rankings]
+    return [metrics.means(metrics.per_question(questions.windows, some))["mrr@10"].value for some in rankings]
 
 
 @pytest.mark.campaign(part="data")

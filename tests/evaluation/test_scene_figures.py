@@ -4,7 +4,7 @@ import pytest
 
 from subtitle_rag.evaluation.metrics import GoldWindows
 from subtitle_rag.evaluation.questions import Gold, GoldSet, Question
-from subtitle_rag.evaluation.scene_figures import SCENE_METRICS, ShownScene, jump_gap, measure
+from subtitle_rag.evaluation.scene_figures import SCENE_METRICS, ShownScene, jump_gain, measure
 
 ONE, TWO = frozenset({0}), frozenset({1})
 
@@ -25,10 +25,10 @@ def test_a_scene_counts_once_with_every_range_that_its_windows_show() -> None:
 
     overall, by_kind = measure(gold("keyword"), [scenes])
 
-    means = overall.figures.means
+    means = overall.figures.values_json()
     assert (means["hit@1"], means["hit@5"], means["mrr@10"]) == (0.0, 1.0, 0.5)
     assert means["recall@20"] == 0.5
-    assert set(means) == set(overall.figures.ci95) == set(SCENE_METRICS)
+    assert set(means) == set(overall.figures.intervals_json()) == set(SCENE_METRICS)
     assert by_kind == {"keyword": overall}
 
 
@@ -68,12 +68,12 @@ def test_jumps_of_two_searches_are_compared_where_both_have_a_right_scene() -> N
     these = [scenes(100), scenes(100), scenes(60), scenes(100), []]
     those = [scenes(60), scenes(100), scenes(60), [shown("x", start=0, end=60, at=0)], scenes(60)]
 
-    gap = jump_gap(gold(*["keyword"] * 5), these, those)
+    gap = jump_gain(gold(*["keyword"] * 5), these, those)
 
     assert gap
     assert gap.value == pytest.approx(1 / 3)
     assert gap.interval == (0.0, 1.0)
-    assert jump_gap(gold("keyword"), [[]], [scenes(100)]) is None
+    assert jump_gain(gold("keyword"), [[]], [scenes(100)]) is None
 
 
 def test_lengths_are_those_of_all_scenes() -> None:
@@ -87,7 +87,7 @@ def test_lengths_are_those_of_all_scenes() -> None:
 def test_nothing_shown_has_no_length_and_no_jump() -> None:
     overall, _by_kind = measure(gold("keyword"), [[]])
 
-    assert overall.figures.means["hit@20"] == 0.0
+    assert overall.figures.means["hit@20"].value == 0.0
     assert overall.to_json()["length_s"] == {"p50": None, "p90": None}
     assert overall.to_json()["jump_s"] == {
         "n": 0,

@@ -1,6 +1,6 @@
 """`eval judge`: judgements of scenes and answers by a local model, with `--arms` of several searches."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import FILE_PATH, complete_context_models, retrievers_option, runtime_outcome
 from subtitle_rag.evaluation.arms import parse_retrievers
 from subtitle_rag.evaluation.judged_arms import (
-    DEPTHS,
+    FAILURES,
     AnswerStored,
     ArmFigures,
     ArmsCost,
@@ -23,7 +23,8 @@ from subtitle_rag.evaluation.judged_arms import (
 from subtitle_rag.evaluation.judging import JudgeReport, choose_judge, judge, judge_cases
 from subtitle_rag.evaluation.measures import MEASURES
 from subtitle_rag.evaluation.published_arms import ArmsRequest, parse_arms
-from subtitle_rag.evaluation.report import REAL, gap_text, interval_text, markdown_table, missing_videos
+from subtitle_rag.evaluation.report import missing_videos
+from subtitle_rag.evaluation.tables import REAL, Table, gain_cell, share_cell
 from subtitle_rag.evaluation.verbs.make_questions import evaluation_lock
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.llm import Llm, ModelInfo, host_with
@@ -123,12 +124,13 @@ def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
     yield _("Judge: {model} ({digest}), prompt {prompt}").format(
         model=judge["model"], digest=judge["digest"][:12], prompt=judge["prompt"]
     )
-    rows = [(_("measure"), _("mean"), "n", _("errors"), _("left out"), _("method"))]
+    columns = [_("measure"), _("mean"), "n", _("errors"), _("left out"), _("method")]
+    rows = []
     for name, figures in report.measures.items():
         mean = "–" if figures.mean is None else f"{figures.mean:.3f}"
         tallies = (_tally(figures.errors), _tally(figures.left_out))
         rows.append((name, mean, str(len(figures.scores)), *tallies, figures.method))
-    yield from output.table(rows, right=frozenset({1, 2}))
+    yield from Table(columns, rows, text=(0, 3, 4, 5)).lines()
     yield stage_runs.cost(report.cost.prompt_tokens, report.cost.tokens, report.cost.ms)
     yield _(
         "The figures of a small judge can only be compared with another run of the same judge over the same questions."
@@ -178,27 +180,8 @@ def _arms_lines(report: "ArmsReport", judged_path: Path) -> Iterator[str]:
     for name, reason in report.left_out.items():
         yield _("{arm} is left out: {reason}").format(arm=name, reason=reason)
     if report.rows:
-        measures = MEASURES
-        failures = [f"failure@{depth}" for depth in DEPTHS]
-        columns = [_("arm"), _("search"), *measures, *failures, _("published failure@20"), _("calls"), _("tokens"), "s"]
-        rows = []
-        for row in report.rows:
-            means = [
-                f"{100 * gap.value:.1f} {interval_text(gap.interval)}" if gap else "–"
-                for gap in (*(row.measures[name] for name in measures), *row.failures.values())
-            ]
-            published = f"{100 * row.arm.published[0]:.1f}" if row.arm.published else ""
-            tokens = row.cost.prompt_tokens + row.cost.tokens
-            cost = [f"{row.cost.calls:,}", f"{tokens:,}", f"{row.cost.ms / 1000:,.0f}"]
-            rows.append([row.arm.name, _search(row), *means, published, *cost])
-        yield from (*markdown_table(columns, rows, text_columns=2), "")
-        names = [*measures, *failures]
-        gains = []
-        for before, row in pairwise(report.rows):
-            gaps = [gap_text(row.gains[name]) if name in row.gains else "–" for name in names]
-            gains.append([row.arm.name, before.arm.name, *gaps])
-        if gains:
-            yield from (*markdown_table([_("arm"), _("compared with"), *names], gains, text_columns=2), "")
+        for table in (_arm_table(report.rows), _gain_table(report.rows)):
+            yield from (*table.markdown(), *([""] if table.rows else []))
         yield _("Means in % with 95 % intervals. {mark} marks a difference whose interval leaves 0 out.").format(
             mark=f"`{REAL}`"
         )
@@ -218,6 +201,27 @@ def _arms_lines(report: "ArmsReport", judged_path: Path) -> Iterator[str]:
     yield _("Scenes and answers are in {answers}, judgements in {judgements}").format(
         answers=arms_path(judged_path), judgements=judged_path
     )
+
+
+def _arm_table(rows: "Sequence[ArmFigures]") -> Table:
+    columns = [_("arm"), _("search"), *MEASURES, *FAILURES, _("published failure@20"), _("calls"), _("tokens"), "s"]
+    cells = []
+    for row in rows:
+        means = [share_cell(mean, "–") for mean in (*row.measures.values(), *row.failures.values())]
+        published = f"{100 * row.arm.published[0]:.1f}" if row.arm.published else ""
+        tokens = row.cost.prompt_tokens + row.cost.tokens
+        cost = [f"{row.cost.calls:,}", f"{tokens:,}", f"{row.cost.ms / 1000:,.0f}"]
+        cells.append([row.arm.name, _search(row), *means, published, *cost])
+    return Table(columns, cells, text=(0, 1))
+
+
+def _gain_table(rows: "Sequence[ArmFigures]") -> Table:
+    names = [*MEASURES, *FAILURES]
+    cells = [
+        [row.arm.name, before.arm.name, *(gain_cell(row.gains.get(name), "–") for name in names)]
+        for before, row in pairwise(rows)
+    ]
+    return Table([_("arm"), _("compared with"), *names], cells, text=(0, 1))
 
 
 def _search(row: "ArmFigures") -> str:

@@ -17,6 +17,7 @@ from subtitle_rag.evaluation.generate_questions import (
     Review,
     make_questions,
 )
+from subtitle_rag.evaluation.tables import Table
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 
@@ -89,9 +90,7 @@ def _made_lines(report: "MakeReport", file: Path) -> Iterator[str]:
     yield n_(
         "{n} new question, {all} in {path}:", "{n} new questions, {all} in {path}:", report.new, all=total, path=file
     )
-    yield from output.table(
-        [(f"  {kind}", str(number)) for kind, number in report.by_kind.items()], right=frozenset({1})
-    )
+    yield from Table((), [(f"  {kind}", str(number)) for kind, number in report.by_kind.items()]).lines()
     if report.spanning:
         yield n_("{n} of them spans two videos.", "{n} of them span two videos.", report.spanning)
     if report.videos is not None:
@@ -100,7 +99,7 @@ def _made_lines(report: "MakeReport", file: Path) -> Iterator[str]:
         yield _("Refused:")
         reasons = {code: _(REASONS[code]) if code in REASONS else code for code in report.refused}
         rows = [(f"  {reasons[code]}", str(number)) for code, number in report.refused.items()]
-        yield from output.table(rows, right=frozenset({1}))
+        yield from Table((), rows).lines()
     yield stage_runs.cost(report.cost.prompt_tokens, report.cost.tokens, report.cost.ms)
     if total:
         yield _("Review them before you use them: subtitle-rag eval make {path} --review").format(path=file)
@@ -117,7 +116,7 @@ def _review(file: Path) -> output.Outcome:
     counts = review.counts()
     titles = {"kept": _("Kept"), "edited": _("Edited"), "dropped": _("Dropped"), "open": _("Not looked at")}
     rows = [(title, str(counts[name])) for name, title in titles.items()]
-    return output.Outcome({"path": str(file), "review": counts}, output.table(rows, right=frozenset({1})))
+    return output.Outcome({"path": str(file), "review": counts}, Table((), rows).lines())
 
 
 def _question_lines(entry: Mapping[str, Any], position: str) -> Iterator[str]:

@@ -1,0 +1,69 @@
+"""Tables of figures with their intervals: aligned lines for a terminal, or Markdown.
+
+A report says which columns and rows there are. How a figure, its interval and its mark are written is said here alone.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from subtitle_rag import output
+from subtitle_rag.domain import tidy
+from subtitle_rag.evaluation.metrics import Mean
+
+REAL = "*"
+"""Marks a difference whose interval leaves 0 out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells under the titles of their columns; it is empty without rows."""
+
+    columns: Sequence[str]
+    """Empty for a list of names with their numbers."""
+    rows: Sequence[Sequence[str]]
+    text: Collection[int] = (0,)
+    """Columns of text, which align at their left; all others hold figures."""
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines for a terminal."""
+        rows = [self.columns, *self.rows] if self.columns else self.rows
+        return output.table(rows, right=frozenset(range(len(rows[0]))) - {*self.text})
+
+    def markdown(self) -> list[str]:
+        rule = ["---" if at in self.text else "---:" for at in range(len(self.columns))]
+        return [_line(self.columns), f"|{'|'.join(rule)}|", *map(_line, self.rows)] if self.rows else []
+
+
+def markdown(*parts: Sequence[str] | Table) -> str:
+    """Return a Markdown document: the tables, and the parts that have lines, with an empty line between them."""
+    texts = [part.markdown() if isinstance(part, Table) else part for part in parts]
+    return "\n\n".join("\n".join(lines) for lines in texts if lines) + "\n"
+
+
+def _line(cells: Sequence[str]) -> str:
+    # kinds come from the user's file, whatever that holds
+    return "| " + " | ".join(tidy(cell).replace("|", "\\|") for cell in cells) + " |"
+
+
+def share_cell(mean: Mean | None, missing: str = "", digits: int = 1) -> str:
+    """Return a share in %, with its interval."""
+    return f"{100 * mean.value:.{digits}f} {_interval(mean)}" if mean else missing
+
+
+def gain_cell(gain: Mean | None, missing: str = "") -> str:
+    """Return the difference of two shares in %, with its interval and mark."""
+    return f"{100 * gain.value:+.1f} {_interval(gain)}{_mark(gain)}" if gain else missing
+
+
+def change_cell(change: Mean | None) -> str:
+    """Return a relative change, with its interval and mark."""
+    return f"{100 * change.value:+.0f} % {_interval(change)}{_mark(change)}" if change else ""
+
+
+def _interval(mean: Mean) -> str:
+    low, high = mean.interval
+    return f"[{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def _mark(gain: Mean) -> str:
+    return f" {REAL}" if gain.is_real else ""
