@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from subtitle_rag.captions import Source, read_typed, suffix_list
+from subtitle_rag.captions import Source, TypedText, read_typed, suffix_list
 from subtitle_rag.domain import UsageError, tidy
 
 
@@ -17,21 +17,33 @@ class IndexRequest:
     sources: tuple[Source, ...] = ()
 
 
+def read_captions_text(text: str) -> TypedText:
+    """Return the caption files or the sources that a text names.
+
+    Raises:
+        UsageError: `unsupported_url`; `page_to_hear` for a site whose videos can only be listened to.
+    """
+    typed = read_typed(text)
+    if page := typed.page:
+        raise UsageError("page_to_hear", url=page.url, site=page.channel, line=f"subtitle-rag listen {page.url}")
+    return typed
+
+
 def parse_request(texts: Iterable[str], wants_list: Callable[[Source], bool] = lambda _source: False) -> IndexRequest:
     """Return what these texts name. `wants_list` tells whether a video's link means the list that it names, too.
 
     Raises:
-        UsageError: `unsupported_source` for what is neither, `unsupported_url`.
+        UsageError: `unsupported_source` for what is neither, `unsupported_url`, `page_to_hear`.
     """
     paths: list[Path] = []
     sources: list[Source] = []
     for text in texts:
-        paths_of_text, addresses = read_typed(text)
-        sources += [video_or_list(address, wants_list) for address in addresses]
-        if not addresses:
-            if not paths_of_text or not all(os.path.lexists(path) for path in paths_of_text):
+        typed = read_captions_text(text)
+        sources += [video_or_list(source, wants_list) for source in typed.sources]
+        if not typed.sources:
+            if not typed.paths or not all(os.path.lexists(path) for path in typed.paths):
                 raise UsageError("unsupported_source", source=tidy(text), formats=suffix_list())
-            paths += paths_of_text
+            paths += typed.paths
     return IndexRequest(tuple(paths), tuple(dict.fromkeys(sources)))
 
 

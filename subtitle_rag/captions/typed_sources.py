@@ -6,29 +6,36 @@ Files go first, since folders can be named like handles and ids. An address is p
 import os
 import shlex
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from subtitle_rag.captions.addresses import Source, parse_addresses
 from subtitle_rag.captions.sound_sites import find_page
-from subtitle_rag.domain import UsageError
+from subtitle_rag.domain import Video
 from subtitle_rag.platforms import on_windows
 
 
-def read_typed(text: str) -> tuple[list[Path], tuple[Source, ...]]:
-    """Return the paths that a text names, and without any that exists the sources of its addresses.
+class TypedText(NamedTuple):
+    """What a text names: a page, else sources, else paths, which may be missing ones."""
 
-    Paths without sources may be missing ones.
+    paths: list[Path]
+    sources: tuple[Source, ...] = ()
+    page: Video | None = None
+    """The video of a site beside YouTube: it can only be listened to."""
+
+
+def read_typed(text: str) -> TypedText:
+    """Return what a text names; addresses count where its paths do not exist.
 
     Raises:
-        UsageError: `unsupported_url`, for an address that names no source; `page_to_hear` for one of a site whose
-            videos can only be listened to.
+        UsageError: `unsupported_url`, for an address that names no source.
     """
     paths = typed_paths(text)
     if all(os.path.lexists(path) for path in paths):
-        return paths, ()
+        return TypedText(paths)
     if page := find_page(text):
-        raise UsageError("page_to_hear", url=page.url, site=page.channel, line=f"subtitle-rag listen {page.url}")
-    return paths, parse_addresses(text)
+        return TypedText([], page=page)
+    return TypedText(paths, parse_addresses(text))
 
 
 def typed_paths(text: str) -> list[Path]:

@@ -10,7 +10,7 @@ import random
 import threading
 import time
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any
@@ -105,50 +105,18 @@ class _EndedError(Exception):
     """The run ends early."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fetcher:
-    """Fetches captions from YouTube into a library."""
-
-    library: Library
-    indexer: Indexer
-    settings: YoutubeSettings
-    stop: threading.Event
-    """Set from another thread, it ends a run at the next video and every wait at once."""
-
-    def run(
-        self, requests: Iterable[FetchRequest], options: RunOptions | None = None
-    ) -> Generator[IndexEvent, None, None]:
-        """Carry out the requests. The last event is the `IndexReport`.
-
-        Raises:
-            BusyError: `youtube_busy`, and those of the library.
-            FetchError: `cookies_unreadable`.
-        """
-        report = IndexReport()
-        with (
-            # two runs would double the rate of requests
-            hold_lock(self.library.path.parent, "youtube"),
-            YouTube(self.settings, self.stop.wait) as youtube,
-            logged_stage(logger, "fetching") as counts,
-        ):
-            run = _Run(self.library, self.indexer, youtube, self.settings, self.stop, options or RunOptions())
-            for event in run.events(requests):
-                report.count(event)
-                counts.update(counts_of(report))
-                yield event
-        yield report
-
-
 @dataclass(slots=True)
-class _Run:
-    """One run: its throttle, its rests and its queue."""
+class Fetcher:
+    """Fetches captions from YouTube into a library, in one run: its throttle, its rests and its queue."""
 
     library: Library
     indexer: Indexer
-    youtube: YouTube
     settings: YoutubeSettings
     stop: threading.Event
-    options: RunOptions
+    """Set from another thread, it ends the run at the next video and every wait at once."""
+    options: RunOptions = field(default=RunOptions(), init=False)
+    youtube: YouTube = field(init=False)
+    """The session, while the run lasts."""
     requested_ids: set[str] = field(default_factory=set)
     deferred: deque[tuple[str, SourceOptions]] = field(default_factory=deque)
     """Videos whose refusal made the queue rest. They go to its end, since one of them may be refused for ever."""
@@ -160,22 +128,44 @@ class _Run:
     """Code of the latest refusals, and their number."""
     rests: int = 0
 
+    def run(
+        self, requests: Iterable[FetchRequest], options: RunOptions | None = None
+    ) -> Generator[IndexEvent, None, None]:
+        """Carry out the requests, once. The last event is the `IndexReport`.
+
+        Raises:
+            BusyError: `youtube_busy`, and those of the library.
+            FetchError: `cookies_unreadable`.
+        """
+        self.options = options or self.options
+        report = IndexReport()
+        with (
+            # two runs would double the rate of requests
+            hold_lock(self.library.path.parent, "youtube"),
+            YouTube(self.settings, self.stop.wait) as self.youtube,
+            logged_stage(logger, "fetching") as counts,
+        ):
+            for event in self._events(list(requests)):
+                report.count(event)
+                counts.update(counts_of(report))
+                yield event
+        yield report
+
     @property
-    def usual_options(self) -> SourceOptions:
+    def _usual_options(self) -> SourceOptions:
         """The options of what has none of its own."""
         return SourceOptions(languages=self.settings.languages)
 
-    def events(self, requests: Iterable[FetchRequest]) -> Iterator[IndexEvent]:
+    def _events(self, requests: Sequence[FetchRequest]) -> Iterator[IndexEvent]:
         try:
             yield from self.indexer.finish()
-            requests = list(requests)
             self._put_due(requests)
             yield from self._wait_for_stored_rest()
             for request in requests:
                 fetch = self._video_request if request.source.kind == "video" else self._list_request
                 yield from fetch(request)
             if self.options.include_due:
-                yield from self._due(None, self.usual_options)
+                yield from self._due(None, self._usual_options)
             while self.deferred:
                 yield from self._video(*self.deferred.popleft())
         except _EndedError:
@@ -202,7 +192,7 @@ class _Run:
     def _list_languages(self, video_id: str) -> SourceOptions:
         """Return the languages of the list that names a video. Its other options do not hold for a single video."""
         lister = self.library.sources.lister(video_id)
-        listed = lister.options if lister else self.usual_options
+        listed = lister.options if lister else self._usual_options
         return SourceOptions(languages=listed.languages, translated=listed.translated)
 
     def _list_request(self, request: FetchRequest) -> Iterator[IndexEvent]:
@@ -225,7 +215,7 @@ class _Run:
     def _list(self, request: FetchRequest) -> Iterator[IndexEvent]:
         sources, source = self.library.sources, request.source
         stored = sources.find(source.url)
-        options = request.options or (stored.options if stored else self.usual_options)
+        options = request.options or (stored.options if stored else self._usual_options)
         listing = self.youtube.listing(
             source, options.tabs or self.settings.tabs, stored.channel_id if stored else None
         )

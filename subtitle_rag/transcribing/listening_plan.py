@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
-from subtitle_rag.captions import files, find_media, find_page, read_typed, site_of
+from subtitle_rag.captions import files, find_media, read_typed, site_of
 from subtitle_rag.domain import FetchError, UsageError, Video, tidy
 from subtitle_rag.library import listening_rate, resolve_name
 from subtitle_rag.listening import sound_lengths_ms
 
 if TYPE_CHECKING:
-    from subtitle_rag.captions import Source
+    from subtitle_rag.captions import Source, TypedText
     from subtitle_rag.library import Library
 
 USUAL_RATE = 1.0
@@ -61,7 +61,7 @@ def videos_to_fetch(library: "Library", texts: Iterable[str]) -> "tuple[Source, 
     Raises:
         UsageError: `unsupported_url`.
     """
-    sources = [source for text in texts if find_page(text) is None for source in read_typed(text)[1]]
+    sources = [source for text in texts for source in read_typed(text).sources]
     return tuple(s for s in sources if s.kind == "video" and library.video(s.key) is None)
 
 
@@ -77,9 +77,10 @@ def plan_listening(library: "Library", texts: Iterable[str], *, again: bool = Fa
     silent: dict[str, Video] = {}
     captioned: dict[str, Video] = {}
     for text in texts:
-        media = _silent_media(text)
+        typed = read_typed(text)
+        media = _silent_media(typed)
         if media is None:
-            uncaptioned, with_captions = _named_videos(library, text, again)
+            uncaptioned, with_captions = _named_videos(library, text, typed, again)
             to_hear |= uncaptioned
             captioned |= with_captions
             continue
@@ -91,23 +92,23 @@ def plan_listening(library: "Library", texts: Iterable[str], *, again: bool = Fa
     return ListeningPlan(tuple(newest), tuple(silent.values()), tuple(captioned.values()), again)
 
 
-def _silent_media(text: str) -> Sequence[Video] | None:
+def _silent_media(typed: "TypedText") -> Sequence[Video] | None:
     """Return the page, or the films without captions, that a text names; None where it names what the library has."""
-    page = find_page(text)
-    if page:
-        return [page]
-    paths, sources = read_typed(text)
-    is_here = paths and not sources and all(path.exists() for path in paths)
-    return files.silent_films(paths) if is_here else None
+    if typed.page:
+        return [typed.page]
+    is_here = typed.paths and not typed.sources and all(path.exists() for path in typed.paths)
+    return files.silent_films(typed.paths) if is_here else None
 
 
-def _named_videos(library: "Library", text: str, again: bool) -> tuple[dict[str, Video], dict[str, Video]]:
+def _named_videos(
+    library: "Library", text: str, typed: "TypedText", again: bool
+) -> tuple[dict[str, Video], dict[str, Video]]:
     """Return the library's videos of a name or an address by their ids: those to hear, and those with captions.
 
     Raises:
-        UsageError: `nothing_to_hear`, `unsupported_url`.
+        UsageError: `nothing_to_hear`.
     """
-    matches = resolve_name(library, text, read_typed(text)[1])
+    matches = resolve_name(library, text, typed.sources)
     if not matches:
         raise UsageError("nothing_to_hear", source=tidy(text))
     named_ids = set(matches.videos) if not (matches.channels or matches.sources) else set()
@@ -133,11 +134,10 @@ def due_videos(library: "Library", text: str) -> list[str]:
         UsageError: `nothing_to_hear`.
     """
     due_ids = {each.video_id for each in library.listenings.due()} | library.listenings.failed()
-    page = find_page(text)
-    paths, sources = ([], ()) if page else read_typed(text)
-    ids = {page.id} if page else {video.id for video in files.silent_films([p for p in paths if p.exists()])}
+    typed = read_typed(text)
+    ids = {video.id for video in _silent_media(typed) or ()}
     if not ids:
-        matches = resolve_name(library, text, sources)
+        matches = resolve_name(library, text, typed.sources)
         ids = set(matches.videos) | _videos_of(library, matches.channels, [source.id for source in matches.sources])
     if not ids & due_ids:
         raise UsageError("nothing_to_hear", source=tidy(text))
