@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from subtitle_rag.captions import AddressList, Source, YouTube, parse_address, refusals
+from subtitle_rag.captions import AddressList, Source, YouTube, refusals
 from subtitle_rag.domain import ChannelCounted, FetchError, FetchEstimate, UsageError, natural_key, squeeze, tidy
 from subtitle_rag.fetching import estimate_text
 from subtitle_rag.library import channel_choice, hold_lock, put_channel_choice
@@ -71,7 +71,7 @@ def kept_choice(library: "Library") -> list[ChannelChoice]:
     choices = []
     for record in channel_choice(library):
         with suppress(UsageError):  # this version does not accept the address
-            source = replace(parse_address(record["url"]), tabs=tuple(record["tabs"]))
+            source = Source.from_record(record)
             is_video = source.kind == "video"
             present = library.video(source.key) if is_video else library.sources.find(source.url)
             is_followed = present is not None

@@ -37,7 +37,7 @@ from subtitle_rag.library import (
     put_fetched_alternative,
     put_last_sync,
 )
-from subtitle_rag.requests import IndexRequest
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.saved_searches import count_new
 from subtitle_rag.second_opinion import add_to_glossary
 from subtitle_rag.transcribing import (
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 def read_captions(
     runtime: "Runtime",
-    request: IndexRequest,
+    request: JobRequest,
     source_options: SourceOptions | None = None,
     run_options: fetching.RunOptions | None = None,
     stop: threading.Event | None = None,
@@ -84,6 +84,15 @@ def read_captions(
                 else:
                     yield event
     yield total
+
+
+def run_request(
+    runtime: "Runtime", request: JobRequest, stop: threading.Event | None = None
+) -> Generator[IndexEvent, None, None]:
+    """Read what a request names, or sync what is followed. Raises the errors of `read_captions`, `sync_sources`."""
+    if request.paths or request.sources:
+        return read_captions(runtime, request, stop=stop)
+    return sync_sources(runtime, without=request.without, stop=stop)
 
 
 def sync_sources(

@@ -1,20 +1,49 @@
-"""What a user asks to index: a text, typed, pasted or given as an argument, as files and sources on YouTube."""
+"""What a user asks for: a text, typed, pasted or given as an argument, as files and sources; and its record."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from subtitle_rag.captions import Source, TypedText, read_typed, suffix_list
+from subtitle_rag.captions import Source, TypedText, parse_address, read_typed, suffix_list
 from subtitle_rag.domain import UsageError, tidy
 
 
 @dataclass(frozen=True, slots=True)
-class IndexRequest:
-    """Caption files or folders, and sources on YouTube."""
+class JobRequest:
+    """Caption files or folders, and sources on YouTube; with neither, a sync of all that is followed."""
 
     paths: tuple[Path, ...] = ()
     sources: tuple[Source, ...] = ()
+    without: frozenset[int] = frozenset()
+    """Ids of followed sources that a sync leaves out."""
+
+    @classmethod
+    def of_address(cls, url: str) -> "JobRequest":
+        return cls(sources=(parse_address(url),))
+
+    @property
+    def source(self) -> Source | None:
+        """The source of a request with one; None for files and a sync."""
+        return self.sources[0] if self.sources else None
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the library's record of a request with one source at most."""
+        return {
+            "paths": [str(path) for path in self.paths],
+            "source": self.source.to_record() if self.source else None,
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "JobRequest":
+        """Read a record of `to_record`.
+
+        Raises:
+            UsageError: This version does not accept the address.
+        """
+        address = record["source"]
+        return cls(tuple(map(Path, record["paths"])), (Source.from_record(address),) if address else ())
 
 
 def read_captions_text(text: str) -> TypedText:
@@ -29,7 +58,7 @@ def read_captions_text(text: str) -> TypedText:
     return typed
 
 
-def parse_request(texts: Iterable[str], wants_list: Callable[[Source], bool] = lambda _source: False) -> IndexRequest:
+def parse_request(texts: Iterable[str], wants_list: Callable[[Source], bool] = lambda _source: False) -> JobRequest:
     """Return what these texts name. `wants_list` tells whether a video's link means the list that it names, too.
 
     Raises:
@@ -44,7 +73,7 @@ def parse_request(texts: Iterable[str], wants_list: Callable[[Source], bool] = l
             if not typed.paths or not all(os.path.lexists(path) for path in typed.paths):
                 raise UsageError("unsupported_source", source=tidy(text), formats=suffix_list())
             paths += typed.paths
-    return IndexRequest(tuple(paths), tuple(dict.fromkeys(sources)))
+    return JobRequest(tuple(paths), tuple(dict.fromkeys(sources)))
 
 
 def video_or_list(source: Source, wants_list: Callable[[Source], bool]) -> Source:

@@ -109,7 +109,7 @@ def index_(
 ) -> output.Outcome:
     from subtitle_rag import pipeline
     from subtitle_rag.captions import find_page
-    from subtitle_rag.requests import IndexRequest, parse_request
+    from subtitle_rag.requests import JobRequest, parse_request
 
     languages = _split(lang or "") or runtime.settings.youtube.languages
     source_options = _source_options(languages, limit, since, match, tabs, translated)
@@ -120,7 +120,7 @@ def index_(
         chosen = choose_sources(runtime, lists, choice)
         if not chosen:
             return output.Outcome(choice_values(runtime))
-        request = IndexRequest((), chosen)
+        request = JobRequest((), chosen)
     else:
         named = [text for text in sources if not (listen and find_page(text))]
         request = parse_request(named, _wants_list if playlist is None else lambda _source: bool(playlist))

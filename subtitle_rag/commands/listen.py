@@ -130,7 +130,7 @@ def listen_to(
 def _fetch_captions(runtime: "Runtime", targets: Sequence[str]) -> list[dict[str, Any]]:
     """Look for captions of videos on YouTube that the library lacks; return what failed but for missing captions."""
     from subtitle_rag import fetching, pipeline
-    from subtitle_rag.requests import IndexRequest
+    from subtitle_rag.requests import JobRequest
     from subtitle_rag.transcribing import videos_to_fetch
 
     sources = videos_to_fetch(runtime.library, targets)
@@ -138,7 +138,7 @@ def _fetch_captions(runtime: "Runtime", targets: Sequence[str]) -> list[dict[str
         return []
     entries = []
     options = fetching.RunOptions(patient=False)
-    for event in pipeline.read_captions(runtime, IndexRequest(sources=sources), run_options=options):
+    for event in pipeline.read_captions(runtime, JobRequest(sources=sources), run_options=options):
         if isinstance(event, VideoFailed) and event.code != "no_captions":
             entries.append(output.failure_entry(event))
             output.say_error(entries[-1])

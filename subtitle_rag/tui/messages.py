@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from subtitle_rag.domain import Answer, AnswerRequest, AppError, ChannelCounted, Evidence
     from subtitle_rag.library import Counts
     from subtitle_rag.pipeline import ListeningOffer
+    from subtitle_rag.requests import JobRequest
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.state import (
         ExtractorUpdate,
         FieldCheck,
         Job,
-        JobRequest,
         ModelDownload,
         QuestionTurn,
         Removal,

@@ -27,9 +27,10 @@ from subtitle_rag.tui.state import SearchPlace, clean, store_last_place
 if TYPE_CHECKING:
     from subtitle_rag.domain import AppError
     from subtitle_rag.pipeline import ListeningOffer
+    from subtitle_rag.requests import JobRequest
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
-    from subtitle_rag.tui.state import Job, JobRequest
+    from subtitle_rag.tui.state import Job
 
 
 class AppWiring:

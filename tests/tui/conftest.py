@@ -25,6 +25,7 @@ from subtitle_rag.config import settings as config
 from subtitle_rag.config.settings import LlmSettings, ModelSettings, Settings, YoutubeSettings
 from subtitle_rag.domain import Line, Video
 from subtitle_rag.library.app_state import forget_searches
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.retrieval.search.searcher import SearchResult
@@ -34,7 +35,6 @@ from subtitle_rag.tui.controllers import jobs, removals
 from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.stage_progress import ContextProgress, StageName
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.widgets import preview, result_pane

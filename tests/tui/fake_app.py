@@ -7,9 +7,9 @@ from typing import Any
 from textual.message import Message
 
 from subtitle_rag.domain import AppError
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.tui.controllers.removals import RemovalController
 from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.stage_progress import Stages
 
 

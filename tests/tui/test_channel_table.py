@@ -11,12 +11,12 @@ from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.domain import Video
 from subtitle_rag.library.overview import ChannelState
 from subtitle_rag.library.sources import SourceOptions
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import stage_threads
 from subtitle_rag.tui.messages import StageEnded
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.query_filters import in_video
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
 from subtitle_rag.tui.widgets.footer import KeyBar
@@ -238,7 +238,7 @@ class TestDoing:
         empty.settings = replace(empty.settings, youtube=unpaced())
         async with running(SubtitleApp(empty), size=(120, 40)) as (app, pilot):
             for address in (KITCHEN, "@second"):
-                app.jobs.start(JobRequest(source=parse_address(address)))
+                app.jobs.start(JobRequest(sources=(parse_address(address),)))
                 await settle(pilot)
             screen = await opened(pilot, app)
             assert "u" not in app.screen.active_bindings  # on the row of them all
@@ -259,7 +259,7 @@ class TestDoing:
         youtube.add(kitchen(*clips(2)), Playlist(list_id, "모음", clips(2)))
         empty.settings = replace(empty.settings, youtube=unpaced())
         async with running(SubtitleApp(empty), size=(120, 40)) as (app, pilot):
-            app.jobs.start(JobRequest(source=parse_address(f"https://www.youtube.com/playlist?list={list_id}")))
+            app.jobs.start(JobRequest(sources=(parse_address(f"https://www.youtube.com/playlist?list={list_id}"),)))
             await settle(pilot)
             screen = await opened(pilot, app)
             assert names(screen.tables.channels) == ["All videos", "Playlist: 모음", "느린 부엌"]
@@ -294,7 +294,7 @@ class TestDoing:
         hold = youtube.hold("timedtext", after=1)
         empty.settings = replace(empty.settings, youtube=unpaced())
         async with running(SubtitleApp(empty), size=(120, 40)) as (app, pilot):
-            app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
+            app.jobs.start(JobRequest(sources=(parse_address(KITCHEN),)))
             await until(pilot, lambda: app.screen is app.search_screen and hold.arrived.is_set())
             await pilot.press("f4", "tab")
             await until(

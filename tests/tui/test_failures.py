@@ -10,10 +10,10 @@ from textual.widgets import Static
 from subtitle_rag import player
 from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.library.sources import SourceOptions
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.library_tables import VideoTable
 from tests.stand_ins.youtube import Caption, Clip, StandIn
 from tests.tui.conftest import (
@@ -77,7 +77,7 @@ def states(app: SubtitleApp) -> dict[str, str]:
 async def brought(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:
     """What the channel has, and the cursor in the table of videos."""
     await settle(pilot)
-    app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
+    app.jobs.start(JobRequest(sources=(parse_address(KITCHEN),)))
     await settle(pilot)
     if not isinstance(app.screen, LibraryScreen):
         await press(pilot, "f4")
@@ -192,7 +192,7 @@ class TestRetrying:
             clip.captions[:] = [Caption()]
             youtube.add(Clip("another0000", "다른 영상"))
             hold = youtube.hold("timedtext")
-            app.jobs.start(JobRequest(source=parse_address("https://youtu.be/another0000")))
+            app.jobs.start(JobRequest(sources=(parse_address("https://youtu.be/another0000"),)))
             await until(pilot, hold.arrived.is_set)
             await pilot.press("r", "r")
             await until(pilot, lambda: "+1 waiting" in drawn_by(app))

@@ -22,13 +22,13 @@ from subtitle_rag.installation.distributions import yt_dlp_age
 from subtitle_rag.installation.environment import Environment
 from subtitle_rag.installation.extras import MEANING, NEURAL
 from subtitle_rag.models import manifest
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.retrieval.neural.neural_client import HostedModels
 from subtitle_rag.retrieval.neural.ollama_encoder import OllamaEncoders
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.install_screen import InstallScreen
 from subtitle_rag.tui.state import offers
-from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.offers import ExtractorUpdate, ModelDownload
 from subtitle_rag.tui.text import model_lines
 from subtitle_rag.tui.text.stage_lines import update_line
@@ -439,7 +439,7 @@ class TestUpdate:
             aged.put("held")
             await pilot.press("f7")
             await until(pilot, lambda: "update" in app.background.runs)
-            assert app.jobs.start(JobRequest(source=parse_address(ADDRESS)))
+            assert app.jobs.start(JobRequest(sources=(parse_address(ADDRESS),)))
             await pilot.pause()
             assert not app.jobs.busy
             aged.take("held")
@@ -453,7 +453,7 @@ class TestUpdate:
         youtube.refuse("timedtext", 429, times=5)
         hasty.settings = replace(hasty.settings, youtube=unpaced(600))
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
-            app.jobs.start(JobRequest(source=parse_address(ADDRESS)))
+            app.jobs.start(JobRequest(sources=(parse_address(ADDRESS),)))
             await until(pilot, lambda: app.job and app.job.resting)
             await pilot.press("f7")
             await until(pilot, lambda: toasts(app))

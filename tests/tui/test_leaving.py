@@ -11,19 +11,20 @@ import pytest
 from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.library.app_state import put_unfinished_jobs, unfinished_jobs
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.messages import LibraryOpened
-from subtitle_rag.tui.state.job_request import JobRequest, restore_unfinished
+from subtitle_rag.tui.state.job_queue import restore_unfinished
 from subtitle_rag.tui.widgets.status_bars import JobBar
 from tests.stand_ins.youtube import Channel, Clip, StandIn, stand_in
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, running, settle, until
 from tests.tui.test_removal import open_library
 
-KITCHEN = JobRequest(source=parse_address("https://www.youtube.com/@느린부엌"))
-LIST = JobRequest(source=parse_address("https://www.youtube.com/playlist?list=PL" + "c" * 32))
-SHORTS = JobRequest(source=parse_address("https://www.youtube.com/@느린부엌/shorts"))
+KITCHEN = JobRequest(sources=(parse_address("https://www.youtube.com/@느린부엌"),))
+LIST = JobRequest(sources=(parse_address("https://www.youtube.com/playlist?list=PL" + "c" * 32),))
+SHORTS = JobRequest(sources=(parse_address("https://www.youtube.com/@느린부엌/shorts"),))
 
 
 @pytest.fixture
@@ -169,8 +170,8 @@ async def test_news_that_come_when_the_screens_have_gone_harm_nothing(app_of: Ma
         LIST,
         SHORTS,
         JobRequest((Path("/한 글/폴더"), Path("b.vtt"))),
-        JobRequest(source=parse_address("https://www.youtube.com/watch?v=noodles0000&list=PL" + "c" * 32)),
-        JobRequest(source=replace(parse_address("https://www.youtube.com/@느린부엌"), tabs=("videos", "streams"))),
+        JobRequest(sources=(parse_address("https://www.youtube.com/watch?v=noodles0000&list=PL" + "c" * 32),)),
+        JobRequest(sources=(replace(parse_address("https://www.youtube.com/@느린부엌"), tabs=("videos", "streams")),)),
     ],
 )
 def test_an_errand_is_read_as_it_was_written(errand: JobRequest) -> None:

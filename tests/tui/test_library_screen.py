@@ -26,11 +26,11 @@ from subtitle_rag.domain import (
     WindowsIndexed,
 )
 from subtitle_rag.pipeline import ListeningOffer
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.transcribing import ListeningPlan, estimate_listening
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
-from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.library_tables import VideoTable
 from tests.support.heard import MODEL, install_reader, write_wav
 from tests.tui.conftest import (

@@ -6,10 +6,11 @@ from subtitle_rag.captions.addresses import parse_addresses
 from subtitle_rag.domain import BusyError
 from subtitle_rag.library.connection import hold_lock, is_locked
 from subtitle_rag.library.rows import Counts
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import other_run
-from subtitle_rag.tui.state.job_request import JobRequest, store_unfinished
+from subtitle_rag.tui.state.job_queue import store_unfinished
 from subtitle_rag.tui.text import other_run_line
 from tests.tui.conftest import settle, shown, until
 
@@ -36,7 +37,7 @@ async def test_a_running_job_of_another_window_is_no_stopped_one(
     unindexed: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(other_run, "LOOK_S", 0.05)
-    store_unfinished(unindexed.library, [JobRequest(source=CHANNEL)])
+    store_unfinished(unindexed.library, [JobRequest(sources=(CHANNEL,))])
     app = SubtitleApp(unindexed)
     with hold_lock(unindexed.library.path.parent, "youtube"):
         async with app.run_test(size=(100, 30)) as pilot:
@@ -52,7 +53,7 @@ async def test_what_another_window_leaves_can_be_resumed_here(
     unindexed: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(other_run, "LOOK_S", 0.05)
-    store_unfinished(unindexed.library, [JobRequest(source=CHANNEL)])
+    store_unfinished(unindexed.library, [JobRequest(sources=(CHANNEL,))])
     app = SubtitleApp(unindexed)
     lock = hold_lock(unindexed.library.path.parent, "youtube")
     lock.__enter__()

@@ -24,9 +24,10 @@ from subtitle_rag.domain import (
     WindowsIndexed,
 )
 from subtitle_rag.library import Counts
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.tui.state import source_field
 from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.state.job_request import JobQueue, JobRequest
+from subtitle_rag.tui.state.job_queue import JobQueue
 from subtitle_rag.tui.state.spoken_lines import Surroundings
 from subtitle_rag.tui.text import content, failure_reasons, field_line, job_lines, search_text, shortfalls, transcript
 from subtitle_rag.tui.text.failure_reasons import remaining
@@ -233,7 +234,7 @@ class TestReasons:
 
 class TestQueue:
     def test_errands_go_one_by_one_and_wait_when_they_are_stopped(self) -> None:
-        one, two, three = (JobRequest(source=Source("channel", name)) for name in ("@a", "@b", "@c"))
+        one, two, three = (JobRequest(sources=(Source("channel", name),)) for name in ("@a", "@b", "@c"))
         queue = JobQueue()
         assert [queue.add(errand) for errand in (one, two, two)] == [True, True, False]
         assert queue.next() == one

@@ -14,6 +14,7 @@ from subtitle_rag.captions import read_address_list
 from subtitle_rag.channel_settings import ChannelForm
 from subtitle_rag.library import overview
 from subtitle_rag.library.app_state import note_search
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.retrieval.search.suggestions import Suggestion
@@ -33,7 +34,6 @@ from subtitle_rag.tui.screens.saved_search_screen import SavedSearchScreen
 from subtitle_rag.tui.screens.settings_screen import SettingsScreen
 from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
 from subtitle_rag.tui.state import VideoMoment
-from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.empty_state_page import ReadyQueryList
 from subtitle_rag.tui.widgets.footer import KeyBar
 from tests.tui.conftest import (

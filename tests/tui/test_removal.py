@@ -13,12 +13,12 @@ from textual.widgets import Static
 from subtitle_rag import removing
 from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.removing import RemovalTarget
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import removals
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.removal import Removal
 from tests.stand_ins.youtube import Playlist, StandIn
 from tests.tui.conftest import (
@@ -233,7 +233,7 @@ class TestChannels:
 
 async def fetched(pilot: AppPilot, address: str) -> None:
     app = pilot.app
-    app.jobs.start(JobRequest(source=parse_address(address)))
+    app.jobs.start(JobRequest(sources=(parse_address(address),)))
     await until(pilot, lambda: not app.jobs.busy)
     await settle(pilot)
 
@@ -326,7 +326,7 @@ class TestJobs:
         youtube.add(kitchen(*clips(20)))
         hasty.settings = replace(hasty.settings, youtube=replace(unpaced(), pause_min=1, pause_max=1))
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
-            app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
+            app.jobs.start(JobRequest(sources=(parse_address(KITCHEN),)))
             await until(pilot, lambda: hasty.library.counts().windows and app.screen is app.search_screen)
             (source,) = hasty.library.sources.followed()
             app.context.removals.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.domain import Found, VideoDone, VideoFailed
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.runtime import Runtime
@@ -15,7 +16,6 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 from subtitle_rag.tui.dialogs.text_pages import ExplainScreen, HelpScreen
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
-from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.footer import KeyBar
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import MODEL, QUESTION, opened, said, without_contexts

@@ -6,7 +6,7 @@ import pytest
 from textual.widgets import Static
 
 from subtitle_rag import pipeline
-from subtitle_rag.requests import IndexRequest
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.saved_search_screen import SavedSearchScreen
@@ -20,7 +20,7 @@ def bring(runtime: Runtime, folder: Path, name: str) -> None:
     """Another process brings captions."""
     path = folder / f"{name}.ko.vtt"
     path.write_text(CAPTIONS, encoding="utf-8")
-    list(pipeline.read_captions(runtime, IndexRequest((path,))))
+    list(pipeline.read_captions(runtime, JobRequest((path,))))
 
 
 def listed(app: SubtitleApp) -> list[tuple[str, str]]:

@@ -10,11 +10,11 @@ from textual import events
 from textual.widgets import Static
 
 from subtitle_rag.captions.addresses import parse_address
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.library_tables import VideoTable
 from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn
 from tests.tui.conftest import (
@@ -215,7 +215,7 @@ class TestTheJob:
         youtube.add(kitchen(*clips(2)))
         youtube.refuse("timedtext", 429, times=5, after=1)
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
-            app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
+            app.jobs.start(JobRequest(sources=(parse_address(KITCHEN),)))
             why = "then it resumes by itself: too many requests (429)"
             await until(pilot, lambda: "Resting until" in said(app, "#job") and why in said(app, "#job"))
             await settle(pilot)
@@ -229,8 +229,8 @@ class TestTheJob:
         hasty.settings = replace(hasty.settings, youtube=unpaced(LONG_S))
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             assert "ctrl+s" not in app.screen.active_bindings
-            app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
-            app.jobs.start(JobRequest(source=parse_address("https://youtu.be/seconds0000")))
+            app.jobs.start(JobRequest(sources=(parse_address(KITCHEN),)))
+            app.jobs.start(JobRequest(sources=(parse_address("https://youtu.be/seconds0000"),)))
             await until(pilot, lambda: app.job and app.job.resting)
             await pilot.press("ctrl+s")
             await until(pilot, lambda: not app.jobs.busy)
@@ -251,7 +251,7 @@ class TestTheJob:
         youtube.refuse("timedtext", 429, times=None, after=1)
         monkeypatch.setattr("subtitle_rag.fetching.fetcher.RESTS", 0)
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
-            app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
+            app.jobs.start(JobRequest(sources=(parse_address(KITCHEN),)))
             await settle(pilot)
             assert app.job
             assert app.job.stopped
@@ -269,7 +269,7 @@ class TestTheJob:
         youtube.refuse(None, 429, times=None)
         hasty.settings = replace(hasty.settings, youtube=unpaced(LONG_S))
         async with running(SubtitleApp(hasty)) as (app, pilot):
-            app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
+            app.jobs.start(JobRequest(sources=(parse_address(KITCHEN),)))
             await until(pilot, lambda: app.job and app.job.resting)
             await pilot.press("ctrl+q")
             assert app.is_running
@@ -347,7 +347,7 @@ class TestWhatDoesNotCome:
         youtube.add(kitchen(*clips_of_their_own(3)))
         hold = youtube.hold("timedtext", after=1)
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
-            app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
+            app.jobs.start(JobRequest(sources=(parse_address(KITCHEN),)))
             await until(pilot, lambda: app.screen is app.search_screen)
             app.search_screen.query_line.value = "육수"
             await until(pilot, lambda: app.search_screen.scenes.row_count == 1)
@@ -365,7 +365,7 @@ class TestWhatDoesNotCome:
         youtube.add(kitchen(*clips(4)))
         hasty.settings = replace(hasty.settings, youtube=replace(unpaced(), pause_min=LONG_S, pause_max=LONG_S))
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
-            app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
+            app.jobs.start(JobRequest(sources=(parse_address(KITCHEN),)))
             await until(pilot, lambda: app.search_screen.page.counts and app.search_screen.page.counts.due == 3)
             await until(pilot, lambda: app.screen is app.search_screen)
             assert "So far, 1 of 4 videos can be searched." in shown(app, "#notice")

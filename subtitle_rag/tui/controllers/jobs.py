@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Protocol
 from subtitle_rag.domain import AppError, Found, Resting, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.log_file import counts_of
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.messages import JobAdvanced, JobEnded, LibraryOpened, NotRemembered
-from subtitle_rag.tui.state import JobQueue, JobRequest, clean, store_unfinished
+from subtitle_rag.tui.state import Job, JobQueue, clean, request_name, store_unfinished
 from subtitle_rag.tui.text import job_outcome, sample_refusal
 from subtitle_rag.tui.threads import AppThread, to_app_error
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort, Stoppable
     from subtitle_rag.tui.controllers.background import BackgroundController
-    from subtitle_rag.tui.state import Job
 
 logger = logging.getLogger(__name__)
 REPORT_S = 0.1
@@ -58,6 +58,10 @@ class JobListener(Protocol):
         ...
 
 
+def _new_job(request: JobRequest) -> Job:
+    return Job(request_name(request), fetches=not request.paths)
+
+
 class JobRun(AppThread):
     """Runs one job request and posts its progress; setting `stop` ends it. Dying anywhere costs it one video."""
 
@@ -65,7 +69,7 @@ class JobRun(AppThread):
         super().__init__("job", runtime, post)
         self.request = request
         self.stop = threading.Event()
-        self._job = request.job()
+        self._job = _new_job(request)
         self._blocked: Resting | None = None
 
     def run(self) -> None:
@@ -91,8 +95,10 @@ class JobRun(AppThread):
         return self.request.source.kind if self.request.source else "sync"
 
     def _carry_out(self) -> None:
+        from subtitle_rag.pipeline import run_request
+
         began = time.monotonic()
-        with closing(self.request.events(self._runtime, self.stop)) as events:
+        with closing(run_request(self._runtime, self.request, self.stop)) as events:
             for event in events:
                 self._job = self._job.after(event, time.monotonic() - began)
                 if isinstance(event, Found):
@@ -106,7 +112,7 @@ class JobRun(AppThread):
     def _resolve_name(self) -> None:
         """Name the job after the followed source or the video in the library, instead of its address."""
         source, library = self.request.source, self._runtime.library
-        if source and self._job.source == self.request.name:
+        if source and self._job.source == request_name(self.request):
             followed = library.sources.find(source.url)
             video = library.video(source.key) if source.kind == "video" else None
             name = followed.name if followed else video.title if video else self._job.source
@@ -197,7 +203,7 @@ class JobController:
         request = self.queue.next()
         if request is not None:
             self._run = JobRun(request, self._runtime, self._app.post_message)
-            self._show(request.job())
+            self._show(_new_job(request))
             self._run.start()
         self._store_unfinished()
         self._listener.refresh_keys()
@@ -246,7 +252,7 @@ class JobController:
         """Take requests as stopped ones, which the user resumes; `restored`: they are of the app's last run."""
         if self.queue.restore(requests) and not self.busy:
             first, *later = self.queue.stopped
-            job = replace(first.job(), ended=True, stopped=True, restored=restored, waiting=len(later))
+            job = replace(_new_job(first), ended=True, stopped=True, restored=restored, waiting=len(later))
             self._app.job = self._latest = job
         self._store_unfinished()
         self._listener.refresh_keys()

@@ -7,17 +7,17 @@ this window's to resume before it has ended.
 from typing import TYPE_CHECKING
 
 from subtitle_rag.tui.messages import NotRemembered
-from subtitle_rag.tui.state import restore_unfinished
+from subtitle_rag.tui.state import request_name, restore_unfinished
 from subtitle_rag.tui.text import other_run_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from subtitle_rag.library import Counts
+    from subtitle_rag.requests import JobRequest
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.controllers.jobs import JobController
-    from subtitle_rag.tui.state import JobRequest
 
 LOOK_S = 3.0
 """Time between two looks at the other run."""
@@ -47,7 +47,7 @@ class OtherRunWatch:
 
     def begin(self, requests: "Sequence[JobRequest]") -> None:
         """Watch the run that another process has begun, of these requests."""
-        self._name = requests[0].job().source if requests else ""
+        self._name = request_name(requests[0]) if requests else ""
         self._app.other_run_line = other_run_line(self._name, None)
         self._look_later()
 

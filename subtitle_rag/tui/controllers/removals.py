@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from subtitle_rag import output, removing
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.i18n import _, n_
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.messages import ActionFailed, RemovalEnded, RemovalPlanned
-from subtitle_rag.tui.state import JobRequest, PendingRemoval, Removal, Removals
+from subtitle_rag.tui.state import PendingRemoval, Removal, Removals
 from subtitle_rag.tui.text import sample_refusal, short_name
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ class RemovalController:
 
     def admit(self, request: JobRequest) -> JobRequest:
         """Undo the removals of the requested videos. A sync leaves out hidden sources."""
-        if not request.paths and request.source is None and self.removals.sources:
+        if not (request.paths or request.sources) and self.removals.sources:
             request = replace(request, without=self.removals.sources)
         while pending := self.removals.undo(request):
             requests = tuple(each for each in pending.requests if each != request)

@@ -18,10 +18,11 @@ from subtitle_rag import channel_choices
 from subtitle_rag.captions import read_address_list
 from subtitle_rag.domain import squeeze
 from subtitle_rag.i18n import _, n_
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.messages import ActionFailed, ChannelsCounted
 from subtitle_rag.tui.screens.base_screen import FieldScreen
-from subtitle_rag.tui.state import JobRequest, clean
+from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import MUTED, failure_words, heading
 from subtitle_rag.tui.threads import AppThread, to_app_error
 from subtitle_rag.tui.widgets import KeyBar, Row, RowList, TextField
@@ -184,7 +185,7 @@ class ChoiceScreen(FieldScreen):
 
     def _fetch(self, sources: "Sequence[Source]") -> None:
         for source in sources:
-            self.context.jobs.start(JobRequest(source=source))
+            self.context.jobs.start(JobRequest(sources=(source,)))
         self._close()
 
     # --- counts ---

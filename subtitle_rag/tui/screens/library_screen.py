@@ -20,12 +20,12 @@ from subtitle_rag.channel_choices import kept_choice
 from subtitle_rag.domain import SILENT, UNFETCHABLE, AppError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import channel_states
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.keys import bindings, closed_by
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import (
     ExtractorUpdate,
-    JobRequest,
     ListeningProgress,
     ModelDownload,
     VideoMoment,
@@ -352,7 +352,7 @@ class LibraryScreen(BaseScreen):
         """Index what the field names."""
         check = message.check
         self.failures.update("")
-        requests = [JobRequest(source=source) for source in check.sources] or [JobRequest(check.paths)]
+        requests = [JobRequest(sources=(source,)) for source in check.sources] or [JobRequest(check.paths)]
         for request in requests:
             self.context.jobs.start(request)
         if message.typed == self.path.value:

@@ -23,9 +23,9 @@ from .filter_options import (
     FilterOptions as FilterOptions,
 )
 from .job import Job as Job
-from .job_request import (
+from .job_queue import (
     JobQueue as JobQueue,
-    JobRequest as JobRequest,
+    request_name as request_name,
     restore_unfinished as restore_unfinished,
     store_unfinished as store_unfinished,
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subtitle_rag.removing import RemovalTarget, plan_removal
-from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.requests import JobRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,6 +8,7 @@ import pytest
 
 from subtitle_rag.domain import FetchError, UsageError
 from subtitle_rag.library.app_state import unfinished_jobs
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import jobs as module
 from subtitle_rag.tui.controllers.background import BackgroundController
@@ -15,7 +16,6 @@ from subtitle_rag.tui.controllers.jobs import JobController
 from subtitle_rag.tui.controllers.terminal import TerminalController
 from subtitle_rag.tui.messages import JobAdvanced, JobEnded
 from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.state.job_request import JobRequest
 from tests.tui.fake_app import FakeApp, Listener
 
 FIRST, SECOND = JobRequest((Path("/first"),)), JobRequest((Path("/second"),))

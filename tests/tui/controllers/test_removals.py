@@ -8,13 +8,13 @@ import pytest
 from subtitle_rag.domain import BusyError
 from subtitle_rag.library.overview import counts_without
 from subtitle_rag.removing import RemovalTarget
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import removals as module
 from subtitle_rag.tui.controllers.background import BackgroundController
 from subtitle_rag.tui.controllers.jobs import JobController
 from subtitle_rag.tui.controllers.removals import RemovalController
 from subtitle_rag.tui.messages import RemovalEnded
-from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.removal import Removal
 from tests.tui.fake_app import FakeApp, Listener
 
