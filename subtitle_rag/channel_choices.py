@@ -51,6 +51,10 @@ class ChannelChoice:
     def label(self) -> str:
         return self.name or self.source.key
 
+    def has(self, text: str) -> bool:
+        """Whether its name or key has a text, in any case and spacing."""
+        return squeeze(text) in squeeze(f"{self.name} {self.source.key}")
+
 
 def begin_choice(library: "Library", listed: AddressList) -> list[ChannelChoice]:
     """Return the choice among the sources of a list, by name, and keep it. One that is kept already goes on.
@@ -117,10 +121,7 @@ def choose(choices: Sequence[ChannelChoice], text: str) -> list[ChannelChoice]:
     for part in filter(None, map(tidy, text.split(","))):
         matches = _numbered(part, len(choices))
         if not matches:
-            squeezed_part = squeeze(part)
-            matches = {
-                at for at, each in enumerate(choices) if squeezed_part in squeeze(f"{each.name} {each.source.key}")
-            }
+            matches = {at for at, choice in enumerate(choices) if choice.has(part)}
         if part.casefold() in ALL:
             matches = {at for at, choice in enumerate(choices) if not choice.is_followed}
         elif not matches:

@@ -17,16 +17,17 @@ GIVEN = "given"
 TRIES = 2
 """Requests for a window's context; the second one has another seed."""
 
-_TRANSCRIPT = "track.sha256 || ':' || window.rule_hash"
+TRANSCRIPT = "track.sha256 || ':' || window.rule_hash"
+"""The version of a video's captions and windows."""
 _COLUMNS = """context.key, context.window_id, context.video_id, model, digest, prompt, scope, seed, context.text,
   context.raw, doubts, prompt_tokens, tokens, prompt_ms, ms, tries, stale, written_at"""
 _OF_PRESENT_WINDOWS = f"""context
   JOIN window ON window.id = context.window_id
-  JOIN track ON track.video_id = window.video_id AND context.transcript = {_TRANSCRIPT}"""
+  JOIN track ON track.video_id = window.video_id AND context.transcript = {TRANSCRIPT}"""
 _OF_FEW_WINDOWS = _OF_PRESENT_WINDOWS.replace("JOIN", "CROSS JOIN")
 """Contexts first: SQLite's planner begins with the windows, most of which have none."""
 _ROW_OF_WINDOW = f"""INTO context
-  SELECT :key, window.id, window.video_id, {_TRANSCRIPT}, :model, :digest, :prompt, :scope, :seed, :text, :raw,
+  SELECT :key, window.id, window.video_id, {TRANSCRIPT}, :model, :digest, :prompt, :scope, :seed, :text, :raw,
     :doubts, :prompt_tokens, :tokens, :prompt_ms, :ms, :tries, :stale, :written_at
   FROM window JOIN track USING (video_id) WHERE window.id = :window_id"""
 """Inserts a context, by `_values`, if its window exists."""
@@ -168,7 +169,7 @@ class Contexts(Store):
 
     def transcript(self, video_id: str) -> str:
         """Return the version of a video's captions and windows; empty without any."""
-        query = f"SELECT {_TRANSCRIPT} FROM window JOIN track USING (video_id) WHERE video_id = ?"
+        query = f"SELECT {TRANSCRIPT} FROM window JOIN track USING (video_id) WHERE video_id = ?"
         row = self._database.row(query, (video_id,))
         return row[0] if row else ""
 
@@ -189,7 +190,7 @@ class Contexts(Store):
                 (context.window_id, context.key, context.text),
             )
             done = db.execute(
-                f"INSERT OR REPLACE {_ROW_OF_WINDOW} AND coalesce(:transcript, {_TRANSCRIPT}) = {_TRANSCRIPT}",
+                f"INSERT OR REPLACE {_ROW_OF_WINDOW} AND coalesce(:transcript, {TRANSCRIPT}) = {TRANSCRIPT}",
                 {**_values(context), "transcript": transcript},
             )
             return done.rowcount > 0
@@ -425,7 +426,7 @@ class Contexts(Store):
         """Store a section's summary, unless the video has other captions than `transcript`; return whether it did."""
         query = f"""INSERT OR REPLACE INTO overview_section SELECT :key, :video_id, :source, :text WHERE EXISTS
                       (SELECT 1 FROM window JOIN track USING (video_id)
-                       WHERE video_id = :video_id AND {_TRANSCRIPT} = :transcript)"""
+                       WHERE video_id = :video_id AND {TRANSCRIPT} = :transcript)"""
         return self._database.change(query, {**asdict(section), "transcript": transcript}) > 0
 
     def sections_of(self, video_id: str) -> list[OverviewSection]:
@@ -495,7 +496,7 @@ def drop_outdated(db: sqlite3.Connection, video_id: str) -> None:
     db.execute(
         f"""DELETE FROM context WHERE video_id = ? AND NOT EXISTS
               (SELECT 1 FROM window JOIN track USING (video_id) WHERE window.id = context.window_id
-                 AND context.transcript = {_TRANSCRIPT})""",
+                 AND context.transcript = {TRANSCRIPT})""",
         (video_id,),
     )
 

@@ -14,7 +14,7 @@ from subtitle_rag.domain import SILENT, AppError, Cue, GapReason, HeardStretch, 
 from subtitle_rag.library import rows
 from subtitle_rag.library.connection import Store
 from subtitle_rag.library.rows import Listening
-from subtitle_rag.library.sources import drop_empty_channels, put_metadata
+from subtitle_rag.library.sources import drop_empty_channels, has_video, put_metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class ListeningStore(Store):
     def put_silent(self, video: Video, error: AppError) -> None:
         """Store a video without captions, with the error that says so. One in the library gets its film alone."""
         with self._database.write() as db:
-            if db.execute("SELECT 1 FROM video WHERE id = ?", (video.id,)).fetchone():
+            if has_video(db, video.id):
                 db.execute(
                     "UPDATE video SET source = ? WHERE id = ? AND source IS NULL AND NOT EXISTS"
                     " (SELECT 1 FROM track WHERE video_id = video.id)",
@@ -196,9 +196,8 @@ class ListeningStore(Store):
 
     def offer(self, video_id: str, track: Track) -> None:
         """Keep a track beside the one in use; YouTube is asked no more for captions of this video."""
-        values = rows.track_values(video_id, track)
         with self._database.write() as db:
-            db.execute("INSERT OR REPLACE INTO offered_track VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+            rows.put_track(db, "offered_track", video_id, track)
             db.execute("UPDATE stage SET retry_at = NULL WHERE video_id = ? AND name = 'captions'", (video_id,))
 
     def offered(self) -> list[str]:
@@ -210,8 +209,7 @@ class ListeningStore(Store):
 
     def offered_track(self, video_id: str) -> Track | None:
         """Return the track beside the one in use."""
-        query = """SELECT language, kind, format, raw, sha256, fetched_at, flag, heard_by, heard_with
-                   FROM offered_track WHERE video_id = ?"""
+        query = f"SELECT {rows.TRACK_COLUMNS} FROM offered_track WHERE video_id = ?"  # noqa: S608 - constants
         row = self._database.row(query, (video_id,))
         return rows.track_from(row) if row else None
 

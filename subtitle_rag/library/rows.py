@@ -1,6 +1,7 @@
 """Conversion between rows of the library and values of the domain."""
 
 import json
+import sqlite3
 import zlib
 from array import array
 from collections.abc import Iterable, Sequence
@@ -8,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import lru_cache
 from itertools import starmap
-from typing import Any
+from typing import Any, Literal
 
 from subtitle_rag.domain import (
     Chapter,
@@ -37,6 +38,9 @@ ANALYSES = 1_024
 scenes are among them."""
 TRACK_LEVEL = 4
 """Level of compression: the next one takes a third longer for one per cent less."""
+TRACK_COLUMNS = "language, kind, format, raw, sha256, fetched_at, flag, heard_by, heard_with"
+TrackTable = Literal["track", "offered_track"]
+"""The tracks in use, and those beside them."""
 WINDOW_COLUMNS = "id, video_id, ordinal, start_ms, end_ms, text, lines, overlap_before, overlap_after"
 
 
@@ -123,10 +127,12 @@ def video_values(video: Video) -> tuple[Any, ...]:
     return (*names, published, video.duration_ms, chapters, video.source, video.kind)
 
 
-def track_values(video_id: str, track: Track) -> tuple[Any, ...]:
+def put_track(db: sqlite3.Connection, table: TrackTable, video_id: str, track: Track) -> None:
+    """Store a track of a video, or replace it."""
     packed = zlib.compress(track.raw, TRACK_LEVEL)
     about = (track.language, track.kind, track.format, packed, track.sha256, track.fetched_at, track.flag)
-    return (video_id, *about, track.model, track.settings)
+    values = (video_id, *about, track.model, track.settings)
+    db.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)  # noqa: S608 - constants
 
 
 def track_from(row: Row, selection: TrackSelection | None = None) -> Track:

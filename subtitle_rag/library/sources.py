@@ -236,9 +236,8 @@ class Sources(Store):
 
     def put_refused(self, video: Video, code: str, details: Mapping[str, Any], retry_at: int | None) -> None:
         """Store a refusal and the time of its retry (Unix seconds; None: no retry). The stored captions stay."""
-        details_json = json.dumps(details, sort_keys=True, default=str)
         with self._database.write() as db:
-            if not db.execute("SELECT 1 FROM video WHERE id = ?", (video.id,)).fetchone():
+            if not has_video(db, video.id):
                 put_metadata(db, video)
             db.execute(
                 """INSERT INTO stage (video_id, name, state, failure, details, since, tries, retry_at)
@@ -247,15 +246,19 @@ class Sources(Store):
                      since = iif(failure IS excluded.failure, since, excluded.since),
                      tries = iif(failure IS excluded.failure, tries + 1, 1),
                      retry_at = excluded.retry_at""",
-                (video.id, code, details_json, int(time.time()), retry_at),
+                (video.id, code, json.dumps(details, sort_keys=True, default=str), int(time.time()), retry_at),
             )
 
 
 def _put_due(db: sqlite3.Connection, video: Video) -> None:
-    if not db.execute("SELECT 1 FROM video WHERE id = ?", (video.id,)).fetchone():
+    if not has_video(db, video.id):
         put_metadata(db, video)
         db.execute("INSERT INTO stage (video_id, name, state) VALUES (?, 'captions', 'due')", (video.id,))
         db.execute("UPDATE listed SET removed = 0 WHERE video_id = ?", (video.id,))
+
+
+def has_video(db: sqlite3.Connection, video_id: str) -> bool:
+    return db.execute("SELECT 1 FROM video WHERE id = ?", (video_id,)).fetchone() is not None
 
 
 def drop_empty_channels(db: sqlite3.Connection) -> None:

@@ -70,8 +70,7 @@ class Library:
             put_metadata(db, video)
             if details is not None:
                 _put_details(db, video.id, details)
-            values = rows.track_values(video.id, track)
-            db.execute("INSERT OR REPLACE INTO track VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+            rows.put_track(db, "track", video.id, track)
             put_arrival(db, video.id)
             _put_selection(db, video.id, track.selection)
             _put_windows(db, windows, rule)
@@ -200,9 +199,7 @@ class Library:
         return {row[0]: rows.video_from(row) for row in self.database.rows(query, (json.dumps(ids),))}
 
     def track(self, video_id: str) -> Track | None:
-        query = """SELECT language, kind, format, raw, sha256, fetched_at, flag, heard_by, heard_with
-                   FROM track WHERE video_id = ?"""
-        row = self.database.row(query, (video_id,))
+        row = self.database.row(f"SELECT {rows.TRACK_COLUMNS} FROM track WHERE video_id = ?", (video_id,))
         return rows.track_from(row, self.selections(video_id).get(video_id)) if row else None
 
     def selections(self, video_id: str | None = None) -> dict[str, TrackSelection]:

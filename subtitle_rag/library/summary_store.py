@@ -9,11 +9,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from subtitle_rag.library.connection import ONLY, Store, only
-from subtitle_rag.library.context_store import Recipe
+from subtitle_rag.library.context_store import TRANSCRIPT, Recipe
 
-_TRANSCRIPT = """(SELECT track.sha256 || ':' || window.rule_hash FROM track JOIN window USING (video_id)
-  WHERE track.video_id = {id} LIMIT 1)"""
-_OF_PRESENT_CAPTIONS = f"video_summary WHERE transcript = {_TRANSCRIPT.format(id='video_summary.video_id')}"
+_PRESENT = f"SELECT {TRANSCRIPT} FROM track JOIN window USING (video_id) WHERE track.video_id"
+_OF_PRESENT_CAPTIONS = f"video_summary WHERE transcript = ({_PRESENT} = video_summary.video_id LIMIT 1)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ class SummaryStore(Store):
         query = f"""INSERT INTO video_summary
                     SELECT :video_id, :text, :model, :digest, :prompt, present.transcript, :tries, :settled,
                       :prompt_tokens, :tokens, :ms, :written_at
-                    FROM (SELECT {_TRANSCRIPT.format(id=":video_id")} AS transcript) AS present
+                    FROM (SELECT ({_PRESENT} = :video_id LIMIT 1) AS transcript) AS present
                     WHERE present.transcript = coalesce(:transcript, present.transcript)
                     ON CONFLICT DO UPDATE SET
                       text = iif(excluded.text = '' AND transcript = excluded.transcript, text, excluded.text),

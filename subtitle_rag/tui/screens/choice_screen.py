@@ -16,7 +16,6 @@ from textual.widgets import Input, Static
 
 from subtitle_rag import channel_choices
 from subtitle_rag.captions import read_address_list
-from subtitle_rag.domain import squeeze
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.tui.keys import bindings, key
@@ -102,8 +101,8 @@ class ChoiceScreen(FieldScreen):
 
     @on(Input.Changed, "#choice-query")
     def _show(self) -> None:
-        wanted = squeeze(self.text_field.value)
-        urls = [url for url, choice in self._choices.items() if wanted in squeeze(f"{choice.name} {choice.source.key}")]
+        text = self.text_field.value
+        urls = [url for url, choice in self._choices.items() if choice.has(text)]
         with self.rows.prevent(RowList.Highlighted):
             self.rows.put(urls, self._row)
             self.rows.cursor = (self.rows.cursor or 0) if urls else None
