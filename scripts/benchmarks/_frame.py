@@ -5,10 +5,11 @@ import multiprocessing
 import os
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,6 +17,8 @@ from tests.support.terminal import memory
 
 if TYPE_CHECKING:
     from subtitle_rag.evaluation.metrics import Mean, Values
+    from subtitle_rag.evaluation.temp_library import TempLibrary
+    from subtitle_rag.retrieval.neural import HostedModels
 
 BUDGET_COLUMNS = ("what", "figure", "budget", "met")
 T = TypeVar("T")
@@ -111,6 +114,34 @@ def mean_texts(values: "Values", names: Sequence[str]) -> list[str]:
 def gain_text(gain: "Mean") -> str:
     """Return a difference of means with its 95 % interval."""
     return f"{gain.value:+.3f} [{gain.interval[0]:+.3f}, {gain.interval[1]:+.3f}]"
+
+
+@contextmanager
+def models_of(encoder: Path, *, pieces: bool = False) -> Iterator["HostedModels"]:
+    """Open the models of a process that has this encoder alone; with `pieces` it makes vectors of pieces, too."""
+    from subtitle_rag.config.settings import ModelSettings
+    from subtitle_rag.models import ModelStore
+    from subtitle_rag.retrieval.neural import HostedModels
+
+    settings = ModelSettings(encoder=str(encoder.resolve()), reranker="", pieces="on" if pieces else "off")
+    with (
+        tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as folder,
+        closing(HostedModels(Path(folder), ModelStore(Path(folder), settings))) as models,
+    ):
+        if models.encoder() is None:
+            raise SystemExit(f"{encoder} is not here, or lacks the extra that runs it")
+        yield models
+        models.unload()
+
+
+def encode(copy: "TempLibrary", models: "HostedModels") -> None:
+    """Make the vectors of all windows by the encoder of `models_of`."""
+    from subtitle_rag.evaluation import temp_library
+
+    encoder = models.encoder()
+    assert encoder is not None
+    for _count in temp_library.encode(copy, encoder, models):
+        pass
 
 
 NEAREST = 20

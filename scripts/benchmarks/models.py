@@ -1,49 +1,50 @@
-"""Measures encoder and rerankers by precision and prints Markdown tables.
+"""Measures encoders and rerankers side by side on windows of a library, and prints Markdown tables.
 
-    scripts/bench models [--folder FOLDER] [--lengths 64,128,256,384] [--rounds 2]
+    scripts/bench models [--home HOME] [--windows 1000] [--precisions auto] [--rounds 1] [--rerankers NAME…]
+                         [--random FOLDER] [REFERENCE [ENCODER…]]
 
-The models have the true sizes and random weights, made from their configurations in `--folder` (6 GB, a temporary one
-by default): speed and memory hang on shapes alone, how well two paths agree hangs on weights too, so that the agreement
-is a hint and no more. The encoder is BGE-M3's, by FlagEmbedding's defaults and by this program with each precision;
-rerankers read pairs of 300 tokens, like a window with its context. Each runs in a process of its own, in turns with the
-others, and the best round counts; ratios are of one run on one machine. With `OMP_NUM_THREADS=1` seconds are those of
-the processor, which other programs hardly disturb.
+Models are what `[models] encoder` and `reranker` may be: names of fetched ones, folders, ONNX graphs; `library:FOLDER`
+is BGE-M3's layout in that folder by FlagEmbedding with its own defaults. `--random` makes models of the true sizes and
+random weights in FOLDER (6 GB), and measures those: BGE-M3's layers, bge-reranker-v2-m3's and a small reranker's. Speed
+and memory hang on shapes alone; how well two models agree hangs on weights too, and is a hint and no more.
+
+The windows are the newest of the library in HOME (by default the user's own), with title and context, as `vectors
+write` reads them; `query_prompt` and `document_prompt` of its settings hold for all. Each model runs with each
+precision in a process of its own, in turns with the others, and the best round counts. Rates are those of one core: by
+the seconds that all threads took of the processors, which other programs hardly disturb; ratios are to the first model.
+The cosine is that to the reference's vector of the same window; "first 20" is the part of the 20 windows nearest to a
+window that the reference has among its 20. Rerankers read pairs of a query and a window.
 """
 
-import os
-import random
-import tempfile
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scripts.benchmarks import _frame
-from scripts.benchmarks._frame import Table, agreement, in_new_process, numbers, peak_mb
+from scripts.benchmarks._frame import Table, agreement, in_new_process, peak_mb
+from subtitle_rag.domain import AppError
 
-BATCH = 4
-"""Texts of a measurement, which FlagEmbedding is given as its batch; more were no faster with any precision."""
-DOCUMENTS = 60
-QUERIES = 6
-PAIRS = 8
-LIBRARY = "FlagEmbedding"
-PATHS = (LIBRARY, "auto", "float32", "int8")
-"""The library by its defaults, and this program with each precision."""
+QUERIES = 20
+BATCH = 50
+LIBRARY = "library:"
 HIDDEN = 1024
 SHAPE = {"vocab_size": 250_002, "num_hidden_layers": 24, "num_attention_heads": 16, "initializer_range": HIDDEN**-0.5}
 """XLM-RoBERTa, large; with such weights a layer gives out what it takes in."""
-RERANKERS = ("BAAI/bge-reranker-v2-m3", "nlpai-lab/KURE-Reranker-nano")
+RERANKERS = ("bge-reranker-v2-m3", "KURE-Reranker-nano")
 
 
-class EncoderFigures(NamedTuple):
+class ModelFigures(NamedTuple):
     """What a process finds."""
 
-    rates: list[float]
-    """Texts a second, by length."""
-    query_ms: float
-    vectors: Sequence[Sequence[float]]
+    rate: float
+    """Windows or pairs a second of one core."""
+    query_s: float
     megabytes: int
     """The most memory."""
+    vectors: Sequence[Sequence[float]]
 
 
 def make(folder: Path) -> None:
@@ -60,118 +61,120 @@ def make(folder: Path) -> None:
     AutoModelForSequenceClassification.from_config(ModernBertConfig(num_labels=1, **ends)).save_pretrained(small)
 
 
-def texts(count: int, words: int, seed: int = 0) -> list[str]:
-    """Return Korean without sense, of words of the sample."""
-    from tests.support.tiny_models import spoken_lines
+def passages(home: Path | None, count: int) -> list[str]:
+    """The texts of the newest windows."""
+    from subtitle_rag.config import settings
+    from subtitle_rag.library.store import Library
+    from subtitle_rag.retrieval.index.index_document import IndexDocument
 
-    vocabulary = sorted({word for line in spoken_lines() for word in line.split()})
-    chance = random.Random(seed)
-    return [" ".join(chance.choices(vocabulary, k=words)) for _ in range(count)]
-
-
-def encode(folder: Path, path: str, lengths: Sequence[int]) -> EncoderFigures:
-    run, query = encoder_of(folder, path)
-    run(texts(1, 40), 64)
-    rates = []
-    for length in lengths:
-        batch = texts(BATCH, length)
-        # FlagEmbedding runs its first batch twice: both count as work here, and show in the query's latency
-        work = BATCH * (2 if path == LIBRARY else 1)
-        rates.append(work / timed(lambda batch=batch, length=length: run(batch, length)))  # type: ignore[misc]
-    first, *queries = texts(QUERIES, 7, seed=1)
-    query(first)
-    query_ms = 1000 * min(timed(lambda text=text: query(text)) for text in queries)  # type: ignore[misc]
-    documents = [text for at in range(DOCUMENTS) for text in texts(1, 15 + 40 * at // DOCUMENTS, seed=at)]
-    return EncoderFigures(rates, query_ms, run(documents, max(lengths)), peak_mb())
+    library = Library(settings.load(home).paths.library)
+    texts: list[str] = []
+    for state in library.videos():
+        windows = library.windows_of(state.video.id)
+        contexts = library.contexts.of_windows([window.id for window in windows])
+        document = IndexDocument(state.video, windows, {id: (each.key, each.text) for id, each in contexts.items()})
+        texts += [document.passage(window.id) for window in windows]
+    return texts[:count]
 
 
-def encoder_of(
-    folder: Path, path: str
-) -> tuple[Callable[[list[str], int], list[Sequence[float]]], Callable[[str], object]]:
-    """Return what encodes texts of so many tokens, and what encodes a query."""
-    if path == LIBRARY:
-        from FlagEmbedding import BGEM3FlagModel
-
-        flag = BGEM3FlagModel(str(folder))
-
-        def by_library(batch: list[str], length: int) -> list[Sequence[float]]:
-            output = flag.encode(batch, batch_size=BATCH, max_length=length, return_sparse=True)
-            return [row.tolist() for row in output["dense_vecs"]]
-
-        return by_library, lambda text: flag.encode_queries([text], return_sparse=True)
-    from subtitle_rag.retrieval.neural.encoder import FlagEncoder
-
-    ours = FlagEncoder(folder, "random", planned(path))
-
-    def by_program(batch: list[str], length: int) -> list[Sequence[float]]:
-        ours._max_tokens = length
-        return [encoded.dense.values for encoded in ours.passages(batch)]
-
-    return by_program, ours.query
+Encode = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 
 
-def pairs_per_second(folder: Path, precision: str) -> tuple[str, float]:
-    """Return the precision that was taken, and the pairs that a reranker reads in a second."""
-    from subtitle_rag.retrieval.neural.reranker import CrossReranker
+def measure(home: Path | None, kind: str, name: str, precision: str, texts: Sequence[str]) -> ModelFigures:
+    """Have a model read the texts; raises AppError or LookupError for one that is not here."""
+    from subtitle_rag.config import settings
+    from subtitle_rag.models.model_store import ModelStore
+    from subtitle_rag.retrieval.neural import HostedModels
+    from subtitle_rag.retrieval.neural.neural_host import NeuralService
 
-    plan = planned(precision)
-    reranker = CrossReranker(folder, "random", plan)
-    reranker.load()
-    reranker._timed(2)
-    return plan.precision, PAIRS / reranker._timed(PAIRS)
+    if name.startswith(LIBRARY):
+        return measure_encoder(*of_library(name.removeprefix(LIBRARY)), texts)
+    loaded = settings.load(home)
+    folder = Path(loaded.models.folder or loaded.paths.models)
+    device = "cpu" if precision == "int8" else loaded.models.device
+    chosen = replace(loaded.models, precision=precision, device=device, **{kind: name})
+    models = HostedModels(loaded.paths.cache / "bench", ModelStore(folder, chosen))
+    model = models.encoder() if kind == "encoder" else models.reranker()
+    if model is None or not hasattr(model, "spec"):
+        raise LookupError(f"{name} is not here")
+    spec, service = model.spec, NeuralService(loaded.paths.cache / "depths.json", 600)
+    service.load(spec)
+    if kind == "reranker":
+        service.scores(spec, texts[0][:30], texts[:2])  # the first pass costs more
+        began = time.process_time()
+        service.scores(spec, texts[0][:30], texts)
+        return ModelFigures(len(texts) / (time.process_time() - began), 0, peak_mb(), ())
+    encode: Encode = lambda batch: [each.dense.values for each in service.passages(spec, batch)]  # noqa: E731
+    return measure_encoder(encode, lambda text: service.query(spec, text), texts)
 
 
-def planned(precision: str) -> Any:
-    from subtitle_rag.config.settings import ModelSettings
-    from subtitle_rag.retrieval.neural.device import plan_device
-
-    return plan_device(ModelSettings(precision=precision, device="cpu" if precision == "int8" else "auto"))
-
-
-def timed(work: Callable[[], object]) -> float:
-    """Return the seconds by the clock, or of the processor where it calculates in one thread."""
-    clock = time.process_time if os.environ.get("OMP_NUM_THREADS") == "1" else time.perf_counter
-    started = clock()
-    work()
-    return clock() - started
+def measure_encoder(encode: Encode, query: Callable[[str], object], texts: Sequence[str]) -> ModelFigures:
+    query(texts[0])
+    began = time.process_time()
+    vectors: list[Sequence[float]] = []
+    for start in range(0, len(texts), BATCH):
+        vectors += encode(texts[start : start + BATCH])
+    seconds, began = time.process_time() - began, time.process_time()
+    for text in texts[:QUERIES]:
+        query(text[:30])
+    return ModelFigures(len(texts) / seconds, (time.process_time() - began) / QUERIES, peak_mb(), vectors)
 
 
-def encoder_rows(folder: Path, lengths: Sequence[int], rounds: int) -> Iterator[list[str]]:
-    runs: dict[str, list[EncoderFigures]] = {path: [] for path in PATHS}
+def of_library(folder: str) -> tuple[Encode, Callable[[str], object]]:
+    """Return what encodes windows and what encodes a query, by FlagEmbedding."""
+    from FlagEmbedding import BGEM3FlagModel
+
+    model = BGEM3FlagModel(folder)
+    encode = lambda batch: model.encode(list(batch), return_sparse=True)["dense_vecs"].tolist()  # noqa: E731
+    return encode, lambda text: model.encode_queries([text], return_sparse=True)
+
+
+def measured(
+    home: Path | None, kind: str, names: Sequence[str], precisions: Sequence[str], rounds: int, texts: Sequence[str]
+) -> Iterator[tuple[str, str, ModelFigures, ModelFigures]]:
+    """Yield a model's name, its precision, its best figures and those of the first model."""
+    runs: dict[tuple[str, str], list[ModelFigures]] = {}
+    pairs = [(name, each) for name in names for each in (("",) if name.startswith(LIBRARY) else precisions)]
     for _round in range(rounds):
-        for path in PATHS:
-            runs[path].append(in_new_process(encode, folder / "encoder", path, lengths))
-    best = {path: [max(rates) for rates in zip(*(run.rates for run in of), strict=True)] for path, of in runs.items()}
-    for path, of_path in runs.items():
-        rates = [f"{rate:.2f} ({rate / base:.1f})" for rate, base in zip(best[path], best[LIBRARY], strict=True)]
-        query, megabytes = min(run.query_ms for run in of_path), min(run.megabytes for run in of_path)
-        yield [path, *rates, f"{query:.0f}", f"{megabytes:,}", *agreement(of_path[0].vectors, runs[LIBRARY][0].vectors)]
-
-
-def reranker_rows(folder: Path, rounds: int) -> Iterator[list[str]]:
-    for precision in ("auto", "int8"):
-        rates: dict[str, float] = {}
-        for _round in range(rounds):
-            for name in RERANKERS:
-                taken, rate = in_new_process(pairs_per_second, folder / name, precision)
-                rates[name] = max(rates.get(name, 0.0), rate)
-        for name, rate in rates.items():
-            yield [name, taken, f"{rate:.2f}", f"{2 * rate:.0f}", f"{rate / rates[RERANKERS[0]]:.1f}"]
+        for name, precision in pairs:
+            try:
+                figures = in_new_process(measure, home, kind, name, precision, texts)
+            except (AppError, LookupError) as error:
+                print(error, file=sys.stderr)
+                continue
+            runs.setdefault((name, precision), []).append(figures)
+    best = {pair: max(of, key=lambda figures: figures.rate) for pair, of in runs.items()}
+    for (name, precision), figures in best.items():
+        yield Path(name).as_posix()[-50:], precision, figures, next(iter(best.values()))
 
 
 def main() -> None:
     parser = _frame.parser(__doc__)
-    parser.add_argument("--folder", type=Path)
-    parser.add_argument("--lengths", type=numbers, help="tokens of a text", default=(64, 128, 256, 384))
-    parser.add_argument("--rounds", type=int, help="of which the best counts", default=2)
+    parser.add_argument("--home", type=Path, help="of the library")
+    parser.add_argument("--windows", type=int, default=1_000)
+    parser.add_argument("--precisions", default="auto", help="a list: auto,float32,int8")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--rerankers", nargs="+", default=[], metavar="NAME")
+    parser.add_argument("--random", type=Path, metavar="FOLDER", help="make and measure models of random weights")
+    parser.add_argument("encoders", nargs="*", metavar="ENCODER")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="subtitle-rag-models-", dir=options.folder) as name:
-        in_new_process(make, Path(name))
-        rates = [f"texts/s (ratio), {length} tokens" for length in options.lengths]
-        table = Table("encoder", *rates, "ms a query", "MB", *_frame.AGREEMENT)
-        for row in encoder_rows(Path(name), options.lengths, options.rounds):
-            table.row(*row)
-        print()
-        table = Table("reranker", "precision", "pairs/s", "pairs in 2 s", "ratio")
-        for row in reranker_rows(Path(name), options.rounds):
-            table.row(*row)
+    encoders, rerankers = options.encoders, options.rerankers
+    if options.random:
+        options.random.mkdir(parents=True, exist_ok=True)
+        in_new_process(make, options.random)
+        encoders = [f"{LIBRARY}{options.random / 'encoder'}", str(options.random / "encoder"), *encoders]
+        rerankers = [*(str(options.random / name) for name in RERANKERS), *rerankers]
+    precisions, texts = options.precisions.split(","), passages(options.home, options.windows)
+    print(f"{len(texts)} windows, {sum(map(len, texts)) / max(1, len(texts)):.0f} characters each\n")
+    arguments = precisions, options.rounds, texts
+    columns = ("windows/s", "ratio", "s for 1,000", "ms a query", "MB")
+    table = Table("encoder", "precision", *columns, *_frame.AGREEMENT)
+    for name, precision, best, first in measured(options.home, "encoder", encoders, *arguments):
+        speed = [f"{best.rate:.1f}", f"{best.rate / first.rate:.1f}", f"{1_000 / best.rate:.0f}"]
+        cells = [*speed, f"{1_000 * best.query_s:.0f}", f"{best.megabytes:,}"]
+        table.row(name, precision, *cells, *agreement(best.vectors, first.vectors))
+    print()
+    table = Table("reranker", "precision", "pairs/s", "pairs in 2 s", "ratio", "MB")
+    for name, precision, best, first in measured(options.home, "reranker", rerankers, *arguments):
+        pairs = [f"{best.rate:.2f}", f"{2 * best.rate:.0f}", f"{best.rate / first.rate:.1f}"]
+        table.row(name, precision, *pairs, f"{best.megabytes:,}")

@@ -2,7 +2,7 @@
 
 By scores: a convex combination of scores between 0 and 1 over all candidates (Bruch, Gai & Ingber 2023, "An Analysis
 of Fusion Functions for Hybrid Retrieval", arXiv:2210.11934). A score says how much better a hit is than the next one,
-which its rank does not. `scripts/bench fusion` measures both, and fits `WORDS`.
+which its rank does not. `scripts/bench fusion` measures both, and other numbers of this module.
 """
 
 import statistics
@@ -49,7 +49,7 @@ WORDS = 1.0
 The theoretical scale of Bruch et al. instead of the best hit's score: words have as much say as the best window says of
 the query. In other words than the captions' that is little, and meaning decides; of words that nobody says it is pairs
 of letters. Chosen on halves of scene_bench, KorQuAD and the cookbook with multilingual-e5-small and MiniLM, where every
-number from 0.7 to 1.0 does as well; `scripts/bench fusion --fit` tries others.
+number from 0.7 to 1.0 does as well; `scripts/bench fusion --number WORDS=…` tries others.
 """
 
 VIDEO_PART = 0.2
@@ -87,7 +87,8 @@ MERGED_MEANING = 0.85
 """The merging part for a score with cosines, which counts from that of the worst candidate.
 
 What is said in one breath is alike in meaning. At `MERGED_SCORE` a tenth of all scenes would last three minutes instead
-of two, and 28 % of the jumps miss by more than 30 s instead of 22 % (scene_bench, `scripts/bench fusion --fit`).
+of two, and 28 % of the jumps miss by more than 30 s instead of 22 % (scene_bench;
+`scripts/bench fusion --number MERGED_MEANING=…` tells how long scenes are).
 """
 
 
