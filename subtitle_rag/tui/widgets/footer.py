@@ -83,14 +83,18 @@ class KeyBar(Widget, can_focus=False):
     hovered: reactive[KeyHint | None] = reactive(None)
 
     def on_mount(self) -> None:
+        self._is_look_up_due = False
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
 
     def _bindings_changed(self, screen: "Screen[object]") -> None:
-        if screen.app.app_focus and self.is_attached and screen is self.screen:
+        """Look up the keys once for all changes of one refresh."""
+        if screen.app.app_focus and self.is_attached and screen is self.screen and not self._is_look_up_due:
+            self._is_look_up_due = True
             self.call_after_refresh(self._look_up)
 
     def _look_up(self) -> None:
         """Read the bindings: of each action the letter or else the first key of its command, if that works here."""
+        self._is_look_up_due = False
         if not self.is_attached:  # the screen was closed meanwhile
             return
         hints: dict[str, KeyHint] = {}
