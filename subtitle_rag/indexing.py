@@ -31,7 +31,6 @@ from subtitle_rag.domain import (
     Video,
     VideoDone,
     VideoFailed,
-    VideoRemoved,
     Window,
     WindowsIndexed,
 )
@@ -288,7 +287,7 @@ class Indexer:
             self._library.finish_purge(ALL)
             backup.delete_on_close()
 
-    def remove(self, video_ids: Iterable[str], begin: Callable[[], object] = lambda: None) -> Iterator[VideoRemoved]:
+    def remove(self, video_ids: Iterable[str], begin: Callable[[], object] = lambda: None) -> None:
         """Remove videos from the library and the index, also where the disk is full.
 
         `begin` is called once no other process indexes, before the first deletion.
@@ -297,9 +296,7 @@ class Indexer:
         with self._working():
             begin()
             for some in split_batches(video_ids, REMOVALS):
-                videos = self._library.videos_by_id(*some)
-                self._remove_from_library(list(videos))
-                yield from (VideoRemoved(video.id, video.title) for video in videos.values())
+                self._remove_from_library(list(self._library.videos_by_id(*some)))
                 self._purge()
             self._purge()
 

@@ -1,15 +1,15 @@
-"""Removal of videos, channels and playlists: names or rows → targets → a plan of what leaves → events.
+"""Removal of videos, channels and playlists: names or rows → targets → a plan of what leaves → its removal.
 
 A removal is noted in the library, and its sources are unfollowed, before its first video is deleted. So a removal that
 was killed lets no source bring new videos, and the same request finishes it.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from subtitle_rag.captions import addresses_in
-from subtitle_rag.domain import UsageError, VideoRemoved, tidy
+from subtitle_rag.domain import UsageError, tidy
 from subtitle_rag.library import (
     NameMatches,
     RemovalNote,
@@ -61,17 +61,6 @@ class RemovalPlan:
         return tuple(sorted({*self.sources.values(), *self.unfollowed}))
 
 
-@dataclass(frozen=True, slots=True)
-class RemovalReport:
-    """The sum of a removal."""
-
-    videos: tuple[VideoRemoved, ...]
-    urls: tuple[str, ...]
-    """Addresses that are followed no longer."""
-    marks: int
-    """Marks of these videos, which are kept."""
-
-
 def plan_named_removal(library: "Library", names: Iterable[str]) -> RemovalPlan:
     """Plan the removal of what these names mean, and of what is left of a killed removal of the same names.
 
@@ -106,8 +95,8 @@ def plan_removal(library: "Library", target: RemovalTarget) -> RemovalPlan:
     return _plan(library, [target.name], [target], {}, frozenset())
 
 
-def remove(library: "Library", indexer: "Indexer", plan: RemovalPlan) -> Iterator[VideoRemoved | RemovalReport]:
-    """Carry out a plan; yield each video that leaves, then the sum.
+def remove(library: "Library", indexer: "Indexer", plan: RemovalPlan) -> int:
+    """Carry out a plan; return how many marks of its videos there are, which are kept.
 
     Nothing is noted or removed before another process has let go of the library. Raises the errors of `Indexer.remove`.
     """
@@ -117,10 +106,9 @@ def remove(library: "Library", indexer: "Indexer", plan: RemovalPlan) -> Iterato
         put_unfinished_removals(library, [*_others(unfinished_removals(library), plan), note])
         library.sources.unfollow(plan.sources)
 
-    yield from indexer.remove(sorted(plan.titles), begin)
+    indexer.remove(sorted(plan.titles), begin)
     put_unfinished_removals(library, _others(unfinished_removals(library), plan))
-    videos = tuple(VideoRemoved(id, plan.titles[id]) for id in sorted(plan.titles))
-    yield RemovalReport(videos, plan.urls, len(library.marks.of_videos(list(plan.titles))))
+    return len(library.marks.of_videos(list(plan.titles)))
 
 
 def _others(notes: Iterable[RemovalNote], plan: RemovalPlan) -> list[RemovalNote]:

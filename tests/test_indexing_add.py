@@ -249,7 +249,7 @@ def test_windows_of_an_older_rule_are_made_anew_from_the_stored_tracks(aged: Pla
     next(others.glob("*.vtt")).rename(others / "새 영상 [newvideo000].ko.vtt")
     if way == "index":
         assert aged.report(others).new == 1
-        list(aged.indexer.remove(["newvideo000"]))
+        aged.indexer.remove(["newvideo000"])
     else:
         list(getattr(aged.indexer, way)())
     now = {window.id for state in aged.library.videos() for window in aged.library.windows_of(state.video.id)}

@@ -1,18 +1,17 @@
 """A removal as a use case, without a face: what it takes, what it notes, and who may go on with it."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from subtitle_rag import removing
-from subtitle_rag.domain import BusyError, VideoRemoved
+from subtitle_rag.domain import BusyError
 from subtitle_rag.library import RemovalNote, hold_lock, put_unfinished_removals, unfinished_removals
 from subtitle_rag.library.sources import SourceOptions
-from subtitle_rag.removing import RemovalPlan, RemovalReport, RemovalTarget
+from subtitle_rag.removing import RemovalPlan, RemovalTarget
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.support.invented import caption_folder
-from tests.support.place import Place
+from tests.support.place import Place, removal_cut_short
 
 URL = "https://www.youtube.com/playlist?list=PL"
 
@@ -28,16 +27,15 @@ def listed(tmp_path: Path, analyzer: Analyzer) -> Place:
     return place
 
 
-def run(place: Place, plan: RemovalPlan) -> list[Any]:
-    return list(removing.remove(place.library, place.indexer, plan))
+def run(place: Place, plan: RemovalPlan) -> int:
+    return removing.remove(place.library, place.indexer, plan)
 
 
-def test_it_tells_each_video_then_the_sum(listed: Place) -> None:
-    ids = sorted(state.video.id for state in listed.library.videos())
-    *videos, report = run(listed, removing.plan_named_removal(listed.library, ["모음"]))
-    assert sorted(video.video for video in videos) == ids
-    assert report == RemovalReport(tuple(VideoRemoved(v.video, v.title) for v in report.videos), (URL,), 0)
-    assert [video.video for video in report.videos] == ids
+def test_all_that_is_planned_leaves(listed: Place) -> None:
+    ids = {state.video.id for state in listed.library.videos()}
+    plan = removing.plan_named_removal(listed.library, ["모음"])
+    assert (set(plan.titles), plan.urls) == (ids, (URL,))
+    assert run(listed, plan) == 0
     assert (listed.library.videos(), listed.library.sources.followed()) == ([], [])
     assert listed.index.count() == 0
     assert unfinished_removals(listed.library) == []
@@ -49,19 +47,17 @@ def test_a_row_and_a_name_are_planned_alike(listed: Place) -> None:
     assert of_row == removing.plan_named_removal(listed.library, ["모음"])
 
 
-def test_an_app_that_is_killed_on_the_way_follows_nothing_of_it(listed: Place) -> None:
+def test_an_app_that_is_killed_on_the_way_follows_nothing_of_it(listed: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     (source,) = listed.library.sources.followed()
     plan = removing.plan_removal(listed.library, RemovalTarget("모음", sources=(source.id,)))
-    events = removing.remove(listed.library, listed.indexer, plan)
-    next(events)
-    events.close()  # type: ignore[attr-defined]
+    with removal_cut_short(monkeypatch):
+        run(listed, plan)
     assert listed.library.sources.followed() == []
     (note,) = unfinished_removals(listed.library)
     assert (note.names, note.urls, set(note.titles)) == (["모음"], [URL], set(plan.titles))
     again = removing.plan_named_removal(listed.library, ["모음"])
     assert (again.titles, again.urls) == (plan.titles, (URL,))
-    *_each, report = run(listed, again)
-    assert len(report.videos) == 2
+    run(listed, again)
     assert unfinished_removals(listed.library) == []
 
 

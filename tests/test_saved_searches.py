@@ -107,7 +107,7 @@ def test_a_removed_video_takes_its_new_scenes_along_and_is_news_when_it_returns(
     desk.count()
     (id,) = (state.video.id for state in desk.place.library.videos() if state.video.title == "b")
 
-    list(desk.place.indexer.remove([id]))
+    desk.place.indexer.remove([id])
     assert desk.count() == {"국수": (0, 1)}
 
     desk.add("b", NOODLES)

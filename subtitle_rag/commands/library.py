@@ -272,21 +272,21 @@ def remove_(runtime: "Runtime", targets: Sequence[str], yes: bool) -> output.Out
     question = n_("Remove {n} video ({names})?", "Remove {n} videos ({names})?", len(plan.titles), names=names)
     if not confirmed(question, yes=yes):
         return output.Outcome({"removed": [], "unfollowed": []}, notes=[_("Nothing was removed.")])
-    *_each, report = removing.remove(runtime.library, runtime.indexer, plan)
-    assert isinstance(report, removing.RemovalReport)
-    lines = [_("Removed: {title}").format(title=video.title) for video in report.videos]
-    lines += [_("Unfollowed: {url}").format(url=url) for url in report.urls]
+    marks = removing.remove(runtime.library, runtime.indexer, plan)
+    videos = sorted(plan.titles.items())
+    lines = [_("Removed: {title}").format(title=title) for _id, title in videos]
+    lines += [_("Unfollowed: {url}").format(url=url) for url in plan.urls]
     notes = []
-    if report.marks:
+    if marks:
         notes.append(
             n_(
                 "{n} mark of these videos is kept: subtitle-rag marks list shows it.",
                 "{n} marks of these videos are kept: subtitle-rag marks list shows them.",
-                report.marks,
+                marks,
             )
         )
-    removed = [output.fields(video, "id=video title") for video in report.videos]
-    return output.Outcome({"removed": removed, "unfollowed": list(report.urls)}, lines, notes)
+    removed = [{"id": id, "title": title} for id, title in videos]
+    return output.Outcome({"removed": removed, "unfollowed": list(plan.urls)}, lines, notes)
 
 
 @click.command("rebuild")

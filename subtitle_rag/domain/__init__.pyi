@@ -63,7 +63,6 @@ from .events import (
     VideoDone as VideoDone,
     VideoFailed as VideoFailed,
     VideoHeard as VideoHeard,
-    VideoRemoved as VideoRemoved,
     WindowsIndexed as WindowsIndexed,
     WordCount as WordCount,
 )

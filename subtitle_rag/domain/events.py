@@ -96,11 +96,6 @@ class WindowsIndexed:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class VideoRemoved(VideoEvent):
-    """A video left the library and the index."""
-
-
 @dataclass(slots=True)
 class IndexReport:
     """The sum of a run."""

@@ -132,7 +132,7 @@ def test_a_window_that_leaves_while_it_is_encoded_is_passed_over(desk: Desk, enc
     events = desk.job(encoder).run()
     made = next(event for event in events if isinstance(event, VectorsMade))
     gone = {desk.library.places([id])[id][0] for id in made.windows}
-    list(desk.place.indexer.remove(gone))
+    desk.place.indexer.remove(gone)
     *_rest, report = events
     assert isinstance(report, VectorsReport)
     assert (report.left, report.blocked) == (0, None)

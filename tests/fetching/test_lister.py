@@ -348,7 +348,7 @@ def test_a_pattern_that_is_none_is_told_before_videos_are_asked_for(desk: Desk) 
 def test_a_removed_video_does_not_come_back(desk: Desk) -> None:
     desk.youtube.add(channel(*clips(2)))
     desk.run(HANDLE)
-    list(desk.place.indexer.remove(["slowcook001"]))
+    desk.place.indexer.remove(["slowcook001"])
     desk.sync()
     assert desk.asked == {"playlist": 1}
     assert desk.done == {"slowcook000"}
@@ -359,7 +359,7 @@ def test_a_removed_video_stays_away_when_other_videos_or_languages_are_wished_fo
     desk.youtube.add(made, Playlist("PLslowkitchen01", "모음", made.clips[:2]))
     desk.run(HANDLE, match="국수")
     desk.run("PLslowkitchen01")
-    list(desk.place.indexer.remove(["slowcook001"]))
+    desk.place.indexer.remove(["slowcook001"])
     made.clips.append(clip(7, title="만두"))
     assert changes(desk.run(HANDLE, languages=("ko", "en")))["slowcook007"] == "new"
     assert desk.asked == fetched(1, playlist=1)
@@ -373,7 +373,7 @@ def test_a_removed_video_stays_away_when_other_videos_or_languages_are_wished_fo
 def test_a_removed_video_comes_with_a_source_that_is_followed_anew(desk: Desk) -> None:
     desk.youtube.add(channel(*clips(2)))
     desk.run(HANDLE)
-    list(desk.place.indexer.remove(["slowcook001"]))
+    desk.place.indexer.remove(["slowcook001"])
     desk.place.library.sources.unfollow([source.id for source in desk.place.library.sources.followed()])
     assert changes(desk.run(HANDLE))["slowcook001"] == "new"
 

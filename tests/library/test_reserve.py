@@ -79,7 +79,7 @@ def test_a_removal_without_space_releases_the_reserve_and_goes_in_steps(
 
         monkeypatch.setattr(Library, "remove_videos", remove)
         free.free = 0
-        removed = list(place.indexer.remove([state.video.id for state in place.library.videos()]))
-        assert len(removed) == 3
+        assert len(place.library.videos()) == 3
+        place.indexer.remove([state.video.id for state in place.library.videos()])
         assert place.library.videos() == []
         assert indexing.REMOVALS > 3

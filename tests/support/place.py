@@ -1,8 +1,10 @@
 """A library and its index in this process, and what it answers and holds."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -17,6 +19,19 @@ from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.support.invented import dump
 
 QUERIES = ("치킨 소스", "할머니 김치", "국수를 먹었어요", "바다", "python 와이파이", "고양이 사진", "비 오는 날 캠핑")
+
+
+@contextmanager
+def removal_cut_short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Kill a removal once its videos have left the library, and their points are still in the index."""
+
+    def kill(*_arguments: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Library, "pending_index_deletes", kill)
+        with pytest.raises(KeyboardInterrupt):
+            yield
 
 
 @dataclass

@@ -262,7 +262,7 @@ class TestJobs:
         carried, go = threading.Event(), threading.Event()
         remove = removing.remove
 
-        def slow(*arguments: Any) -> Iterator[Any]:
+        def slow(*arguments: Any) -> int:
             carried.set()
             assert go.wait(20)
             return remove(*arguments)

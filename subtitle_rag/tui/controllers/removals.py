@@ -6,7 +6,6 @@ carries out waiting removals. An app that is killed before has removed nothing.
 
 import math
 import time
-from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -166,8 +165,7 @@ class RemovalController:
 
     def _carry_out(self, removal: Removal) -> RemovalEnded:
         library = self._runtime.library
-        plan = removing.plan_removal(library, removal.target)
-        deque(removing.remove(library, self._runtime.indexer, plan), maxlen=0)
+        removing.remove(library, self._runtime.indexer, removing.plan_removal(library, removal.target))
         return RemovalEnded(None)
 
     def ended(self, message: RemovalEnded) -> None:

@@ -13,7 +13,6 @@ from subtitle_rag.domain import (
     Resting,
     VideoDone,
     VideoFailed,
-    VideoRemoved,
     WindowsIndexed,
 )
 
@@ -62,7 +61,7 @@ class Job:
     restored: bool = False
     """It is from the app's last run."""
 
-    def after(self, event: "IndexEvent | VideoRemoved", seconds: float) -> "Job":
+    def after(self, event: "IndexEvent", seconds: float) -> "Job":
         """Return the sums with one more event, `seconds` after the beginning."""
         rested = self.rested + (seconds - self.seconds if self.resting else 0.0)
         job = replace(self, seconds=seconds, resting=None, rested=rested)

@@ -107,7 +107,7 @@ def test_another_title_makes_the_levels_again(made: Searchable) -> None:
 
 
 def test_a_removed_video_takes_its_levels_along(made: Searchable) -> None:
-    list(made.indexer.remove([KITCHEN.id]))
+    made.indexer.remove([KITCHEN.id])
     assert above(made, "video") == above(made, "section") == set()
     assert list(made.library.levels.sources()) == [OTHER.id]
 
@@ -119,7 +119,7 @@ def test_a_rebuild_has_them_once(made: Searchable) -> None:
 
 
 def test_a_run_that_was_killed_while_it_wrote_them_goes_on(made: Searchable, monkeypatch: pytest.MonkeyPatch) -> None:
-    list(made.indexer.remove([]))
+    made.indexer.remove([])
     made.index.delete_levels([KITCHEN.id])
     made.library.levels.put(KITCHEN.id, "earlier", {})
     with monkeypatch.context() as patch:
