@@ -176,7 +176,7 @@ def count_videos(
                 yield ChannelCounted(choice.url, choice.label, None, code, is_last=True)
                 return
             counted = _count(youtube, choice, settings)
-            if counted.is_last and counted.failure != "network":
+            if counted.failure in refusals.STORED_RESTS:
                 library.sources.put_rest(int(time.time()) + settings.rest, counted.failure)
             yield counted
             if counted.is_last:
@@ -189,10 +189,7 @@ def _count(youtube: YouTube, choice: ChannelChoice, settings: "YoutubeSettings")
     key = choice.source.key
     try:
         listing = youtube.listing(choice.source, settings.tabs, key if key.startswith("UC") else None)
-        videos = listing.counted
-        if videos is None and listing.second:
-            second = listing.second()
-            videos = second.counted if second else None
+        videos = listing.count()
     except FetchError as error:
         if error.code not in refusals.RULES:
             raise

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from subtitle_rag.captions import parse_address
-from subtitle_rag.contexts import MAX_ENTRIES, count_by_others, format_list, likely_channel_names, parse_list
+from subtitle_rag.contexts import count_by_others, format_list, likely_channel_names, parse_list
 from subtitle_rag.domain import TABS, AppError, UsageError
 from subtitle_rag.llm import local_models
 
@@ -142,8 +142,9 @@ def propose_names(runtime: "Runtime", channel_id: str) -> list[str]:
 def add_names(text: str, names: Sequence[str]) -> tuple[str, int]:
     """Return the typed list with these names, as far as they are new and there is room, and the number of new ones."""
     typed = parse_list(text)
-    new = [name for name in names if name not in typed][: max(0, MAX_ENTRIES - len(typed))]
-    return (format_list([*typed, *new]), len(new)) if new else (text, 0)
+    glossary = parse_list("\n".join((*typed, *names)))
+    count = len(glossary) - len(typed)
+    return (format_list(glossary), count) if count else (text, 0)
 
 
 def installed_models(runtime: "Runtime") -> list[str]:

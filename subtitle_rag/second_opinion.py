@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.captions import parse_captions
-from subtitle_rag.contexts import MAX_ENTRIES, ends_in_particle, parse_list
+from subtitle_rag.contexts import ends_in_particle, parse_list
 from subtitle_rag.domain import Cue, Track, UsageError, squeeze
 from subtitle_rag.transcribing import spoken_names
 
@@ -136,10 +136,9 @@ def rank(differences: Iterable[Difference], names: Iterable[str], unknown: Colle
 def add_to_glossary(library: "Library", channel_id: str, names: Sequence[str]) -> list[str]:
     """Add names to a channel's glossary, as far as there is room; return those that are new."""
     present = library.contexts.glossary(channel_id)
-    new = [name for name in parse_list("\n".join(names)) if name not in present]
-    new = new[: max(0, MAX_ENTRIES - len(present))]
-    if new:
-        library.contexts.put_glossary(channel_id, (*present, *new))
+    glossary = parse_list("\n".join((*present, *names)))
+    if new := list(glossary[len(present) :]):
+        library.contexts.put_glossary(channel_id, glossary)
     return new
 
 

@@ -56,6 +56,9 @@ RULES = dict.fromkeys(FINAL, Rule(None)) | {
     "sign_in_required": Rule(None),
 }
 
+STORED_RESTS = ("rate_limited", "bot_check", "caption_blocked")
+"""Codes of blocks whose rest holds for later runs too."""
+
 _TEXTS = [
     (code, re.compile(pattern, re.IGNORECASE))
     for code, pattern in (

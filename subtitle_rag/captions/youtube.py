@@ -78,6 +78,11 @@ class Listing:
     """Requests the first page of other lists of the same videos, once: the tabs of a channel leave out videos that its
     list of uploads has (yt-dlp issue #8096), which ends after 20,000."""
 
+    def count(self) -> int | None:
+        """Return the videos that YouTube counts on these lists, else on the second ones, which may be a request."""
+        second = self.second() if self.counted is None and self.second else None
+        return second.counted if second else self.counted
+
 
 @dataclass(frozen=True, slots=True)
 class Page:

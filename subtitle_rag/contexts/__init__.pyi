@@ -20,7 +20,6 @@ from .context_text import (
 )
 from .copied_text import SourceTexts as SourceTexts
 from .glossary import (
-    MAX_ENTRIES as MAX_ENTRIES,
     ORDINARY as ORDINARY,
     Dictionary as Dictionary,
     ends_in_particle as ends_in_particle,

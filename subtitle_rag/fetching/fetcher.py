@@ -63,8 +63,6 @@ NEW_VIDEO_RETRY_S = 6 * refusals.HOUR
 """Delay of the retry for a new video without captions."""
 TRACK_FAILURES = ("caption_blocked", "caption_damaged", "captions_withheld")
 """Codes of a track that another player client can have whole."""
-STORED_RESTS = ("rate_limited", "bot_check", "caption_blocked")
-"""Codes of blocks whose rest holds for the next run too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +248,7 @@ class Fetcher:
         if self.options.refresh or not followed.complete:
             if counted is None and not (options.limit or options.since) and listing.second:
                 self._may_read_on()
-                second = listing.second()
-                counted = second.counted if second else None
+                counted = listing.count()
             if counted is None and options.limit is None:
                 return None
             if counted is not None:
@@ -393,7 +390,7 @@ class Fetcher:
         if not rests_after or count < rests_after:
             return False
         until = self._rest_until(error)
-        if error.code in STORED_RESTS:
+        if error.code in refusals.STORED_RESTS:
             self.library.sources.put_rest(until, error.code)
         self.rests += 1
         logger.info("resting for %d s: %s", until - int(time.time()), error.code)

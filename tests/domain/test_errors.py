@@ -14,7 +14,7 @@ import pytest
 import subtitle_rag
 from subtitle_rag import i18n
 from subtitle_rag.captions.formats import LEFT_OUT
-from subtitle_rag.captions.refusals import RULES
+from subtitle_rag.captions.refusals import RULES, STORED_RESTS
 from subtitle_rag.captions.session import Session
 from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.domain import (
@@ -28,7 +28,6 @@ from subtitle_rag.domain import (
     localize_reason,
 )
 from subtitle_rag.domain.error_messages import SENTENCES
-from subtitle_rag.fetching.fetcher import STORED_RESTS
 from subtitle_rag.fetching.lister import STATED
 from subtitle_rag.installation.extras import EXTRAS, Extra
 from subtitle_rag.installation.install_command import missing_extra
