@@ -6,16 +6,14 @@ another thread does; what was committed stays.
 
 import threading
 import time
-from collections.abc import Collection, Generator, Iterable, Sequence
+from collections.abc import Collection, Generator, Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from subtitle_rag import fetching, models
-from subtitle_rag.channel_choices import ChannelChoice, count_videos
 from subtitle_rag.domain import (
     AppError,
-    ChannelCounted,
     ContextEvent,
     IndexEvent,
     IndexReport,
@@ -39,15 +37,11 @@ from subtitle_rag.library import (
 )
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.saved_searches import count_new
-from subtitle_rag.second_opinion import add_to_glossary
 from subtitle_rag.transcribing import (
     ListeningEstimate,
     ListeningPlan,
-    ask_for,
-    due_videos,
     estimate_listening,
     plan_listening,
-    take_offer,
 )
 
 if TYPE_CHECKING:
@@ -118,13 +112,6 @@ def sync_sources(
                 code = event.blocked.code if event.blocked else ""
                 put_last_sync(runtime.library, LastSync(int(time.time()), event.new, event.failed, code))
             yield event
-
-
-def count_channels(
-    runtime: "Runtime", choices: Iterable[ChannelChoice], stop: threading.Event | None = None
-) -> Generator[ChannelCounted, None, None]:
-    """Ask YouTube how many videos the sources of a choice have. Raises the errors of `count_videos`."""
-    yield from count_videos(runtime.library, runtime.settings.youtube, choices, stop)
 
 
 def count_saved(runtime: "Runtime") -> Generator[SavedSearchCounted, None, None]:
@@ -207,11 +194,6 @@ def fetch_speech_model(runtime: "Runtime", stop: threading.Event | None = None) 
         yield from fetch_model(runtime, runtime.models.settings.speech, stop)
 
 
-def ask_to_listen(runtime: "Runtime", plan: ListeningPlan) -> int:
-    """Have the videos of a plan listened to by the next run of `listen`; return how many more are due."""
-    return ask_for(runtime.library, plan)
-
-
 def listen(
     runtime: "Runtime",
     video_ids: Collection[str] | None = None,
@@ -224,31 +206,6 @@ def listen(
     Raises the errors of `Runtime.listener` and `Listener.run`.
     """
     yield from runtime.listener(model, stop).run(video_ids)
-
-
-def ask_for_second_opinion(runtime: "Runtime", video_id: str) -> None:
-    """Have the next run of `listen` hear a video beside its captions, which stay."""
-    runtime.library.listenings.ask([video_id], again=True, aside=True)
-
-
-def cancel_listening(runtime: "Runtime", texts: Iterable[str]) -> int:
-    """Listen no longer to what these texts name; return how many videos that are.
-
-    Raises UsageError `nothing_to_hear`.
-    """
-    ids = {id for text in texts for id in due_videos(runtime.library, text)}
-    runtime.library.listenings.cancel(ids)
-    return len(ids)
-
-
-def add_glossary_names(runtime: "Runtime", channel_id: str, names: Sequence[str]) -> list[str]:
-    """Add names to a channel's glossary, as far as there is room; return those that are new."""
-    return add_to_glossary(runtime.library, channel_id, names)
-
-
-def take_captions(runtime: "Runtime", video_id: str) -> bool:
-    """Have a video use the captions that it has beside the present ones; return whether there are any."""
-    return take_offer(runtime.library, runtime.indexer, video_id)
 
 
 def fetch_model(

@@ -80,6 +80,11 @@ def is_ready(library: "Library", video_id: str, model: str | None) -> bool:
     return heard is not None and model in (None, heard.model)
 
 
+def ask_for_second_opinion(library: "Library", video_id: str) -> None:
+    """Have the next run of `listen` hear a video beside its captions, which stay."""
+    library.listenings.ask([video_id], again=True, aside=True)
+
+
 def compare(runtime: "Runtime", video_id: str) -> SecondOpinion:
     """Compare a video's captions with what was heard of it. Raises the errors of `Library` and of the index's host."""
     library = runtime.library

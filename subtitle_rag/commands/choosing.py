@@ -107,13 +107,13 @@ def _read_one(text: str) -> "AddressList":
 
 def _counted(runtime: "Runtime", choices: "list[ChannelChoice]") -> "tuple[list[ChannelChoice], AppError | None]":
     """Ask YouTube for the numbers of videos that are unknown; each is kept as it comes."""
-    from subtitle_rag import channel_choices, pipeline
+    from subtitle_rag import channel_choices
 
-    library = runtime.library
+    library, settings = runtime.library, runtime.settings.youtube
     due = sum(choice.videos is None for choice in choices)
     with output.progress() as bar, stoppable() as stop:
         task = bar.add_task(_("Channels"), total=due)
-        for counted in pipeline.count_channels(runtime, choices, stop):
+        for counted in channel_choices.count_videos(library, settings, choices, stop):
             choices = channel_choices.with_count(choices, counted)
             channel_choices.keep_choice(library, choices)
             bar.advance(task)

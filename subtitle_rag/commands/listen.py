@@ -73,14 +73,14 @@ def listen_(
     yes: bool,
     jsonl: bool,
 ) -> output.Outcome:
-    from subtitle_rag import pipeline
-
     if (compare or take or cancel) and not targets:
         raise click.UsageError(_("Name the video."))
     if take:
         return _take(runtime, targets)
     if cancel:
-        count = pipeline.cancel_listening(runtime, targets)
+        from subtitle_rag.transcribing import cancel_listening
+
+        count = cancel_listening(runtime.library, targets)
         line = n_("{n} video is not listened to any more.", "{n} videos are not listened to any more.", count)
         return output.Outcome({"cancelled": count}, [line])
     if compare:
@@ -99,8 +99,7 @@ def listen_to(
     jsonl: bool,
 ) -> output.Outcome:
     """Ask for what the targets name, and listen to it; without targets to all that is due."""
-    from subtitle_rag import pipeline
-    from subtitle_rag.transcribing import estimate_lines, estimate_listening, plan_listening
+    from subtitle_rag.transcribing import estimate_lines, estimate_listening, plan_listening, request_listening
 
     if not targets:
         due = [each.video_id for each in runtime.library.listenings.due()][:limit]
@@ -123,7 +122,7 @@ def listen_to(
         output.say(line)
     if not confirmed(_("Listen?"), yes=yes):
         return output.Outcome(output.report_values(ListeningReport()), notes=[_("Nothing was done.")])
-    pipeline.ask_to_listen(runtime, plan.first(limit))
+    request_listening(runtime.library, plan.first(limit))
     return _run(runtime, [video.id for video in videos], model, jsonl=jsonl)
 
 
@@ -217,12 +216,12 @@ def _report_lines(report: ListeningReport) -> Iterator[str]:
 
 def _take(runtime: "Runtime", targets: Sequence[str]) -> output.Outcome:
     """Have videos use the captions that they have beside the present ones."""
-    from subtitle_rag import pipeline
+    from subtitle_rag.transcribing import take_offer
 
     taken, lines = [], []
     for target in targets:
         video = named_video(runtime.library, target)
-        if not pipeline.take_captions(runtime, video.id):
+        if not take_offer(runtime.library, runtime.indexer, video.id):
             raise UsageError("no_other_captions", title=video.title)
         track = runtime.library.track(video.id)
         kind = track.kind if track else ""
@@ -236,7 +235,7 @@ def _compare(
     runtime: "Runtime", targets: Sequence[str], model: str | None, *, names: bool, yes: bool, jsonl: bool
 ) -> output.Outcome:
     """Listen to a video beside its captions where that is not done, and show where both differ."""
-    from subtitle_rag import pipeline, second_opinion
+    from subtitle_rag import second_opinion
     from subtitle_rag.transcribing import estimate_lines, estimate_listening
 
     if len(targets) > 1:
@@ -248,14 +247,14 @@ def _compare(
             output.say(line)
         if not confirmed(_("Listen?"), yes=yes):
             return output.Outcome(None, notes=[_("Nothing was done.")])
-        pipeline.ask_for_second_opinion(runtime, video.id)
+        second_opinion.ask_for_second_opinion(runtime.library, video.id)
         outcome = _run(runtime, [video.id], model, jsonl=jsonl)
         if outcome.errors:
             return outcome
     opinion = second_opinion.compare(runtime, video.id)
     added: list[str] = []
     if opinion.names and (names or (not wants_json() and _offers_names(opinion))):
-        added = pipeline.add_glossary_names(runtime, video.channel_id, opinion.names)
+        added = second_opinion.add_to_glossary(runtime.library, video.channel_id, opinion.names)
     result = {**opinion.values(), "added_names": added}
     notes = [_("Added to the glossary: {names}").format(names=", ".join(added))] if added else []
     return output.Outcome(result, _difference_lines(opinion), notes)

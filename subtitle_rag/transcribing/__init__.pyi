@@ -3,9 +3,9 @@ from .listener import Listener as Listener, spoken_names as spoken_names, take_o
 from .listening_plan import (
     ListeningEstimate as ListeningEstimate,
     ListeningPlan as ListeningPlan,
-    ask_for as ask_for,
-    due_videos as due_videos,
+    cancel_listening as cancel_listening,
     estimate_listening as estimate_listening,
     plan_listening as plan_listening,
+    request_listening as request_listening,
     videos_to_fetch as videos_to_fetch,
 )

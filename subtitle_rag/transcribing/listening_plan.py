@@ -127,12 +127,19 @@ def _videos_of(library: "Library", channels: Sequence[str], sources: Sequence[in
     return in_channels | set(library.sources.listed_videos(sources))
 
 
-def due_videos(library: "Library", text: str) -> list[str]:
-    """Return the videos that a text names and that wait to be listened to.
+def cancel_listening(library: "Library", texts: Iterable[str]) -> int:
+    """Listen no longer to what these texts name; return how many videos that are.
 
     Raises:
         UsageError: `nothing_to_hear`.
     """
+    ids = {id for text in texts for id in _due_videos(library, text)}
+    library.listenings.cancel(ids)
+    return len(ids)
+
+
+def _due_videos(library: "Library", text: str) -> set[str]:
+    """Return the videos that a text names and that wait to be listened to; raises UsageError `nothing_to_hear`."""
     due_ids = {each.video_id for each in library.listenings.due()} | library.listenings.failed()
     typed = read_typed(text)
     ids = {video.id for video in _silent_media(typed) or ()}
@@ -141,10 +148,10 @@ def due_videos(library: "Library", text: str) -> list[str]:
         ids = set(matches.videos) | _videos_of(library, matches.channels, [source.id for source in matches.sources])
     if not ids & due_ids:
         raise UsageError("nothing_to_hear", source=tidy(text))
-    return sorted(ids & due_ids)
+    return ids & due_ids
 
 
-def ask_for(library: "Library", plan: ListeningPlan) -> int:
+def request_listening(library: "Library", plan: ListeningPlan) -> int:
     """Have the videos of a plan listened to; return how many more are due."""
     for video in plan.silent:
         if video.source:

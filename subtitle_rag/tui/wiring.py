@@ -160,7 +160,7 @@ class AppWiring:
 
     def _listen(self, offer: "ListeningOffer") -> None:
         """Have listened to what the user has agreed to."""
-        from subtitle_rag import pipeline
+        from subtitle_rag.transcribing import request_listening
 
         runtime = self.context.runtime
         runtime.may_fetch_speech_model = True
@@ -170,7 +170,7 @@ class AppWiring:
             self._list_videos()
 
         self._port.run_in_thread(
-            lambda: pipeline.ask_to_listen(runtime, offer.plan), messages.ActionFailed, take=begin, group="listening"
+            lambda: request_listening(runtime.library, offer.plan), messages.ActionFailed, take=begin, group="listening"
         )
 
     def _videos_changed(self) -> None:

@@ -5,7 +5,7 @@ import threading
 from subtitle_rag.domain import ListeningEvent, ListeningReport
 from subtitle_rag.listening import Transcriber
 from subtitle_rag.plugins import TRANSCRIBERS, load_plugin
-from subtitle_rag.transcribing import Listener, ask_for, plan_listening
+from subtitle_rag.transcribing import Listener, plan_listening, request_listening
 from tests.stand_ins.youtube import QUICK
 from tests.support.place import Place
 
@@ -20,7 +20,7 @@ def listener(place: Place, model: str = "reader", stop: threading.Event | None =
 def asked(place: Place, *named: object, again: bool = False) -> list[str]:
     """Ask for what paths and addresses name; return the ids of the videos."""
     plan = plan_listening(place.library, map(str, named), again=again)
-    ask_for(place.library, plan)
+    request_listening(place.library, plan)
     return [video.id for video in plan.videos]
 
 

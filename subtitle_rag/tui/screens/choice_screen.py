@@ -43,10 +43,9 @@ class CountThread(AppThread):
         self.stop = threading.Event()
 
     def run(self) -> None:
-        from subtitle_rag import pipeline
-
+        library, settings = self._runtime.library, self._runtime.settings.youtube
         try:
-            for counted in pipeline.count_channels(self._runtime, self._choices, self.stop):
+            for counted in channel_choices.count_videos(library, settings, self._choices, self.stop):
                 self._post(ChannelsCounted(counted))
         except Exception as error:  # whatever a door throws, the app stays up
             self._post(ActionFailed(to_app_error(error)))
