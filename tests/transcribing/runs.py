@@ -2,7 +2,7 @@
 
 import threading
 
-from subtitle_rag.domain import ListeningEvent, ListeningReport
+from subtitle_rag.domain import ListeningEvent, ListeningReport, StretchHeard
 from subtitle_rag.listening import Transcriber
 from subtitle_rag.plugins import TRANSCRIBERS, load_plugin
 from subtitle_rag.transcribing import Listener, plan_listening, request_listening
@@ -26,6 +26,14 @@ def asked(place: Place, *named: object, again: bool = False) -> list[str]:
 
 def run(place: Place, model: str = "reader") -> list[ListeningEvent]:
     return list(listener(place, model).run())
+
+
+def run_first_stretch(place: Place) -> None:
+    """A run that is stopped once its first stretch is stored."""
+    stop = threading.Event()
+    for event in listener(place, stop=stop).run():
+        if isinstance(event, StretchHeard):
+            stop.set()
 
 
 def report(events: list[ListeningEvent]) -> ListeningReport:

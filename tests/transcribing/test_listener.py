@@ -1,6 +1,5 @@
 """Listening as a stage: stretches are kept, a video becomes searchable at its end, and nothing is heard twice."""
 
-import threading
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.transcribing import plan_listening, take_offer
 from tests.support.heard import STRETCHES, heard, write_wav
 from tests.support.place import Place
-from tests.transcribing.runs import asked, listener, report, run
+from tests.transcribing.runs import asked, listener, report, run, run_first_stretch
 
 pytestmark = pytest.mark.usefixtures("log")
 
@@ -78,10 +77,7 @@ def test_captions_beside_a_film_come_first(place: Place, film: Path) -> None:
 @pytest.mark.campaign(part="listening")
 def test_an_ended_run_goes_on_behind_its_last_stretch(place: Place, film: Path, log: Path) -> None:
     asked(place, film)
-    stop = threading.Event()
-    for event in listener(place, stop=stop).run():
-        if isinstance(event, StretchHeard):
-            stop.set()
+    run_first_stretch(place)
     assert [entry[1] for entry in heard(log)] == [0]
     (state,) = place.library.videos()
     assert state.listening is not None
@@ -93,10 +89,7 @@ def test_an_ended_run_goes_on_behind_its_last_stretch(place: Place, film: Path, 
 @pytest.mark.campaign(part="listening")
 def test_stretches_of_another_model_are_heard_again(place: Place, film: Path, log: Path) -> None:
     asked(place, film)
-    stop = threading.Event()
-    for event in listener(place, stop=stop).run():
-        if isinstance(event, StretchHeard):
-            stop.set()
+    run_first_stretch(place)
     run(place, model="other")
     assert [(entry[1], entry[3]) for entry in heard(log)] == [
         (0, "reader"),
@@ -147,16 +140,11 @@ def test_a_film_that_is_gone_is_told(place: Place, film: Path) -> None:
     assert failed.code == "sound_gone"
 
 
-def test_a_film_in_which_nobody_speaks_is_told(place: Place, tmp_path: Path) -> None:
-    asked(place, write_wav(tmp_path / "films" / "바다.wav", (0, 60, [], "")))
+@pytest.mark.parametrize(("gap", "code"), [("", "nothing_said"), ("too_few_words", "nothing_understood")])
+def test_a_film_without_a_line_is_told(place: Place, tmp_path: Path, gap: str, code: str) -> None:
+    asked(place, write_wav(tmp_path / "films" / "바다.wav", (0, 60, [], gap)))
     (failed,) = [event for event in run(place) if isinstance(event, ListeningFailed)]
-    assert failed.code == "nothing_said"
-
-
-def test_speech_of_which_nothing_was_understood_is_told(place: Place, tmp_path: Path) -> None:
-    asked(place, write_wav(tmp_path / "films" / "소음.wav", (0, 60, [], "too_few_words")))
-    (failed,) = [event for event in run(place) if isinstance(event, ListeningFailed)]
-    assert failed.code == "nothing_understood"
+    assert failed.code == code
 
 
 def test_a_video_that_is_removed_meanwhile_does_not_come_back(place: Place, film: Path) -> None:

@@ -1,6 +1,5 @@
 """The sound of videos on sites: fetched from their hosts alone, kept until it is heard, deleted after."""
 
-import threading
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from subtitle_rag.domain import (
     IndexEvent,
     ListeningFailed,
     SoundFetching,
-    StretchHeard,
     Video,
     VideoDone,
 )
@@ -24,7 +22,7 @@ from tests.stand_ins.youtube import Clip, StandIn
 from tests.support.cases import cases
 from tests.support.heard import heard, wav
 from tests.support.place import Place
-from tests.transcribing.runs import asked, listener, report, run
+from tests.transcribing.runs import asked, report, run, run_first_stretch
 
 pytestmark = pytest.mark.usefixtures("log")
 SILENT = "slowcook001"
@@ -70,10 +68,7 @@ def test_no_sound_is_left_behind(desk: Desk) -> None:
 @pytest.mark.campaign(part="listening")
 def test_a_sound_is_kept_until_its_video_is_done_and_fetched_once(desk: Desk, log: Path) -> None:
     asked(desk.place, WATCH)
-    stop = threading.Event()
-    for event in listener(desk.place, stop=stop).run():
-        if isinstance(event, StretchHeard):
-            stop.set()
+    run_first_stretch(desk.place)
     assert [path.name for path in (desk.place.folder / "sounds").rglob("sound.*")] != []
     before = desk.youtube.count("media")
     assert report(run(desk.place)).heard == 1
@@ -84,10 +79,7 @@ def test_a_sound_is_kept_until_its_video_is_done_and_fetched_once(desk: Desk, lo
 @pytest.mark.campaign(part="listening")
 def test_a_video_that_nobody_waits_for_leaves_no_sound(desk: Desk) -> None:
     asked(desk.place, WATCH)
-    stop = threading.Event()
-    for event in listener(desk.place, stop=stop).run():
-        if isinstance(event, StretchHeard):
-            stop.set()
+    run_first_stretch(desk.place)
     desk.place.library.listenings.cancel([SILENT])
     run(desk.place)
     assert [path for path in (desk.place.folder / "sounds").rglob("*") if path.is_file()] == []
