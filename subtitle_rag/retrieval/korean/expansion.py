@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 
 from subtitle_rag.library import Library
@@ -142,7 +142,7 @@ class Expansion:
             spelled | {word: [*pair] for word, pair in pairs.items()},
             pairs,
             {form: _misheard(form, candidates, counts) for form in (*typed.counted, *typed.words)},
-            analyzer.related(typed.relating, said=lambda _forms: counts),
+            analyzer.related(typed.relating, counts),
             [form for form in candidates.read if form in counts],
         )
 
@@ -156,33 +156,37 @@ class Expansion:
         weights |= self._rarity_weights(windows)
         return weights | dict.fromkeys(self.completions, COMPLETION_WEIGHT)
 
-    @property
-    def words_by_form(self) -> dict[str, str]:
+    @cached_property
+    def words_by_form(self) -> Mapping[str, str]:
         """Typed morphemes, completions and sure spellings → the typed word that they stand for."""
         words = self.typed.words
         by_form = self.typed.words_by_form | dict.fromkeys(self.completions, words[-1] if words else "")
         same = (word for word, forms in self.spelled.items() if any(_is_spelling(word, form) for form in forms))
         return by_form | {form: word for word in same for form in self.spelled[word] if form not in by_form}
 
-    def reasons(self, by_form: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-        """Return forms that expand the query → the typed word of each, and whether by `sound` or as `related`."""
-        found = {each: (by_form.get(form, form), "related") for form, forms in self.related.items() for each in forms}
-        found |= {form: (word, "sound") for word in self.typed.words for form in read_aloud(word)}
+    @property
+    def reasons(self) -> dict[str, tuple[str, str]]:
+        """Forms that expand the query → the typed word of each, and whether by `sound` or as `related`."""
+        by_form = self.words_by_form
+        reasons = {each: (by_form.get(form, form), "related") for form, forms in self.related.items() for each in forms}
+        reasons |= {form: (word, "sound") for word in self.typed.words for form in read_aloud(word)}
         for form, forms in chain(self.misheard.items(), self.spelled.items()):
-            found |= dict.fromkeys(forms, (by_form.get(form, form), "sound"))
-        return found
+            reasons |= dict.fromkeys(forms, (by_form.get(form, form), "sound"))
+        return reasons
 
-    def by_sound_alone(self, by_form: Mapping[str, str], vocabulary: Vocabulary) -> dict[str, frozenset[str]]:
+    def by_sound_alone(self, vocabulary: Vocabulary) -> dict[str, frozenset[str]]:
         """Return the words that the library has in the other alphabet only, with what it has.
 
         Each word of a name of several Latin ones is said where the name is one in Hangul: 브루노마스.
         """
-        words, pairs = self.typed.content_words, {by_form.get(form, form): pair for form, pair in self.pairs.items()}
-        alone = (word for word in words if word in self.spelled and word not in self.counts and word not in pairs)
-        other = {
-            word: frozenset(form for form in self.spelled[word] if form.isascii() != word.isascii()) for word in alone
+        words = self.typed.content_words
+        pairs = {self.words_by_form.get(form, form): pair for form, pair in self.pairs.items()}
+        respelled = (word for word in words if word in self.spelled and word not in self.counts and word not in pairs)
+        other_alphabet = {
+            word: frozenset(form for form in self.spelled[word] if form.isascii() != word.isascii())
+            for word in respelled
         }
-        heard = {word: forms for word, forms in other.items() if forms and not vocabulary.names_any([word])}
+        heard = {word: forms for word, forms in other_alphabet.items() if forms and not vocabulary.names_any([word])}
         heard |= {word: frozenset((" ".join(pair),)) for word, pair in pairs.items()}
         for joined, first, last in joined_words(words):
             if joined in self.spelled and joined.isascii():
@@ -245,11 +249,11 @@ def _said_spellings(
 ) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield typed words with the library's other spellings of them."""
     for word, forms in candidates.spellings.items():
-        said: Sequence[str] = [form for form in forms if form in counts]
-        if is_hangul(word) and not said and not counts.get(word, (0, 0))[0]:
-            said = vocabulary.by_sound(word)
-        if said:
-            yield word, said
+        spellings: Sequence[str] = [form for form in forms if form in counts]
+        if is_hangul(word) and not spellings and not counts.get(word, (0, 0))[0]:
+            spellings = vocabulary.by_sound(word)
+        if spellings:
+            yield word, spellings
 
 
 def _latin_pairs(
@@ -270,11 +274,11 @@ def _completions(
     last = typed.last_word
     if not last or last in counts:
         return ()
-    spoken = sorted((form for form in candidates.completions if form in counts), key=lambda f: (-sum(counts[f]), f))
+    frequent = sorted((form for form in candidates.completions if form in counts), key=lambda f: (-sum(counts[f]), f))
     names, keys = vocabulary.begun_names(last)[:COMPLETIONS], key_sequence(last)
     titled = (form for analysis in (analyzer.morphemes(names) if names else ()) for form in analysis.forms)
-    begun = (form for form in titled if key_sequence(form).startswith(keys))
-    return tuple(dict.fromkeys((*spoken, *begun)))[:COMPLETIONS]
+    completed = (form for form in titled if key_sequence(form).startswith(keys))
+    return tuple(dict.fromkeys((*frequent, *completed)))[:COMPLETIONS]
 
 
 def _misheard(form: str, candidates: WordCandidates, counts: TermSources) -> list[str]:

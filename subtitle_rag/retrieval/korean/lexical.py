@@ -116,24 +116,24 @@ class QueryAnalyzer:
         vocabulary = self._current_vocabulary()
         entered = _THOUSANDS.sub("", text)
         # after first consonants the names that they stand for: 바삭골 for ㅂㅅㄱ
-        named = _INITIALS.sub(lambda match: " ".join((match[0], *vocabulary.abbreviated(match[0]))), entered)
-        typed = TypedText.of(named, next(self._analyzer.morphemes([named])))
+        spelled_out = _INITIALS.sub(lambda match: " ".join((match[0], *vocabulary.abbreviated(match[0]))), entered)
+        typed = TypedText.of(spelled_out, next(self._analyzer.morphemes([spelled_out])))
         entered_words = map(key, RUN.findall(entered))
         expansion = Expansion.of(typed, entered_words, self._library, vocabulary, self._analyzer)
         variants = expansion.weights(vocabulary.windows)
         weights, required = _term_weights(expansion, variants)
-        by_form, content = expansion.words_by_form, frozenset((*typed.content, *expansion.completions))
+        content = frozenset((*typed.content, *expansion.completions))
         return LexicalQuery(
             sparse(weights),
             content,
             typed.content_words,
             # one-letter stems would mark half the text
             frozenset(form for form in variants if len(form) > 1 and form not in content),
-            by_form,
+            expansion.words_by_form,
             sparse(required) if required.keys() != weights.keys() else None,
-            {form: reason for form, reason in expansion.reasons(by_form).items() if form in variants},
-            (*_unread(entered, vocabulary), *_unknown(entered, expansion, by_form, vocabulary)),
-            expansion.by_sound_alone(by_form, vocabulary),
+            {form: reason for form, reason in expansion.reasons.items() if form in variants},
+            (*_unread(entered, vocabulary), *_unknown(entered, expansion, vocabulary)),
+            expansion.by_sound_alone(vocabulary),
         )
 
     def search(self, index: Searched, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
@@ -165,11 +165,11 @@ def _unread(text: str, vocabulary: Vocabulary) -> Iterator[str]:
     return (word for word in words if not vocabulary.abbreviated(word))
 
 
-def _unknown(text: str, expansion: Expansion, by_form: Mapping[str, str], vocabulary: Vocabulary) -> Iterator[str]:
+def _unknown(text: str, expansion: Expansion, vocabulary: Vocabulary) -> Iterator[str]:
     """Yield the words that neither the vocabulary nor a name has; words without content are none of them."""
     units, counts, forms = expansion.typed.units, expansion.counts, dict[str, list[str]]()
     unfinished = expansion.typed.last_word if expansion.completions else ""
-    for form, word in by_form.items():
+    for form, word in expansion.words_by_form.items():
         if form not in units:
             forms.setdefault(word, []).append(form)
     entered = [word for word in RUN.findall(text) if key(word) in forms and key(word) != unfinished]
@@ -199,9 +199,9 @@ def _term_weights(expansion: Expansion, variants: Mapping[str, float]) -> tuple[
         weights.setdefault(term_id("m", form), weight)
     units = {term_id("m", unit) for unit in typed.units}
     required = {term: weight for term, weight in weights.items() if term not in units}
-    said = {*expansion.completions, *(form for form, (windows, _written) in expansion.counts.items() if windows)}
+    spoken_forms = (form for form, (windows, _contexts) in expansion.counts.items() if windows)
     of_words = {gram for gram, _weight in query_bigrams(typed.without_numbers)}
-    latin = _latin_bigrams(typed.words, said)
+    latin = _latin_bigrams(typed.words, {*expansion.completions, *spoken_forms})
     for gram, weight in query_bigrams(typed.without_unranked):
         if _is_latin(gram) and gram not in latin:
             continue
@@ -212,10 +212,10 @@ def _term_weights(expansion: Expansion, variants: Mapping[str, float]) -> tuple[
     return weights, required
 
 
-def _latin_bigrams(query_words: Iterable[str], said: Collection[str]) -> set[str]:
-    """Return the pairs of letters of those Latin words that the library says."""
-    known = ("|" if word.isascii() and word not in said else word for word in query_words)
-    return {gram for gram, _weight in query_bigrams(" ".join(known))}
+def _latin_bigrams(query_words: Iterable[str], vocabulary: Collection[str]) -> set[str]:
+    """Return the pairs of letters of those Latin words that are in the vocabulary."""
+    without_unknown = ("|" if word.isascii() and word not in vocabulary else word for word in query_words)
+    return {gram for gram, _weight in query_bigrams(" ".join(without_unknown))}
 
 
 def _is_latin(gram: str) -> bool:

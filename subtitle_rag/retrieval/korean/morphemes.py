@@ -9,7 +9,7 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -41,6 +41,8 @@ MAX_NUMERALS = 12
 """Morphemes of the longest number."""
 NICENESS = 5
 """Niceness of threads that yield: a third of another's share of a busy processor."""
+RELATED_WORDS = 8
+"""Most related words of a form."""
 DENSITY = 10
 """Nearest words that tell how dense a word's neighbourhood is."""
 UNRELATED, RELATED = -0.12, 0.03
@@ -143,27 +145,22 @@ class Analyzer:
             forms, starts, ends = zip(*content, strict=True) if content else ((), (), ())
             yield Morphemes(forms, starts, ends)
 
-    def related(
-        self, forms: Sequence[str], *, said: Callable[[Sequence[str]], Collection[str]], limit: int = 8
-    ) -> dict[str, dict[str, float]]:
-        """Return for each form the related words of Kiwi's language model, with similarities (0–1).
+    def related(self, forms: Sequence[str], among: Collection[str]) -> dict[str, dict[str, float]]:
+        """Return for each form the words `among` these that Kiwi's language model relates to it, with similarities.
 
-        `said` chooses those that count; each costs a millisecond. The cosine is corrected by how dense the
-        neighbourhoods of both words are (CSLS: Conneau et al. 2018, arXiv 1710.04087). Rare words lie close to
-        everything: 까르르까르르 at .87 to 커닝.
+        Each word costs a millisecond. The cosine is corrected by how dense the neighbourhoods of both words are (CSLS:
+        Conneau et al. 2018, arXiv 1710.04087). Rare words lie close to everything: 까르르까르르 at .87 to 커닝.
         """
         kiwi = self.load()
-        neighbours = {form: _neighbours(kiwi, form, limit) for form in dict.fromkeys(forms)}
-        counted = said(sorted({key(near.form) for nearest in neighbours.values() for near in nearest}))
         return {
-            form: _similarities(kiwi, form, (near for near in nearest if key(near.form) in counted), limit)
-            for form, nearest in neighbours.items()
+            form: _similarities(kiwi, form, (near for near in _neighbours(kiwi, form) if key(near.form) in among))
+            for form in dict.fromkeys(forms)
         }
 
-    def neighbours(self, forms: Sequence[str], limit: int = 8) -> set[str]:
+    def neighbours(self, forms: Sequence[str]) -> set[str]:
         """Return the words that `related` may choose from."""
         kiwi = self.load()
-        return set().union(*(_neighbour_keys(kiwi, form, limit) for form in dict.fromkeys(forms)))
+        return {key(near.form) for form in dict.fromkeys(forms) for near in _neighbours(kiwi, form)}
 
     def nearness(self, forms: Sequence[str]) -> dict[str, float]:
         """Return for each form the cosine of the word nearest to it in Kiwi's language model; 0 for an unknown form.
@@ -292,7 +289,7 @@ class _Neighbour(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _neighbours(kiwi: "Kiwi", form: str, limit: int) -> tuple[_Neighbour, ...]:
+def _neighbours(kiwi: "Kiwi", form: str, limit: int = RELATED_WORDS) -> tuple[_Neighbour, ...]:
     """Return the `limit` nearest words of a form for each of its parts of speech."""
     nouns = [near for tag in ("NNG", "NNP") if (near := _most_similar(kiwi, form, tag))]
     # longer nouns are stems of dialect verbs alone: 소스 of 솟다, 두릅 of 두렵다
@@ -302,13 +299,8 @@ def _neighbours(kiwi: "Kiwi", form: str, limit: int) -> tuple[_Neighbour, ...]:
     )
 
 
-@lru_cache(maxsize=4096)
-def _neighbour_keys(kiwi: "Kiwi", form: str, limit: int) -> frozenset[str]:
-    return frozenset(key(near.form) for near in _neighbours(kiwi, form, limit))
-
-
-def _similarities(kiwi: "Kiwi", form: str, neighbours: Iterable[_Neighbour], limit: int) -> dict[str, float]:
-    """Return the `limit` most similar neighbours by their corrected similarity."""
+def _similarities(kiwi: "Kiwi", form: str, neighbours: Iterable[_Neighbour]) -> dict[str, float]:
+    """Return the most similar neighbours by their corrected similarity."""
     similarities: dict[str, float] = {}
     for near in neighbours:
         corrected = 2 * near.cosine - near.density - _density(_most_similar(kiwi, near.form, near.tag))
@@ -317,7 +309,7 @@ def _similarities(kiwi: "Kiwi", form: str, neighbours: Iterable[_Neighbour], lim
             related = key(near.form)
             similarities[related] = max(similarities.get(related, 0.0), weight)
     similarities.pop(form, None)
-    return dict(sorted(similarities.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
+    return dict(sorted(similarities.items(), key=lambda pair: (-pair[1], pair[0]))[:RELATED_WORDS])
 
 
 @lru_cache(maxsize=65536)
