@@ -124,15 +124,15 @@ def piece_cost(library: Library, encoder: Encoder) -> PieceCost | None:
         return None
     contexts = {id: (context.key, context.text) for id, context in library.contexts.of_windows(list(windows)).items()}
     videos = library.videos_by_id(*{window.video_id for window in windows.values()})
-    count = letters = whole = 0
+    count = letters = passage_letters = 0
     for id, window in windows.items():
         document = IndexDocument(videos[window.video_id], [window], contexts)
         pieces = document.pieces(id)
         count += len(pieces)
         letters += sum(map(len, pieces))
-        whole += len(document.passage(id))
+        passage_letters += len(document.passage(id))
     packed = 1_000 * count / len(windows) * encoder.dimensions * (1 + PIECE_COPY)
-    return PieceCost(round(packed), count / len(windows), letters / max(1, whole))
+    return PieceCost(round(packed), count / len(windows), letters / max(1, passage_letters))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +172,8 @@ class EncodingRun:
     """Makes an encoder's vectors in a library, one run at a time.
 
     `models` finds the searched encoder. Setting `stop` from another thread ends a run after the current batch; `clock`
-    returns Unix seconds, `pause` is the wait between two checks for contexts. The windows on a screen, which `shown`
-    returns, go first.
+    returns Unix seconds, `pause` is the wait between two checks for contexts. What `windows_on_screen` returns goes
+    first.
     """
 
     def __init__(
@@ -186,9 +186,9 @@ class EncodingRun:
         *,
         clock: Callable[[], float] = time.time,
         pause: float = PAUSE_S,
-        shown: Callable[[], Sequence[str]] = tuple,
+        windows_on_screen: Callable[[], Sequence[str]] = tuple,
     ) -> None:
-        self._shown = shown
+        self._shown = windows_on_screen
         self._library = library
         self._vectors = library.vectors
         self._index = index
@@ -307,10 +307,10 @@ class EncodingRun:
             if has_pieces and self._vectors.active() != self._encoder.id:
                 yield from self._activate_complete(work)
             rest = math.inf if limit is None else limit - self._report.made - self._report.pieces
-            due = VectorsDue(self._total(work, rest, pieces=has_pieces), self._encoder.id, has_pieces)
-            if due != announced:
-                yield due
-                announced = due
+            pending = VectorsDue(self._total(work, rest, pieces=has_pieces), self._encoder.id, has_pieces)
+            if pending != announced:
+                yield pending
+                announced = pending
             must_wait = self._encoder.must_wait
             current, ids = work.take(0 if must_wait else int(min(self._size, rest)))
             if ids:
@@ -341,7 +341,7 @@ class EncodingRun:
         texts, sources = self._read(ids, pieces=current.pieces)
         started = time.monotonic()
         try:
-            encoded = iter(encoder.passages([text for own in texts.values() for text in own]))
+            encoded = iter(encoder.passages([text for window_parts in texts.values() for text in window_parts]))
         except AppError as error:
             logger.warning("%s made no vectors of %d windows", current.id, len(texts), exc_info=True)
             if encoder is self._encoder:
@@ -352,10 +352,15 @@ class EncodingRun:
             self._size = min(2 * self._size, LARGEST)
         elif took > LONG_S:
             self._size = max(self._size // 2, SMALLEST)
-        parts = {id: [part for part in islice(encoded, len(own)) if part is not None] for id, own in texts.items()}
-        vectors = {id: own for id, own in parts.items() if len(own) == len(texts[id])}
+        parts = {
+            id: [part for part in islice(encoded, len(window_parts)) if part is not None]
+            for id, window_parts in texts.items()
+        }
+        vectors = {id: window_parts for id, window_parts in parts.items() if len(window_parts) == len(texts[id])}
         if current.pieces:
-            rows = {id: MultiVector.of([part.dense.values for part in own]) for id, own in vectors.items()}
+            rows = {
+                id: MultiVector.of([part.dense.values for part in window_parts]) for id, window_parts in vectors.items()
+            }
             self._put_named(current.name, encoder.dimensions, rows)
         else:
             self._put(encoder, {id: passage for id, [passage] in vectors.items()})
@@ -417,10 +422,10 @@ class _Work:
         older: Encoder | None,
         selection: WindowSelection,
         clock: Callable[[], float],
-        shown: Callable[[], Sequence[str]],
+        windows_on_screen: Callable[[], Sequence[str]],
     ) -> None:
         self._library = library
-        self._shown = shown
+        self._shown = windows_on_screen
         self.main = EncodingPass(encoder)
         self.pieces = EncodingPass(encoder, pieces=True) if encoder.has_pieces else None
         self._older = EncodingPass(older) if older else None
@@ -457,11 +462,11 @@ class _Work:
             return
         self.outdated = False
         self._version = self._library.version()
-        due = {current: self.due(current) for current in (self.main, self.pieces) if current}
-        self.waiting = _waiting(self._library, [*chain(*due.values())], self._clock())
+        windows_by_pass = {current: self.due(current) for current in (self.main, self.pieces) if current}
+        self.waiting = _waiting(self._library, [*chain(*windows_by_pass.values())], self._clock())
         self._queues = [
             (current, deque(w.id for w in windows if w.id not in self.waiting | self.failed[current.pieces]))
-            for current, windows in due.items()
+            for current, windows in windows_by_pass.items()
         ]
         if self._older is not None:
             self._catch_up(self._older)

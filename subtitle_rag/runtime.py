@@ -354,7 +354,9 @@ class Runtime:
             if extra is not None:
                 installation.require_extra(extra)
             raise AppError("model_missing", name=name)
-        return EncodingRun(self.library, self.index, encoder, self.neural, stop, shown=lambda: self.shown_windows)
+        return EncodingRun(
+            self.library, self.index, encoder, self.neural, stop, windows_on_screen=lambda: self.shown_windows
+        )
 
     def answer_prompt(self, path: Path | None = None) -> "AnswerPrompt":
         """Read the prompt of answers from `path`, else as the settings have it; raises UsageError `bad_prompt`."""

@@ -248,7 +248,9 @@ def test_windows_that_are_not_in_the_index_wait_until_they_are(desk: Desk, encod
 def test_what_a_screen_shows_goes_first(desk: Desk, encoder: Counting) -> None:
     windows = desk.windows()
     shown = [windows[-1], "not-there", windows[-3]]
-    run = EncodingRun(desk.library, desk.index, encoder, Here([encoder]), desk.stop, pause=0.0, shown=lambda: shown)
+    run = EncodingRun(
+        desk.library, desk.index, encoder, Here([encoder]), desk.stop, pause=0.0, windows_on_screen=lambda: shown
+    )
     made = [id for event in run.run() if isinstance(event, VectorsMade) for id in event.windows]
 
     assert made[:2] == [windows[-1], windows[-3]]

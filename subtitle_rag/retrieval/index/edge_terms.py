@@ -29,14 +29,14 @@ _OUT_OF_MEMORY = re.compile(r"out of memory|cannot allocate memory|can't start n
 
 def as_app_error(folder: Path, error: BaseException) -> AppError:
     """Return the typed failure for an error of the engine (bare Exceptions with a text, panics) or the system."""
-    whole = " ".join(str(error).split()) or type(error).__name__
-    text = whole[:300]
-    if "WouldBlock" in whole:
+    message = " ".join(str(error).split()) or type(error).__name__
+    text = message[:300]
+    if "WouldBlock" in message:
         return BusyError("index_locked", path=str(folder))
-    match = re.search(r"(?:os error |Errno |WinError )(\d+)", whole)
+    match = re.search(r"(?:os error |Errno |WinError )(\d+)", message)
     number = match[1] if match else ""
     # EAGAIN, ENOMEM, ENFILE, EMFILE, and their numbers on macOS (35) and Windows (8, 14, 1450, 1455)
-    if number in {"11", "12", "23", "24", "35", "8", "14", "1450", "1455"} or _OUT_OF_MEMORY.search(whole):
+    if number in {"11", "12", "23", "24", "35", "8", "14", "1450", "1455"} or _OUT_OF_MEMORY.search(message):
         return BusyError("system_limit", path=str(folder), reason=text)
     if number == "5" and not isinstance(error, PermissionError):  # EIO; Windows' ERROR_ACCESS_DENIED has its number
         return BusyError("disk_error", path=str(folder), reason=text)

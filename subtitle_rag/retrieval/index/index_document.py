@@ -155,11 +155,11 @@ class IndexDocument:
         Those of the titles are at the first window.
         """
         before = len(analyses) - len(self.windows)
-        said = {form for analysis in analyses[before:] for form in analysis.forms}
-        own = [w.id for w in self._with_context()]
-        contexts = zip(own, analyses[before - len(own) : before], strict=True)
-        terms = {id: frozenset(analysis.forms) - said for id, analysis in contexts}
-        titles = {form for analysis in analyses[: before - len(own)] for form in analysis.forms} - said
+        spoken_forms = {form for analysis in analyses[before:] for form in analysis.forms}
+        ids = [w.id for w in self._with_context()]
+        contexts = zip(ids, analyses[before - len(ids) : before], strict=True)
+        terms = {id: frozenset(analysis.forms) - spoken_forms for id, analysis in contexts}
+        titles = {form for analysis in analyses[: before - len(ids)] for form in analysis.forms} - spoken_forms
         if titles and self.windows:
             terms[self.windows[0].id] = terms.get(self.windows[0].id, frozenset()) | titles
         return terms

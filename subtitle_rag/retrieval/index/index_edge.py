@@ -207,8 +207,8 @@ class EdgeIndex:
     def _require_space(self) -> None:
         free = shutil.disk_usage(self._folder).free
         if free < SPARE_BYTES:
-            needed, left = byte_size(SPARE_BYTES), byte_size(free)
-            raise BusyError("index_disk_short", path=str(self._folder), needed=needed, free=left)
+            needed, free_size = byte_size(SPARE_BYTES), byte_size(free)
+            raise BusyError("index_disk_short", path=str(self._folder), needed=needed, free=free_size)
 
     @contextmanager
     def _call(self, *, writing: bool = False, growing: bool = True) -> Iterator["qdrant_edge.EdgeShard"]:

@@ -96,12 +96,12 @@ def read_numbers(value: list[Any]) -> DenseVector | MultiVector:
 
 def nearest_parts(query: DenseVector, vectors: Mapping[str, Vector | None]) -> dict[str, int]:
     """Return which part of each multivector is nearest to the query, the first among equals. Parts have unit length."""
-    places: dict[str, int] = {}
+    nearest: dict[str, int] = {}
     for id, vector in vectors.items():
         if isinstance(vector, MultiVector):
             cosines = [math.fsum(map(mul, query.values, row)) for row in vector.rows()]
-            places[id] = cosines.index(max(cosines))
-    return places
+            nearest[id] = cosines.index(max(cosines))
+    return nearest
 
 
 def page_size(layout: Mapping[str, int | None], most: int) -> int:

@@ -54,17 +54,17 @@ def level_points(
 
     `analyses` has those of all windows. `source` is what the points are made from: others have other ids.
     """
-    points, places = [], {}
-    own = analyzer.morphemes([each.text for each in texts])
-    for each, analysis in zip(texts, own, strict=True):
-        said = [form for window in each.windows for form in analyses[window.id].forms]
-        vector = document_vector(said, "", _PARAMS, context_forms=analysis.forms, context=each.text)
+    points, level_places = [], {}
+    text_analyses = analyzer.morphemes([each.text for each in texts])
+    for each, analysis in zip(texts, text_analyses, strict=True):
+        spoken_forms = [form for window in each.windows for form in analyses[window.id].forms]
+        vector = document_vector(spoken_forms, "", _PARAMS, context_forms=analysis.forms, context=each.text)
         if not vector.indices:
             continue
         id = str(uuid5(_NAMESPACE, f"{video.id}\x1f{each.level}\x1f{each.start_ms}\x1f{source}"))
         points.append(Point(id, {LEVELS[each.level]: vector}, _payload(video, each)))
-        places[id] = LevelPlace(video.id, each.level, each.windows[0].ordinal, each.windows[-1].ordinal)
-    return points, places
+        level_places[id] = LevelPlace(video.id, each.level, each.windows[0].ordinal, each.windows[-1].ordinal)
+    return points, level_places
 
 
 def _section_text(section: Section) -> str:

@@ -87,7 +87,7 @@ def _topic_cuts(forms: Sequence[Sequence[str]]) -> list[int]:
     cuts: list[int] = []
     for gap in sorted(range(len(depths)), key=lambda gap: (-depths[gap], gap)):
         at, depth = gap + 1, depths[gap]
-        is_far = all(abs(at - other) >= SHORTEST for other in (0, len(forms), *cuts))
+        is_far = all(abs(at - border) >= SHORTEST for border in (0, len(forms), *cuts))
         if depth > max(threshold, 0) and is_far:
             cuts.append(at)
     return sorted(cuts)
@@ -111,9 +111,9 @@ def _block(counts: Sequence[Counter[str]], weights: Mapping[str, float]) -> dict
     return {form: (1 + math.log(number)) * weights[form] for form, number in total.items()}
 
 
-def _cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    product = math.fsum(weight * other[form] for form, weight in one.items() if form in other)
-    norm = math.sqrt(math.fsum(w * w for w in one.values()) * math.fsum(w * w for w in other.values()))
+def _cosine(first: Mapping[str, float], second: Mapping[str, float]) -> float:
+    product = math.fsum(weight * second[form] for form, weight in first.items() if form in second)
+    norm = math.sqrt(math.fsum(w * w for w in first.values()) * math.fsum(w * w for w in second.values()))
     return product / norm if norm else 0.0
 
 

@@ -86,14 +86,14 @@ def collection_address(url: str, collection: str) -> str:
     return f"{address(url)}{_COLLECTIONS}{collection}"
 
 
-def server_address(place: str) -> str:
+def server_address(index_address: str) -> str:
     """Return the address of a collection's server; another place, such as the embedded index, stays as it is."""
-    return place.partition(_COLLECTIONS)[0]
+    return index_address.partition(_COLLECTIONS)[0]
 
 
-def is_shared_place(place: str) -> bool:
+def is_shared_place(index_address: str) -> bool:
     """Return whether an index is in the collection that several libraries shared before each had its own."""
-    return "://" in place and _COLLECTIONS not in place
+    return "://" in index_address and _COLLECTIONS not in index_address
 
 
 def read_key(settings: QdrantSettings) -> str:
@@ -301,8 +301,8 @@ def bound(response: "httpx.Response", seconds: float) -> None:
     response.stream = BoundStream()
 
 
-def read_records(value: Any, wanted: Collection[str] | None = None) -> list[Json]:
-    """Return the records of points, of the `wanted` ids alone; each has a valid id and payload, and vectors by name."""
+def read_records(value: Any, ids: Collection[str] | None = None) -> list[Json]:
+    """Return the records of points, of these `ids` alone; each has a valid id and payload, and vectors by name."""
     if not isinstance(value, list):
         raise ValueError("no list of points")
     records: dict[str, Json] = {}
@@ -312,7 +312,7 @@ def read_records(value: Any, wanted: Collection[str] | None = None) -> list[Json
         payload, vectors = record.get("payload") or {}, record.get("vector") or {}
         if not isinstance(payload, dict) or not isinstance(vectors, dict):
             raise ValueError("no payload")
-        if wanted is None or point_id in wanted:
+        if ids is None or point_id in ids:
             records.setdefault(point_id, {"id": point_id, "payload": payload, "vector": vectors})
     return list(records.values())
 
@@ -359,13 +359,13 @@ def read_hits(search: VectorSearch, answers: Sequence[Any]) -> list[Hit]:
     """Return the best hits, ties by id, of the answers to the queries of `ServerIndex`."""
     if not answers:
         return []
-    found, *others = [read_records(answer) for answer in answers]
+    records, *required_records = [read_records(answer) for answer in answers]
     scores = {point["id"]: point["score"] for point in answers[0]}
     for score in scores.values():
         if type(score) not in (int, float) or not math.isfinite(score):
             raise ValueError("a score that is no number")
-    best = sorted((-float(scores[point["id"]]), str(point["id"])) for point in found)[: search.limit]
+    best = sorted((-float(scores[point["id"]]), str(point["id"])) for point in records)[: search.limit]
     if search.required is not None:
-        required = {point["id"] for point in others.pop(0)}
+        required = {point["id"] for point in required_records.pop(0)}
         best = [(score, id) for score, id in best if id in required]
     return [Hit(id, -score) for score, id in best]

@@ -139,8 +139,8 @@ class Analyzer:
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
         """Yield the content morphemes of each text; one call with many texts uses all workers."""
         kiwi = self.load()
-        spoken = [blank_unspoken(text) for text in texts]
-        for text, tokens in zip(spoken, kiwi.tokenize(spoken), strict=True):  # a list keeps all workers busy
+        plain_texts = [blank_unspoken(text) for text in texts]
+        for text, tokens in zip(plain_texts, kiwi.tokenize(plain_texts), strict=True):  # a list keeps all workers busy
             content = _with_readings(text, tokens)
             forms, starts, ends = zip(*content, strict=True) if content else ((), (), ())
             yield Morphemes(forms, starts, ends)

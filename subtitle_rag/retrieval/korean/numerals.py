@@ -201,9 +201,9 @@ def _fractions(text: str) -> Iterator[Counted]:
 
 def _decimals(text: str) -> Iterator[Counted]:
     for match in _DECIMAL.finditer(text):
-        whole = "0" if match[1] in "영공" else number(match[1])
-        if whole is not None:
-            decimal = f"{whole}.{''.join(str(DIGITS.get(letter, letter)) for letter in match[2])}"
+        integer = "0" if match[1] in "영공" else number(match[1])
+        if integer is not None:
+            decimal = f"{integer}.{''.join(str(DIGITS.get(letter, letter)) for letter in match[2])}"
             yield Counted(decimal, *match.span())
             yield from counted(decimal, text, match.start(), match.end())
 
@@ -243,11 +243,11 @@ def _below_ten_thousand(text: str) -> Decimal | None:
         part = _PART.match(text, at)
         if part is None:
             return None
-        digit, unit, alone = part.groups()
+        digit, unit, bare_digit = part.groups()
         scale = SMALL[unit] if unit else 1
         if scale >= last:
             return None
-        text_of_digit = alone or digit or "1"
+        text_of_digit = bare_digit or digit or "1"
         value += scale * Decimal(DIGITS.get(text_of_digit, text_of_digit))
         at, last = part.end(), scale
     return value

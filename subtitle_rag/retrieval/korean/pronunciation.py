@@ -498,15 +498,15 @@ def _spellings(word: str, initials: _Groups, vowels: _Groups, finals: _Groups) -
     for at, character in enumerate(word):
         rest, final = divmod(ord(character) - _FIRST, len(_FINALS))
         initial, vowel = divmod(rest, len(_VOWELS))
-        others = [(other, vowel, final) for other in _others(initial, initials)]
-        others += [(initial, other, final) for other in _others(vowel, vowels)]
-        others += [(initial, vowel, other) for other in _others(final, finals)]
-        for other in others:
-            yield word[:at] + _syllable(*other) + word[at + 1 :]
+        replacements = [(letter, vowel, final) for letter in _others(initial, initials)]
+        replacements += [(initial, letter, final) for letter in _others(vowel, vowels)]
+        replacements += [(initial, vowel, letter) for letter in _others(final, finals)]
+        for syllable in replacements:
+            yield word[:at] + _syllable(*syllable) + word[at + 1 :]
 
 
-def _others(place: int, groups: _Groups) -> list[int]:
-    return [other for group in groups if place in group for other in group if other != place]
+def _others(letter: int, groups: _Groups) -> list[int]:
+    return [alike for group in groups if letter in group for alike in group if alike != letter]
 
 
 def _syllable(initial: int, vowel: int, final: int) -> str:
@@ -528,7 +528,7 @@ def letters_of(word: str) -> str:
 @lru_cache(4096)
 def edges(word: str) -> Edges:
     """Return all readings of a Latin word's parts."""
-    found: dict[str, list[tuple[int, int, float]]] = defaultdict(list)
+    edges_by_reading: dict[str, list[tuple[int, int, float]]] = defaultdict(list)
     rules = _rules()
     in_clusters = {at for cluster in _CLUSTERS.finditer(word) for at in range(*cluster.span())}
     for start in range(len(word)):
@@ -542,9 +542,9 @@ def edges(word: str) -> Edges:
             if start in in_clusters and end == start + 1:
                 readings += _letter_names()[part]
             for reading, cost in readings:
-                found[reading].append((start, end, cost))
-        found[""].append((start, start + 1, SKIP_COST))
-    return {reading: sorted(each) for reading, each in found.items()}
+                edges_by_reading[reading].append((start, end, cost))
+        edges_by_reading[""].append((start, start + 1, SKIP_COST))
+    return {reading: sorted(each) for reading, each in edges_by_reading.items()}
 
 
 @lru_cache(4096)
@@ -609,14 +609,14 @@ def _inner_ends(word: str) -> frozenset[int]:
 def _sounding(words: Sequence[str], beginning: str) -> list[tuple[float, str]]:
     """Return the Latin words that may sound like the beginning of a word of `LONGEST_PRUNED` jamo, each with the least
     cost of that."""
-    begun: list[tuple[float, str]] = []
+    matches: list[tuple[float, str]] = []
     for word in words:
         if word[0] in _first_letters(beginning[0]):
             alignment = _Alignment(word)
             cost = max(alignment.extend(beginning, at) for at in range(len(beginning)))
             if cost <= MAX_COST * max(len(word), LONGEST_PRUNED):
-                begun.append((cost, word))
-    return begun
+                matches.append((cost, word))
+    return matches
 
 
 class SoundIndex:
@@ -653,10 +653,10 @@ class SoundIndex:
             return []
         matches: list[tuple[float, str]] = []
         if len(sounds) <= LONGEST_PRUNED:
-            begun = self._sounding(sounds[:BEGINNING])
+            candidates = self._sounding(sounds[:BEGINNING])
         else:
-            begun = [(0.0, form) for form in self._latin if form[0] in _first_letters(sounds[0])]
-        for least, form in begun:
+            candidates = [(0.0, form) for form in self._latin if form[0] in _first_letters(sounds[0])]
+        for least, form in candidates:
             bound = MAX_COST * max(len(form), len(sounds))
             if least <= bound and (cost := _reading_cost(form, sounds, bound)) <= bound:
                 matches.append((cost, form))
@@ -716,16 +716,16 @@ def _reading_cost(word: str, sounds: str, bound: float) -> float:
     return alignment.cost
 
 
-def sound_distance(word: str, other: str, bound: float = math.inf) -> float:
+def sound_distance(first: str, second: str, bound: float = math.inf) -> float:
     """Return the `distance` of two words, one in Latin letters and one in Hangul; infinity for any others."""
-    latin, hangul = (word, other) if word.isascii() else (other, word)
+    latin, hangul = (first, second) if first.isascii() else (second, first)
     return distance(latin, jamo(hangul), bound) if latin.isascii() and is_hangul(hangul) else math.inf
 
 
-def sounds_like(word: str, other: str) -> bool:
+def sounds_like(first: str, second: str) -> bool:
     """Return whether one of two words is in Latin letters and the other nearly reads as it, in Hangul."""
-    bound = MAX_COST / 3 * len(word if word.isascii() else other)
-    return sound_distance(word, other, bound) <= bound
+    bound = MAX_COST / 3 * len(first if first.isascii() else second)
+    return sound_distance(first, second, bound) <= bound
 
 
 @cache

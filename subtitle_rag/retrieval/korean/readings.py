@@ -107,7 +107,7 @@ def _spellings() -> Mapping[str, Sequence[str]]:
     for line in Path(__file__).with_name("spellings.txt").read_text(encoding="utf-8").splitlines():
         row = line.split()
         for spelling in row:
-            table[spelling] += (other for other in row if other != spelling)
+            table[spelling] += (row_spelling for row_spelling in row if row_spelling != spelling)
     return table
 
 
@@ -130,9 +130,9 @@ def _names() -> Mapping[str, Sequence[str]]:
 def _parts_of_letters() -> Mapping[str, Sequence[tuple[str, str]]]:
     """Return letters and digits by the first syllable of their names, with the names."""
     parts: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for written, names in (*LETTER_NAMES.items(), *((digit, (name,)) for name, digit in _DIGIT_NAMES.items())):
+    for letter, names in (*LETTER_NAMES.items(), *((digit, (name,)) for name, digit in _DIGIT_NAMES.items())):
         for name in names:
-            parts[name[0]].append((name, written))
+            parts[name[0]].append((name, letter))
     return parts
 
 
@@ -247,16 +247,18 @@ def _stands_alone(text: str, start: int, end: int, name: str, tokens: Sequence[T
 
 def _read_letters(text: str, start: int, limit: int, tokens: Sequence[Token], ends: Collection[int]) -> list[Reading]:
     """Return the longest reading of letters that begins here, in all its spellings."""
-    found = _spelled_letters(text, start, limit)
+    letters_by_end = _spelled_letters(text, start, limit)
     before = re.search(r"(?<!\d)\d{1,2}$", text[:start])
-    for end in sorted(found, reverse=True):
+    for end in sorted(letters_by_end, reverse=True):
         digits = re.match(r"\d{1,2}", text[end:])
         inside = [token.tag[0] for token in tokens if start <= token.start and token.end <= end]
         is_sentence = "J" in inside or (end - start < 4 and {"V", "E"}.intersection(inside))
         if is_sentence or not (end in ends or digits):
             continue
         number = digits[0] if digits else ""
-        names = {_name_of(each, text[start:end], before[0] if before else "", number) for each in found[end]} - {""}
+        names = {
+            _name_of(each, text[start:end], before[0] if before else "", number) for each in letters_by_end[end]
+        } - {""}
         if names:
             fragments = _NOUNS if len(inside) > 1 else frozenset[str]()
             return [Reading(each, start, end + len(number), fragments) for each in sorted(names)]
@@ -265,32 +267,32 @@ def _read_letters(text: str, start: int, limit: int, tokens: Sequence[Token], en
 
 def _spelled_letters(text: str, start: int, limit: int) -> dict[int, set[str]]:
     """Return by their end the letters that are read from here on: two or more, or one before a digit."""
-    found: dict[int, set[str]] = defaultdict(set)
+    letters_by_end: dict[int, set[str]] = defaultdict(set)
     parts = _parts_of_letters()
 
-    def walk(at: int, written: str, count: int) -> None:
+    def walk(at: int, letters: str, count: int) -> None:
         if count > 1 or (count and text[at : at + 1].isdigit()):
-            found[at].add(written)
+            letters_by_end[at].add(letters)
         if count < MAX_LETTERS:
             for name, letter in parts.get(text[at : at + 1], ()):
                 if at + len(name) <= limit and text.startswith(name, at):
-                    walk(at + len(name), written + letter, count + 1)
+                    walk(at + len(name), letters + letter, count + 1)
 
     walk(start, "", 0)
-    return found
+    return letters_by_end
 
 
-def _name_of(written: str, read: str, before: str, after: str) -> str:
+def _name_of(name: str, read: str, before: str, after: str) -> str:
     """Return the name that letters are with the digits around them, where they are read so; "" for none."""
-    letters = sum(map(str.isalpha, written))
-    if letters < len(written):
-        return written if letters and _is_mixed(written) and (len(read) > len(written) or _TWO in read) else ""
+    letters = sum(map(str.isalpha, name))
+    if letters < len(name):
+        return name if letters and _is_mixed(name) and (len(read) > len(name) or _TWO in read) else ""
     if after:
-        return written + after
+        return name + after
     if before and letters == 1:
-        return before + written
-    return written if read not in _NO_LETTERS and letters > 1 else ""
+        return before + name
+    return name if read not in _NO_LETTERS and letters > 1 else ""
 
 
-def _is_mixed(written: str) -> bool:
-    return re.fullmatch(r"\d{1,2}[a-z]{1,3}|[a-z]{1,3}\d{1,2}|[a-z]\d[a-z]", written) is not None
+def _is_mixed(name: str) -> bool:
+    return re.fullmatch(r"\d{1,2}[a-z]{1,3}|[a-z]{1,3}\d{1,2}|[a-z]\d[a-z]", name) is not None

@@ -58,13 +58,13 @@ class TypedText:
     def units(self) -> frozenset[str]:
         """The counters that follow a number and nowhere else: 원 of 3만 원."""
         number_end = -2
-        after, alone = set[str](), set[str]()
+        after_number, without_number = set[str](), set[str]()
         for form, start, end in zip(self.forms, self.analysis.starts, self.analysis.ends, strict=True):
             if form in COUNTERS:
-                (after if start - number_end <= 1 else alone).add(form)
+                (after_number if start - number_end <= 1 else without_number).add(form)
             elif _COUNTED.fullmatch(form):
                 number_end = max(number_end, end)
-        return frozenset(after - alone)
+        return frozenset(after_number - without_number)
 
     @cached_property
     def content(self) -> tuple[str, ...]:

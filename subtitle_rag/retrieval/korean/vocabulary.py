@@ -82,8 +82,8 @@ class Vocabulary:
     def begun_names(self, word: str) -> list[str]:
         """Return the words of names that begin with the keys of an unfinished word."""
         typed, keys = key_sequence(word), self._name_keys
-        begun = takewhile(lambda entry: entry[0].startswith(typed), islice(keys, bisect_left(keys, (typed,)), None))
-        return [name for _at, name in sorted((at, name) for _keys, at, name in begun)]
+        entries = takewhile(lambda entry: entry[0].startswith(typed), islice(keys, bisect_left(keys, (typed,)), None))
+        return [name for _at, name in sorted((at, name) for _keys, at, name in entries)]
 
     def abbreviated(self, consonants: str) -> list[str]:
         """Return words of names with these first consonants, or that begin with them."""

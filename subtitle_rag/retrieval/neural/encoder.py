@@ -161,14 +161,16 @@ class FlagEncoder(LocalModel[_Loaded]):
             raise self._damaged(_("its weights give no numbers"))
         sparse: Iterable[SparseVector | None] = [None] * len(batch)
         if weights is not None:
-            sparse = (highest(own, row, loaded.special) for own, row in zip(batch, weights.tolist(), strict=True))
+            sparse = (highest(tokens, row, loaded.special) for tokens, row in zip(batch, weights.tolist(), strict=True))
         # the head has no vector of the first token, which stands for the whole text; the rest is padding
-        spoken = (
-            [None] * len(batch) if rows is None else [row[: len(own) - 1] for row, own in zip(rows, batch, strict=True)]
+        token_rows = (
+            [None] * len(batch)
+            if rows is None
+            else [row[: len(tokens) - 1] for row, tokens in zip(rows, batch, strict=True)]
         )
         return [
-            Encoded(DenseVector(tuple(row)), lexical, tokens=None if own is None else pack(own.numpy(), pool=pool))
-            for row, lexical, own in zip(dense.tolist(), sparse, spoken, strict=True)
+            Encoded(DenseVector(tuple(row)), lexical, tokens=None if late is None else pack(late.numpy(), pool=pool))
+            for row, lexical, late in zip(dense.tolist(), sparse, token_rows, strict=True)
         ]
 
 

@@ -31,19 +31,21 @@ class EncoderAgreement:
         return self.least >= LEAST
 
 
-def compare_encoders(one: "Encoder", other: "Encoder") -> EncoderAgreement:
+def compare_encoders(first_encoder: "Encoder", second_encoder: "Encoder") -> EncoderAgreement:
     """Encode the texts as passages and the first as a query, too, by both.
 
     A text that one of them cannot read, or vectors of different lengths, count as a cosine of 0. Raises what encoders
     raise.
     """
     both = zip(
-        (*one.passages(TEXTS), one.query(TEXTS[0])), (*other.passages(TEXTS), other.query(TEXTS[0])), strict=True
+        (*first_encoder.passages(TEXTS), first_encoder.query(TEXTS[0])),
+        (*second_encoder.passages(TEXTS), second_encoder.query(TEXTS[0])),
+        strict=True,
     )
     cosines = [_cosine(first.dense.values, second.dense.values) if first and second else 0.0 for first, second in both]
     return EncoderAgreement(len(cosines), sum(cosines) / len(cosines), min(cosines))
 
 
-def _cosine(one: "tuple[float, ...]", other: "tuple[float, ...]") -> float:
+def _cosine(first: "tuple[float, ...]", second: "tuple[float, ...]") -> float:
     """Return the cosine of two vectors of length one."""
-    return sum(a * b for a, b in zip(one, other, strict=True)) if len(one) == len(other) else 0.0
+    return sum(a * b for a, b in zip(first, second, strict=True)) if len(first) == len(second) else 0.0

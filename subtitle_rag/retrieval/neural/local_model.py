@@ -190,10 +190,12 @@ class LocalModel(ABC, Generic[Loaded]):
             raise self._damaged(f"1_Pooling/config.json: {method}")
         return method
 
-    def _check_vocabulary(self, used: int, special: int, known: int) -> None:
+    def _check_vocabulary(self, tokenizer_words: int, special: int, weight_words: int) -> None:
         """Refuse a tokenizer of so many words, and of so many without text, beside weights of `known` words."""
-        if used > known or used <= special:
-            reason = _("its tokenizer has {used} words and its weights {known}").format(used=used, known=known)
+        if tokenizer_words > weight_words or tokenizer_words <= special:
+            reason = _("its tokenizer has {used} words and its weights {known}").format(
+                used=tokenizer_words, known=weight_words
+            )
             raise self._damaged(reason)
 
     def _check_whole(self, layers: Any, tokenizer: Any) -> None:

@@ -88,9 +88,9 @@ class OllamaEncoder:
         for batch in split_batches((prompt + (text.strip() or ".") for text in texts), BATCH):
             with self._lock:
                 self._check_version()
-                others = self._other_models()
+                models_before = self._other_models()
                 vectors += self._batch(batch)
-                self.is_crowded = self.is_crowded or bool(others - self._other_models())
+                self.is_crowded = self.is_crowded or bool(models_before - self._other_models())
         return vectors
 
     def query(self, text: str) -> Encoded:
@@ -174,7 +174,7 @@ class OllamaEncoders:
         self,
         open_llm: Callable[[], Llm],
         is_writing: Callable[[], bool],
-        prompts: Callable[[Prompts], Prompts] = lambda known: known,
+        prompts: Callable[[Prompts], Prompts] = lambda prompts: prompts,
         pieces: str = "auto",
     ) -> None:
         """`open_llm` opens the settings' server; raises LlmError without one.

@@ -129,27 +129,29 @@ class OnnxModel(LocalModel[Graph]):
 
     def _known_words(self) -> int:
         """Return how many words the weights have."""
-        known = self.config.get("vocab_size")
-        if not isinstance(known, int):
+        count = self.config.get("vocab_size")
+        if not isinstance(count, int):
             raise self._damaged("config.json: vocab_size")
-        return known
+        return count
 
     def _choose_outputs(self, session: Any) -> dict[str, str]:
         """Find the outputs of the wanted roles by their names; a graph's only output needs no name."""
         outputs = session.get_outputs()
-        named = {role: each.name for role in self.roles for each in outputs if each.name.casefold() in OUTPUTS[role]}
-        if not named and len(outputs) == 1:
+        output_names = {
+            role: each.name for role in self.roles for each in outputs if each.name.casefold() in OUTPUTS[role]
+        }
+        if not output_names and len(outputs) == 1:
             axes = len(outputs[0].shape)
-            named = {"states" if axes == 3 and "states" in self.roles else self.roles[0]: outputs[0].name}
-        if not named:
+            output_names = {"states" if axes == 3 and "states" in self.roles else self.roles[0]: outputs[0].name}
+        if not output_names:
             names = ", ".join(each.name for each in outputs)
             raise self._damaged(_("what its outputs are is not known: {names}").format(names=names))
-        return named
+        return output_names
 
-    def _check_vocabulary(self, used: int, special: int, known: int) -> None:
-        if 2 * used < known:  # of another model: words of weights that no text ever reaches
-            special = used
-        super()._check_vocabulary(used, special, known)
+    def _check_vocabulary(self, tokenizer_words: int, special: int, weight_words: int) -> None:
+        if 2 * tokenizer_words < weight_words:  # of another model: words of weights that no text ever reaches
+            special = tokenizer_words
+        super()._check_vocabulary(tokenizer_words, special, weight_words)
 
     @contextmanager
     def _graph_errors(self) -> Iterator[None]:
@@ -178,8 +180,8 @@ class OnnxEncoder(OnnxModel):
         self._pool = kind == POOLED
         self._query_prompt, self._document_prompt = files.query_prompt, files.document_prompt
         self._method = files.pooling or self._read_pooling()
-        wanted = {"sparse": self.has_sparse, "tokens": self.token_dimensions > 0}
-        self.roles = ("dense", *(role for role, is_wanted in wanted.items() if is_wanted), "states")
+        optional_roles = {"sparse": self.has_sparse, "tokens": self.token_dimensions > 0}
+        self.roles = ("dense", *(role for role, is_used in optional_roles.items() if is_used), "states")
         self.query = lru_cache(CACHE_SIZE)(self._query)
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:

@@ -62,19 +62,19 @@ class CandidateSearch:
             lists = {"bm25": add_video_scores(hits, positions, best)}
             candidates = Candidates(lists, positions, video_scores=best)
         level_hits = self._level_hits(lexical, where) if HIERARCHY in retrievers else ()
-        asked = sum(lexical.vector.values) or 1.0
+        query_weight = sum(lexical.vector.values) or 1.0
         request = SearchRequest(query, retrievers, is_explicit, depth, lexical, where)
-        return request, replace(candidates, asked=asked, level_hits=level_hits)
+        return request, replace(candidates, query_weight=query_weight, level_hits=level_hits)
 
     def by_meaning(
-        self, request: SearchRequest, found: Candidates, encoded: Encoded, id: str, fusion: str
+        self, request: SearchRequest, candidates: Candidates, encoded: Encoded, id: str, fusion: str
     ) -> Candidates:
         """Add what the query's vectors find, from one call of the index; another computes what is missing."""
-        queries = _queries(request, found, encoded, id)
+        queries = _queries(request, candidates, encoded, id)
         if not queries:
-            return found
-        of_vectors, among_words, without_vectors = self._vector_hits(request, found, queries)
-        lists = {**found.lists, **of_vectors}
+            return candidates
+        of_vectors, among_words, without_vectors = self._vector_hits(request, candidates, queries)
+        lists = {**candidates.lists, **of_vectors}
         scores: dict[str, dict[str, float]] = {}
         missing: dict[str, VectorSearch] = {}
         if fusion == BY_SCORES:
@@ -87,15 +87,15 @@ class CandidateSearch:
         scored = self._scored(missing)
         pieces = {hit.id: hit.score for hit in scored.pop(PIECES, ())}
         ids_found = dict.fromkeys(hit.id for hits in chain(lists.values(), scored.values()) for hit in hits)
-        positions = {**found.positions, **self._windows.places(ids_found.keys() - found.positions.keys())}
+        positions = {**candidates.positions, **self._windows.places(ids_found.keys() - candidates.positions.keys())}
         if "bm25" in scored:
-            scored["bm25"] = add_video_scores(scored["bm25"], positions, found.video_scores)
+            scored["bm25"] = add_video_scores(scored["bm25"], positions, candidates.video_scores)
         for name, hits in scored.items():
             scores[name] = scores.get(name, {}) | {hit.id: hit.score for hit in hits}
         if pieces and fusion == BY_RANKS:
             lists["dense"] = _ranked_by_pieces(lists["dense"], pieces)
         return replace(
-            found,
+            candidates,
             lists=lists,
             positions=positions,
             scores_on_demand=scores,
@@ -105,13 +105,13 @@ class CandidateSearch:
         )
 
     def _vector_hits(
-        self, request: SearchRequest, found: Candidates, queries: Queries
+        self, request: SearchRequest, candidates: Candidates, queries: Queries
     ) -> tuple[Lists, Lists, frozenset[str]]:
         """Return what the vectors find of all windows, and of those found by words, and which of the latter lack any.
 
         It is one call of the index.
         """
-        by_words = frozenset(hit.id for hit in found.lists.get("bm25", ()))
+        by_words = frozenset(hit.id for hit in candidates.lists.get("bm25", ()))
         of_words = Filter(only=by_words)
         searches = [VectorSearch(*query, request.depth, request.where) for query in queries.values()]
         # these also show which of the windows have vectors
@@ -135,15 +135,15 @@ class CandidateSearch:
         (hits,) = self._index.search_all([VectorSearch(multivector_name(id), query, len(best), Filter(only=best))])
         return hits
 
-    def nearest_pieces(self, found: Candidates) -> NearestPieces:
+    def nearest_pieces(self, candidates: Candidates) -> NearestPieces:
         """Return what tells which piece of the candidates is nearest to the query, where they have vectors of them."""
-        if found.meaning is None or not found.pieces:
+        if candidates.meaning is None or not candidates.pieces:
             return no_pieces
-        name, query = found.meaning
+        name, query = candidates.meaning
 
         def nearest(ids: Sequence[str]) -> Mapping[str, int]:
-            known = [id for id in ids if id in found.pieces]
-            return self._index.nearest_parts(name, query, known) if known else {}
+            ids_with_pieces = [id for id in ids if id in candidates.pieces]
+            return self._index.nearest_parts(name, query, ids_with_pieces) if ids_with_pieces else {}
 
         return nearest
 
@@ -151,9 +151,9 @@ class CandidateSearch:
         """Return the sections and videos that say words of the query, whatever windows the filter names."""
         above = replace(where, only=None, without=frozenset())
         searches = level_searches(lexical, limit=LEVEL_HITS, where=above)
-        found = [hit for hits in self._index.search_all(searches) for hit in hits]
-        places = self._library.levels.places([hit.id for hit in found])
-        return [(places[hit.id], hit.score) for hit in found if hit.id in places]
+        matches = [hit for hits in self._index.search_all(searches) for hit in hits]
+        level_places = self._library.levels.places([hit.id for hit in matches])
+        return [(level_places[hit.id], hit.score) for hit in matches if hit.id in level_places]
 
     def _scored(self, searches: Mapping[str, VectorSearch]) -> dict[str, list[Hit]]:
         """Search among windows that are candidates already, in one call of the index."""
@@ -162,7 +162,7 @@ class CandidateSearch:
         return dict(zip(searches, self._index.search_all(list(searches.values())), strict=True))
 
 
-def _queries(request: SearchRequest, found: Candidates, encoded: Encoded, id: str) -> Queries:
+def _queries(request: SearchRequest, candidates: Candidates, encoded: Encoded, id: str) -> Queries:
     """Return what the neural retrievers search, as far as the encoder makes it.
 
     Raises:
@@ -174,7 +174,7 @@ def _queries(request: SearchRequest, found: Candidates, encoded: Encoded, id: st
         queries["dense"] = dense, encoded.dense
     if "sparse" in request.retrievers and encoded.sparse is not None:
         queries["sparse"] = sparse, encoded.sparse
-    if not queries and not found.lists:
+    if not queries and not candidates.lists:
         makes = {"dense": encoded.dense.values, "sparse": encoded.sparse is not None}
         ready = ", ".join((*LEXICAL, *(name for name in NEURAL if makes[name])))
         raise UsageError("retriever_not_ready", name=request.neural[0], ready=ready)

@@ -54,16 +54,16 @@ class SceneSpeech:
         """Return whether it has enough of these runs to be a copy."""
         return len(runs.intersection(self.runs)) >= LEAST_SHARED
 
-    def is_copy_of(self, other: "SceneSpeech") -> bool:
+    def is_copy_of(self, twin: "SceneSpeech") -> bool:
         """Return whether another video says the same."""
-        shared = self.runs.keys() & other.runs.keys() if self.video_id != other.video_id else frozenset()
+        shared = self.runs.keys() & twin.runs.keys() if self.video_id != twin.video_id else frozenset()
         if len(shared) < LEAST_SHARED:
             return False
-        shift = round(median(other.runs[run] - self.runs[run] for run in shared))
-        first, last = max(0, -shift), min(self.length, other.length - shift)
-        if last - first < LEAST_BESIDE * min(self.length, other.length):
+        shift = round(median(twin.runs[run] - self.runs[run] for run in shared))
+        first, last = max(0, -shift), min(self.length, twin.length - shift)
+        if last - first < LEAST_BESIDE * min(self.length, twin.length):
             return False
-        drift = DRIFT + DRIFT_SHARE * max(self.length, other.length)
+        drift = DRIFT + DRIFT_SHARE * max(self.length, twin.length)
 
         def part(at: int) -> int:
             return (at - first) * PARTS // (last - first)
@@ -71,12 +71,12 @@ class SceneSpeech:
         alike = Counter(
             part(self.runs[run])
             for run in shared
-            if first <= self.runs[run] < last and abs(other.runs[run] - self.runs[run] - shift) <= drift
+            if first <= self.runs[run] < last and abs(twin.runs[run] - self.runs[run] - shift) <= drift
         )
         if len(alike) < PARTS - 1:
             return False
-        own = Counter(part(at) for at in self.runs.values() if first <= at < last)
-        return sum(alike[each] >= LEAST_ALIKE * own[each] > 0 for each in range(PARTS)) >= PARTS - 1
+        all_runs = Counter(part(at) for at in self.runs.values() if first <= at < last)
+        return sum(alike[each] >= LEAST_ALIKE * all_runs[each] > 0 for each in range(PARTS)) >= PARTS - 1
 
 
 def first_results(
@@ -89,13 +89,13 @@ def first_results(
     results: list[list[Group]] = []
     speeches: list[list[SceneSpeech]] = []
     runs: list[set[int]] = []
-    said = set[int]()
+    known_runs = set[int]()
     waiting, more = iter(groups), False
-    while len(results) < limit and (taken := list(islice(waiting, limit - len(results) + AHEAD))):
-        analyses = morphemes([entry.window_id for group in taken for entry in group])
-        for group in taken:
+    while len(results) < limit and (batch := list(islice(waiting, limit - len(results) + AHEAD))):
+        analyses = morphemes([entry.window_id for group in batch for entry in group])
+        for group in batch:
             speech = _speech(group, analyses)
-            alike = [at for at, own in enumerate(runs) if speech.shares(own)] if speech.shares(said) else ()
+            alike = [at for at, each in enumerate(runs) if speech.shares(each)] if speech.shares(known_runs) else ()
             at = next((at for at in alike if any(map(speech.is_copy_of, speeches[at]))), None)
             if at is not None:
                 results[at].append(group)
@@ -105,7 +105,7 @@ def first_results(
                 results.append([group])
                 speeches.append([speech])
                 runs.append(set(speech.runs))
-                said.update(speech.runs)
+                known_runs.update(speech.runs)
             else:
                 more = True
     return results, more or next(waiting, None) is not None
@@ -113,5 +113,5 @@ def first_results(
 
 def _speech(group: Group, analyses: Mapping[str, Morphemes]) -> SceneSpeech:
     windows = sorted(group, key=lambda entry: entry.ordinal)
-    known = [analyses[entry.window_id].forms for entry in windows if entry.window_id in analyses]
-    return SceneSpeech(group[0].video_id, known[0] if len(known) == 1 else [*chain.from_iterable(known)])
+    forms = [analyses[entry.window_id].forms for entry in windows if entry.window_id in analyses]
+    return SceneSpeech(group[0].video_id, forms[0] if len(forms) == 1 else [*chain.from_iterable(forms)])

@@ -189,7 +189,7 @@ class Candidates:
     query's terms."""
     without_vectors: Collection[str] = frozenset()
     """Windows without vectors, which only `bm25` can find yet."""
-    asked: float = 1.0
+    query_weight: float = 1.0
     """The sum of the query's weights by words."""
     level_hits: Sequence[LevelHit] = ()
     """The sections and videos found."""
@@ -205,8 +205,9 @@ class Candidates:
 
 def shares(candidates: Candidates) -> dict[str, float]:
     """Return each retriever's share in the fused score; together they are 1. See `deciding_shares`."""
-    said = max((hit.score for hit in candidates.lists.get("bm25", ())), default=0.0) / candidates.asked
-    return _normalised({name: WORDS * said if name == "bm25" else DEFAULT_PARTS[name] for name in candidates.lists})
+    best_score = max((hit.score for hit in candidates.lists.get("bm25", ())), default=0.0) / candidates.query_weight
+    parts = {name: WORDS * best_score if name == "bm25" else DEFAULT_PARTS[name] for name in candidates.lists}
+    return _normalised(parts)
 
 
 ScaledScores = Mapping[str, Mapping[str, float]]
@@ -340,15 +341,15 @@ def boost_by_levels(ranked: Sequence[Ranked], hits: Sequence[LevelHit]) -> list[
     top = max((entry.score for entry in ranked), default=0.0)
     best: dict[str, float] = {}
     spans: dict[str, dict[str, list[LevelHit]]] = {}
-    for place, score in hits:
-        best[place.level] = max(best.get(place.level, 0.0), score)
-        spans.setdefault(place.level, {}).setdefault(place.video_id, []).append((place, score))
+    for span, score in hits:
+        best[span.level] = max(best.get(span.level, 0.0), score)
+        spans.setdefault(span.level, {}).setdefault(span.video_id, []).append((span, score))
 
     def lifted(entry: Ranked) -> Ranked:
         gain = 0.0
         for level, of_videos in spans.items():
-            own = of_videos.get(entry.video_id, ())
-            above = [score for place, score in own if place.first <= entry.ordinal <= place.last]
+            video_hits = of_videos.get(entry.video_id, ())
+            above = [score for span, score in video_hits if span.first <= entry.ordinal <= span.last]
             if above and best[level] > 0:
                 gain += top * LEVEL_PARTS[level] * max(above) / best[level]
         scores = {**entry.scores, HIERARCHY: RetrieverScore(None, gain)} if gain else entry.scores
@@ -384,12 +385,12 @@ def fuse_late(ranked: Sequence[Ranked], hits: Sequence[Hit], *, by_ranks: bool =
     by_others = min_max_normalised([entry.score for entry in first])
 
     def score(at: int, entry: Ranked) -> float:
-        place = min(at, len(hits) - 1)
+        token_at = min(at, len(hits) - 1)
         if entry.window_id in late:
-            place = (late[entry.window_id].rank or 1) - 1
+            token_at = (late[entry.window_id].rank or 1) - 1
         if by_ranks:
-            return 1 / (RRF_K + at + 1) + 1 / (RRF_K + place + 1)
-        return LATE_SHARE * by_tokens[place] + (1 - LATE_SHARE) * by_others[at]
+            return 1 / (RRF_K + at + 1) + 1 / (RRF_K + token_at + 1)
+        return LATE_SHARE * by_tokens[token_at] + (1 - LATE_SHARE) * by_others[at]
 
     ordered = sorted(((score(at, entry), at) for at, entry in enumerate(first)), key=lambda pair: (-pair[0], pair[1]))
     lowest = ordered[-1][0] if ordered else 0.0

@@ -77,18 +77,20 @@ def spoken_forms(analysis: Morphemes | None, forms: frozenset[str]) -> list[Spok
     return [(analysis.starts[at], analysis.ends[at], analysis.forms[at]) for at in matches]
 
 
-def marks(text: str, said: Sequence[SpokenForm], query: LexicalQuery) -> Marks:
-    """Return the marks of typed words, and of the query's variants beside them, of which the text has `said`.
+def marks(text: str, form_spans: Sequence[SpokenForm], query: LexicalQuery) -> Marks:
+    """Return the marks of typed words, and of the query's variants beside them, of which the text has `form_spans`.
 
     Marked are the typed morphemes, with their endings (먹었 marks 먹었어요), and runs of letters of a typed word that
     the analyzer divided otherwise (르메르 in 르메르셔츠), regardless of spaces. A part of a typed word inside a variant
     (루투스 in 불루투스) belongs to the variant.
     """
     word_of = query.words_by_form
-    forms = [WordMark(start, end, word_of.get(form, form), form) for start, end, form in said if form in query.forms]
+    forms = [
+        WordMark(start, end, word_of.get(form, form), form) for start, end, form in form_spans if form in query.forms
+    ]
     words = [*forms, *_run_marks(text, query)]
     typed = _spans_of(words)
-    variants = _merged((start, end) for start, end, form in said if form in query.related)
+    variants = _merged((start, end) for start, end, form in form_spans if form in query.related)
     if not variants:
         return Marks(typed, [], words)
 
@@ -98,8 +100,8 @@ def marks(text: str, said: Sequence[SpokenForm], query: LexicalQuery) -> Marks:
 
     typed = [span for span in typed if not is_part(span)]
     related = [(start, end) for start, end in variants if all(end < a or start > b for a, b in typed)]
-    spoken = [mark for mark in words if any(start <= mark.start and mark.end <= end for start, end in typed)]
-    return Marks(typed, related, spoken)
+    word_marks = [mark for mark in words if any(start <= mark.start and mark.end <= end for start, end in typed)]
+    return Marks(typed, related, word_marks)
 
 
 def shares_letters(text: str, query: LexicalQuery) -> bool:
@@ -153,20 +155,20 @@ def best_line(lines: Sequence[Line], words: Iterable[WordMark], related: Iterabl
     def score(at: int) -> tuple[int, ...]:
         inside = marks.get(at, [])
         both = [*inside, *marks.get(at + 1, [])]
-        places = {mark[:2] for mark in both}
+        both_spans = {mark[:2] for mark in both}
         return (
             len({mark.word for mark in inside}),
             len({(mark.word, mark.part) for mark in both}),
-            len(places),
+            len(both_spans),
             variants[at] + variants[at + 1],
             variants[at],
             -at,
         )
 
     near = {max(0, at - step) for at in (*marks, *variants) for step in (0, 1)}
-    said = {at: len({mark.word for mark in (*marks.get(at, ()), *marks.get(at + 1, ()))}) for at in near}
-    most = max(said.values(), default=0)
-    return lines[max((at for at in near if said[at] == most), key=score, default=0)]
+    words_near = {at: len({mark.word for mark in (*marks.get(at, ()), *marks.get(at + 1, ()))}) for at in near}
+    most = max(words_near.values(), default=0)
+    return lines[max((at for at in near if words_near[at] == most), key=score, default=0)]
 
 
 def _spans_of(marks: Iterable[WordMark]) -> list[Span]:

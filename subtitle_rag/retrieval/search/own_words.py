@@ -34,7 +34,9 @@ def typed_words(lexical: LexicalQuery) -> tuple[TypedWord, ...]:
     for form, word in lexical.words_by_form.items():
         if word in forms and form in lexical.forms:
             forms[word].add(form)
-    return tuple(TypedWord(word, frozenset(own), _is_sayable(word, own)) for word, own in forms.items())
+    return tuple(
+        TypedWord(word, frozenset(word_forms), _is_sayable(word, word_forms)) for word, word_forms in forms.items()
+    )
 
 
 class OwnWords:
@@ -81,11 +83,11 @@ class OwnWords:
         open_ = [id for id in lacking if id in contexts or all(id in each for each in letters_alone)]
         if not (open_ and self._all_forms):
             return {}
-        said = self._windows.saying(self._all_forms, open_)
+        windows_by_form = self._windows.saying(self._all_forms, open_)
         for word, forms in self._sayable.items():
-            saying[word].update(set.intersection(*(said[form] for form in forms)))
+            saying[word].update(set.intersection(*(windows_by_form[form] for form in forms)))
         return {
-            word: set.union(*(set.intersection(*(said[part] for part in form.split())) for form in forms))
+            word: set.union(*(set.intersection(*(windows_by_form[part] for part in form.split())) for form in forms))
             for word, forms in self._by_sound.items()
         }
 
@@ -93,9 +95,9 @@ class OwnWords:
         """Return by word the windows whose letters say it; inside another word one letter is chance, and so are two
         of a word that the library only has in the other alphabet."""
         long = [word for word in self._words if len(word) > (2 if word in self._by_sound else 1)]
-        said = self._windows.letters(ids) if long else {}
+        texts = self._windows.letters(ids) if long else {}
         return {word: set() for word in self._words} | {
-            word: {id for id, text in said.items() if word in text} for word in long
+            word: {id for id, text in texts.items() if word in text} for word in long
         }
 
 
@@ -121,13 +123,18 @@ class WordFinder:
         self.forms = frozenset[str]().union(*(each.typed.forms for each in self._traces), lexical.variants)
         """The morphemes that stand for typed words."""
 
-    def find(self, said: Mapping[str, str], text: str, context: str, title: str, around: str) -> tuple[FoundWord, ...]:
-        """Return where a scene has each typed word that the library knows. `said`: at least those of `forms` that its
-        text has → how they stand there; `around` is said beside it."""
+    def find(
+        self, text_by_form: Mapping[str, str], text: str, context: str, title: str, around: str
+    ) -> tuple[FoundWord, ...]:
+        """Return where a scene has each typed word that the library knows.
+
+        `text_by_form` has at least those of `forms` that its text says, and how it writes them; `around` is said beside
+        it.
+        """
         texts = {"text": text, "context": context, "title": title, "nearby": around}
         letters = cache(lambda source: squeezed(texts[source]))  # of those that are needed
-        words = (_found(each, said, letters) for each in self._traces)
-        return tuple(found for found in words if found.source != "missing" or found.word not in self._unknown)
+        words = (_found(each, text_by_form, letters) for each in self._traces)
+        return tuple(word for word in words if word.source != "missing" or word.word not in self._unknown)
 
 
 def _traces(typed: TypedWord, lexical: LexicalQuery) -> _Traces:
@@ -142,10 +149,10 @@ def _traces(typed: TypedWord, lexical: LexicalQuery) -> _Traces:
     )
 
 
-def _found(traces: _Traces, said: Mapping[str, str], letters: Callable[[str], str]) -> FoundWord:
+def _found(traces: _Traces, text_by_form: Mapping[str, str], letters: Callable[[str], str]) -> FoundWord:
     """Return where a scene has a word; `letters` returns those of its text, context, title or what is nearby."""
     word, forms, is_sayable = traces.typed
-    if is_sayable and forms <= said.keys():
+    if is_sayable and forms <= text_by_form.keys():
         return FoundWord(word, "text")
     text = letters("text")
     if _is_written(word, forms, text):
@@ -154,19 +161,19 @@ def _found(traces: _Traces, said: Mapping[str, str], letters: Callable[[str], st
         return FoundWord(word, "context")
 
     def alike(variants: Sequence[str]) -> str:
-        return next((form for form in variants if form in said or (len(form) > 1 and form in text)), "")
+        return next((form for form in variants if form in text_by_form or (len(form) > 1 and form in text)), "")
 
     if heard := alike(traces.heard):
-        return FoundWord(word, "sound", said.get(heard, heard))
+        return FoundWord(word, "sound", text_by_form.get(heard, heard))
     if _is_written(word, forms, letters("title")):
         return FoundWord(word, "title")
     if related := alike(traces.related):
-        return FoundWord(word, "related", said.get(related, related))
-    parts = (*(form for form in traces.parts if form in said), *traces.pairs)
+        return FoundWord(word, "related", text_by_form.get(related, related))
+    parts = (*(form for form in traces.parts if form in text_by_form), *traces.pairs)
     if part := next((each for each in parts if each != word and each in text), ""):
         return FoundWord(word, "part", part)
-    if letter := next((form for form in sorted(forms) if form in said), ""):  # 매워 of 맵단짠
-        return FoundWord(word, "part", said[letter])
+    if letter := next((form for form in sorted(forms) if form in text_by_form), ""):  # 매워 of 맵단짠
+        return FoundWord(word, "part", text_by_form[letter])
     return FoundWord(word, "nearby" if _is_written(word, forms, letters("nearby")) else "missing")
 
 

@@ -248,11 +248,13 @@ def offer_period(typed: str, today: date | None = None) -> PeriodOffer | None:
     if any(part.name in ("after", "before") for part in parts):
         return None
     words = [part for part in parts if not (part.name or part.minus or part.quoted) and part.value]
-    found = find_uploads(typed, [(word.start, word.end) for word in words], today)
-    if found is None:
+    uploads = find_uploads(typed, [(word.start, word.end) for word in words], today)
+    if uploads is None:
         return None
-    named = typed[words[found.first].start : words[found.last].end]
-    return PeriodOffer(named, *found.period, _filtered(typed, words[found.first : found.end], found.period, today))
+    date_words = typed[words[uploads.first].start : words[uploads.last].end]
+    return PeriodOffer(
+        date_words, *uploads.period, _filtered(typed, words[uploads.first : uploads.end], uploads.period, today)
+    )
 
 
 def _filtered(typed: str, words: Sequence[Part], period: OpenPeriod, today: date) -> str:

@@ -47,8 +47,8 @@ class FoundWord(NamedTuple):
 
 def words_by_source(words: Iterable[FoundWord]) -> dict[str, list[str]]:
     """Return the words by what a reader is told of their source."""
-    found = list(words)
-    by_source = {source: [each.text for each in found if each.source == source] for source in SOURCES}
+    all_words = list(words)
+    by_source = {source: [each.text for each in all_words if each.source == source] for source in SOURCES}
     return {_(SOURCES[source]): texts for source, texts in by_source.items() if texts}
 
 

@@ -135,14 +135,16 @@ def make_scenes(
         if video is None or not members:
             continue
         context = contexts.get(group[0].window_id)
-        spoken = [highlights.spoken_forms(analyses.get(window.id), traced) for window in members]
-        marks = [highlights.marks(window.text, forms, lexical) for window, forms in zip(members, spoken, strict=True)]
-        said = {
+        form_spans = [highlights.spoken_forms(analyses.get(window.id), traced) for window in members]
+        marks = [
+            highlights.marks(window.text, forms, lexical) for window, forms in zip(members, form_spans, strict=True)
+        ]
+        text_by_form = {
             form: window.text[start:end]
-            for window, forms in zip(members, spoken, strict=True)
+            for window, forms in zip(members, form_spans, strict=True)
             for start, end, form in forms
         }
-        words = partial(finder.find, said)
+        words = partial(finder.find, text_by_form)
         scene = _scene(len(scenes) + 1, video, group[0], members, marks, words, titles[video.id], context, lexical)
         scenes.append(scene)
         if not _says_most(scene.words):
@@ -166,8 +168,10 @@ def make_results(
     scenes = make_scenes(source, groups, lexical, nearest_pieces)
     if len(groups) == len(results):
         return scenes
-    made = {scene.id: scene for scene in scenes}
-    together = [[made[group[0].window_id] for group in some if group[0].window_id in made] for some in results]
+    scene_by_id = {scene.id: scene for scene in scenes}
+    together = [
+        [scene_by_id[group[0].window_id] for group in some if group[0].window_id in scene_by_id] for some in results
+    ]
     ends = source.ends([scene.video.id for some in together if len(some) > 1 for scene in some])
     best: list[Scene] = []
     for some in filter(None, together):
@@ -179,20 +183,20 @@ def make_results(
 
 
 def _says_most(words: Sequence[FoundWord]) -> bool:
-    said = sum(word.source in ("text", "sound") for word in words)
-    return bool(words) and said >= SAID_SHARE * len(words)
+    spoken_words = sum(word.source in ("text", "sound") for word in words)
+    return bool(words) and spoken_words >= SAID_SHARE * len(words)
 
 
 def _piece_score(entry: Ranked) -> float:
     return entry.scores[PIECES].score if PIECES in entry.scores else -1.0
 
 
-def _jump(at_ms: int, window: Window, place: int) -> int:
+def _jump(at_ms: int, window: Window, piece: int) -> int:
     """Return where a piece of the window begins, or `at_ms` if that is near it."""
     limits = [*(start_ms for start_ms, _text in cut_pieces(window)), window.end_ms]
-    if place + 1 >= len(limits):  # vectors of an earlier text with more pieces
+    if piece + 1 >= len(limits):  # vectors of an earlier text with more pieces
         return at_ms
-    begin_ms, end_ms = limits[place : place + 2]
+    begin_ms, end_ms = limits[piece : piece + 2]
     return at_ms if begin_ms - BEFORE_PIECE_MS <= at_ms < end_ms else begin_ms
 
 
@@ -289,8 +293,8 @@ def _best_line(best_id: str, windows: Sequence[Window], marks: Sequence[highligh
     first = next((start for start, end in spans if end > line.offset), line.offset)
     begin = highlights.sentence_begin(window.text, 0, first, line.offset)
     earliest_ms = line.start_ms - highlights.LOOK_BACK_MS
-    begun = [each for each in window.lines if each.offset <= begin and each.start_ms >= earliest_ms]
-    return begun[-1] if begun else line
+    lines_before = [each for each in window.lines if each.offset <= begin and each.start_ms >= earliest_ms]
+    return lines_before[-1] if lines_before else line
 
 
 def _reason(

@@ -113,7 +113,7 @@ class _Search:
 
     request: SearchRequest
     limit: int
-    found: Candidates
+    candidates: Candidates
     took_ms: dict[str, float]
     order: Order = field(default_factory=Order)
     missing: tuple[tuple[str, AppError], ...] = ()
@@ -208,14 +208,14 @@ class Searcher:
             search = self._by_tokens(self._by_meaning(search, *encoded), *encoded)
         else:
             search = self._ordered(search)
-        return Ranking(search.order.windows, search.request.lexical, self._retrieval.nearest_pieces(search.found))
+        return Ranking(search.order.windows, search.request.lexical, self._retrieval.nearest_pieces(search.candidates))
 
     def candidates(self, query: Query, *, depth: int = DEPTH) -> Candidates:
         """Return the windows with their scores before these are fused. Raises the errors of `rank`."""
         search = self._begin(query, None, depth=depth)
         if encoded := self._encode(search):
-            return self._retrieval.by_meaning(search.request, search.found, *encoded, BY_SCORES)
-        return search.found
+            return self._retrieval.by_meaning(search.request, search.candidates, *encoded, BY_SCORES)
+        return search.candidates
 
     def mentions(self, query: Query, video_id: str, *, limit: int = MENTIONS) -> list[Mention]:
         """Return the best `limit` windows of a video by `bm25`, in the order of time. Raises the errors of `stages`."""
@@ -237,7 +237,7 @@ class Searcher:
         search = self._ordered(self._begin(query, LEXICAL, depth=COUNTED, where=where))
         windows = search.order.windows
         if typed_words(search.request.lexical):
-            ranks = search.found.own_word_ranks
+            ranks = search.candidates.own_word_ranks
             windows = [entry for entry in windows if ranks.get(entry.window_id, BORROWED) < BORROWED]
         return Counter(group[0].video_id for group in merge_neighbours(windows, len(windows)))
 
@@ -322,14 +322,14 @@ class Searcher:
         """Analyse the query and find windows by its words, by its own filters or other ones."""
         names, took_ms = self._checked_retrievers(retrievers), dict[str, float]()
         with _timed(took_ms, "retrieve"):
-            request, found = self._retrieval.by_words(
+            request, candidates = self._retrieval.by_words(
                 query,
                 where or self.where(query),
                 names,
                 DEPTH if depth is None else depth,
                 is_explicit=retrievers is not None,
             )
-        return _Search(request, limit, found, took_ms)
+        return _Search(request, limit, candidates, took_ms)
 
     def _encode(self, search: _Search) -> tuple[Encoded, str] | None:
         """Return the query's vectors and the encoder's id; None where nothing needs them, or the encoder has just gone.
@@ -347,8 +347,8 @@ class Searcher:
     def _by_meaning(self, search: _Search, encoded: Encoded, id: str) -> _Search:
         """Add what the query's vectors find, and order all of it."""
         with _timed(search.took_ms, "retrieve"):
-            found = self._retrieval.by_meaning(search.request, search.found, encoded, id, self._fusion)
-        return self._ordered(replace(search, found=found))
+            candidates = self._retrieval.by_meaning(search.request, search.candidates, encoded, id, self._fusion)
+        return self._ordered(replace(search, candidates=candidates))
 
     def _by_tokens(self, search: _Search, encoded: Encoded, id: str) -> _Search:
         """Order the best windows by token vectors, where the encoder makes them."""
@@ -357,14 +357,14 @@ class Searcher:
         with _timed(search.took_ms, LATE):
             best = [entry.window_id for entry in search.order.windows[:LATE_DEPTH]]
             hits = self._retrieval.by_tokens(best, encoded.tokens, id)
-            order = order_by_tokens(search.order, hits, search.found.own_word_ranks, self._fusion)
+            order = order_by_tokens(search.order, hits, search.candidates.own_word_ranks, self._fusion)
             return replace(search, order=order)
 
     def _ordered(self, search: _Search) -> _Search:
         """Order what is found."""
         with _timed(search.took_ms, "retrieve"):
-            found = self._retrieval.with_own_words(search.found, search.request.lexical)
-            return replace(search, found=found, order=fuse_candidates(found, self._fusion))
+            candidates = self._retrieval.with_own_words(search.candidates, search.request.lexical)
+            return replace(search, candidates=candidates, order=fuse_candidates(candidates, self._fusion))
 
     # Scenes
 
@@ -423,7 +423,7 @@ class Searcher:
         with _timed(search.took_ms, "retrieve"):
             groups = groups or merge_neighbours(order.windows, len(order.windows))
             first, more = first_results(groups, search.limit, self._windows.morphemes)
-            nearest = self._retrieval.nearest_pieces(search.found)
+            nearest = self._retrieval.nearest_pieces(search.candidates)
             best = make_results(self._windows, first, request.lexical, nearest)
         return SearchResult(
             request.query,
@@ -468,8 +468,8 @@ class Searcher:
         videos = tuple(video_ids(self._library, query.videos))
         only = self._library.containing(query.phrases) if query.phrases else None
         if query.speakers:
-            said = self._library.said_by(query.speakers)
-            only = said if only is None else only & said
+            windows_of_speakers = self._library.said_by(query.speakers)
+            only = windows_of_speakers if only is None else only & windows_of_speakers
         if query.kinds:
             # from the library: older points lack the kind
             ids = videos_of_kinds(self._library, query.kinds)

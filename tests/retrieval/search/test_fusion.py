@@ -246,7 +246,7 @@ def test_an_encoder_of_close_cosines_is_heard() -> None:
     """Counted from -1, these cosines would be 0.97 to 1, and what no word finds would come last."""
     bm25 = scored(**{f"w{at:02d}": 10.0 - at / 5 for at in range(20)})
     dense = scored(w25=0.88, **{f"w{at:02d}": 0.82 - at / 1_000 for at in range(20)})
-    found = Candidates({"bm25": bm25, "dense": dense}, ALL, asked=10.0)
+    found = Candidates({"bm25": bm25, "dense": dense}, ALL, query_weight=10.0)
     assert "w25" in order(fuse_scores(found, shares(found)))[:10]
 
 
@@ -282,11 +282,11 @@ def test_what_decides_is_the_share_times_the_range_of_the_score() -> None:
 
 def test_a_query_whose_words_nobody_says_is_ordered_by_meaning_alone() -> None:
     dense = scored(**{id: 0.88 - at / 1_000 for at, id in enumerate(IDS)})
-    nothing = Candidates({"bm25": [], "dense": dense}, ALL, asked=20.0)
+    nothing = Candidates({"bm25": [], "dense": dense}, ALL, query_weight=20.0)
     assert order(fuse_scores(nothing, shares(nothing))) == IDS
     # pairs of letters alone are chance
     letters = scored(**{id: 3.0 - at / 100 for at, id in enumerate(reversed(IDS))})
-    by_chance = Candidates({"bm25": letters, "dense": dense}, ALL, asked=20.0)
+    by_chance = Candidates({"bm25": letters, "dense": dense}, ALL, query_weight=20.0)
     assert order(fuse_scores(by_chance, shares(by_chance)))[0] == IDS[0]
 
 
@@ -321,7 +321,7 @@ def test_by_scores_too_a_window_without_vectors_stands_where_bm25_alone_would_ha
 def test_words_have_as_much_say_as_the_best_window_says_of_the_query() -> None:
     def words(best: float, asked: float) -> float:
         lists = {"bm25": scored(a=best, b=1.0), "dense": hits("a", "b"), "sparse": hits("a")}
-        found = shares(Candidates(lists, ALL, asked=asked))
+        found = shares(Candidates(lists, ALL, query_weight=asked))
         assert sum(found.values()) == pytest.approx(1)
         return found["bm25"]
 

@@ -32,7 +32,7 @@ from subtitle_rag.retrieval.values import Filter, Hit, SparseVector
 PLACES = {id: ("v", number * 2) for number, id in enumerate("abcde")}
 WORDS = [Hit("a", 9.0), Hit("b", 5.0), Hit("c", 4.0)]
 MEANING = [Hit("c", 0.9), Hit("d", 0.7), Hit("a", 0.2)]
-BOTH = Candidates({"bm25": WORDS, "dense": MEANING}, PLACES, asked=10.0)
+BOTH = Candidates({"bm25": WORDS, "dense": MEANING}, PLACES, query_weight=10.0)
 
 
 def ids(order: Order) -> str:
@@ -74,7 +74,7 @@ def test_lists_are_fused_by_ranks_where_that_is_asked_for() -> None:
 
 
 def test_pieces_are_told_with_their_share_of_the_meaning() -> None:
-    order = fuse_candidates(Candidates(BOTH.lists, PLACES, asked=10.0, pieces={"c": 0.95, "d": 0.7}), BY_SCORES)
+    order = fuse_candidates(Candidates(BOTH.lists, PLACES, query_weight=10.0, pieces={"c": 0.95, "d": 0.7}), BY_SCORES)
     assert order.parts == ("bm25", "dense", "pieces")
     assert order.shares["pieces"] == pytest.approx(order.shares["dense"] * PIECE_SHARE / (1 - PIECE_SHARE))
     assert sum(order.shares.values()) == pytest.approx(1)
@@ -114,7 +114,7 @@ def test_tokens_order_the_first_windows_and_take_their_share() -> None:
 
 def test_parts_are_named_in_one_order_whatever_has_come_first() -> None:
     level_hits = [(LevelPlace("v", "section", 0, 0), 3.0)]
-    whole = Candidates(BOTH.lists, PLACES, asked=10.0, level_hits=level_hits, pieces={"c": 0.9})
+    whole = Candidates(BOTH.lists, PLACES, query_weight=10.0, level_hits=level_hits, pieces={"c": 0.9})
     order = order_by_tokens(fuse_candidates(whole, BY_SCORES), [Hit("c", 3.0), Hit("a", 1.0)], {}, BY_SCORES)
     assert order.parts == tuple(name for name in SEARCH_PARTS if name != "sparse")
     assert sum(order.shares.values()) == pytest.approx(1)
