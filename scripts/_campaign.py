@@ -14,12 +14,10 @@ import textwrap
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO
 
 ROOT = Path(__file__).resolve().parents[1]
 KILLS = "20"
@@ -51,10 +49,12 @@ PROCESS_TESTS = (
 USAGE = "%(prog)s [--ci] [--list] [--count N] [--hours H] [--seed N] [PART…] [-- PYTEST ARGUMENTS]"
 EPILOG = (
     "Without a part: all, one after the other, also after a failure. "
-    "With --ci three at a time, the longest first. Exits with 1 if any has failed."
+    "With --ci in one run of pytest. Exits with 1 if any has failed."
 )
-LANES = 3
-"""Parts that run at the same time with --ci, which has two cores: tests that kill and tests of hosts wait for long."""
+CI_PROCESSES = 4
+"""Processes of pytest with --ci, which has two cores: tests that kill and tests of hosts wait for long."""
+MODEL_TEST = r"\bmodels\b|(encoder|dense|reranker|sentence)_folders?\b"
+"""What the file of a test that loads models says: their mark, or a fixture by which the mark is set."""
 INTERRUPTED = 130
 TEMPORARY = "PYTEST_DEBUG_TEMPROOT"
 """Variable for the folder in which pytest makes that of a session."""
@@ -98,10 +98,8 @@ class Part:
     """pytest's -m; empty: the tests that are marked with the name of the part."""
     says: str = ""
     """Regular expression of what the files of its tests say; empty: its mark."""
-    ci: float = 0
-    """Minutes of processor with --ci; 0: it is not among the short half."""
-    ci_processes: int = 0
-    """Processes beside pytest's own with --ci."""
+    ci: bool = False
+    """Whether it is among the short half."""
     parallel: bool = True
     """Whether its tests use all cores without --ci."""
     programs: tuple[Program, ...] = ()
@@ -120,6 +118,11 @@ class Part:
         return self.select or f"campaign(part='{self.name}')"
 
     @property
+    def pattern(self) -> str:
+        """Regular expression of what the files of its tests say; empty for a part of the fast suite."""
+        return self.says or ("" if self.select else rf"""campaign\(part=["']{self.name}["']\)""")
+
+    @property
     def is_fast_suite(self) -> bool:
         return self.select == FAST
 
@@ -129,7 +132,7 @@ PARTS = (
         "kills",
         "SIGKILL of runs, hosts and servers at random moments: nothing that was kept is lost, nothing done twice.",
         4,
-        ci=5,
+        ci=True,
         variables={"SUBTITLE_RAG_KILLS": KILLS},
         ci_variables={"SUBTITLE_RAG_KILLS": "1"},
     ),
@@ -137,55 +140,53 @@ PARTS = (
         "damage",
         "Library files and each file of an index are damaged: no captions are lost, vectors found and kept in a line.",
         3,
-        ci=1,
+        ci=True,
         variables={"SUBTITLE_RAG_DAMAGES": "200"},
     ),
     Part(
         "hosts",
         "Real host processes of the index and the models under many clients, and the command line as real processes.",
         1,
-        ci=1.5,
+        ci=True,
     ),
     Part(
         "models",
         "All that loads PyTorch, with tiny models; silent models, and an Ollama that is silent for its whole time-out.",
         3,
-        says=".",  # fixtures tell which tests they are
-        ci=4,
+        says=MODEL_TEST,
+        ci=True,
     ),
     Part(
         "listening",
         "Hostile media, hours of silence, no memory: a clear word each, and no file is left behind.",
         4,
-        ci=3,
+        ci=True,
     ),
     Part(
         "processes",
         "The tests of command line and index again, with hosts as processes of their own, as users have them.",
         2,
         select=LIGHT,
-        ci=2,
         arguments=PROCESS_TESTS,
         variables={"SUBTITLE_RAG_TEST_HOSTS": "processes"},
-        ci_variables={"SUBTITLE_RAG_TEST_HOSTS": "processes"},
     ),
     Part(
         "words",
         "Every name of the table of spellings, in every sentence, against all others.",
         1,
-        ci=1,
+        ci=True,
         parallel=False,
     ),
-    Part("flows", "Whole runs of commands, writers and answers, beside those of the fast suite.", 3, ci=2),
-    Part("app", "Whole journeys through the app, beside those of the fast suite.", 5, ci=7, ci_processes=2),
-    Part("lists", "Lists of hundreds of videos through the stand-in of YouTube.", 1, ci=1.3),
+    Part("flows", "Whole runs of commands, writers and answers, beside those of the fast suite.", 3, ci=True),
+    Part("app", "Whole journeys through the app, beside those of the fast suite.", 5, ci=True),
+    Part("lists", "Lists of hundreds of videos through the stand-in of YouTube.", 1, ci=True),
     Part(
         "properties",
         "Every property of the fast suite with many more examples; counterexamples are kept in .hypothesis/.",
         3,
         select=f"(hypothesis and {LIGHT}) or campaign(part='properties')",
         says="hypothesis",
-        ci=0.5,
+        ci=True,
         arguments=("--hypothesis-profile=campaign",),
         ci_variables={"SUBTITLE_RAG_EXAMPLES": CI_EXAMPLES},
     ),
@@ -193,7 +194,7 @@ PARTS = (
         "fuzz",
         "Giants and mutations of caption files, and damaged packs: read within bounds or refused in words.",
         3,
-        ci=0.4,
+        ci=True,
         parallel=False,
         variables={"SUBTITLE_RAG_FUZZ": FUZZ, "SUBTITLE_RAG_PACKS": PACKS},
     ),
@@ -201,7 +202,7 @@ PARTS = (
         "soak",
         "Hours of index, sync, search, keys, removals and kills on one library: nothing is lost, nothing grows.",
         120,
-        ci=1,
+        ci=True,
         parallel=False,
         variables={"SUBTITLE_RAG_HOURS": HOURS},
     ),
@@ -209,7 +210,7 @@ PARTS = (
         "guards",
         "Generated addresses and headers against all that keeps strangers out: none is let in, none is turned away.",
         1,
-        ci=1,
+        ci=True,
         parallel=False,
         variables={"SUBTITLE_RAG_GUARDS": GUARDS},
     ),
@@ -217,16 +218,16 @@ PARTS = (
         "hostile",
         "A hub of models, a Qdrant server and an mpv that lie, stall, flood and lead elsewhere: bounded, in words.",
         6,
-        ci=2,
+        ci=True,
         parallel=False,
         variables={"SUBTITLE_RAG_ATTACKS": ATTACKS},
     ),
-    Part("documents", "The commands of README*.md and docs/ run in a throw-away home and end as they say.", 2, ci=2),
+    Part("documents", "The commands of README*.md and docs/ run in a throw-away home and end as they say.", 2, ci=True),
     Part(
         "wheel",
         "Wheel and sdist are built; the wheel runs in an empty environment outside the repository.",
         4,
-        ci=1,
+        ci=True,
         parallel=False,
     ),
     Part(
@@ -261,7 +262,7 @@ PARTS = (
         "data",
         "Figures on real captions and questions, in the folder that SUBTITLE_RAG_DATA names; the project has none.",
         1,
-        ci=0.5,
+        ci=True,
     ),
     Part(
         "surroundings",
@@ -341,9 +342,7 @@ def missing(part: Part, root: Path) -> str:
 def command(part: Part, report: Path, rest: Sequence[str], *, ci: bool, root: Path) -> list[str]:
     """The whole command line of a part."""
     plugins = () if part.is_fast_suite else ("-p", "tests.campaign.no_skips")
-    processes = os.environ.get("TEST_PROCESSES", "auto") if part.parallel else "0"
-    if ci:
-        processes = str(part.ci_processes)
+    processes = str(CI_PROCESSES) if ci else os.environ.get("TEST_PROCESSES", "auto") if part.parallel else "0"
     return [
         *part.front,
         *(sys.executable, "-m", "pytest", *plugins, f"--numprocesses={processes}", "-m", part.marks),
@@ -351,16 +350,30 @@ def command(part: Part, report: Path, rest: Sequence[str], *, ci: bool, root: Pa
     ]
 
 
+def short_half(parts: Sequence[Part]) -> Part:
+    """Join parts into one run of pytest: to start each alone would be a sixth of the time."""
+    return Part(
+        "together",
+        ", ".join(part.name for part in parts),
+        sum(part.minutes for part in parts),
+        ci=True,
+        select=" or ".join(f"({part.marks})" for part in parts),
+        says="|".join(part.pattern for part in parts),
+        arguments=tuple(argument for part in parts for argument in part.arguments),
+        ci_variables={name: value for part in parts for name, value in part.ci_variables.items()},
+    )
+
+
 def marked_files(part: Part, root: Path) -> list[str]:
     """The files whose tests may be the part's: to collect those of all others takes seconds of each process.
 
     None for a part of the fast suite.
     """
-    if part.select and not part.says:
+    if not part.pattern:
         return []
-    said = re.compile(part.says or rf"""campaign\(part=["']{part.name}["']\)""")
+    pattern = re.compile(part.pattern)
     files = sorted((root / "tests").rglob("test_*.py"))
-    return [str(path.relative_to(root)) for path in files if said.search(path.read_text(encoding="utf-8"))]
+    return [str(path.relative_to(root)) for path in files if pattern.search(path.read_text(encoding="utf-8"))]
 
 
 def option_variables(options: argparse.Namespace) -> dict[str, str]:
@@ -375,7 +388,7 @@ def option_variables(options: argparse.Namespace) -> dict[str, str]:
 
 def environment(part: Part, root: Path, *, ci: bool) -> dict[str, str]:
     """This process' environment; what the part sets gives way to what is set already."""
-    variables = part.ci_variables if ci else part.variables
+    variables = part.ci_variables if ci and part.ci else part.variables
     paths = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**variables, **os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
@@ -415,8 +428,8 @@ def temporary_folder(*, ci: bool) -> "tempfile.TemporaryDirectory[str]":
     return tempfile.TemporaryDirectory(prefix="ci-", dir=where if ci else None, ignore_cleanup_errors=True)
 
 
-def run(part: Part, rest: Sequence[str], *, ci: bool, root: Path, output: IO[bytes] | None = None) -> Outcome:
-    """Run a part to its end; what pytest prints goes to `output`, or to this process' own."""
+def run(part: Part, rest: Sequence[str], *, ci: bool, root: Path) -> Outcome:
+    """Run a part to its end."""
     problem = missing(part, root)
     if problem:
         return Outcome(part.name, problem=problem)
@@ -427,8 +440,6 @@ def run(part: Part, rest: Sequence[str], *, ci: bool, root: Path, output: IO[byt
             command(part, report, rest, ci=ci, root=root),
             cwd=root,
             env=environment(part, root, ci=ci) | ({TEMPORARY: folder} if ci else {}),
-            stdout=output,
-            stderr=subprocess.STDOUT if output else None,
             check=False,
         )
         passed, failed, skipped = counts(report)
@@ -439,27 +450,6 @@ def run(part: Part, rest: Sequence[str], *, ci: bool, root: Path, output: IO[byt
     elif ended.returncode and not failed:
         problem = f"pytest ended with {ended.returncode}"
     return Outcome(part.name, passed, failed, skipped, time.monotonic() - started, problem)
-
-
-def run_captured(part: Part, rest: Sequence[str], *, root: Path) -> tuple[Outcome, str]:
-    """Run a part of the short half to its end: how it went, and what pytest printed."""
-    with tempfile.TemporaryFile() as output:
-        outcome = run(part, rest, ci=True, root=root, output=output)
-        output.seek(0)
-        return outcome, output.read().decode(errors="replace")
-
-
-def run_side_by_side(parts: Sequence[Part], rest: Sequence[str], *, root: Path) -> Iterator[tuple[Part, Outcome, str]]:
-    """Run parts of the short half, as many at a time as there are lanes; each comes when it ends."""
-    longest_first = sorted(parts, key=lambda part: -part.ci)
-    with ThreadPoolExecutor(LANES) as lanes:
-        running_parts = {lanes.submit(run_captured, part, rest, root=root): part for part in longest_first}
-        try:
-            for ended in as_completed(running_parts):
-                yield (running_parts[ended], *ended.result())
-        except BaseException:
-            lanes.shutdown(wait=False, cancel_futures=True)
-            raise
 
 
 def table(outcomes: Sequence[Outcome]) -> Iterator[str]:
@@ -493,12 +483,11 @@ def main(arguments: Sequence[str], parts: Sequence[Part] = PARTS, root: Path = R
             print(f"{outcome.name} failed: {outcome.problem}", file=sys.stderr, flush=True)
 
     try:
-        for part in selected if not options.ci else ():
+        together = [part for part in selected if options.ci and part.ci]
+        alone = [part for part in selected if part not in together]
+        for part in [short_half(together), *alone] if together else alone:
             print(f"== {part.name}: {part.proof}", flush=True)
-            note(run(part, rest, ci=False, root=root))
-        for part, outcome, printed in run_side_by_side(selected if options.ci else (), rest, root=root):
-            print(f"== {part.name}: {part.proof}", printed, sep="\n", flush=True)
-            note(outcome)
+            note(run(part, rest, ci=options.ci, root=root))
     except KeyboardInterrupt:
         code = INTERRUPTED
     print("== campaign", *table(outcomes), sep="\n")

@@ -5,9 +5,10 @@ from tests.support import hermetic  # before all others, which may read their su
 # isort: split
 import gc
 import os
+import re
 from collections.abc import Iterator
 from contextlib import closing
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 from hypothesis.database import DirectoryBasedExampleDatabase
 
+from scripts._campaign import MODEL_TEST
 from subtitle_rag import i18n, indexing
 from subtitle_rag.config import settings as config
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
@@ -67,11 +69,19 @@ remember_device_probes()
 HOSTS.install()
 
 
+@cache
+def says_models(path: Path) -> bool:
+    """Whether the campaign finds the tests of a file that load models."""
+    return bool(re.search(MODEL_TEST, path.read_text(encoding="utf-8")))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave tests that load models to the campaign, in one worker: importing PyTorch takes 10 s and 300 MB."""
     for item in items:
         if item.get_closest_marker("models") or MODEL_FIXTURES.intersection(getattr(item, "fixturenames", ())):
+            if not says_models(item.path):
+                raise pytest.UsageError(f"{item.path} loads models: give it the mark models, by which it is found")
             item.add_marker(pytest.mark.xdist_group("models"))
             if not item.get_closest_marker("campaign"):
                 item.add_marker(pytest.mark.campaign(part="models"))

@@ -96,31 +96,30 @@ def test_the_parts_that_are_named_run_and_arguments_go_to_pytest(
 def test_ci_runs_the_short_half(suite: Path, capfd: pytest.CaptureFixture[str]) -> None:
     kills = part("kills", ci=True, variables={"SUBTITLE_RAG_KILLS": "2"}, ci_variables={"SUBTITLE_RAG_KILLS": "20"})
     assert _campaign.main(["--ci"], [part("one"), kills], suite) == 0
-    assert list(rows(capfd.readouterr().out)) == ["kills", "all"]
+    assert list(rows(capfd.readouterr().out)) == ["together", "all"]
 
 
-def test_ci_runs_parts_side_by_side(suite: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    met = "import pathlib, time\nimport pytest\n"
-    for name, other in (("one", "two"), ("two", "one")):
-        met += f"@pytest.mark.campaign(part={name!r})\ndef test_that_{name}_meets_{other}():\n"
-        met += f"    pathlib.Path({name!r}).touch()\n    ends = time.monotonic() + 60\n"
-        met += f"    while not pathlib.Path({other!r}).exists(): assert time.monotonic() < ends, 'alone'\n"
-    (suite / "test_met.py").write_text(met)
-    parts = [part("one", ci=True), part("two", ci=True), part("four", ci=True), part("three")]
+def test_ci_runs_its_parts_in_one_run_of_pytest(suite: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    parts = [part("one", ci=True), part("two", ci=True), part("three")]
     assert _campaign.main(["--ci"], parts, suite) == 1
     told = capfd.readouterr()
     found = rows(told.out)
-    assert sorted(found) == ["all", "four", "one", "two"]
-    assert found["one"][:3] == ["2", "0", "1"]
-    assert found["two"][:3] == ["1", "1", "0"]
-    printed = told.out[told.out.index("== two") :].partition("\n== ")[0]
-    assert "it is broken" in printed, "what a part prints stands together"
-    assert "test_of_one" not in printed
-    assert "four failed: no test is marked for it" in told.err
+    assert list(found) == ["together", "all"]
+    assert found["together"][:3] == ["1", "1", "1"]
+    assert "== together: one, two" in told.out
+    assert "it is broken" in told.out
+
+
+def test_a_part_beside_the_short_half_runs_alone_with_its_own_variables(
+    suite: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    kills = part("kills", variables={"SUBTITLE_RAG_KILLS": "20"})
+    assert _campaign.main(["--ci", "one", "kills"], [part("one", ci=True), kills], suite) == 0
+    assert list(rows(capfd.readouterr().out)) == ["together", "kills", "all"]
 
 
 def test_what_is_set_already_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    kills = part("kills", variables={"SUBTITLE_RAG_KILLS": "20"})
+    kills = part("kills", ci=True, variables={"SUBTITLE_RAG_KILLS": "20"})
     monkeypatch.delenv("SUBTITLE_RAG_KILLS", raising=False)
     assert _campaign.environment(kills, ROOT, ci=False)["SUBTITLE_RAG_KILLS"] == "20"
     assert "SUBTITLE_RAG_KILLS" not in _campaign.environment(kills, ROOT, ci=True)

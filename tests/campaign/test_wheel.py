@@ -26,7 +26,12 @@ import subtitle_rag
 from tests.support.hermetic import BEFORE
 from tests.support.invented import end_hosts
 
-pytestmark = [pytest.mark.campaign(part="wheel"), pytest.mark.hosts, pytest.mark.outside]
+pytestmark = [
+    pytest.mark.campaign(part="wheel"),
+    pytest.mark.hosts,
+    pytest.mark.outside,
+    pytest.mark.xdist_group("wheel"),  # one worker builds and installs it
+]
 
 ROOT = Path(__file__).resolve().parents[2]
 FRAME_S = 60.0

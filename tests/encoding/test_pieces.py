@@ -16,6 +16,8 @@ from subtitle_rag.retrieval.pieces import cut_pieces
 from subtitle_rag.retrieval.values import MultiVector
 from tests.encoding.desk import Counting, Desk
 
+pytestmark = pytest.mark.models
+
 
 @pytest.fixture
 def detailed(encoder: Counting) -> Iterator[Counting]:

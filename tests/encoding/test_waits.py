@@ -8,6 +8,8 @@ from subtitle_rag.domain import VectorsMade, VectorsReport, VectorsWaiting
 from subtitle_rag.encoding import AT_WORK_S, waiting
 from tests.encoding.desk import NOW, Counting, Desk
 
+pytestmark = pytest.mark.models
+
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch, desk: Desk) -> None:
