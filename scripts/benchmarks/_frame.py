@@ -40,11 +40,6 @@ def numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(",") if part)
 
 
-def command(home: Path, *arguments: str) -> list[str]:
-    """Return a command line of the program for this home."""
-    return [sys.executable, "-m", "subtitle_rag", "--home", str(home), *arguments]
-
-
 @contextmanager
 def machine(*more: str) -> Iterator[None]:
     """Print what the figures depend on, and the load at the end."""

@@ -1,10 +1,10 @@
 """Measures the app in a terminal, on a large library, and prints a Markdown table.
 
-    scripts/bench app [--data FOLDER] [--home FOLDER] [--keys 120] [--minutes 60] [--only keys,…]
+    scripts/bench app [--data FOLDER] [--home FOLDER] [--keys 120] [--only keys,…]
 
 The app runs in a pseudo-terminal of 120×40 and gets keys as bytes: a time ends when the bytes of the frame have come.
 The library has 100,000 windows, made as `budgets` makes them, of 5,000 videos and 300 channels; with `--home` it is
-made there and used again. No model is asked. `--only` is a list of: start, keys, library, memory.
+made there and used again. No model is asked. `--only` is a list of: start, keys, library.
 Times are of this machine at this moment: look at its load.
 """
 
@@ -23,7 +23,6 @@ from pathlib import Path
 
 from scripts.benchmarks import _frame
 from scripts.benchmarks._corpus import (
-    SAMPLE,
     SETTLE_S,
     WINDOWS_IN_VIDEO,
     Filling,
@@ -33,10 +32,11 @@ from scripts.benchmarks._corpus import (
     grown,
     typed,
 )
-from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, command, spread
+from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, spread
 from subtitle_rag.config.settings import Paths
 from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
+from tests.support.processes import program
 from tests.support.terminal import Terminal, memory
 
 WINDOWS = 100_000
@@ -49,8 +49,6 @@ LONGEST = 14
 WAIT_S = 20.0
 MAP_LOCKED = 0x2000
 """mmap(2) of Linux."""
-ADDED = 20
-"""Copies of the sample's nine videos that a job adds."""
 CONFIG = """[models]
 encoder = ""
 reranker = ""
@@ -62,8 +60,7 @@ default = "stub"
 command = ["true", "{url}"]
 """
 ENVIRONMENT = {"SUBTITLE_RAG_LANGUAGE": "ko", "SUBTITLE_RAG_OLLAMA": "", "DISPLAY": ":0"}
-F1, F4, ESCAPE, DOWN, UP, PAGE_DOWN, PAGE_UP = "\x1bOP", "\x1bOS", "\x1b", "\x1b[B", "\x1b[A", "\x1b[6~", "\x1b[5~"
-COPY, PALETTE = "\x19", "\x10"
+F4, ESCAPE, DOWN, UP, PAGE_DOWN, PAGE_UP = "\x1bOS", "\x1b", "\x1b[B", "\x1b[A", "\x1b[6~", "\x1b[5~"
 
 
 @dataclass
@@ -71,23 +68,16 @@ class Bench:
     home: Path
     queries: Sequence[str]
     keys: int
-    minutes: float
     rng: random.Random = field(default_factory=lambda: random.Random(1))
 
-    # --- the app ---
-
-    def app(self) -> Terminal:
-        """As a user starts it."""
-        return Terminal(command(self.home), ENVIRONMENT)
-
-    def marking(self, gaps: Path) -> Terminal:
-        """The same, with marks."""
+    def app(self, gaps: Path) -> Terminal:
+        """Start the app, with marks."""
         program = str(Path(__file__).with_name("_measured_app.py"))
         return Terminal([sys.executable, program, str(self.home), str(gaps)], ENVIRONMENT)
 
-    def measured(self, gaps: Path) -> Terminal:
-        """The same, ready to be searched."""
-        terminal = self.marking(gaps)
+    def ready(self, gaps: Path) -> Terminal:
+        """Start the app, and wait until it can be searched."""
+        terminal = self.app(gaps)
         if terminal.until(mark("SearchReady"), WAIT_S) is None:
             raise SystemExit("the app did not get ready")
         terminal.drain(1.0)
@@ -110,16 +100,12 @@ class Bench:
                     answered += [] if seen_at is None else [seen_at - pressed]
                 terminal.drain(pressed + pause - time.monotonic())
                 if len(answered) + late == keys:
-                    self.clear(terminal)
-                    return answered, late
-            self.clear(terminal)
+                    break
+            terminal.write(ESCAPE)
+            terminal.drain(0.6)
+            if len(answered) + late == keys:
+                break
         return answered, late
-
-    def clear(self, terminal: Terminal) -> None:
-        terminal.write(ESCAPE)
-        terminal.drain(0.6)
-
-    # --- what is measured ---
 
     def start(self) -> Iterator[Cells]:
         bare = statistics.median(self._bare() for _run in range(RUNS))
@@ -138,13 +124,13 @@ class Bench:
             return terminal.spent()
 
     def _painted(self) -> tuple[float, float]:
-        with self.app() as terminal:
+        with Terminal(program(self.home), ENVIRONMENT) as terminal:
             return terminal.painted()
 
     def _answered(self, running: bool) -> float:
         if not running:
             end_host(self.home)
-        with self.marking(Path(os.devnull)) as terminal:
+        with self.app(Path(os.devnull)) as terminal:
             terminal.painted()
             terminal.write("치킨")
             seen_at = terminal.until(mark("scenes 치킨"), WAIT_S)
@@ -154,7 +140,7 @@ class Bench:
         with ExitStack() as open_:
             gaps = open_.enter_context(tempfile.NamedTemporaryFile(mode="r"))
             open_.enter_context(in_memory(Paths.under(self.home).library))
-            terminal = open_.enter_context(self.measured(Path(gaps.name)))
+            terminal = open_.enter_context(self.ready(Path(gaps.name)))
             self.typing(terminal, 20)
             began = time.monotonic()
             answered, late = self.typing(terminal, self.keys)
@@ -164,7 +150,7 @@ class Bench:
             yield held("typing", gaps.read(), began)
 
     def library(self) -> Iterator[Cells]:
-        with tempfile.NamedTemporaryFile(mode="r") as gaps, self.measured(Path(gaps.name)) as terminal:
+        with tempfile.NamedTemporaryFile(mode="r") as gaps, self.ready(Path(gaps.name)) as terminal:
             began = terminal.write(F4)
             seen_at = terminal.until(mark("videos"), WAIT_S) or float("nan")
             terminal.drain(1.0)
@@ -178,73 +164,11 @@ class Bench:
                 terminal.write(key)
                 terminal.drain(0.05)
             yield held("moving in it", gaps.read(), began)
-            yield from self._job(terminal, Path(gaps.name))
-
-    def _job(self, terminal: Terminal, gaps: Path) -> Iterator[Cells]:
-        with tempfile.TemporaryDirectory() as folder:
-            for copy in range(ADDED):
-                for number, file in enumerate(sorted(SAMPLE.glob("*.vtt"))):
-                    name = f"{copy} [{time.time_ns() // 1000 % 10**8:08d}{number}{copy:02d}].ko.vtt"
-                    (Path(folder) / name).write_bytes(file.read_bytes())
-            terminal.write(ESCAPE)
-            terminal.drain(0.5)
-            terminal.write(folder)
-            terminal.drain(1.0)
-            began = terminal.write("\r")
-            terminal.write(ESCAPE)
-            terminal.drain(0.5)
-            answered, late = self.typing(terminal, 40)
-            p50, p95 = spread(answered or [math.inf])
-            yield budget(
-                f"key to repainted list while a job adds {9 * ADDED} videos", f"{p50:.0f} / {p95:.0f} ms ({late} late)"
-            )
-            yield held("a job adds videos", gaps.read_text(), began)
-
-    def remembered(self) -> Iterator[Cells]:
-        with self.app() as terminal:
-            terminal.painted()
-            terminal.drain(5.0)
-            started, next_minutes = time.monotonic(), 0.0
-            while True:
-                spent = (time.monotonic() - started) / 60
-                if spent >= next_minutes:
-                    yield self._row(terminal, spent)
-                    next_minutes += 10
-                if spent >= self.minutes:
-                    break
-                self._use(terminal)
-            yield self._row(terminal, (time.monotonic() - started) / 60)
-
-    def _use(self, terminal: Terminal) -> None:
-        """Half a minute of a user's doings."""
-        for query in self.rng.sample(list(self.queries), 2):
-            for syllable in query[:LONGEST]:
-                terminal.write(syllable)
-                terminal.drain(self.rng.uniform(*SYLLABLES_S))
-            for key in (DOWN, DOWN, PAGE_DOWN, UP, "\r", COPY, DOWN, "\r"):
-                terminal.write(key)
-                terminal.drain(0.4)
-            self.clear(terminal)
-        for key in (F4, "\t", DOWN, PAGE_DOWN, DOWN, PAGE_DOWN, UP, ESCAPE, ESCAPE, F1, ESCAPE, PALETTE, ESCAPE):
-            terminal.write(key)
-            terminal.drain(0.5)
-        terminal.write(PALETTE)
-        for keys in ("테마", "\r", self.rng.choice(("nord", "gruvbox", "dracula")), "\r"):
-            terminal.drain(0.8)
-            terminal.write(keys)
-        terminal.drain(1.0)
-
-    def _row(self, terminal: Terminal, minutes: float) -> Cells:
-        app = memory(terminal.pid)
-        entry = host_entry(Paths.under(self.home).index)
-        host = memory(entry["pid"]) if entry else {}
-        memory_texts = [
-            f"{name} {of['VmRSS']:.0f} MB ({of['RssAnon']:.0f} its own)"
-            for name, of in (("app", app), ("host", host))
-            if of
-        ]
-        total = sum(of.get("RssAnon", 0.0) for of in (app, host))
-        return budget(f"memory after {minutes:.0f} min", ", ".join(memory_texts), "≤ 500 MB their own", total <= 500)
+            entry = host_entry(Paths.under(self.home).index)
+            assert entry
+            app, host = (memory(pid)["RssAnon"] for pid in (terminal.pid, entry["pid"]))
+            figure = f"app {app:.0f} MB, host {host:.0f} MB"
+            yield budget("memory of their own", figure, "≤ 500 MB", app + host <= 500)
 
 
 @contextmanager
@@ -293,8 +217,7 @@ def main() -> None:
     parser = _frame.parser(__doc__, data=True)
     parser.add_argument("--home", type=Path)
     parser.add_argument("--keys", type=int, default=120)
-    parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--only", default="start,keys,library,memory")
+    parser.add_argument("--only", default="start,keys,library")
     options = parser.parse_args()
     os.environ["SUBTITLE_RAG_HOST_LINGER"] = "60"
     with tempfile.TemporaryDirectory(prefix="subtitle-rag-bench-") as name:
@@ -302,8 +225,8 @@ def main() -> None:
         home = options.home or scratch / "home"
         home.mkdir(parents=True, exist_ok=True)
         folders = corpus_folders(options.data, scratch)
-        bench = Bench(home, fill(home, folders), options.keys, options.minutes)
-        parts = {"start": bench.start, "keys": bench.typed, "library": bench.library, "memory": bench.remembered}
+        bench = Bench(home, fill(home, folders), options.keys)
+        parts = {"start": bench.start, "keys": bench.typed, "library": bench.library}
         with _frame.machine(ANALYZER, f"{WINDOWS:,} windows"):
             table = Table(*BUDGET_COLUMNS)
             for part in options.only.split(","):

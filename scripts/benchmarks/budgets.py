@@ -42,7 +42,7 @@ from scripts.benchmarks._corpus import (
     latency,
     typed,
 )
-from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, command, numbers, timed
+from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, numbers, timed
 from scripts.benchmarks._made_up import MadeUpEncoder
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.garbage import tune_garbage_collector
@@ -55,6 +55,7 @@ from subtitle_rag.retrieval.search.parts import LEXICAL, RETRIEVERS
 from subtitle_rag.retrieval.search.query import Query, parse_query
 from subtitle_rag.retrieval.values import Filter, VectorSearch
 from tests.stand_ins.qdrant import StandIn
+from tests.support.processes import program
 from tests.support.terminal import memory as process_memory
 
 RUNS = 7
@@ -148,15 +149,15 @@ def starts(home: Path, scratch: Path, url: str) -> Iterator[Cells]:
         figure = f"{beyond:.2f} s process beyond the interpreter, {times[1]:.2f} s wall"
         return budget(what, figure, f"≤ {most} s process", beyond <= most)
 
-    yield row("`--help` cold", cold(command(home, "--help")), 0.15)
-    search = command(home, *SEARCH)
+    yield row("`--help` cold", cold(program(home, "--help")), 0.15)
+    search = program(home, *SEARCH)
     run(search)
     yield row("`search`, host running", cold(search), 0.6)
     with StandIn() as server:
         for what, address in (("sample", ""), ("sample on a Qdrant server", url or server.base)):
-            run(command(sample_home(scratch / what, address), *SEARCH))
+            run(program(sample_home(scratch / what, address), *SEARCH))
             asked = len(server.asked)
-            yield row(f"`search` of the {what}, host running", cold(command(scratch / what, *SEARCH)), 0.6)
+            yield row(f"`search` of the {what}, host running", cold(program(scratch / what, *SEARCH)), 0.6)
             if address == server.base:
                 yield budget("requests of one search", f"{(len(server.asked) - asked) / RUNS:g}")
             end_host(scratch / what)
@@ -169,7 +170,7 @@ def sample_home(home: Path, url: str) -> Path:
     home.mkdir()
     quiet = '[llm]\nhosts = []\n[models]\nencoder = ""\nreranker = ""\n'
     (home / "config.toml").write_text(f'[qdrant]\nurl = "{url}"\n{quiet}', encoding="utf-8")
-    run(command(home, "index", str(SAMPLE)))
+    run(program(home, "index", str(SAMPLE)))
     return home
 
 

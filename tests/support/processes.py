@@ -1,0 +1,58 @@
+"""Commands of the program as processes of their own, and kill -9 at a moment of their work."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.hosting.entry import host_entry
+
+Process = subprocess.Popen[bytes]
+needs_sigkill = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's")
+
+
+def program(home: Path, *arguments: object) -> list[str]:
+    """Return a command line of the program for this home."""
+    return [sys.executable, "-m", "subtitle_rag", "--home", str(home), *map(str, arguments)]
+
+
+def start(home: Path, *arguments: object, variables: Mapping[str, str] | None = None) -> Process:
+    """Start a command whose output nobody reads."""
+    return subprocess.Popen(
+        program(home, *arguments),
+        env={**os.environ, **(variables or {})},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def kill_when(
+    process: Process,
+    is_reached: Callable[[], bool],
+    delay: float = 0.0,
+    also: Callable[[], object] = lambda: None,
+) -> bool:
+    """Kill a process, `delay` seconds after a point is reached; return whether it was still at work.
+
+    `also` takes away what it works with, at the same moment.
+    """
+    try:
+        while process.poll() is None and not is_reached():
+            time.sleep(0.002)
+        time.sleep(delay)
+        also()
+        return process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
+
+
+def kill_host(folder: Path | None) -> None:
+    """Kill the process that holds this folder, if there is one."""
+    if folder and (entry := host_entry(folder)):
+        os.kill(entry["pid"], signal.SIGKILL)
