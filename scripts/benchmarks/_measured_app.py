@@ -85,7 +85,7 @@ class MeasuredApp(SubtitleApp):
         self._mark()
 
     def scenes_coming(self) -> None:
-        self._coming = (*self._coming, f"scenes {self.search_screen.typed}")
+        self._coming = (*self._coming, f"scenes {self.search_screen.query_line.typed}")
 
     def list_drawn(self) -> None:
         self._due, self._coming = (*self._due, *self._coming), ()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         ModelDownload,
         QuestionTurn,
         Removal,
-        SearchPlace,
+        SearchPosition,
         StageProgress,
         Surroundings,
     )
@@ -68,7 +68,7 @@ class SceneMenuAsked(AppMessage):
 class SearchReady(AppMessage):
     """The index and the analyzer are loaded."""
 
-    last_place: "SearchPlace | None" = None
+    last_position: "SearchPosition | None" = None
     """The search with which the app was left before, unless there is news instead."""
 
 

@@ -176,7 +176,7 @@ class Navigation:
         if self.answers is None:
             self.answers = screens.AnswerScreen(self._context, self.search.page.counts)
             self._app.install_screen(self.answers, "answers")
-        query = self.search.typed
+        query = self.search.query_line.typed
         await self._app.push_screen(self.answers)
         self.answers.take(query)
         return True
@@ -184,7 +184,7 @@ class Navigation:
     def query_changed(self) -> None:
         """Bring along the query as it is now, where it became the next question just before."""
         if self.answers is not None and self.answers in self._app.screen_stack:
-            self.answers.take(self.search.typed)
+            self.answers.take(self.search.query_line.typed)
 
     @property
     def is_answering(self) -> bool:
@@ -236,8 +236,8 @@ class Navigation:
     def open_saved(self) -> None:
         """Open the saved searches from anywhere, with the query of the search to save."""
         if self._return_to(self.search):
-            query = self.search.typed if self.search.page.is_usable else ""
-            self._app.push_screen(screens.SavedSearchScreen(self._context, query, self.search.search_for))
+            query = self.search.query_line.typed if self.search.page.is_usable else ""
+            self._app.push_screen(screens.SavedSearchScreen(self._context, query, self.search.page.search_for))
 
     def show_saved(self) -> None:
         """List the saved searches again, where their screen is open."""

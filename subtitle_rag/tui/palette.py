@@ -66,7 +66,7 @@ def entries(
     from subtitle_rag.tui.screens import SearchScreen
 
     if isinstance(screen, SearchScreen) and query_chips(query := screen.query_line.value):
-        clear = partial(screen.rewrite, without_filters(query))
+        clear = partial(screen.page.rewrite, without_filters(query))
         yield SystemCommand(_("Find: clear filters"), _("Search everywhere again"), clear)
     nodes = (screen, *screen.query("SceneList"), app)
     quit = COMMANDS["app.quit"]
@@ -83,9 +83,9 @@ def entries(
     else:
         yield SystemCommand(_("Open: sample"), _("Nine invented videos, apart from your library"), switch_library)
     yield SystemCommand(_("View: theme"), _("Choose the colours"), partial(open_themes, app))
-    if isinstance(screen, SearchScreen) and screen.recent.queries:
+    if isinstance(screen, SearchScreen) and screen.page.recent.queries:
         forget = _("The start page no longer lists them")
-        yield SystemCommand(_("Find: forget recent searches"), forget, screen.recent.forget)
+        yield SystemCommand(_("Find: forget recent searches"), forget, screen.page.recent.forget)
     yield SystemCommand(_(quit.title), _sentence(quit), partial(app.run_action, quit.binding.action))
 
 

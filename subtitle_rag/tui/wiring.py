@@ -22,7 +22,7 @@ from subtitle_rag.tui.controllers import (
 )
 from subtitle_rag.tui.navigation import Navigation
 from subtitle_rag.tui.screens import SearchScreen
-from subtitle_rag.tui.state import SearchPlace, clean, store_last_place
+from subtitle_rag.tui.state import SearchPosition, clean, store_last_position
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import AppError
@@ -54,7 +54,7 @@ class AppWiring:
         self._port = port = cast("AppPort", app)
         self._address = address
         self._runtime = runtime
-        self._last_place: SearchPlace | None = None
+        self._last_position: SearchPosition | None = None
         self.navigation: Navigation
         self.refresh_keys = refresh_keys
         self.background = BackgroundController(
@@ -130,7 +130,7 @@ class AppWiring:
         self.jobs.library_opened(message)
         self.context.models.download_read(message.offer)
         self.updates.update_read(message.update)
-        self.search.library_opened(message)
+        self.search.page.library_opened(message)
         self.navigation.show_saved()
         self.refresh_keys()
         if self.navigation.answers:
@@ -150,9 +150,9 @@ class AppWiring:
     def _search_ready(self, message: messages.SearchReady) -> None:
         self.opening.ready = True
         self.opening.note_look()
-        if message.last_place and self.navigation.in_search:
-            self.search.reopen(message.last_place)
-        self.search.search_ready()
+        if message.last_position and self.navigation.in_search:
+            self.search.page.reopen(message.last_position)
+        self.search.page.search_ready()
         self.background.begin_all()
         self.background.begin("listening")
         self.context.marks.read()
@@ -198,13 +198,13 @@ class AppWiring:
             self.background.restart("contexts")
 
     def _search_again(self) -> None:
-        self.search.search_again()
+        self.search.page.search_again()
 
     # --- jobs: this is their listener ---
 
     def _job_ended(self, message: messages.JobEnded) -> None:
         self.jobs.ended(message)
-        self.search.live_search.search_now()
+        self.search.page.search_now()
         self.jobs.start_next()
         self.background.begin_all()
         self.opening.count_saved()
@@ -228,14 +228,14 @@ class AppWiring:
     # --- removals ---
 
     def _show_removals(self) -> None:
-        self.search.show_again()
+        self.search.page.show_again()
         self._videos_changed()
 
     # --- the end ---
 
     def halt(self) -> None:
         """Ask all threads to stop."""
-        self._last_place = self.search.place or self._last_place
+        self._last_position = self.search.page.position or self._last_position
         self.opening.halt()
         self.jobs.halt()
         self.background.halt()
@@ -250,7 +250,7 @@ class AppWiring:
             self.navigation.answers.dialogue.wait(answer_s)
         self.removals.finish()
         if self.opening.ready and self._runtime.settings.search.remember:
-            store_last_place(self._runtime.library, self._last_place)
+            store_last_position(self._runtime.library, self._last_position)
 
 
 class AppCommand(NamedTuple):
@@ -290,7 +290,7 @@ def app_commands(wiring: AppWiring) -> dict[str, AppCommand]:
         "app.quit": AppCommand(navigation.leave),
         "library.sample": AppCommand(navigation.switch_library, lambda: navigation.can_switch_library),
         "library.sync": AppCommand(
-            lambda: search.retry() if search.page.error else jobs.sync(),
+            lambda: search.page.retry() if search.page.error else jobs.sync(),
             lambda: jobs.can_sync if is_usable() else navigation.in_search,
         ),
         "library.stop": AppCommand(jobs.stop, lambda: jobs.busy and not navigation.in_form),

@@ -202,7 +202,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def unhurried(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Live search never comes by itself: only Enter searches."""
-    monkeypatch.setattr(live_search.LiveSearch, "search_soon", lambda _screen: None)
+    monkeypatch.setattr(live_search.LiveSearch, "search_soon", lambda *_: None)
 
 
 @pytest.fixture

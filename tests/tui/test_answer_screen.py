@@ -45,7 +45,7 @@ class TestAsking:
     async def test_the_typed_query_becomes_the_question_and_enter_asks_it(self, make: MakeApp, ollama: StandIn) -> None:
         ollama.answer(ANSWER)
         async with asking(make()) as (pilot, screen):
-            assert screen.typed == QUESTION
+            assert screen.question.typed == QUESTION
             assert screen.question.has_focus
             assert "Ask what the videos say" in said(screen)
             await ask(pilot, screen)
@@ -53,7 +53,7 @@ class TestAsking:
             assert len(rows(screen)) == 7
             assert rows(screen)[0].startswith(" [1] ✓ ")
             assert rows(screen)[2].startswith(" [3]   ")
-            assert screen.typed == ""
+            assert screen.question.typed == ""
 
     @pytest.mark.campaign(part="app")
     async def test_a_key_asks_of_all_captions_and_back(
@@ -85,7 +85,7 @@ class TestAsking:
             assert screen.question.placeholder.startswith("Ask further")
             await until(pilot, lambda: "answering…" in drawn_by(pilot.app))
             assert len(rows(screen)) == 7
-            assert screen.typed == ""
+            assert screen.question.typed == ""
             short = len(screen.dialogue.turns[0].text)
             await until(pilot, lambda: len(screen.dialogue.turns[0].text) > short)
             assert screen.dialogue.running
@@ -136,7 +136,7 @@ class TestAsking:
             await settle(pilot)
             assert said(screen).startswith(f"❯ {QUESTION}\nReading 7 scenes…")
             assert "reading…" in drawn_by(pilot.app)
-            assert screen.typed == QUESTION
+            assert screen.question.typed == QUESTION
             await pilot.press("escape")
             await until(pilot, lambda: not screen.dialogue.running)
             assert "Stopped" in said(screen)
@@ -177,7 +177,7 @@ class TestAsking:
             hold.release()
             await until(pilot, lambda: not screen.dialogue.running)
             assert screen.dialogue.turns[0].text == ANSWER
-            assert screen.typed == "소금은"
+            assert screen.question.typed == "소금은"
 
     @pytest.mark.campaign(part="app")
     async def test_another_query_of_the_search_begins_anew_and_the_same_one_does_not(
@@ -188,12 +188,12 @@ class TestAsking:
             await ask(pilot, screen)
             await press(pilot, "escape", "f3")
             assert QUESTION in said(screen)
-            assert screen.typed == ""
+            assert screen.question.typed == ""
             await pilot.press("escape")
             await typed(pilot, " 소금")
             await press(pilot, "f3")
             assert QUESTION not in said(screen)
-            assert screen.typed == f"{QUESTION} 소금"
+            assert screen.question.typed == f"{QUESTION} 소금"
 
     @pytest.mark.campaign(part="app")
     async def test_a_whole_video_is_told_by_its_windows(self, make: MakeApp, ollama: StandIn) -> None:
@@ -237,7 +237,7 @@ class TestManyVideos:
             assert groups > 1
             assert len(ollama.asked("chat")) == turn.evidence.requests == groups + 1
             assert said(screen).count("■") == groups + 1
-            assert screen.typed == ""
+            assert screen.question.typed == ""
             await pilot.press("ctrl+n")
             assert [screen.dialogue.over, screen.dialogue.turns] == ["months", []]
             await pilot.press("ctrl+n")
@@ -278,13 +278,13 @@ class TestEnteringHangul:
             await pilot.press("enter")
             await until(pilot, hold.arrived.is_set)
             await pilot.press("기")
-            assert screen.typed == "김장 배추 몇 포기"
+            assert screen.question.typed == "김장 배추 몇 포기"
             await pilot.press("enter")
             await until(pilot, lambda: not screen.dialogue.running and screen.dialogue.next_question is None)
             assert [turn.question for turn in screen.dialogue.turns] == ["김장 배추 몇 포기"]
             assert ollama.asked("chat")[-1].messages[-1]["content"] == "김장 배추 몇 포기"
             assert "김장 배추 몇 포\n" not in said(screen)
-            assert screen.typed == ""
+            assert screen.question.typed == ""
 
     @pytest.mark.campaign(part="app")
     async def test_enter_twice_asks_once(self, make: MakeApp, ollama: StandIn, outside: Outside) -> None:
@@ -346,7 +346,7 @@ class TestJumping:
             assert [played["at_ms"] for played in outside.played] == [screen.dialogue.turns[0].sources[2].at_ms]
             await pilot.press("가")
             assert screen.question.has_focus
-            assert screen.typed == "가"
+            assert screen.question.typed == "가"
 
     @pytest.mark.campaign(part="app")
     async def test_a_click_chooses_a_citation_and_another_one_jumps(
@@ -415,7 +415,7 @@ class TestWithoutModel:
             assert "There is no model to answer; these are the scenes." in said(screen)
             assert "OLLAMA" in said(screen).upper()
             assert len(rows(screen)) == 7
-            assert screen.typed == QUESTION
+            assert screen.question.typed == QUESTION
             screen.question.value = ""
             await press(pilot, "down", "enter")
             assert [played["at_ms"] for played in outside.played] == [screen.dialogue.turns[0].sources[1].at_ms]
@@ -444,7 +444,7 @@ class TestWithoutModel:
         async with asking(make(), "zzzzqqqq") as (pilot, screen):
             await ask(pilot, screen)
             assert "No scenes found." in said(screen)
-            assert screen.typed == "zzzzqqqq"
+            assert screen.question.typed == "zzzzqqqq"
             assert not screen.query_one("#evidence").display
 
 

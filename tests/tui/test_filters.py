@@ -85,7 +85,7 @@ class TestChips:
             await press(pilot, *"치킨 채널:느긋한식탁 이후:2020-01-01")
             assert row(app) == " 채널 느긋한식탁 ✕   이후 2020-01-01 ✕ "
             assert " 채널 느긋한식탁 ✕   이후 2020-01-01 ✕ " in drawn_by(app)
-            bar = app.search_screen.filter_bar
+            bar = app.search_screen.page.filter_bar
             start = bar.content_region.x - bar.region.x
             await pilot.click(FilterBar, offset=(start + 19, 0))  # the space between them
             assert "이후" in query(app)
@@ -105,7 +105,7 @@ class TestChips:
             size=(80, 24),
         ) as (app, pilot):
             told = Content(row(app))
-            bar = app.search_screen.filter_bar
+            bar = app.search_screen.page.filter_bar
             assert told.plain.endswith(" +3")
             assert told.cell_length <= bar.content_size.width
             await pilot.resize_terminal(120, 40)

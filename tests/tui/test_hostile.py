@@ -245,7 +245,7 @@ class TestSearching:
         async with running(app_of(scenes=[]), size=size) as (app, pilot):
             for name in WRITTEN:
                 note_search(runtime.library, HOSTILE[name])
-            app.search_screen.recent.read()
+            app.search_screen.page.recent.read()
             await settle(pilot)
             look(app)
             for name in WRITTEN:

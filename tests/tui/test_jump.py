@@ -138,7 +138,7 @@ class TestChoosing:
         async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
             await pilot.press("tab", key)
             await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
-            assert app.search_screen.typed == "치킨"
+            assert app.search_screen.query_line.typed == "치킨"
 
     @pytest.mark.campaign(part="app")
     async def test_too_early_it_searches(self, app_of: MakeApp, unhurried: None) -> None:

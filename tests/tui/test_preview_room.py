@@ -6,7 +6,7 @@ import pytest
 
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.dialogs.text_pages import ExplainScreen
-from subtitle_rag.tui.screens.preview_screen import PreviewPlacement, choose_preview_room
+from subtitle_rag.tui.widgets.preview_pane import PreviewPlacement, choose_preview_room
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, ask, asking, without_contexts
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, press, running, settle, toasts, typed, until
@@ -109,7 +109,7 @@ async def test_a_narrow_and_tall_screen_shows_it_below_the_list(app_of: MakeApp)
         assert isinstance(app.screen, ExplainScreen)
         await resized(pilot, 120, 40)
         await press(pilot, "escape")
-        assert screen.preview_layout.room is BESIDE
+        assert screen.pane.room is BESIDE
         assert screen.preview.region.x == screen.scenes.region.right
 
 

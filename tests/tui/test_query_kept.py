@@ -3,7 +3,8 @@
 import pytest
 from textual.command import CommandPalette
 
-from subtitle_rag.tui.screens.search_screen import ClearedQuery, SearchScreen
+from subtitle_rag.tui.screens.search_page import ClearedQuery
+from subtitle_rag.tui.screens.search_screen import SearchScreen
 from tests.tui.conftest import MakeApp, at_once, commands, press, press_each, running, settle, typed
 
 
@@ -27,9 +28,9 @@ def test_a_query_counts_as_cleared_if_it_goes_at_once(values: list[str], cleared
 async def test_a_cleared_query_comes_back_by_one_key(app_of: MakeApp, key: str) -> None:
     async with running(app_of(), "치킨", size=(100, 30)) as (app, pilot):
         await press(pilot, "escape")
-        assert app.search_screen.typed == ""
+        assert app.search_screen.query_line.typed == ""
         await press(pilot, key)
-        assert app.search_screen.typed == "치킨"
+        assert app.search_screen.query_line.typed == "치킨"
         assert app.search_screen.results.text == "치킨"
 
 
@@ -39,7 +40,7 @@ async def test_escape_closes_the_page_and_leaves_the_query(app_of: MakeApp) -> N
             at_once(app, opening, "escape")
             await settle(pilot)
             assert isinstance(app.screen, SearchScreen), opening
-            assert app.search_screen.typed == "치킨", opening
+            assert app.search_screen.query_line.typed == "치킨", opening
 
 
 async def test_typing_behind_a_page_begins_another_query(app_of: MakeApp) -> None:

@@ -158,12 +158,12 @@ class TestTheSlowerOlderAnswer:
     async def test_of_the_last_searches(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
         async with running(app_of(scenes=[])) as (app, pilot):
             noted = slow(live_search, "note_search")
-            app.search_screen.recent.note("치킨")
+            app.search_screen.page.recent.note("치킨")
             await until(pilot, noted.begun.is_set)
-            app.search_screen.recent.note("소스")
+            app.search_screen.page.recent.note("소스")
             await pilot.pause()
             await noted.let(pilot)
-            assert app.search_screen.recent.queries == ["소스", "치킨"]
+            assert app.search_screen.page.recent.queries == ["소스", "치킨"]
             assert note_search(runtime.library, "소스") == ["소스", "치킨"]
 
     @pytest.mark.campaign(part="app")

@@ -96,7 +96,7 @@ class TestList:
             assert len(outside.played) == 1
             await press(pilot, "escape")
             assert listed(app) == ["캠핑 텐트", CHICKEN, '"찍어 먹" -광고']
-            assert screen.choices.highlighted_query is None
+            assert screen.page.ready_queries.highlighted_query is None
 
     async def test_enter_on_the_calm_page_does_nothing_by_itself(
         self, app_of: MakeApp, searched: list[str], outside: Outside
@@ -140,7 +140,7 @@ class TestList:
         async with running(app_of("ko"), size=size) as (app, pilot):
             assert listed(app) == [f"장면 {number:02}" for number in range(11, 3, -1)]
             await press(pilot, *["down"] * 20)
-            assert app.search_screen.choices.highlighted_query == "장면 04"
+            assert app.search_screen.page.ready_queries.highlighted_query == "장면 04"
             assert "장면 04" in drawn_by(app)
 
     async def test_they_are_forgotten_from_the_palette(
@@ -148,7 +148,7 @@ class TestList:
     ) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
             assert "Find: forget recent searches" in commands(app)
-            app.search_screen.recent.forget()
+            app.search_screen.page.recent.forget()
             await settle(pilot)
             assert recent_searches(runtime.library) == []
             assert listed(app) == []

@@ -90,7 +90,7 @@ class TestOneVideo:
             await press(pilot, "f4")
             left = [scene.video.id for scene in app.search_screen.scenes._scenes.values()]
             assert left == [id for id in found if id != chosen]
-            assert str(app.search_screen.query_bar.counter.content).startswith(f"{len(left)} scene")
+            assert str(app.search_screen.page.query_bar.counter.content).startswith(f"{len(left)} scene")
             await press(pilot, "ctrl+z")
             assert [scene.video.id for scene in app.search_screen.scenes._scenes.values()] == found
             assert app.search_screen.page.counts

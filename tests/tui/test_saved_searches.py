@@ -48,13 +48,13 @@ async def test_a_search_is_saved_by_one_key_told_of_opened_and_forgotten(filled:
         await press(pilot, "ctrl+right_square_bracket")
         assert listed(app) == [("만두 소스   1 new scene", "")]
         await press(pilot, "enter")
-        assert app.search_screen.typed.replace("video", "영상") == '영상:"새로운 만두" 만두 소스'
+        assert app.search_screen.query_line.typed.replace("video", "영상") == '영상:"새로운 만두" 만두 소스'
         assert app.search_screen.scenes.row_count == 1
 
         await press(pilot, "ctrl+right_square_bracket")
         assert listed(app)[1] == ("만두 소스", "")
         await press(pilot, "down", "w")
-        assert app.search_screen.typed == "만두 소스"
+        assert app.search_screen.query_line.typed == "만두 소스"
         await press(pilot, "ctrl+right_square_bracket", "d")
         assert listed(app) == [("Save this search", "만두 소스")]
         assert filled.library.saved_searches.all() == []
@@ -65,7 +65,7 @@ async def test_news_of_a_saved_search_are_seen_before_the_last_search(filled: Ru
     bring(filled, tmp_path, "만두")
     list(pipeline.count_saved(filled))
     async with running(SubtitleApp(filled, show_times=False), size=(100, 30)) as (app, _):
-        assert app.search_screen.typed == ""
+        assert app.search_screen.query_line.typed == ""
         assert "1 new scene in saved searches" in shown(app, "#notice")
 
 

@@ -357,10 +357,10 @@ async def test_words_that_stand_nowhere_are_named_under_the_field(app_of: MakeAp
     async with running(app_of("ko"), "치킨 Zyxwv") as (app, pilot):
         screen = app.search_screen
         assert screen.scenes.row_count > 0
-        assert str(screen.query_bar.border_subtitle) == "! 이 보관함에 없는 말: Zyxwv"
+        assert str(screen.page.query_bar.border_subtitle) == "! 이 보관함에 없는 말: Zyxwv"
         screen.query_line.value = "치킨"
         await settle(pilot)
-        assert not screen.query_bar.border_subtitle
+        assert not screen.page.query_bar.border_subtitle
 
 
 async def test_a_whole_syllable_that_begins_no_word_leaves_the_list_until_enter(app_of: MakeApp) -> None:
@@ -371,6 +371,6 @@ async def test_a_whole_syllable_that_begins_no_word_leaves_the_list_until_enter(
         await settle(pilot)
         assert screen.scenes.row_count == listed > 0
         assert screen.results.display
-        assert "No scene for “캠뷁”. These are for “캠”." in str(screen.query_bar.border_subtitle)
+        assert "No scene for “캠뷁”. These are for “캠”." in str(screen.page.query_bar.border_subtitle)
         await press(pilot, "enter")
         assert (screen.scenes.row_count, screen.query_one(EmptyStatePage).display) == (0, True)

@@ -156,7 +156,7 @@ class TestOneQuery:
             assert "+reranked" in shown(app, "#counter")
             for event in (*steps.gates[1:], *steps.begun):
                 event.clear()
-            app.search_screen.search_again()
+            app.search_screen.page.search_again()
             await steps.let(pilot, 0)
             assert (listed(app), "+reranked" in shown(app, "#counter")) == (["02", "01"], True)
             for gate in steps.gates:
@@ -210,7 +210,7 @@ class TestTheNextQuery:
         async with searching(app, answer, "") as pilot:
             for text in ("치", "킨", " 소스"):
                 app.search_screen.query_line.insert_text_at_cursor(text)
-                while app.search_screen.results.text != app.search_screen.typed:
+                while app.search_screen.results.text != app.search_screen.query_line.typed:
                     await pilot.pause(0.01)
             ended.set()
             await settle(pilot)
@@ -299,7 +299,7 @@ class TestRefinement:
             await pilot.press(key)
             refining.end.set()
             await settle(pilot)
-            assert (listed(app), app.search_screen.typed) == (["03", "01", "02"], "치킨")
+            assert (listed(app), app.search_screen.query_line.typed) == (["03", "01", "02"], "치킨")
             assert "…" not in shown(app, "#counter")
 
     async def test_without_a_reranker_it_says_so(self, app_of: MakeApp) -> None:

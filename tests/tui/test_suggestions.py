@@ -177,19 +177,19 @@ class TestField:
     async def test_a_query_whose_words_nobody_says_is_replaced_by_one_key(self, app_of: MakeApp) -> None:
         async with running(app_of(), "바사골", size=(120, 40)) as (app, pilot):
             assert app.search_screen.scenes.row_count
-            assert "바사골 · → 바삭골" in str(app.search_screen.query_bar.border_subtitle)
+            assert "바사골 · → 바삭골" in str(app.search_screen.page.query_bar.border_subtitle)
             await press(pilot, "left", "right", "right")
-            assert app.search_screen.results.text == app.search_screen.typed == "바삭골"
-            assert not app.search_screen.query_bar.border_subtitle
+            assert app.search_screen.results.text == app.search_screen.query_line.typed == "바삭골"
+            assert not app.search_screen.page.query_bar.border_subtitle
 
     async def test_a_date_is_taken_as_a_filter_by_the_same_key(self, app_of: MakeApp) -> None:
         async with running(app_of("ko"), "치킨 2024년 10월", size=(120, 40)) as (app, pilot):
             assert app.search_screen.scenes.row_count  # searched as words until then
-            assert "→ 2024년 10월에 올라온 것만" in str(app.search_screen.query_bar.border_subtitle)
+            assert "→ 2024년 10월에 올라온 것만" in str(app.search_screen.page.query_bar.border_subtitle)
             await press(pilot, "right")
-            assert app.search_screen.typed == "치킨 이후:2024-10 이전:2024-10"
+            assert app.search_screen.query_line.typed == "치킨 이후:2024-10 이전:2024-10"
 
     async def test_the_key_moves_the_cursor_where_nothing_is_offered(self, app_of: MakeApp) -> None:
         async with running(app_of(), "치킨", size=(120, 40)) as (app, pilot):
             await press(pilot, "home", "right", "right", "right")
-            assert (app.search_screen.typed, app.search_screen.query_line.cursor_position) == ("치킨", 2)
+            assert (app.search_screen.query_line.typed, app.search_screen.query_line.cursor_position) == ("치킨", 2)

@@ -19,7 +19,7 @@ from subtitle_rag.tui.messages import (
     RequestsRestored,
     SearchReady,
 )
-from subtitle_rag.tui.state import find_download, find_update, read_last_place, restore_unfinished
+from subtitle_rag.tui.state import find_download, find_update, read_last_position, restore_unfinished
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
@@ -74,7 +74,7 @@ class LibraryOpening:
         # news are told on the page of an empty query
         is_calm = not self._new_videos and not self._new_scenes()
         reopens = is_calm and self._runtime.settings.search.remember
-        return SearchReady(read_last_place(self._runtime.library) if reopens else None)
+        return SearchReady(read_last_position(self._runtime.library) if reopens else None)
 
     def note_look(self) -> None:
         """Note the time, from which the next run of the app counts new videos."""

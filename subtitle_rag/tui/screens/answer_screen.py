@@ -63,7 +63,7 @@ class AnswerScreen(PreviewScreen):
     def __init__(self, context: "AppContext", counts: "Counts | None" = None) -> None:
         self.question = TextField("", id="question")
         self.sources = SourceList()
-        super().__init__(context, self.question, AnswerPane(self.sources, make_preview(context, self.sources)))
+        super().__init__(context, AnswerPane(self.question, self.sources, make_preview(context, self.sources)))
         self.query_bar = QueryBar(self.question)
         self.view = self.pane.view
         self.dialogue = Dialogue(context.runtime, context.context_pause, self.post_message)
@@ -104,7 +104,7 @@ class AnswerScreen(PreviewScreen):
         after_typing(self, self._enter)
 
     def _enter(self) -> None:
-        text = self.typed
+        text = self.question.typed
         if not self.question.has_focus or (not text and self.pane.has_choice):
             self._play()
         elif not text:
@@ -130,7 +130,7 @@ class AnswerScreen(PreviewScreen):
 
     def _show_new_answer(self) -> None:
         self.query_bar.set_hint("")
-        self.preview_layout.uncover()
+        self.pane.uncover()
         self.pane.reset()
         self._draw(to_end=True)
 
@@ -139,8 +139,8 @@ class AnswerScreen(PreviewScreen):
         if self._can_restart():
             self.dialogue.restart()
             self._show_restart()
-            if self.typed:
-                self._ask(self.typed)
+            if self.question.typed:
+                self._ask(self.question.typed)
 
     def action_again(self) -> None:
         """Ask the last question once more with another seed, if its answer was a loop."""
@@ -151,7 +151,7 @@ class AnswerScreen(PreviewScreen):
 
     def action_whole(self) -> None:
         """Ask the typed or the last question of all captions, or of the best scenes after an answer from all."""
-        question = self.typed or (self.dialogue.turns[-1].question if self.dialogue.turns else "")
+        question = self.question.typed or (self.dialogue.turns[-1].question if self.dialogue.turns else "")
         if not question:
             self.query_bar.set_hint(_("Type a question first."))
         elif self._can_restart():
@@ -203,7 +203,7 @@ class AnswerScreen(PreviewScreen):
 
     def _clear(self, turn: QuestionTurn) -> None:
         """Make room for the next question once the answer has text, unless it is in the field already."""
-        if turn.text and self.typed == turn.question:
+        if turn.text and self.question.typed == turn.question:
             self.question.value = ""
 
     def open(self, turn: QuestionTurn) -> None:
@@ -212,7 +212,7 @@ class AnswerScreen(PreviewScreen):
         self._show_restart()
 
     def _show_restart(self) -> None:
-        self.preview_layout.uncover()
+        self.pane.uncover()
         self.pane.reset()
         self._draw()
         self.question.focus()
@@ -258,23 +258,17 @@ class AnswerScreen(PreviewScreen):
         else:
             self.context.playback.copy_text(quote_answer(turn), _("Answer copied, with what it cites."))
 
-    def action_page(self, pages: int) -> None:
-        if self.question.has_focus:
-            self.view.page(pages)
-        else:
-            self.preview_layout.page(pages)
-
     def action_back(self) -> None:
         """Close the preview over the answer; then stop the answer; then go from the list to the question; then leave.
 
         A stopping answer does not hold it.
         """
-        if self.preview_layout.uncover():
+        if self.pane.uncover():
             return
         if self.dialogue.running and not self.dialogue.stopping:
             self.dialogue.stop()
             self._draw_counter()
-        elif self.preview_layout.leave_transcript():
+        elif self.pane.leave_transcript():
             pass
         elif not self.question.has_focus:
             self.question.focus()

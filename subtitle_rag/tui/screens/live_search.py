@@ -22,22 +22,18 @@ from subtitle_rag.library import forget_searches, note_search, recent_searches
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.reranking import FULL
 from subtitle_rag.retrieval.search.suggestions import suggest_queries
-from subtitle_rag.tui.messages import (
-    ScenesFound,
-    SearchFailed,
-)
-from subtitle_rag.tui.threads import to_app_error
+from subtitle_rag.tui.messages import ScenesFound, SearchFailed
+from subtitle_rag.tui.threads import run_in_thread, to_app_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from textual.screen import Screen
+    from textual.widget import Widget
 
     from subtitle_rag.library import Library
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.search.suggestions import Suggestion
     from subtitle_rag.tui.controllers import AppContext
-    from subtitle_rag.tui.screens.base_screen import BaseScreen
 
 logger = logging.getLogger(__name__)
 
@@ -48,13 +44,11 @@ PAUSE_S = 0.3
 
 
 class LiveSearch:
-    """Runs the searches of a screen in its workers, and posts `ScenesFound` and `SearchFailed` to it."""
+    """Runs searches in workers of its owner, and posts `ScenesFound` and `SearchFailed` to it."""
 
-    def __init__(self, screen: "Screen[None]", context: "AppContext", query: "Callable[[], str]") -> None:
-        """`query` returns the text to search, tidied; empty if it cannot be searched."""
-        self._screen = screen
+    def __init__(self, owner: "Widget", context: "AppContext") -> None:
+        self._owner = owner
         self._context = context
-        self.query = query
         self._typed_at = -math.inf
         self._moved: AppError | None = None
         """That the index is elsewhere by now, read by the last search."""
@@ -63,26 +57,26 @@ class LiveSearch:
 
     def cancel(self) -> None:
         for group in ("debounce", "search"):
-            self._screen.workers.cancel_group(self._screen, group)
+            self._owner.workers.cancel_group(self._owner, group)
 
-    def search_soon(self) -> None:
+    def search_soon(self, query: str) -> None:
         """Debounce: search at once after a quiet moment, else when quick typing ends."""
         before, self._typed_at = self._typed_at, time.monotonic()
         if self._typed_at - before > DEBOUNCE_S:
-            self.search_now(pause=DEBOUNCE_S + PAUSE_S)
+            self.search_now(query, pause=DEBOUNCE_S + PAUSE_S)
         else:
             # the function, not its coroutine: an app that ends would leave that one unawaited
-            self._screen.run_worker(self._search_later, group="debounce", exclusive=True, exit_on_error=False)  # type: ignore[arg-type]
+            search = partial(self._search_later, query)
+            self._owner.run_worker(search, group="debounce", exclusive=True, exit_on_error=False)  # type: ignore[arg-type]
 
-    async def _search_later(self) -> None:
+    async def _search_later(self, query: str) -> None:
         await asyncio.sleep(DEBOUNCE_S)
-        self.search_now(pause=PAUSE_S)
+        self.search_now(query, pause=PAUSE_S)
 
-    def search_now(self, *, pause: float = 0.0) -> None:
-        """Search as soon as searching is possible; ask models only after a pause, in seconds."""
-        self._screen.workers.cancel_group(self._screen, "debounce")
-        query = self.query()
-        if query and self._context.opening.ready:
+    def search_now(self, query: str, *, pause: float = 0.0) -> None:
+        """Search if searching is possible already; ask models only after a pause, in seconds."""
+        self._owner.workers.cancel_group(self._owner, "debounce")
+        if self._context.opening.ready:
             self._start(partial(self._search, query, pause))
 
     def refine(self, query: str) -> None:
@@ -91,21 +85,21 @@ class LiveSearch:
         self._start(partial(self._refine, query))
 
     def _start(self, search: "Callable[[], None]") -> None:
-        self._screen.run_worker(search, thread=True, group="search", exclusive=True, exit_on_error=False)
+        self._owner.run_worker(search, thread=True, group="search", exclusive=True, exit_on_error=False)
 
     def _search(self, query: str, pause: float) -> None:
         for at, result in enumerate(self._stages(query)):
-            self._screen.post_message(ScenesFound(query, result))
+            self._owner.post_message(ScenesFound(query, result))
             if not (at or result.final):
                 time.sleep(pause)
 
     def _refine(self, query: str) -> None:
         for result in self._stages(query, budget=FULL, refine=True):
             if result.final or result.rerank_progress:
-                self._screen.post_message(ScenesFound(query, result))
+                self._owner.post_message(ScenesFound(query, result))
             if result.final and not (result.reranked or result.missing):
                 text = _("There is no reranker. Ctrl+G or subtitle-rag models get fetches one.")
-                self._screen.call_later(partial(self._context.app.notify, text, markup=False))
+                self._owner.call_later(partial(self._context.app.notify, text, markup=False))
 
     def _stages(self, query: str, **options: Any) -> "Iterator[SearchResult]":
         """Yield the results of a query until the worker is cancelled. A failure is posted."""
@@ -122,7 +116,7 @@ class LiveSearch:
                     return
         except Exception as error:  # whatever a door throws, the app stays up
             if not worker.is_cancelled:
-                self._screen.post_message(SearchFailed(query, to_app_error(error)))
+                self._owner.post_message(SearchFailed(query, to_app_error(error)))
 
     def report_failures(self, result: "SearchResult") -> None:
         """Show each failure of a model or of the index once."""
@@ -134,7 +128,7 @@ class LiveSearch:
 
     def load_models(self) -> None:
         """Load models ahead. A failure is logged only: the first search with them reports it."""
-        self._screen.run_worker(self._load_models, thread=True, group="models", exclusive=True, exit_on_error=False)
+        self._owner.run_worker(self._load_models, thread=True, group="models", exclusive=True, exit_on_error=False)
 
     def _load_models(self) -> None:
         try:
@@ -144,14 +138,14 @@ class LiveSearch:
 
 
 class RecentSearches:
-    """Reads and notes the last searches in workers of the screen, and looks for suggestions there.
+    """Reads and notes the last searches in workers of its owner, and looks for suggestions there.
 
     A search is noted when the user presses Enter for it or acts on its scenes, not while it is typed.
     """
 
-    def __init__(self, screen: "BaseScreen", context: "AppContext", changed: "Callable[[str], object]") -> None:
+    def __init__(self, owner: "Widget", context: "AppContext", changed: "Callable[[str], object]") -> None:
         """`changed` is called with the query of new suggestions; with an empty one for new searches."""
-        self._screen = screen
+        self._owner = owner
         self._context = context
         self._changed = changed
         self.queries: list[str] = []
@@ -180,13 +174,13 @@ class RecentSearches:
         self._change(forget)
 
     def _change(self, change: "Callable[[Library], list[str]]") -> None:
-        self._screen.run_worker(partial(self._write, change), thread=True, group="recents", exit_on_error=False)
+        self._owner.run_worker(partial(self._write, change), thread=True, group="recents", exit_on_error=False)
 
     def _write(self, change: "Callable[[Library], list[str]]") -> None:
         try:
             library = self._context.runtime.library
             with self._writing:  # or a list from before another search would come after it
-                self._screen.call_later(self._take_recents, change(library))
+                self._owner.call_later(self._take_recents, change(library))
         except Exception as error:  # a search works without being remembered
             to_app_error(error)
 
@@ -194,7 +188,8 @@ class RecentSearches:
         """Look for similar queries if this one has no scenes, or the library says none of its words."""
         text = message.text
         if message.result.final and not (message.result.scenes and message.result.has_known_word):
-            self._screen.run_in_thread(
+            run_in_thread(
+                self._owner,
                 partial(self._suggestions, text),
                 lambda _error: None,
                 take=partial(self._take_suggestions, text),
@@ -211,7 +206,7 @@ class RecentSearches:
             return []
 
     def cancel(self) -> None:
-        self._screen.workers.cancel_group(self._screen, "suggest")
+        self._owner.workers.cancel_group(self._owner, "suggest")
 
     def _take_recents(self, queries: list[str]) -> None:
         self.queries = queries

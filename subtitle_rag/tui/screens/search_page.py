@@ -1,57 +1,106 @@
-"""The page of a search: its counter, its hint, and the calm page in the place of scenes."""
+"""The query and what is found for it: the field, the filters, and the scenes, or the calm page in their place.
 
-from typing import TYPE_CHECKING
+Enter has a rule of its own. An input method for Hangul delivers the last syllable and Enter in one breath, while the
+scenes on the screen are still those of the text before. So Enter plays only scenes of the text in the field. Otherwise
+it searches at once, and a second Enter plays.
+
+Models improve the order of the scenes once or twice after the first result; the highlight stays on its scene.
+"""
+
+from typing import TYPE_CHECKING, Literal
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.reactive import var
+from textual.widgets import Input
 
 from subtitle_rag.domain import BusyError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.search.query import offer_period
+from subtitle_rag.tui import dialogs
+from subtitle_rag.tui.messages import LibraryOpened, ScenesFound, SearchFailed
+from subtitle_rag.tui.screens.live_search import LiveSearch, RecentSearches
+from subtitle_rag.tui.state import (
+    ModelDownload,
+    SearchPosition,
+    SearchTrail,
+    clean,
+    query_chips,
+    transfer_filters,
+    without_filter,
+)
 from subtitle_rag.tui.text import describe_result, notice_line
-from subtitle_rag.tui.widgets import EmptyStatePage, QueryBar, ResultPane
+from subtitle_rag.tui.widgets import EmptyStatePage, FilterBar, QueryBar, ReadyQueryList, ResultPane, watch_stage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from subtitle_rag.domain import AppError
     from subtitle_rag.library import Counts
+    from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.controllers import AppContext
-    from subtitle_rag.tui.screens.live_search import LiveSearch, RecentSearches
+
+PageContent = Literal["welcome", "scenes", "no scenes", "failure"]
 
 UNFINISHED = ("bad_filter", "empty_query", "only_exclusions", "unknown_kind")
 """Failures of a query that is not typed to its end: only the hint is shown."""
 
 
-class SearchPage:
-    """Draws the state of the library and of the last search on its widgets."""
+class ClearedQuery:
+    """The last query that was taken out of the field at once, and not letter by letter."""
 
-    def __init__(
-        self,
-        context: "AppContext",
-        query_bar: QueryBar,
-        results: ResultPane,
-        empty_state_page: EmptyStatePage,
-        live_search: "LiveSearch",
-        recent: "RecentSearches",
-        *,
-        drawn: "Callable[[bool], object]",
-    ) -> None:
-        """`drawn` is called with whether scenes are shown when the one has taken the place of the other."""
-        self._context = context
-        self._query_bar = query_bar
-        self._results = results
-        self._empty_state_page = empty_state_page
-        self._live_search = live_search
-        self._recent = recent
-        self._drawn = drawn
+    def __init__(self) -> None:
+        self.text = ""
+        self._before = ""
+
+    def note(self, value: str) -> None:
+        """Note a change of the field."""
+        if not value and len(self._before) > 1:
+            self.text = self._before
+        self._before = value
+
+
+class SearchPage(Vertical):
+    content: var[PageContent] = var("welcome")
+    """What it shows under the field."""
+
+    filter_bar = getters.query_one(FilterBar)
+
+    def __init__(self, context: "AppContext", results: ResultPane) -> None:
+        super().__init__(id="search")
+        self.context = context
+        self.results = results
+        self.query_line = results.field
+        self.query_bar = QueryBar(self.query_line)
+        self.empty_state_page = EmptyStatePage()
+        self.ready_queries = self.empty_state_page.ready_queries
+        self.live_search = LiveSearch(self, context)
+        self.recent = RecentSearches(self, context, self._ready_queries_changed)
         self.counts: Counts | None = None
-        self.news = 0, 0
-        """Videos since the app was last opened, and scenes of saved searches since they were last looked at."""
         self.error: AppError | None = None
         """Why the library cannot be used."""
+        self._news = 0, 0
+        """Videos since the app was last opened, and scenes of saved searches since they were last looked at."""
+        self._cleared = ClearedQuery()
+        self._trail = SearchTrail()
+        self._immediate_query = ""
+        """The query that another part put into the field, to be searched without a pause."""
+        self._entered_query: str | None = None
+        """The text of the last Enter: its failure is shown as a toast too."""
+
+    def compose(self) -> ComposeResult:
+        yield self.query_bar
+        yield FilterBar()
+        yield self.results
+        yield self.empty_state_page
+
+    def on_mount(self) -> None:
+        self.draw()
+        watch_stage(self, ModelDownload, lambda _offer: self.draw_scenes())
 
     @property
     def is_open(self) -> bool:
         """False while the app ends: the widgets of the screen are no more."""
-        return self._query_bar.is_attached
+        return self.query_bar.is_attached
 
     @property
     def is_usable(self) -> bool:
@@ -59,85 +108,307 @@ class SearchPage:
 
     @property
     def is_idle(self) -> bool:
-        """Whether the calm page shows a usable library without a query."""
-        return self._results.text is None and self.error is None
+        """Whether the library is usable and has no query."""
+        return self.results.text is None and self.error is None
 
-    def fail(self, error: "AppError") -> None:
-        """Show why the library cannot be used, in the place of all scenes."""
-        self.error = error
-        self._results.clear()
+    # --- the query ---
+
+    @property
+    def typed(self) -> str:
+        return self.query_line.typed
+
+    @on(Input.Changed, "#query")
+    def _query_changed(self) -> None:
+        self.results.uncover()
+        self._cleared.note(self.query_line.value)
+        if not self.typed and self.shown_position:
+            self._trail.visit(self.shown_position)
+        self._search_typed()
+        self.filter_bar.show(query_chips(self.query_line.value))
+        self.ready_queries.leave()  # Enter must not take a query that the user typed past
+        if self.typed and self.typed == self._immediate_query:
+            self.search_now()
+        self._immediate_query = ""
+
+    def _search_typed(self) -> None:
+        if self.typed and self.typed == self._entered_query:  # Enter came before this message
+            return
+        self._entered_query = None
+        self.query_bar.set_hint("")
+        self.query_line.replacement = ""
+        self.live_search.cancel()
+        self.recent.cancel()
+        preview = self.results.preview
+        if not self.typed:
+            self.results.clear()
+            self.draw()
+            preview.show(None)
+        elif self.typed == self.results.text:
+            self.results.set_progress(None)  # the typing before has ended a refinement
+            self.results.set_stale(False)
+            self.results.show_preview()
+            if self.results.result and not self.results.result.final:
+                self._search_soon()
+        else:
+            preview.hold()
+            self.results.set_stale(True)
+            self._search_soon()
+
+    def _search_soon(self) -> None:
+        if self.is_usable:
+            self.live_search.search_soon(self.typed)
+
+    def search_now(self) -> None:
+        """Search for the text in the field without a pause."""
+        if self.is_usable and self.typed:
+            self.live_search.search_now(self.typed)
+
+    def search_for(self, text: str) -> None:
+        """Put a ready query into the field, and search it at once."""
+        self.query_line.focus()
+        self._immediate_query = text
+        self.query_line.replace_value(text)
+
+    def enter(self) -> "Scene | None":
+        """Return the chosen line or scene of the text in the field.
+
+        Where the scenes are those of another text, search for it instead; take a chosen ready query.
+        """
+        if self.position:
+            self._trail.visit(self.position)
+        if line := self.results.preview.line_scene:
+            return line
+        if self.ready_queries.choose() or not self.typed:
+            return None
+        self.recent.note(self.typed)
+        if self.typed == self.results.text:
+            return self.results.scenes.scene
+        self._entered_query = self.typed
+        self.search_now()
+        return None
+
+    # --- earlier searches ---
+
+    @property
+    def shown_position(self) -> SearchPosition | None:
+        """The search whose scenes are shown."""
+        return self.results.position if self.is_open else None
+
+    @property
+    def position(self) -> SearchPosition | None:
+        """The search in the field; None for an empty one, and while its scenes are still to come."""
+        position = self.shown_position
+        return position if position and position.query == self.typed else None
+
+    def reopen(self, position: SearchPosition) -> None:
+        """Begin with the search of the app's last run, unless something is typed already. Typing replaces it."""
+        if not self.typed:
+            self._return_to(position)
+            self.query_line.select_all()
+
+    def go(self, step: int) -> None:
+        """Go back or forth among the searches."""
+        position = self._trail.go(step, self.position)
+        if position is not None:
+            self._return_to(position)
+
+    def _return_to(self, position: SearchPosition) -> None:
+        self.results.return_to(position)
+        self.search_for(position.query)
+
+    @property
+    def can_restore(self) -> bool:
+        """Whether the field is empty and had a query before."""
+        return self.is_open and not self.typed and bool(self._cleared.text)
+
+    def restore(self) -> None:
+        """Bring back the query that was cleared."""
+        self.search_for(self._cleared.text)
+
+    # --- filters, which are words of the query ---
+
+    @on(FilterBar.FilterRemoved)
+    def _filter_removed(self, message: FilterBar.FilterRemoved) -> None:
+        self.rewrite(without_filter(self.query_line.value, message.chip))
+
+    @on(FilterBar.More)
+    def choose_filters(self) -> None:
+        before = self.query_line.value
+
+        def rewrite(after: str | None) -> None:
+            # an input method may deliver a syllable after Ctrl+F: the field has it, `before` has not
+            if after is not None and after != before:
+                self.rewrite(transfer_filters(self.query_line.value, before, after))
+
+        self.app.push_screen(dialogs.FilterScreen(self.context, before), rewrite)
+
+    def rewrite(self, text: str) -> None:
+        """Search for a text with other filters."""
+        self.query_line.focus()
+        if text != self.typed:
+            self.search_for(text)
+
+    # --- ready queries ---
+
+    @on(ReadyQueryList.QueryChosen)
+    def _ready_query_chosen(self, message: ReadyQueryList.QueryChosen) -> None:
+        self.search_for(message.query)
+        self.recent.note(message.query)
+
+    def _ready_queries_changed(self, text: str) -> None:
+        self.draw_scenes()
+        if text and text == self.typed:
+            self._draw_notice()
+
+    # --- results ---
+
+    @on(ScenesFound)
+    def _scenes_found(self, message: ScenesFound) -> None:
+        if message.text != self.typed:  # its successor is on the way
+            return
+        message = self.context.removals.visible_scenes(message)
+        is_composing = _ends_in_half_syllable(message.text) and self._entered_query != message.text
+        if not self.results.accepts(message.text, message.result, is_composing=is_composing):
+            return
+        if self._entered_query != message.text and self.results.keeps_old_results(message.text, message.result):
+            sentence = _("No scene for “{query}”. These are for “{shown}”.")
+            self.query_bar.set_hint(sentence.format(query=clean(message.text), shown=clean(self.results.text or "")))
+            return
+        self.results.show(message.text, message.result)
+        self.context.runtime.shown_windows = tuple(scene.id for scene in message.result.scenes)
+        self.query_bar.set_hint("")
         self.draw()
+        if not is_composing:
+            self._draw_notice()
+        self.recent.suggest(message)
+        self.live_search.report_failures(message.result)
 
-    def search_failed(self, error: "AppError") -> bool:
-        """Show the failure under the field, and return True. One of the library takes the place of all scenes."""
+    @on(SearchFailed)
+    def _search_failed(self, message: SearchFailed) -> None:
+        """Show the failure under the field. One of the library takes the place of all scenes."""
+        error = message.error
+        if message.text != self.typed:
+            return
         if not isinstance(error, UsageError | BusyError) and error.code != "unexpected":
             self.fail(error)
-            return False
-        self._query_bar.set_hint(error.hint if error.code in UNFINISHED else error.message)
-        return True
-
-    def draw(self) -> None:
-        self.draw_counter()
-        self.draw_scenes()
-
-    def draw_counter(self) -> None:
-        counter = self._query_bar.counter
-        if result := self._results.result:
-            counter.say(describe_result(result, self.counts, show_times=self._context.show_times))
-        else:
-            ready = self._context.opening.ready or self.error
-            counter.say("" if ready else _("getting ready…"))
-
-    def draw_index(self, windows: int, all_windows: int) -> None:
-        """Tell how many windows a new index has."""
-        count = f"{windows:,}/{all_windows:,}"
-        self._query_bar.counter.say(_("new index: {count} windows").format(count=count))
-
-    def draw_notice(self) -> None:
-        """Show under the field what to know of the search, and let → take another query or a filter by date."""
-        result, suggestions = self._results.result, self._recent.suggested(self._results.text or "")
-        first = suggestions[0] if suggestions and result and result.scenes else None
-        period = offer_period(result.query.raw) if result and first is None else None
-        taken = first or period
-        self._query_bar.field.replacement = taken.query if taken else ""
-        self._query_bar.set_hint(notice_line(result, first, period) if result else "")
-
-    def draw_scenes(self) -> None:
-        """Show the calm page if there are no scenes, else the scenes."""
-        if not self.is_open:
             return
-        empty_state_page, results = self._empty_state_page, self._results
-        was_shown = empty_state_page.display
-        if self.error:
-            empty_state_page.show_failure(self.error)
-        elif results.text is None:
-            stages = self._context.app.stages
-            empty_state_page.show_welcome(self.counts, stages, self._recent.queries, self.news)
-        elif results.scenes.row_count:
-            empty_state_page.hide()
-        else:
-            empty_state_page.show_no_scenes(results.text, self.counts, self._recent.suggested(results.text))
-        if was_shown or empty_state_page.display:
-            results.display = not empty_state_page.display
-        self._drawn(not empty_state_page.display)
+        self.query_bar.set_hint(error.hint if error.code in UNFINISHED else error.message)
+        if self._entered_query == message.text:
+            self._entered_query = None
+            self.context.app.tell(error)
+
+    def show_again(self) -> None:
+        """Show the result without the videos that are being removed."""
+        if self.results.result and self.results.text is not None and self.is_open:
+            self._scenes_found(ScenesFound(self.results.text, self.results.result))
+
+    def search_again(self) -> None:
+        """Search again as the library has changed, unless the user is typing."""
+        if self.is_open and self.results.text == self.typed:
+            self.search_now()
 
     def toggle_refinement(self) -> None:
         """Have the reranker read all candidates of the query, after the scenes on the screen, or stop it."""
         if self.stop_refinement():
             return
-        query = self._live_search.query()
-        if query and query == self._results.text and self._results.scenes.row_count:
-            self._results.set_progress((0, 0))
-            self.draw_counter()
-            self._live_search.refine(query)
+        if self.is_usable and self.typed and self.typed == self.results.text and self.results.scenes.row_count:
+            self.results.set_progress((0, 0))
+            self._draw_counter()
+            self.live_search.refine(self.typed)
         else:
-            self._context.app.notify(_("There are no scenes to refine yet."), markup=False)
+            self.context.app.notify(_("There are no scenes to refine yet."), markup=False)
 
     def stop_refinement(self) -> bool:
         """Stop the refinement and keep the order so far. Return False if none was running."""
-        if self._results.result is None or self._results.result.rerank_progress is None:
+        if self.results.result is None or self.results.result.rerank_progress is None:
             return False
-        self._live_search.cancel()
-        self._results.set_progress(None)
-        self.draw_counter()
+        self.live_search.cancel()
+        self.results.set_progress(None)
+        self._draw_counter()
         return True
+
+    # --- the library ---
+
+    def library_opened(self, message: LibraryOpened) -> None:
+        counts = message.counts
+        changed = self.counts is not None and counts.searchable != self.counts.searchable
+        if self.counts is None:
+            self.recent.read()
+        self.counts = counts
+        self._news = message.new_videos, message.new_scenes
+        self.error = None
+        self.draw()
+        if changed:
+            self.search_again()
+
+    def search_ready(self) -> None:
+        self.error = None
+        self.draw()
+        self.search_now()
+        self.live_search.load_models()
+
+    def fail(self, error: "AppError") -> None:
+        """Show why the library cannot be used, in the place of all scenes."""
+        self.error = error
+        self.results.clear()
+        self.draw()
+
+    def retry(self) -> None:
+        """Open the library again that could not be opened."""
+        if error := self.error:
+            self.error = None
+            self._draw_counter()
+            self.context.opening.open(error)
+
+    # --- drawing ---
+
+    def draw(self) -> None:
+        self._draw_counter()
+        self.draw_scenes()
+
+    def _draw_counter(self) -> None:
+        counter = self.query_bar.counter
+        if result := self.results.result:
+            counter.say(describe_result(result, self.counts, show_times=self.context.show_times))
+        else:
+            ready = self.context.opening.ready or self.error
+            counter.say("" if ready else _("getting ready…"))
+
+    def draw_index(self, windows: int, all_windows: int) -> None:
+        """Tell how many windows a new index has."""
+        count = f"{windows:,}/{all_windows:,}"
+        self.query_bar.counter.say(_("new index: {count} windows").format(count=count))
+
+    def _draw_notice(self) -> None:
+        """Show under the field what to know of the search, and let → take another query or a filter by date."""
+        result, suggestions = self.results.result, self.recent.suggested(self.results.text or "")
+        first = suggestions[0] if suggestions and result and result.scenes else None
+        period = offer_period(result.query.raw) if result and first is None else None
+        offer = first or period
+        self.query_line.replacement = offer.query if offer else ""
+        self.query_bar.set_hint(notice_line(result, first, period) if result else "")
+
+    def draw_scenes(self) -> None:
+        """Show the calm page if there are no scenes, else the scenes."""
+        if not self.is_open:
+            return
+        page, results = self.empty_state_page, self.results
+        content: PageContent = "scenes"
+        if self.error:
+            content = "failure"
+            page.show_failure(self.error)
+        elif results.text is None:
+            content = "welcome"
+            page.show_welcome(self.counts, self.context.app.stages, self.recent.queries, self._news)
+        elif results.scenes.row_count:
+            page.hide()
+        else:
+            content = "no scenes"
+            page.show_no_scenes(results.text, self.counts, self.recent.suggested(results.text))
+        results.display = content == "scenes"
+        self.content = content
+
+
+def _ends_in_half_syllable(text: str) -> bool:
+    """Return whether an input method is at work on the last syllable."""
+    return "ㄱ" <= text[-1:] <= "ㅣ"

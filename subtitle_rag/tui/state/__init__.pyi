@@ -61,11 +61,11 @@ from .removal import (
     Removals as Removals,
     rows_without as rows_without,
 )
-from .search_places import (
-    SearchPlace as SearchPlace,
+from .search_positions import (
+    SearchPosition as SearchPosition,
     SearchTrail as SearchTrail,
-    read_last_place as read_last_place,
-    store_last_place as store_last_place,
+    read_last_position as read_last_position,
+    store_last_position as store_last_position,
 )
 from .source_field import FieldCheck as FieldCheck, pasted_address as pasted_address, pasted_line as pasted_line
 from .spoken_lines import (

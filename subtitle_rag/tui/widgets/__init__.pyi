@@ -6,6 +6,12 @@ from .footer import KeyBar as KeyBar
 from .library_tables import ChannelTable as ChannelTable, LibraryTables as LibraryTables, VideoTable as VideoTable
 from .picture import prepare_pictures as prepare_pictures
 from .preview import Preview as Preview
+from .preview_pane import (
+    WIDE as WIDE,
+    PreviewPane as PreviewPane,
+    PreviewPlacement as PreviewPlacement,
+    choose_preview_room as choose_preview_room,
+)
 from .result_pane import ResultPane as ResultPane
 from .row_list import Row as Row, RowList as RowList
 from .row_table import RowTable as RowTable

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual import events, on
-from textual.containers import Container, Vertical, VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
@@ -14,7 +14,9 @@ from subtitle_rag.i18n import _
 from subtitle_rag.tui.state import CitationRef, QuestionTurn, conversation
 from subtitle_rag.tui.text import META, answer_lines, lay_out
 from subtitle_rag.tui.widgets.preview import Preview
+from subtitle_rag.tui.widgets.preview_pane import PreviewPane
 from subtitle_rag.tui.widgets.scene_list import SceneList
+from subtitle_rag.tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
     from subtitle_rag.library import Counts
@@ -112,17 +114,18 @@ class SourceList(SceneList):
                 self.cursor = to
 
 
-class AnswerPane(Container):
+class AnswerPane(PreviewPane):
     """A cursor goes through the citations, and the list and the preview follow it."""
 
     class CitationPlayed(Message):
         """The citation under the cursor was clicked."""
 
-    def __init__(self, sources: SourceList, preview: Preview) -> None:
+    scenes: SourceList
+
+    def __init__(self, field: TextField, sources: SourceList, preview: Preview) -> None:
         self.view = AnswerView()
-        self.scenes = sources
-        self.preview = preview
-        super().__init__(self.view, Vertical(sources, preview, id="evidence"), id="answered")
+        evidence = Vertical(sources, preview, id="evidence")
+        super().__init__(self.view, evidence, field=field, scenes=sources, preview=preview, id="answered")
         self._turns: Sequence[QuestionTurn] = ()
         self._counts: Counts | None = None
         self._cursor: CitationRef | None = None
@@ -173,6 +176,12 @@ class AnswerPane(Container):
             return self._turns[self._cursor.turn]
         return next((turn for turn in reversed(self._turns) if turn.text), None)
 
+    def page(self, pages: int) -> None:
+        if self.field.has_focus:
+            self.view.page(pages)
+        else:
+            super().page(pages)
+
     def step(self, rows: int) -> None:
         """Move to the next citation. In the list, or without citations, move to the next scene."""
         if self.preview.transcript.has_focus:
@@ -209,10 +218,6 @@ class AnswerPane(Container):
         self.draw_answers()
 
     def find_scene(self) -> "Scene | None":
-        """Return the chosen line of the transcript, the scene of the chosen citation, or that of the list.
-
-        Without one, say so.
-        """
         if line := self.preview.line_scene:
             return line
         if self._cursor:

@@ -5,13 +5,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual import on, work
-from textual.containers import Horizontal
 
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.korean.keyboard import key_sequence
-from subtitle_rag.tui.state import SearchPlace
+from subtitle_rag.tui.state import SearchPosition
 from subtitle_rag.tui.widgets.preview import Preview
+from subtitle_rag.tui.widgets.preview_pane import PreviewPane
 from subtitle_rag.tui.widgets.scene_list import SceneList
+from subtitle_rag.tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -25,17 +26,15 @@ DIM_S = 0.3
 """Time after a change of the query until its old scenes are dimmed."""
 
 
-class ResultPane(Horizontal):
-    def __init__(self, scenes: SceneList, preview: Preview) -> None:
-        super().__init__(scenes, preview, id="found")
-        self.scenes = scenes
-        self.preview = preview
+class ResultPane(PreviewPane):
+    def __init__(self, field: TextField, scenes: SceneList, preview: Preview) -> None:
+        super().__init__(scenes, preview, field=field, scenes=scenes, preview=preview, id="found")
         self.text: str | None = None
         """The query of the scenes. None before the first result, and for an empty query."""
         self.result: SearchResult | None = None
         self._user_choice: str | None = None
         """The scene to which the user moved the highlight."""
-        self._awaited_place: SearchPlace | None = None
+        self._awaited_position: SearchPosition | None = None
         """The place to return to with the next scenes of its query."""
         self._dim_timer: Timer | None = None
 
@@ -60,24 +59,24 @@ class ResultPane(Horizontal):
         return result.final or text != self.text or self.result is None or _stage(result) >= _stage(self.result)
 
     @property
-    def place(self) -> SearchPlace | None:
+    def position(self) -> SearchPosition | None:
         """The search on the screen and its chosen scene; None without a query."""
         if self.text is None:
             return None
-        return SearchPlace(self.text, self.scenes.cursor_id or "", self.scenes.cursor_line)
+        return SearchPosition(self.text, self.scenes.cursor_id or "", self.scenes.cursor_line)
 
-    def return_to(self, place: SearchPlace) -> None:
+    def return_to(self, position: SearchPosition) -> None:
         """Choose the scene of a place, with its row where it was, when its scenes come."""
-        self._awaited_place = place
-        if self.text == place.query:
+        self._awaited_position = position
+        if self.text == position.query:
             self._choose_awaited()
 
     def _choose_awaited(self) -> None:
-        place, self._awaited_place = self._awaited_place, None
-        if place is None or place.query != self.text or self.scenes.index(place.scene) is None:
+        position, self._awaited_position = self._awaited_position, None
+        if position is None or position.query != self.text or self.scenes.index(position.scene) is None:
             return
-        self.scenes.put_cursor(place.scene, place.line)
-        self._user_choice = place.scene
+        self.scenes.put_cursor(position.scene, position.line)
+        self._user_choice = position.scene
 
     def show(self, text: str, result: "SearchResult") -> None:
         """Show the scenes. The highlight stays on its scene; for another query only if the user moved it there."""
@@ -106,7 +105,6 @@ class ResultPane(Horizontal):
         self.preview.show(self.scenes.scene, self.result, new=True)
 
     def find_scene(self) -> "Scene | None":
-        """Return the line under the cursor of the transcript, or the scene under the highlight. Without one, say so."""
         scene = self.preview.line_scene or (self.scenes.scene if self.text is not None else None)
         if scene is None:
             self.app.notify(_("No scene is chosen yet."), markup=False)

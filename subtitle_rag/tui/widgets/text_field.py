@@ -13,6 +13,7 @@ from textual.reactive import Reactive
 from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
+from subtitle_rag.domain import tidy
 from subtitle_rag.tui.messages import AddressPasted, FieldChecked, FieldTaken
 from subtitle_rag.tui.state import clean, pasted_address, pasted_line, source_field, visible
 
@@ -56,6 +57,11 @@ class TextField(Input):
         """A text that → at the end of the value puts in its place; empty for none."""
         # every repaint can make the window of an input method flicker
         self.cursor_blink = False
+
+    @property
+    def typed(self) -> str:
+        """The text, tidied."""
+        return tidy(self.value)
 
     async def _on_key(self, event: "events.Key") -> None:
         """Edit in the order of the keys.
