@@ -132,7 +132,7 @@ class Navigation:
     def switch_library(self) -> None:
         """Open the sample in the place of the user's library, or the other way round."""
         library = self.library
-        self._leave(LibrarySwitch(library.path.value if library else ""))
+        self._leave(LibrarySwitch(library.field.path.value if library else ""))
 
     def show_library(self) -> None:
         """Open the library from anywhere, or go back to it."""

@@ -192,7 +192,7 @@ class TestNarrowing:
             assert screen.tables.channels.has_focus
             assert screen.tables.channels.region
             await pilot.press("escape")
-            assert screen.path.has_focus
+            assert screen.field.path.has_focus
 
     @pytest.mark.campaign(part="app")
     async def test_enter_on_a_video_has_scenes_of_it_alone_looked_for(self, app_of: MakeApp) -> None:
@@ -317,7 +317,7 @@ class TestDoing:
         async with running(SubtitleApp(followed), size=(120, 40)) as (app, pilot):
             await press(pilot, "f4")
             await press(pilot, *"ruf v")
-            assert library_of(app).path.value == "ruf v"
+            assert library_of(app).field.path.value == "ruf v"
             assert not app.jobs.busy
             assert not {"r", "u", "f", "v", "space"} & set(app.screen.active_bindings)
 

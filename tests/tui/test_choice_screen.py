@@ -43,9 +43,9 @@ async def opened(pilot: AppPilot, path: Path) -> None:
     app = pilot.app
     await settle(pilot)
     library = library_of(app)
-    library.path.value = str(path)
+    library.field.path.value = str(path)
     await settle(pilot)
-    assert "3" in str(library.check.content)
+    assert "3" in str(library.field._check.content)
     await press(pilot, "enter")
 
 
@@ -87,7 +87,7 @@ async def test_a_choice_that_was_left_is_gone_on_with(hasty: Runtime, youtube: S
         await opened(pilot, path)
         await press(pilot, "down", "space", "escape")
         library = library_of(app)
-        assert "3 channels of your list are not chosen" in str(library.check.content)
+        assert "3 channels of your list are not chosen" in str(library.field._check.content)
     path.unlink()
     async with running(SubtitleApp(hasty, show_times=False), size=(100, 30)) as (app, pilot):
         await press(pilot, "ctrl+k")
@@ -115,6 +115,6 @@ async def test_a_file_that_is_no_list_is_refused_in_words(hasty: Runtime, tmp_pa
     path.write_text("<!DOCTYPE NETSCAPE-Bookmark-file-1><A HREF='javascript:alert(1)'>x</A>", encoding="utf-8")
     async with running(SubtitleApp(hasty, show_times=False), size=(100, 30)) as (app, pilot):
         library = library_of(app)
-        library.path.value = str(path)
+        library.field.path.value = str(path)
         await settle(pilot)
-        assert "names no channel" in str(library.check.content)
+        assert "names no channel" in str(library.field._check.content)

@@ -50,7 +50,7 @@ async def test_a_syllable_that_comes_after_the_key_stays_with_its_word(app_of: M
         if answers := app.wiring.navigation.answers:
             assert answers.question.selected_text == answers.question.value == "치킨"
         elif isinstance(app.screen, LibraryScreen):
-            assert app.screen.path.value == ""
+            assert app.screen.field.path.value == ""
 
 
 @pytest.mark.campaign(part="app")

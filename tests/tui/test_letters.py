@@ -165,4 +165,4 @@ async def test_a_slash_is_typed_into_a_field_though_it_is_a_key(
         await press(pilot, "f4")
         await pilot.press("slash", *"home", "slash", "question_mark")
         assert isinstance(app.screen, LibraryScreen)
-        assert app.screen.path.value == "/home/?"
+        assert app.screen.field.path.value == "/home/?"

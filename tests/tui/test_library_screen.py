@@ -54,7 +54,7 @@ def said(app: SubtitleApp, selector: str) -> str:
 
 async def paste(pilot: AppPilot, text: str) -> None:
     app = pilot.app
-    library_of(app).path.value = text
+    library_of(app).field.path.value = text
     await settle(pilot)
 
 
@@ -78,7 +78,7 @@ class TestEmpty:
     async def test_it_begins_here_and_the_first_captions_lead_to_the_search(self, empty: Runtime) -> None:
         async with running(SubtitleApp(empty), size=(120, 30)) as (app, pilot):
             assert said(app, "#title") == "Nothing to search yet"
-            assert library_of(app).path.has_focus
+            assert library_of(app).field.path.has_focus
             index_sample(app)
             await settle(pilot)
             assert app.screen is app.search_screen
@@ -175,7 +175,7 @@ class TestEmpty:
             await paste(pilot, str(film))
             await press(pilot, "enter")
             assert started == [JobRequest((film,))]
-            assert library_of(app).path.value == ""
+            assert library_of(app).field.path.value == ""
 
 
 class TestJobs:
@@ -211,9 +211,9 @@ class TestJobs:
             index_sample(app)
             await pilot.pause()
             assert toasts(app) == ["This is already running or waiting."]
-            library_of(app).path.value = str(tmp_path)
+            library_of(app).field.path.value = str(tmp_path)
             await pilot.press("enter")
-            while library_of(app).path.value:
+            while library_of(app).field.path.value:
                 await pilot.pause()
             assert said(app, "#job").endswith("+1 waiting")
             await pilot.press("ctrl+q")

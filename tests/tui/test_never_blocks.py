@@ -166,7 +166,7 @@ async def test_choosing_channels_does_not_either(hasty: Runtime, youtube: StandI
     with armed(tmp_path) as caught:
         async with running(app, size=(120, 40)) as (_, pilot):
             library = library_of(app)
-            library.path.value = str(addresses)
+            library.field.path.value = str(addresses)
             await settle(pilot)
             await press(pilot, "enter")
             assert [type(screen) for screen in app.screen_stack[-1:]] == [ChoiceScreen]

@@ -274,7 +274,7 @@ class TestScreensThatHaveGone:
         kept = slow(channel_choices, "kept_choice")
         async with running(SubtitleApp(empty)) as (app, pilot):
             screen = app.screen
-            app.push_screen(ChoiceScreen(app.context, None, done=lambda: None))
+            app.push_screen(ChoiceScreen(app.context, None))
             await until(pilot, kept.begun.is_set)
             await pilot.press("space", "A", "enter", "escape")
             assert app.screen is screen
@@ -342,7 +342,7 @@ class TestEnterTooEarly:
             at_once(app, *"@동네시장", "enter")
             await settle(pilot)
             assert [errand.source.key for errand in started if errand.source] == ["@동네시장"]
-            assert app.screen.path.value == ""
+            assert app.screen.field.path.value == ""
 
     @pytest.mark.campaign(part="app")
     async def test_in_filters_that_are_not_read_yet(self, app_of: MakeApp, slow: MakeSlow) -> None:
@@ -403,7 +403,7 @@ class TestScreensWithoutWidgets:
             for screen in (
                 OverviewScreen(context, chosen.video),
                 ChannelScreen(context, overview.ChannelState("UC1", "채널", "channel", "UC1")),
-                ChoiceScreen(context, None, done=lambda: None),
+                ChoiceScreen(context, None),
                 SavedSearchScreen(context, "치킨", lambda _text: None),
                 MarksScreen(context),
                 TranscriptScreen(context, VideoMoment(chosen.video, 0)),

@@ -153,7 +153,7 @@ class TestOneVideo:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
             await press(pilot, "f4")
             await press(pilot, "d", "ㅇ", "delete")
-            assert library_of(app).path.value == "dㅇ"
+            assert library_of(app).field.path.value == "dㅇ"
             assert bar(app, "removal") == ""
 
     @pytest.mark.campaign(part="app")

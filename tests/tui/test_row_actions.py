@@ -8,7 +8,7 @@ import pytest
 from subtitle_rag.domain import Video
 from subtitle_rag.library.overview import ChannelState
 from subtitle_rag.library.rows import VideoState
-from subtitle_rag.tui.screens.library_screen import ROW_COMMANDS, RowActions
+from subtitle_rag.tui.screens.row_actions import ROW_COMMANDS, RowActions
 from subtitle_rag.tui.state.removal import LibraryRow
 from tests.tui.fake_app import FakeApp
 

@@ -34,7 +34,7 @@ async def test_an_address_is_refused_in_the_sample_and_goes_with_its_user_to_the
     async with running(SubtitleApp(sample), size=(100, 30)) as (app, pilot):
         library = app.wiring.navigation.library
         assert library is not None
-        library.path.value = "@느린부엌"
+        library.field.path.value = "@느린부엌"
         await press(pilot, "enter")
         assert not app.jobs.busy
         assert "Ctrl+D opens your own library" in str(library.failures.content)
@@ -56,7 +56,7 @@ async def test_the_users_library_opens_with_the_address_that_came_along(unindexe
     async with running(SubtitleApp(unindexed, address="@느린부엌"), size=(100, 30)) as (app, _):
         library = app.wiring.navigation.library
         assert library is not None
-        assert library.path.value == "@느린부엌"
+        assert library.field.path.value == "@느린부엌"
         assert not app.screen.query("#sample-mark")
 
 

@@ -105,10 +105,10 @@ class TestPasting:
             assert app.screen.query_one(VideoTable).has_focus
             await paste(pilot, "  youtu.be/noodles0000\n")
             page = library_of(app)
-            assert page.path.value == "youtu.be/noodles0000"
-            assert page.path.has_focus
+            assert page.field.path.value == "youtu.be/noodles0000"
+            assert page.field.path.has_focus
             await paste(pilot, KITCHEN)
-            assert page.path.value == KITCHEN
+            assert page.field.path.value == KITCHEN
 
     @pytest.mark.parametrize("focus", ["query", "list"])
     @pytest.mark.campaign(part="app")
@@ -127,7 +127,7 @@ class TestPasting:
             await paste(pilot, f" {WITH_LIST}\n")
             assert app.search_screen.query_line.value == "육수"
             assert isinstance(app.screen, LibraryScreen)
-            assert app.screen.path.value == WITH_LIST
+            assert app.screen.field.path.value == WITH_LIST
             assert said(app, "#check").startswith("✓ video noodles0000")
 
     @pytest.mark.campaign(part="app")
@@ -144,12 +144,12 @@ class TestPasting:
                 await pilot.press("tab", "tab")
             await paste(pilot, "https://youtu.be/noodles0001\n\n https://youtu.be/noodles0002\n")
             page = library_of(app)
-            assert page.path.value == "https://youtu.be/noodles0001 https://youtu.be/noodles0002"
+            assert page.field.path.value == "https://youtu.be/noodles0001 https://youtu.be/noodles0002"
             assert said(app, "#check") == "✓ 2 addresses; Enter imports their captions"
             await pilot.press("enter")
             await until(pilot, lambda: len(hasty.library.videos()) == 3)
             await settle(pilot)
-            assert page.path.value == ""
+            assert page.field.path.value == ""
             assert {row[0] for row in rows(app)} == {f"국수 삶기 {n}편" for n in range(3)}
 
     async def test_every_file_of_pasted_lines_is_in_the_field(self, hasty: Runtime, tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ class TestPasting:
             await press(pilot, "enter")
             assert "https://example.com/x is not a channel" in said(app, "#failures")
             assert isinstance(app.screen, LibraryScreen)
-            assert app.screen.path.value
+            assert app.screen.field.path.value
             assert app.job is None
             assert youtube.count() == 0
 
@@ -199,9 +199,9 @@ class TestTheJob:
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             page = library_of(app)
             for address in (KITCHEN, "@second", "@second"):
-                page.path.value = address
+                page.field.path.value = address
                 await pilot.press("enter")
-                await until(pilot, lambda: not page.path.value)
+                await until(pilot, lambda: not page.field.path.value)
             assert toasts(app)[-1] == "This is already running or waiting."
             await until(pilot, hold.arrived.is_set)
             await until(pilot, lambda: "+1 waiting" in said(app, "#job"))

@@ -4,7 +4,6 @@ What is chosen and counted is kept in the library when the screen closes, so tha
 """
 
 import threading
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +26,8 @@ from subtitle_rag.tui.threads import AppThread, to_app_error
 from subtitle_rag.tui.widgets import KeyBar, Row, RowList, TextField
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from subtitle_rag.captions import Source
     from subtitle_rag.channel_choices import ChannelChoice
     from subtitle_rag.domain import AppError
@@ -62,11 +63,10 @@ class ChoiceScreen(FieldScreen):
     text_field = getters.query_one("#choice-query", TextField)
     rows = getters.query_one("#choice-rows", RowList)
 
-    def __init__(self, context: "AppContext", path: Path | None, *, done: Callable[[], object]) -> None:
-        """`path` is the file of the list; None goes on with the one that was left. `done` is called when it closes."""
+    def __init__(self, context: "AppContext", path: Path | None) -> None:
+        """`path` is the file of the list; None goes on with the one that was left."""
         super().__init__(context)
         self._path = path
-        self._done = done
         self._choices: dict[str, ChannelChoice] = {}
         self._others = 0
         self._counting: CountThread | None = None
@@ -184,7 +184,7 @@ class ChoiceScreen(FieldScreen):
     def _fetch(self, sources: "Sequence[Source]") -> None:
         for source in sources:
             self.context.jobs.start(JobRequest(sources=(source,)))
-        self._close()
+        self.dismiss()
 
     # --- counts ---
 
@@ -228,19 +228,15 @@ class ChoiceScreen(FieldScreen):
             self.rows.focus()
             return
         if not self._choices:  # not read yet: an empty choice would end the one that is kept
-            self._close()
+            self.dismiss()
             return
         library, choices = self.context.runtime.library, list(self._choices.values())
         self.run_in_thread(
             lambda: channel_choices.keep_choice(library, choices),
             self._fail,
-            take=lambda _kept: self._close(),
+            take=lambda _kept: self.dismiss(),
             group="choice",
         )
-
-    def _close(self) -> None:
-        self.dismiss()
-        self._done()
 
     def on_unmount(self) -> None:
         if self._counting:

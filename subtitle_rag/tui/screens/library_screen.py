@@ -4,26 +4,24 @@ An empty library opens here.
 """
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, getters, on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.reactive import var
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
-from subtitle_rag.captions import suffix_list
-from subtitle_rag.channel_choices import kept_choice
-from subtitle_rag.domain import SILENT, UNFETCHABLE, AppError, UsageError
+from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import channel_states
-from subtitle_rag.requests import JobRequest
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.keys import bindings, closed_by
 from subtitle_rag.tui.screens.base_screen import BaseScreen
+from subtitle_rag.tui.screens.library_field import FailureLines, LibraryField
+from subtitle_rag.tui.screens.row_actions import ROW_COMMANDS, RowActions
 from subtitle_rag.tui.state import (
     ExtractorUpdate,
     ListeningProgress,
@@ -35,15 +33,9 @@ from subtitle_rag.tui.state import (
 )
 from subtitle_rag.tui.text import (
     MUTED,
-    choice_line,
-    failure_rows,
-    field_line,
     heading,
-    is_silent,
     job_outcome,
-    paragraphs,
     sample_refusal,
-    shortfalls,
     videos_left_out,
 )
 from subtitle_rag.tui.widgets import (
@@ -53,7 +45,6 @@ from subtitle_rag.tui.widgets import (
     LineBar,
     Onboarding,
     RowTable,
-    SourceInput,
     StageBar,
     StageRows,
     VideoTable,
@@ -63,102 +54,9 @@ from subtitle_rag.tui.widgets import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from subtitle_rag.channel_choices import ChannelChoice
     from subtitle_rag.library import ChannelState, Counts, VideoState
-    from subtitle_rag.pipeline import ListeningOffer
     from subtitle_rag.tui.controllers import AppContext
-    from subtitle_rag.tui.state import Job, LibraryRow
-
-
-ROW_COMMANDS = ("video.listen", "video.retry", "video.open", "channel.sync", "library.pause", "library.remove")
-"""Ids of the commands of `RowActions`."""
-
-
-class RowActions:
-    """Retries, opens, fetches or removes the row under the cursor, and pauses all work."""
-
-    def __init__(self, context: "AppContext") -> None:
-        self._context = context
-
-    def can_run(self, command: str, row: "LibraryRow") -> bool:
-        """Return whether a command of `ROW_COMMANDS` can be run on the row."""
-        video, channel = row.video, row.channel
-        match command:
-            case "video.listen":
-                return is_silent(video) if video else bool(channel and SILENT.intersection(channel.failures))
-            case "video.retry":
-                is_askable = bool(video and (video.video.url or video.video.source))
-                return bool(is_askable and video and video.failure not in (None, *UNFETCHABLE) and not video.due)
-            case "video.open":
-                return bool(video and video.video.url)
-            case "channel.sync":
-                return bool(channel and channel.urls)
-            case "library.remove":
-                return row.removal_target is not None
-        return self.is_working or self._context.background.can_toggle or self._is_stopped
-
-    def run(self, command: str, row: "LibraryRow") -> None:
-        video, channel = row.video, row.channel
-        if command == "library.pause":
-            self._pause_or_resume()
-        elif command == "video.listen" and (video or channel):
-            self.offer_listening(video.video.id if video else channel.name if channel else "")
-        elif command == "video.retry" and video:
-            source, url = video.video.source, video.video.url or ""
-            request = JobRequest((Path(source),)) if source else JobRequest.of_address(url)
-            if self._context.jobs.start(request):
-                title = clean(video.video.title)
-                self._context.app.notify(_("Requested again: {title}").format(title=title), markup=False)
-        elif command == "video.open" and video:
-            self._context.playback.open_video(video.video.id, video.video.title)
-        elif command == "channel.sync" and channel:
-            for url in channel.urls:
-                self._context.jobs.start(JobRequest.of_address(url))
-        elif command == "library.remove" and (target := row.removal_target):
-            self._context.removals.remove(target)
-
-    def offer_listening(self, name: str, otherwise: "Callable[[], object] | None" = None) -> None:
-        """Ask whether to listen to what this names, once it is known what that takes.
-
-        `otherwise` is called where all of it has captions.
-        """
-        from subtitle_rag import pipeline
-
-        def take(offer: "ListeningOffer") -> None:
-            if offer.plan.videos or otherwise is None:
-                self._context.app.post_message(messages.ListeningOffered(offer))
-            else:
-                otherwise()
-
-        self._context.app.run_in_thread(
-            lambda: pipeline.offer_listening(self._context.runtime, [name]),
-            messages.ActionFailed,
-            take=take,
-            group="listening",
-        )
-
-    @property
-    def is_working(self) -> bool:
-        """Whether a job or the background runs, which can be paused."""
-        return self._context.jobs.busy or self._context.background.is_active
-
-    @property
-    def _is_stopped(self) -> bool:
-        job = self._context.app.job
-        return job is not None and job.stopped
-
-    def _pause_or_resume(self) -> None:
-        """Stop the job and pause the background; or resume both."""
-        context = self._context
-        if self.is_working:
-            context.jobs.stop()
-            if context.background.is_active:
-                context.toggle_background()
-            return
-        if self._is_stopped:
-            context.jobs.sync()
-        if context.background.can_toggle:
-            context.toggle_background()
+    from subtitle_rag.tui.state import Job
 
 
 EMPTY_HIDDEN = frozenset({"screen.switch"})
@@ -188,10 +86,6 @@ class LibraryScreen(BaseScreen):
 
     counts: var["Counts | None"] = var(None, init=False)
 
-    path = getters.query_one("#path", SourceInput)
-    check = getters.query_one("#check", Static)
-    failures = getters.query_one("#failures", Static)
-
     def __init__(
         self,
         context: "AppContext",
@@ -205,28 +99,25 @@ class LibraryScreen(BaseScreen):
         self._begin_query = begin_query
         self.tables = LibraryTables(show_times=context.show_times)
         self.row_actions = RowActions(context)
+        self.failures = FailureLines()
+        self.field = LibraryField(context, self.row_actions, self.failures)
         self._footer_state: tuple[bool | None, ...] = ()
         self.set_reactive(LibraryScreen.counts, counts)
         self._address = address
         self._opened_empty = counts is not None and counts.videos == 0
-        self._refused = False
-        """The line of failures says why the field's text was not taken."""
-        self._names_lists = False
-        """An address of a video in the field names a list, too."""
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="library", can_focus=False):
             yield Static(id="title", markup=False)
             yield Static(id="intro", markup=False)
-            yield SourceInput(_("https://www.youtube.com/@channel, or a folder of captions"), id="path")
-            yield Static(id="check", markup=False)
+            yield self.field
             yield StageRows()
             yield StageBar(ListeningProgress)
             yield StageBar(ModelDownload)
             yield StageBar(ExtractorUpdate)
             yield LineBar("other-run", "other_run_line")
             yield LineBar("removal", "removal_line")
-            yield Static(id="failures", markup=False)
+            yield self.failures
             yield from self.tables.widgets()
             yield Onboarding(self.context.settings, self.context.probe, show_times=self.context.show_times)
         yield KeyBar()
@@ -236,7 +127,7 @@ class LibraryScreen(BaseScreen):
         self.watch(self.app, "stages", self._refresh_keys, init=False)
         self._draw()
         self.list_videos()
-        self.path.value = self._address
+        self.field.path.value = self._address
 
     # --- contents ---
 
@@ -258,19 +149,7 @@ class LibraryScreen(BaseScreen):
     def list_videos(self) -> None:
         """Read the rows of the tables again."""
         self.run_in_thread(self._read_videos, self._fail, take=self._show_rows, group="list", exclusive=True)
-        self.run_in_thread(
-            lambda: kept_choice(self.context.runtime.library),
-            self._fail,
-            take=self._show_choice,
-            group="choice",
-            exclusive=True,
-        )
-
-    def _show_choice(self, choices: "list[ChannelChoice]") -> None:
-        """Tell how many channels wait of the list that was left before all were chosen."""
-        waiting = sum(not choice.is_followed for choice in choices)
-        if waiting and not self.path.value:
-            self.check.update(Content(choice_line(waiting)))
+        self.field.read_choice()
 
     def _read_videos(self) -> "tuple[list[VideoState], list[ChannelState]]":
         library = self.context.runtime.library
@@ -285,83 +164,19 @@ class LibraryScreen(BaseScreen):
         self.tables.fill(videos, channels, fetches=_fetches(self.context.app.job))
         self._tables_changed()
 
-    # --- the field ---
-
     def on_paste(self, event: events.Paste) -> None:
         """Take a paste into a table as one into the field."""
-        self.path.focus()
-        self.path.value = ""
-        self.path.take_paste(event.text)
-
-    @on(Input.Changed, "#path")
-    def _path_changed(self) -> None:
-        self.check.update("")
-        self._set_names_lists(False)
-        if self._refused:
-            self._refused = False
-            job = self.context.app.job
-            self.failures.update(paragraphs(shortfalls(job)) if job else "")
-
-    @on(messages.FieldChecked)
-    def _field_checked(self, message: messages.FieldChecked) -> None:
-        if message.typed == self.path.value:
-            line = field_line(message.check, is_sample=self.context.settings.is_sample)
-            self.check.update(Content(clean(line)))
-            self._set_names_lists(message.check.names_lists)
-
-    def _set_names_lists(self, names_lists: bool) -> None:
-        if names_lists != self._names_lists:
-            self._names_lists = names_lists
-            self.refresh_bindings()
+        path = self.field.path
+        path.focus()
+        path.value = ""
+        path.take_paste(event.text)
 
     def action_choose(self) -> None:
         """Go on with the list of channels that was left."""
-        self._open_choice(None)
-
-    def _open_choice(self, path: Path | None) -> None:
-        """Open the channels of a list, or those of the list that was left."""
-        from subtitle_rag.tui.screens.choice_screen import ChoiceScreen
-
-        self.app.push_screen(ChoiceScreen(self.context, path, done=self.list_videos))
+        self.field.choose()
 
     def action_take(self, whole_list: bool = False) -> None:
-        after_typing(self, lambda: self.path.submit(self.path.value, whole_list))
-
-    @on(messages.FieldTaken)
-    def _field_taken(self, message: messages.FieldTaken) -> None:
-        check = message.check
-        if check.kind == "nothing":
-            self.check.update(Content(_("Type or paste an address or the path of a folder first.")))
-        elif check.refusal and check.refusal.code == "page_to_hear" and not self.context.settings.is_sample:
-            self.row_actions.offer_listening(message.typed)
-        elif check.refusal:
-            self._refuse(check.refusal)
-        elif self.context.settings.is_sample:
-            self._refuse(sample_refusal())
-        elif check.kind == "missing":
-            self._refuse(UsageError("unsupported_source", source=message.typed, formats=suffix_list()))
-        elif check.kind == "list":
-            self._open_choice(check.paths[0])
-            self.path.value = ""
-        elif check.films and not check.files and not check.more:
-            self.row_actions.offer_listening(message.typed, lambda: self._start(message))
-        else:
-            self._start(message)
-
-    def _start(self, message: messages.FieldTaken) -> None:
-        """Index what the field names."""
-        check = message.check
-        self.failures.update("")
-        requests = [JobRequest(sources=(source,)) for source in check.sources] or [JobRequest(check.paths)]
-        for request in requests:
-            self.context.jobs.start(request)
-        if message.typed == self.path.value:
-            self.path.value = ""
-
-    def _refuse(self, error: AppError) -> None:
-        """Say why the field's text is not taken, until the text changes."""
-        self._show_error(error)
-        self._refused = True
+        after_typing(self, lambda: self.field.path.submit(self.field.path.value, whole_list))
 
     # --- the job ---
 
@@ -370,23 +185,20 @@ class LibraryScreen(BaseScreen):
             self.tables.show_channels(fetches=_fetches(job))
         self._refresh_keys()
         if job is not None:
-            self.failures.update(paragraphs(shortfalls(job)))
+            self.failures.show_job(job)
 
     def first_windows(self) -> None:
         """Return to the search, which works from now on, if the app opened here and the field is empty."""
-        if self._opened_empty and self.is_current and not self.path.value:
+        if self._opened_empty and self.is_current and not self.field.path.value:
             self.dismiss()
 
     def job_ended(self, job: "Job", error: AppError | None) -> None:
         self._job_changed(job)
         self.list_videos()  # reasons and times can change where no count does
         if error is not None and job.reason is None:
-            self._show_error(error)
+            self.failures.show_error(error)
         elif not job.failures and not job.stopped:
-            self.check.update(Content(f"✓ {job_outcome(job)}"))
-
-    def _show_error(self, error: AppError) -> None:
-        self.failures.update(paragraphs(failure_rows(error)))
+            self.field.say(f"✓ {job_outcome(job)}")
 
     # --- the tables ---
 
@@ -454,7 +266,7 @@ class LibraryScreen(BaseScreen):
         self._leave_field_or_table(back=False)
 
     def action_back(self) -> None:
-        if self.path.has_focus:
+        if self.field.path.has_focus:
             self.dismiss()
         else:
             self._leave_field_or_table(back=True)
@@ -466,7 +278,7 @@ class LibraryScreen(BaseScreen):
     def _leave_field_or_table(self, *, back: bool) -> None:
         table = None if self._has_no_rows else self.tables.neighbour(back=back)
         if table is None:
-            self.path.focus()
+            self.field.path.focus()
         else:
             self._focus_table(table)
 
@@ -492,7 +304,7 @@ class LibraryScreen(BaseScreen):
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         match action:
             case "take":  # in a table, Enter chooses a row
-                return self._names_lists if parameters == (True,) else self.path.has_focus
+                return self.field.names_lists if parameters == (True,) else self.field.path.has_focus
             case "run":
                 in_tables = self.tables.has_focus  # letters are typed into the field
                 return in_tables and self.row_actions.can_run(str(parameters[0]), self.tables.row)

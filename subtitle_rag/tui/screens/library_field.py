@@ -1,0 +1,141 @@
+"""The one field through which captions come in, with the line that says what its text means."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from subtitle_rag.captions import suffix_list
+from subtitle_rag.channel_choices import kept_choice
+from subtitle_rag.domain import UsageError
+from subtitle_rag.i18n import _
+from subtitle_rag.requests import JobRequest
+from subtitle_rag.tui import messages
+from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.text import choice_line, failure_rows, field_line, paragraphs, sample_refusal, shortfalls
+from subtitle_rag.tui.threads import run_in_thread
+from subtitle_rag.tui.widgets import SourceInput
+
+if TYPE_CHECKING:
+    from subtitle_rag.channel_choices import ChannelChoice
+    from subtitle_rag.domain import AppError
+    from subtitle_rag.tui.controllers import AppContext
+    from subtitle_rag.tui.screens.row_actions import RowActions
+    from subtitle_rag.tui.state import Job
+
+
+class FailureLines(Static):
+    """What the last job did not bring, or why a job or the field's text was refused."""
+
+    def __init__(self) -> None:
+        super().__init__(id="failures", markup=False)
+
+    def show_job(self, job: "Job | None") -> None:
+        self.update(paragraphs(shortfalls(job)) if job else "")
+
+    def show_error(self, error: "AppError") -> None:
+        self.update(paragraphs(failure_rows(error)))
+
+
+class LibraryField(Vertical):
+    def __init__(self, context: "AppContext", row_actions: "RowActions", failures: FailureLines) -> None:
+        self.path = SourceInput(_("https://www.youtube.com/@channel, or a folder of captions"), id="path")
+        self._check = Static(id="check", markup=False)
+        super().__init__(self.path, self._check, id="field")
+        self.context = context
+        self._row_actions = row_actions
+        self._failures = failures
+        self._is_refused = False
+        """The line of failures says why the field's text was not taken."""
+        self.names_lists = False
+        """An address of a video in the field names a list, too."""
+
+    # --- what the text means ---
+
+    @on(Input.Changed)
+    def _path_changed(self) -> None:
+        self.say("")
+        self._set_names_lists(False)
+        if self._is_refused:
+            self._is_refused = False
+            self._failures.show_job(self.context.app.job)
+
+    @on(messages.FieldChecked)
+    def _field_checked(self, message: messages.FieldChecked) -> None:
+        if message.typed == self.path.value:
+            self.say(clean(field_line(message.check, is_sample=self.context.settings.is_sample)))
+            self._set_names_lists(message.check.names_lists)
+
+    def _set_names_lists(self, names_lists: bool) -> None:
+        if names_lists != self.names_lists:
+            self.names_lists = names_lists
+            self.refresh_bindings()
+
+    def say(self, line: str) -> None:
+        """Show a line under the field, until its text changes."""
+        self._check.update(Content(line))
+
+    # --- the text is taken ---
+
+    @on(messages.FieldTaken)
+    def _field_taken(self, message: messages.FieldTaken) -> None:
+        check = message.check
+        if check.kind == "nothing":
+            self.say(_("Type or paste an address or the path of a folder first."))
+        elif check.refusal and check.refusal.code == "page_to_hear" and not self.context.settings.is_sample:
+            self._row_actions.offer_listening(message.typed)
+        elif check.refusal:
+            self._refuse(check.refusal)
+        elif self.context.settings.is_sample:
+            self._refuse(sample_refusal())
+        elif check.kind == "missing":
+            self._refuse(UsageError("unsupported_source", source=message.typed, formats=suffix_list()))
+        elif check.kind == "list":
+            self.choose(check.paths[0])
+            self.path.value = ""
+        elif check.films and not check.files and not check.more:
+            self._row_actions.offer_listening(message.typed, lambda: self._start(message))
+        else:
+            self._start(message)
+
+    def _start(self, message: messages.FieldTaken) -> None:
+        """Index what the field names."""
+        check = message.check
+        self._failures.update("")
+        requests = [JobRequest(sources=(source,)) for source in check.sources] or [JobRequest(check.paths)]
+        for request in requests:
+            self.context.jobs.start(request)
+        if message.typed == self.path.value:
+            self.path.value = ""
+
+    def _refuse(self, error: "AppError") -> None:
+        """Say why the field's text is not taken, until the text changes."""
+        self._failures.show_error(error)
+        self._is_refused = True
+
+    # --- lists of channels ---
+
+    def read_choice(self) -> None:
+        """Read how many channels wait of the list that was left before all were chosen, and tell it."""
+        run_in_thread(
+            self,
+            lambda: kept_choice(self.context.runtime.library),
+            lambda error: self.context.app.post_message(messages.LibraryFailed(error)),
+            take=self._show_choice,
+            group="choice",
+            exclusive=True,
+        )
+
+    def _show_choice(self, choices: "list[ChannelChoice]") -> None:
+        waiting = sum(not choice.is_followed for choice in choices)
+        if waiting and not self.path.value:
+            self.say(choice_line(waiting))
+
+    def choose(self, path: Path | None = None) -> None:
+        """Open the channels of a list; without one, those of the list that was left."""
+        from subtitle_rag.tui.screens.choice_screen import ChoiceScreen
+
+        self.app.push_screen(ChoiceScreen(self.context, path), lambda _none: self.read_choice())

@@ -1,0 +1,109 @@
+"""The commands on the rows of the library's tables."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from subtitle_rag.domain import SILENT, UNFETCHABLE
+from subtitle_rag.i18n import _
+from subtitle_rag.requests import JobRequest
+from subtitle_rag.tui import messages
+from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.text import is_silent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from subtitle_rag.pipeline import ListeningOffer
+    from subtitle_rag.tui.controllers import AppContext
+    from subtitle_rag.tui.state import LibraryRow
+
+
+ROW_COMMANDS = ("video.listen", "video.retry", "video.open", "channel.sync", "library.pause", "library.remove")
+"""Ids of the commands of `RowActions`."""
+
+
+class RowActions:
+    """Retries, opens, fetches or removes the row under the cursor, and pauses all work."""
+
+    def __init__(self, context: "AppContext") -> None:
+        self._context = context
+
+    def can_run(self, command: str, row: "LibraryRow") -> bool:
+        """Return whether a command of `ROW_COMMANDS` can be run on the row."""
+        video, channel = row.video, row.channel
+        match command:
+            case "video.listen":
+                return is_silent(video) if video else bool(channel and SILENT.intersection(channel.failures))
+            case "video.retry":
+                is_askable = bool(video and (video.video.url or video.video.source))
+                return bool(is_askable and video and video.failure not in (None, *UNFETCHABLE) and not video.due)
+            case "video.open":
+                return bool(video and video.video.url)
+            case "channel.sync":
+                return bool(channel and channel.urls)
+            case "library.remove":
+                return row.removal_target is not None
+        return self.is_working or self._context.background.can_toggle or self._is_stopped
+
+    def run(self, command: str, row: "LibraryRow") -> None:
+        video, channel = row.video, row.channel
+        if command == "library.pause":
+            self._pause_or_resume()
+        elif command == "video.listen" and (video or channel):
+            self.offer_listening(video.video.id if video else channel.name if channel else "")
+        elif command == "video.retry" and video:
+            source, url = video.video.source, video.video.url or ""
+            request = JobRequest((Path(source),)) if source else JobRequest.of_address(url)
+            if self._context.jobs.start(request):
+                title = clean(video.video.title)
+                self._context.app.notify(_("Requested again: {title}").format(title=title), markup=False)
+        elif command == "video.open" and video:
+            self._context.playback.open_video(video.video.id, video.video.title)
+        elif command == "channel.sync" and channel:
+            for url in channel.urls:
+                self._context.jobs.start(JobRequest.of_address(url))
+        elif command == "library.remove" and (target := row.removal_target):
+            self._context.removals.remove(target)
+
+    def offer_listening(self, name: str, otherwise: "Callable[[], object] | None" = None) -> None:
+        """Ask whether to listen to what this names, once it is known what that takes.
+
+        `otherwise` is called where all of it has captions.
+        """
+        from subtitle_rag import pipeline
+
+        def take(offer: "ListeningOffer") -> None:
+            if offer.plan.videos or otherwise is None:
+                self._context.app.post_message(messages.ListeningOffered(offer))
+            else:
+                otherwise()
+
+        self._context.app.run_in_thread(
+            lambda: pipeline.offer_listening(self._context.runtime, [name]),
+            messages.ActionFailed,
+            take=take,
+            group="listening",
+        )
+
+    @property
+    def is_working(self) -> bool:
+        """Whether a job or the background runs, which can be paused."""
+        return self._context.jobs.busy or self._context.background.is_active
+
+    @property
+    def _is_stopped(self) -> bool:
+        job = self._context.app.job
+        return job is not None and job.stopped
+
+    def _pause_or_resume(self) -> None:
+        """Stop the job and pause the background; or resume both."""
+        context = self._context
+        if self.is_working:
+            context.jobs.stop()
+            if context.background.is_active:
+                context.toggle_background()
+            return
+        if self._is_stopped:
+            context.jobs.sync()
+        if context.background.can_toggle:
+            context.toggle_background()
