@@ -53,11 +53,11 @@ def count_new(library: "Library", searcher: "Callable[[], Searcher]") -> Iterato
 
 def news_text(counted: "Iterable[SavedSearch | SavedSearchCounted]") -> str:
     """Return the new scenes of saved searches in one sentence; empty without any."""
-    named = [search for search in counted if search.new]
-    total = sum(search.new for search in named)
+    searches = [search for search in counted if search.new]
+    total = sum(search.new for search in searches)
     if not total:
         return ""
-    names = ", ".join(f"{search.name} {search.new}" for search in named)
+    names = ", ".join(f"{search.name} {search.new}" for search in searches)
     return n_(
         "{n} new scene in saved searches: {names}", "{n} new scenes in saved searches: {names}", total, names=names
     )

@@ -126,8 +126,8 @@ def listen(host: str, port: int) -> tuple[socket.socket, ListenAddress, str]:
     except (OSError, OverflowError, ValueError) as error:  # the last: a name that no codec takes
         raise AppError("web_address", host=host, port=port, reason=_reason(error)) from error
     number, own_port = listening.getsockname()[:2]
-    place = ListenAddress(name, number, own_port)
-    return listening, place, place.url(takes_ipv4=family == socket.AF_INET or is_dual)
+    listen_address = ListenAddress(name, number, own_port)
+    return listening, listen_address, listen_address.url(takes_ipv4=family == socket.AF_INET or is_dual)
 
 
 def _reason(error: Exception) -> str:

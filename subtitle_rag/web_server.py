@@ -55,7 +55,7 @@ def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[
         from textual_serve import server as textual_server
     except ImportError as error:
         raise missing_extra(WEB) from error
-    listening, place, address = listen(host, port)
+    listening, listen_address, address = listen(host, port)
     key = secrets.token_urlsafe(16)
     register_secret(key)
     command = command_line([sys.executable, "-m", "subtitle_rag", *arguments])
@@ -70,20 +70,20 @@ def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[
             self.public_url = f"http://{request.host}"  # the guard has judged it
             return await super().handle_index(request)
 
-    server = PageServer(command, place.name, place.port, NAME, address, templates_path=PAGE)
+    server = PageServer(command, listen_address.name, listen_address.port, NAME, address, templates_path=PAGE)
 
     stdout = sys.stdout
 
     async def announce(_app: web.Application) -> None:
         with redirect_stdout(stdout):
-            started(f"{address}/{key}/", place)
+            started(f"{address}/{key}/", listen_address)
 
     async def application() -> web.Application:
         page = await server._make_app()
         page.router.add_static("/page", PAGE)
         page.on_startup.clear()  # it prints a banner on stdout
         page.on_startup.append(announce)
-        root = web.Application(middlewares=[_guard(place, key)])
+        root = web.Application(middlewares=[_guard(listen_address, key)])
         root.add_subapp(f"/{key}", page)
         return root
 
@@ -114,7 +114,7 @@ def _app_process() -> "type[AppService]":
     return AppProcess
 
 
-def _guard(place: ListenAddress, key: str) -> "Middleware":
+def _guard(listen_address: ListenAddress, key: str) -> "Middleware":
     """Let a request pass only for an own address, with the key, and from no other site's page."""
     from aiohttp import web
 
@@ -123,7 +123,7 @@ def _guard(place: ListenAddress, key: str) -> "Middleware":
         request_key = request.path.split("/")[1]
         origin = request.headers.get("Origin")
         socket_without_origin = request.path.endswith("/ws") and "Origin" not in request.headers
-        if not place.answers(request.headers.get("Host", "")):
+        if not listen_address.answers(request.headers.get("Host", "")):
             sentence = _("This name is not answered. Open the page by the address that subtitle-rag serve has printed.")
             raise web.HTTPForbidden(text=sentence)
         if socket_without_origin or (origin is not None and not is_same_origin(origin, request.host)):

@@ -312,4 +312,4 @@ class Navigation:
         if offer is None or not models.needs_consent:
             models.toggle()
             return
-        self._app.push_screen(dialogs.InstallScreen(offer), lambda way: models.start(way) if way else None)
+        self._app.push_screen(dialogs.InstallScreen(offer), lambda name: models.start(name) if name else None)

@@ -152,7 +152,7 @@ class WholeTextCompositor(Compositor):
             cuts, covers = super().cuts, self.cover_regions
             for cover in covers:
                 for y in cover.line_range:
-                    edges = {edge for other in covers if y in other.line_range for edge in other.column_span}
+                    edges = {edge for each in covers if y in each.line_range for edge in each.column_span}
                     cuts[y] = [cut for cut in cuts[y] if cut in edges or not cover.x < cut < cover.right]
             self._cuts = cuts
         return self._cuts
@@ -164,13 +164,13 @@ class WholeTextCompositor(Compositor):
         cuts = self.cuts
         chops: list[dict[int, Strip | None]] = [dict.fromkeys(line[:-1]) for line in cuts]
         for region, clip, strips in self._get_renders(crop):
-            shown = region.intersection(clip)
-            for y, strip in zip(shown.line_range, strips, strict=False):
+            visible_region = region.intersection(clip)
+            for y, strip in zip(visible_region.line_range, strips, strict=False):
                 if is_rendered_line(y):
-                    inside = [cut for cut in cuts[y] if shown.x <= cut <= shown.right]
+                    inside = [cut for cut in cuts[y] if visible_region.x <= cut <= visible_region.right]
                     for start, end in pairwise(inside):
                         if chops[y][start] is None:
-                            chops[y][start] = strip.crop(start - shown.x, end - shown.x)
+                            chops[y][start] = strip.crop(start - visible_region.x, end - visible_region.x)
         return cast("Sequence[Mapping[int, Strip]]", chops)
 
     def render_partial_update(self) -> ChopsUpdate | None:

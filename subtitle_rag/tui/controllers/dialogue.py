@@ -179,8 +179,8 @@ class Dialogue:
     @property
     def next_over(self) -> "Over | None":
         """The next of the ways: from the best scenes, for each video, for each month."""
-        ways: dict[Over | None, Over | None] = {None: "videos", "videos": "months", "months": None}
-        return ways[self.over]
+        successors: dict[Over | None, Over | None] = {None: "videos", "videos": "months", "months": None}
+        return successors[self.over]
 
     def restart(
         self, turns: "Sequence[QuestionTurn]" = (), *, whole: bool | None = None, over: "Over | None" = None

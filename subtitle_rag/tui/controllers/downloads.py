@@ -80,15 +80,15 @@ class ModelDownloadController:
         else:
             self.start()
 
-    def start(self, way: str = IN_PROCESS) -> None:
+    def start(self, way_name: str = IN_PROCESS) -> None:
         """Download in a way of `install_ways`: what the settings name, the light step, the full one to who has the
         light one, or the encoder of Ollama. Another encoder is written into the config."""
         offer = self._offer
         if offer is None or not offer.fetchable:
             return
-        step = offer.light if way == LIGHT else offer.full
+        step = offer.light if way_name == LIGHT else offer.full
         encoder = step.step.encoder if step else ""
-        if way == THROUGH_OLLAMA:
+        if way_name == THROUGH_OLLAMA:
             encoder = offer.through_ollama.name if offer.through_ollama else ""
         if encoder and encoder != self._runtime.models.configured(ENCODER):
             self._runtime.use_encoder(encoder)

@@ -61,19 +61,19 @@ class OtherRunWatch:
             self._app.run_in_thread(self._read, NotRemembered, take=self._take, group="other run", exclusive=True)
 
     def _read(self) -> "tuple[Counts, list[JobRequest] | None]":
-        """Return the library's counts; once the other run has ended, what it has left too."""
+        """Return the library's counts; once the other run has ended, its unfinished requests too."""
         library = self._runtime.library
-        left = None if is_other_working(self._runtime) else restore_unfinished(library)
-        return library.counts(), left
+        requests = None if is_other_working(self._runtime) else restore_unfinished(library)
+        return library.counts(), requests
 
     def _take(self, reading: "tuple[Counts, list[JobRequest] | None]") -> None:
-        counts, left = reading
+        counts, requests = reading
         if counts != self._counts:
             self._counts = counts
             self._count()
-        if left is None:
+        if requests is None:
             self._app.other_run_line = other_run_line(self._name, counts)
             self._look_later()
         else:
             self._app.other_run_line = ""
-            self._jobs.restore(left)
+            self._jobs.restore(requests)

@@ -33,7 +33,7 @@ class InstallScreen(ListDialog[str]):
     def compose(self) -> ComposeResult:
         with framed(VerticalScroll(id="install", can_focus=False), _("Search by meaning"), self._keys()):
             yield Static(self._about(), markup=False)
-            rows = [Option(_row(way), id=way.name) for way in self._ways]
+            rows = [Option(_row(each), id=each.name) for each in self._ways]
             yield OptionList(*rows, id="ways", markup=False)
 
     def on_mount(self) -> None:
@@ -55,8 +55,8 @@ class InstallScreen(ListDialog[str]):
             "Packages go only into this program's own environment, {path}; those already there stay as they are."
         )
         rest = _("You can stop at any time and resume later. Meanwhile, search for words works.")
-        place = [clean(sentence.format(path=offer.environment))] if offer.environment else []
-        rows = [gain, *notes, *place, rest]
+        environment = [clean(sentence.format(path=offer.environment))] if offer.environment else []
+        rows = [gain, *notes, *environment, rest]
         if offer.error is not None:
             rows.append(clean(f"! {offer.error.message} {offer.error.hint}"))
         return paragraphs(rows)
@@ -76,6 +76,6 @@ class InstallScreen(ListDialog[str]):
         (self.rows.action_cursor_down if rows > 0 else self.rows.action_cursor_up)()
 
 
-def _row(way: "InstallWay") -> Content:
-    lines = [(way.title, "bold"), (way.detail, MUTED), *([(way.gain, MUTED)] if way.gain else [])]
+def _row(row: "InstallWay") -> Content:
+    lines = [(row.title, "bold"), (row.detail, MUTED), *([(row.gain, MUTED)] if row.gain else [])]
     return paragraphs(tuple(lines))

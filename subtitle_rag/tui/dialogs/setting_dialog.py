@@ -75,10 +75,10 @@ class SettingDialog(Dialog[str]):
 
     def _row(self, value: str) -> Content:
         setting = self._setting
-        named = value == "True" if setting.kind == "switch" else value
-        is_default = named == setting.default
+        text = value == "True" if setting.kind == "switch" else value
+        is_default = text == setting.default
         return Content.assemble(
-            f" {value_text(setting.key, named)}", (f"   {_('default')}" if is_default else "", MUTED)
+            f" {value_text(setting.key, text)}", (f"   {_('default')}" if is_default else "", MUTED)
         )
 
     @property

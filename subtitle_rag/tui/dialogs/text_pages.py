@@ -102,11 +102,11 @@ def _sections(about: Screen[object]) -> Iterator[tuple[str, list[Row]]]:
     path: list[DOMNode] = [node for node in focused.ancestors_with_self if not isinstance(node, App)]
     rest = [node for node in about.walk_children() if node not in path]
     kinds: set[type[DOMNode]] = set()
-    seen: set[str] = set()
+    listed_ids: set[str] = set()
     for kind in map(type, (*path, *rest)):
-        rows = key_rows(kind, seen=seen) if kind not in kinds else []
+        rows = key_rows(kind, listed_ids=listed_ids) if kind not in kinds else []
         kinds.add(kind)
-        seen.update(binding.id or "" for binding in keymap.declared_by(kind))
+        listed_ids.update(binding.id or "" for binding in keymap.declared_by(kind))
         if rows:
             yield _title(kind), rows
     if about.query("#query, #question"):
@@ -117,13 +117,15 @@ def _sections(about: Screen[object]) -> Iterator[tuple[str, list[Row]]]:
 
 def _replaced_keys(app: App[object], kinds: Iterable[type[DOMNode]]) -> set[str]:
     """Return the keys that open a screen elsewhere, where these classes have them for their own."""
-    own = {name for kind in kinds for binding in keymap.declared_by(kind) for name in keymap.keys(binding.id or "")}
+    page_keys = {
+        name for kind in kinds for binding in keymap.declared_by(kind) for name in keymap.keys(binding.id or "")
+    }
     replaced: set[str] = set()
     for binding in keymap.declared_by(type(app)):
         _namespace, action, parameters = parse_action(binding.action)
         if (id := binding.id or "").startswith("app.") and not app.check_action(action, parameters):
             names = set(keymap.keys(id))
-            replaced |= names if own & names else set()
+            replaced |= names if page_keys & names else set()
     return replaced
 
 

@@ -110,10 +110,10 @@ def keys(id: str) -> tuple[str, ...]:
 
 def letter(id: str) -> str | None:
     """Return the first key in force that writes a character, unless a key that all keyboards have comes first."""
-    first, *others = keys(id)
+    first, *later = keys(id)
     if not (re.fullmatch(r"f\d+|delete", first) or first.startswith("ctrl+")):
         return None
-    return next((name for name in others if _types(name)), None)
+    return next((name for name in later if _types(name)), None)
 
 
 def key(id: str) -> str:

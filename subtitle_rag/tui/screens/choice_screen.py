@@ -84,8 +84,8 @@ class ChoiceScreen(FieldScreen):
         library = self.context.runtime.library
         if self._path is None:
             return channel_choices.kept_choice(library), 0
-        found = read_address_list(self._path)
-        return channel_choices.begin_choice(library, found), found.others
+        address_list = read_address_list(self._path)
+        return channel_choices.begin_choice(library, address_list), address_list.others
 
     def _take_list(self, reading: "tuple[list[ChannelChoice], int]") -> None:
         choices, self._others = reading
@@ -108,10 +108,10 @@ class ChoiceScreen(FieldScreen):
         self._show_title()
 
     def _show_title(self) -> None:
-        chosen = [choice for choice in self._choices.values() if choice.is_chosen]
-        parts = [n_("{n} channel", "{n} channels", len(self._choices)), _("{n} chosen").format(n=len(chosen))]
-        if estimate := channel_choices.estimate(chosen, self.context.settings.youtube):
-            unknown = sum(choice.videos is None for choice in chosen)
+        choices = [choice for choice in self._choices.values() if choice.is_chosen]
+        parts = [n_("{n} channel", "{n} channels", len(self._choices)), _("{n} chosen").format(n=len(choices))]
+        if estimate := channel_choices.estimate(choices, self.context.settings.youtube):
+            unknown = sum(choice.videos is None for choice in choices)
             more = n_("{n} not counted", "{n} not counted", unknown)
             parts.append(f"{estimate} ({more})" if unknown else estimate)
         if self._others:
@@ -194,8 +194,8 @@ class ChoiceScreen(FieldScreen):
             self._counting.stop.set()
             return
         listed = [self._choices[url] for url in self.rows.rows]
-        chosen = [choice for choice in listed if choice.is_chosen]
-        self._counting = CountThread(self.context.runtime, self, chosen or listed)
+        choices = [choice for choice in listed if choice.is_chosen]
+        self._counting = CountThread(self.context.runtime, self, choices or listed)
         self._counting.start()
         self._show_title()
 

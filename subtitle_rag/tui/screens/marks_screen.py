@@ -83,10 +83,10 @@ class MarksScreen(BaseScreen):
 
     def _row(self, id: str) -> Row:
         mark = self._marks[id]
-        gone = "" if self._scenes.is_stored(mark) else _("removed from the library")
+        removal_note = "" if self._scenes.is_stored(mark) else _("removed from the library")
         head = time_head(mark.at_ms)
         note = (f"   {clean(mark.note)}", "italic") if mark.note else ""
-        where = " · ".join(filter(None, (gone, clean(mark.channel), clean(mark.title))))
+        where = " · ".join(filter(None, (removal_note, clean(mark.channel), clean(mark.title))))
         lead = " " * TIME_CELLS + mark_label(mark.tag)
         return Content.assemble(head, clean(mark.line), note), Content.assemble(lead, (where, MUTED))
 
@@ -119,9 +119,9 @@ class MarksScreen(BaseScreen):
         scenes = tuple(self._scenes.scene_of(mark) for mark in self._marks.values())
         listed = ExportSource(f"#{self._tag}" if self._tag else _("Marks"), scenes, self._tag or "")
         scene = self.find_scene()
-        chosen = ExportSource(_("This scene"), (scene,) if scene else ())
+        one_scene = ExportSource(_("This scene"), (scene,) if scene else ())
         if scenes:
-            self.scene_actions.export([listed, chosen])
+            self.scene_actions.export([listed, one_scene])
 
     def action_next_tag(self) -> None:
         """List the marks with the next tag, and after the last tag all."""

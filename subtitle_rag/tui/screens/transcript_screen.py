@@ -81,10 +81,10 @@ class TranscriptScreen(FieldScreen):
 
     def _read_transcript(self) -> tuple[SpokenLines, frozenset[int], dict[int, list[Span]]]:
         library, video_id = self.context.runtime.library, self._moment.video.id
-        spoken, gaps = read_spoken_lines(library.windows_of(video_id)), read_gap_lines(library, video_id)
-        lines = sorted([*spoken, *gaps], key=lambda line: line[0])
-        places = frozenset(at for at, line in enumerate(lines) if line in gaps)
-        return lines, places, _without(places, find_query_words(lines, self._moment.query))
+        speech, gaps = read_spoken_lines(library.windows_of(video_id)), read_gap_lines(library, video_id)
+        lines = sorted([*speech, *gaps], key=lambda line: line[0])
+        gap_lines = frozenset(at for at, line in enumerate(lines) if line in gaps)
+        return lines, gap_lines, _without(gap_lines, find_query_words(lines, self._moment.query))
 
     def _show_lines(self, reading: tuple[SpokenLines, frozenset[int], dict[int, list[Span]]]) -> None:
         lines, self._gaps, self._query_words = reading
@@ -173,9 +173,9 @@ class TranscriptScreen(FieldScreen):
             self.dismiss()
 
 
-def _without(places: frozenset[int], marks: dict[int, list[Span]]) -> dict[int, list[Span]]:
+def _without(lines: frozenset[int], marks: dict[int, list[Span]]) -> dict[int, list[Span]]:
     """Leave out marks in these lines."""
-    return {at: spans for at, spans in marks.items() if at not in places}
+    return {at: spans for at, spans in marks.items() if at not in lines}
 
 
 def _title(moment: VideoMoment) -> Content:

@@ -68,8 +68,8 @@ def transfer_filters(text: str, before: str, after: str) -> str:
     """Return `text` with the changes of filters between `before` and `after`: `text` may have grown meanwhile."""
     if tidy(text) == tidy(before):
         return after
-    removed = [chip for chip in query_chips(before) if chip.key not in {other.key for other in query_chips(after)}]
-    added = [chip for chip in query_chips(after) if chip.key not in {other.key for other in query_chips(before)}]
+    removed = [chip for chip in query_chips(before) if chip.key not in {each.key for each in query_chips(after)}]
+    added = [chip for chip in query_chips(after) if chip.key not in {each.key for each in query_chips(before)}]
     for chip in removed:
         text = without_filter(text, chip)
     for chip in added:

@@ -155,12 +155,11 @@ def _channel_without(channel: "ChannelState", hidden_rows: "Iterable[VideoState]
     for state in members:
         if state.failure in failures:
             failures[state.failure] -= 1
-    due = sum(state.due for state in members)
     return replace(
         channel,
         videos=channel.videos - len(members),
         windows=channel.windows - sum(state.windows for state in members),
-        due=channel.due - due,
+        due=channel.due - sum(state.due for state in members),
         done=channel.done - sum(not state.due and not state.failure for state in members),
         failures={code: count for code, count in failures.items() if count},
     )

@@ -107,5 +107,8 @@ def _counts(path: Path) -> Iterator[tuple[int, int]]:
         return
     for _folder, below, names in os.walk(path):
         below[:] = [name for name in below if not name.startswith(".")]
-        seen = [name for name in names if not name.startswith(".")]
-        yield sum(name.lower().endswith(suffixes) for name in seen), sum(name.lower().endswith(media) for name in seen)
+        visible_names = [name for name in names if not name.startswith(".")]
+        yield (
+            sum(name.lower().endswith(suffixes) for name in visible_names),
+            sum(name.lower().endswith(media) for name in visible_names),
+        )

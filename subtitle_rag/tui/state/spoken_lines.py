@@ -40,7 +40,7 @@ def find_query_words(lines: SpokenLines, query: "LexicalQuery | None") -> dict[i
     from subtitle_rag.retrieval.search import highlights
 
     spans = {index: highlights.spans(text, query) for index, (_start, text) in enumerate(lines)}
-    return {index: places for index, places in spans.items() if places}
+    return {index: line_spans for index, line_spans in spans.items() if line_spans}
 
 
 def read_spoken_lines(windows: "Iterable[Window]") -> list[tuple[int, str]]:

@@ -52,8 +52,8 @@ def listening_confirmation(offer: "ListeningOffer") -> Confirmation:
     """Ask before videos are listened to: what is fetched, and about how long it takes."""
     from subtitle_rag.transcribing import estimate_lines
 
-    first, *others = estimate_lines(offer.estimate)
-    rows: Rows = [(clean(first), "bold"), *map(clean, others)]
+    first, *rest = estimate_lines(offer.estimate)
+    rows: Rows = [(clean(first), "bold"), *map(clean, rest)]
     if offer.model_bytes:
         sentence = _("The model {name} is fetched first: {size}.")
         rows.append(sentence.format(name=clean(offer.model), size=byte_size(offer.model_bytes)))

@@ -111,8 +111,8 @@ def _table(scene: "Scene", result: "SearchResult", width: int) -> Iterator[Conte
     if sum(widths) + len(GAP) * len(widths) > width:
         lines, widths = [[line[0], *line[2:]] for line in lines], [widths[0], *widths[2:]]
     for line in lines:
-        left = [set_cell_size(text, wide) for text, wide in zip(line[:-2], widths, strict=False)]
-        cells = [*left, line[-2].rjust(widths[-2]), line[-1].rjust(widths[-1])]
+        text_cells = [set_cell_size(text, wide) for text, wide in zip(line[:-2], widths, strict=False)]
+        cells = [*text_cells, line[-2].rjust(widths[-2]), line[-1].rjust(widths[-1])]
         yield Content(GAP + GAP.join(cells).rstrip())
 
 
@@ -123,8 +123,8 @@ def _words(scene: "Scene") -> dict[str, str]:
     """
     if scene.words:
         return {label: " · ".join(map(clean, words[:WORDS])) for label, words in words_by_source(scene.words).items()}
-    said = list(dict.fromkeys(clean(scene.text[start:end]) for start, end in scene.highlights))
-    return {_("said"): " · ".join(said[:WORDS])} if said else {}
+    words = list(dict.fromkeys(clean(scene.text[start:end]) for start, end in scene.highlights))
+    return {_("said"): " · ".join(words[:WORDS])} if words else {}
 
 
 def _labelled(label: str, text: str, wide: int) -> Content:

@@ -54,12 +54,12 @@ def field_line(check: FieldCheck, *, is_sample: bool = False) -> str:
     return n_("✓ {n} caption file; {key} indexes it", "✓ {n} caption files; {key} indexes them", n, key=take)
 
 
-def choice_line(left: int) -> str:
+def choice_line(waiting: int) -> str:
     """Return that channels of a list wait to be chosen."""
     return n_(
         "{n} channel of your list is not chosen; {key} goes on with the choice",
         "{n} channels of your list are not chosen; {key} goes on with the choice",
-        left,
+        waiting,
         key=key("library.choose"),
     )
 

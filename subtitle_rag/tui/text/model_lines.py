@@ -36,20 +36,20 @@ def install_ways(offer: ModelDownload) -> tuple[InstallWay, ...]:
 
     Packages that the program cannot install are no choice.
     """
-    ways = []
+    choices = []
     if offer.light and not offer.light.by_hand:
-        ways.append(_step_way(LIGHT, offer.light))
+        choices.append(_step_way(LIGHT, offer.light))
     if encoder := offer.through_ollama:
         template = _("{model}, already here") if encoder.is_pulled else "{model} {size}"
         detail = template.format(model=_without_owner(encoder.name), size=byte_size(encoder.disk_gb * 1e9))
-        ways.append(InstallWay(THROUGH_OLLAMA, _("By Ollama, without further packages"), detail))
+        choices.append(InstallWay(THROUGH_OLLAMA, _("By Ollama, without further packages"), detail))
     if offer.full:
         if not offer.full.by_hand:
-            ways.append(_step_way(IN_PROCESS, offer.full))
+            choices.append(_step_way(IN_PROCESS, offer.full))
     elif not offer.by_hand:
         detail = _sizes(offer.packages, offer.all - offer.done if offer.names else 0)
-        ways.append(InstallWay(IN_PROCESS, _("On this computer, in a process of this program"), detail))
-    return tuple(ways)
+        choices.append(InstallWay(IN_PROCESS, _("On this computer, in a process of this program"), detail))
+    return tuple(choices)
 
 
 def _step_way(name: str, offer: StepOffer) -> InstallWay:

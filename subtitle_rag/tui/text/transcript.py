@@ -52,9 +52,9 @@ def scene_lines(scene: "Scene", surroundings: Surroundings) -> TranscriptLines:
     starts = (line.start_ms for line in scene.lines)
     speech = [(start_ms, clean(scene.text[begin:end])) for start_ms, (begin, end) in zip(starts, spans, strict=True)]
     speakers = [clean(f"{line.speaker}: ") if line.speaker else "" for line in scene.lines]
-    said: list[_Row] = [(start_ms, text, number) for number, (start_ms, text) in enumerate(speech)]
+    scene_rows: list[_Row] = [(start_ms, text, number) for number, (start_ms, text) in enumerate(speech)]
     before, after, gaps = ([(*line, None) for line in lines] for lines in (above, below, surroundings.gaps))
-    rows: list[_Row] = list(merge([*before, *said, *after], gaps, key=lambda row: row[0] or 0))
+    rows: list[_Row] = list(merge([*before, *scene_rows, *after], gaps, key=lambda row: row[0] or 0))
     rows = [*([(None, first, None)] if first else []), *rows, *([(None, last, None)] if last else [])]
     matched = next((at for at, row in enumerate(rows) if row[2] == scene.best_line), None)
 

@@ -70,11 +70,11 @@ class AnswerView(VerticalScroll):
 
     def _reveal(self) -> None:
         """Scroll to the citation under the cursor if it is out of view."""
-        drawn = self._drawn
-        offset = answer_lines.citation_offset(drawn, self._cursor) if self._cursor else None
+        content = self._drawn
+        offset = answer_lines.citation_offset(content, self._cursor) if self._cursor else None
         if offset is None:
             return
-        line = len(drawn[: offset + 1].wrap(self._width)) - 1 if self._width else 0
+        line = len(content[: offset + 1].wrap(self._width)) - 1 if self._width else 0
         top, height = round(self.scroll_y), self.size.height
         if not top <= line < top + height:
             self.scroll_to(y=max(0, line - height // 2), animate=False, force=True)

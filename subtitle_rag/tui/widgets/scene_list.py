@@ -93,5 +93,5 @@ class SceneList(RowList):
 
 def appearance(scene: "Scene") -> tuple[object, ...]:
     """Return the visible values of a scene: equal ones need no redraw."""
-    drawn = (scene.highlights, scene.related, scene.title_highlights, scene.reason, scene.copies)
-    return scene.video, scene.text, scene.lines, scene.at_ms, *drawn
+    marks = (scene.highlights, scene.related, scene.title_highlights, scene.reason, scene.copies)
+    return scene.video, scene.text, scene.lines, scene.at_ms, *marks

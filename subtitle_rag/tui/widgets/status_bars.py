@@ -57,12 +57,12 @@ STAGE_BRIEFS: dict[type[StageProgress], Callable[[Any], list[str]]] = {
 
 def watch_stage(node: DOMNode, kind: type[ProgressT], show: Callable[[ProgressT | None], object]) -> None:
     """Call `show` with the progress of this class's stage, at once and after each of its changes."""
-    shown: list[ProgressT | None] = []
+    latest: list[ProgressT | None] = []
 
     def changed(stages: "Stages") -> None:
         progress = kind.among(stages)
-        if shown != [progress]:
-            shown[:] = [progress]
+        if latest != [progress]:
+            latest[:] = [progress]
             show(progress)
 
     node.watch(node.app, "stages", changed)

@@ -77,8 +77,8 @@ class TextField(Input):
     @property
     def cursor_screen_offset(self) -> Offset:
         """The cell of the caret: Textual 8.2.8 adds one at the text's end, and a composition is drawn beside it."""
-        left, top, _width, _height = self.content_region
-        return Offset(left + self._position_to_cell(self.cursor_position) - self.scroll_offset.x, top)
+        x, y, _width, _height = self.content_region
+        return Offset(x + self._position_to_cell(self.cursor_position) - self.scroll_offset.x, y)
 
     def action_cursor_right(self, select: bool = False) -> None:
         """Move the cursor; at the end of the value, put the replacement in its place."""

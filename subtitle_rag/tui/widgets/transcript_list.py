@@ -135,7 +135,7 @@ class TranscriptList(RowView):
         at = max(0, min(len(lines) - 1, at))
         ahead = range(at, len(lines)) if step > 0 else range(at, -1, -1)
         behind = range(at, -1, -1) if step > 0 else range(at, len(lines))
-        return next((index for way in (ahead, behind) for index in way if lines[index][0] is not None), None)
+        return next((index for indices in (ahead, behind) for index in indices if lines[index][0] is not None), None)
 
     def move(self, rows: int) -> None:
         if rows and self.row_count:
