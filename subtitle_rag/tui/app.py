@@ -94,14 +94,7 @@ class SubtitleApp(App[object]):
         self._palette_history = palette.PaletteHistory()
         self._footer_state: tuple[bool, ...] = ()
         self._late_text = LateSyllableRouter()
-        self.wiring = AppWiring(
-            self,
-            runtime,
-            show_times=show_times,
-            address=address,
-            refresh_keys=self.refresh_keys,
-            write=self._write_to_terminal,
-        )
+        self.wiring = AppWiring(self, runtime, show_times=show_times, address=address)
         self.context = self.wiring.context
         self.jobs, self.background = self.context.jobs, self.context.background
         self.search_screen = self.wiring.search
@@ -203,7 +196,7 @@ class SubtitleApp(App[object]):
         if not self.jobs.busy:
             self.wiring.terminal.restore_title()
 
-    def _write_to_terminal(self, sequence: str) -> None:
+    def write_to_terminal(self, sequence: str) -> None:
         if self._driver is not None:
             self._driver.write(sequence)
             self._driver.flush()

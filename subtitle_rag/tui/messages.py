@@ -87,7 +87,30 @@ class IndexGrown(AppMessage):
     all_windows: int
 
 
+@dataclass
+class LibraryChanged(AppMessage):
+    """The library may hold something else: it is counted again, and missing packages and models are looked for."""
+
+    lists_videos: bool = False
+    """Videos may have changed where no count has."""
+
+
+@dataclass
+class HiddenVideosChanged(AppMessage):
+    """Videos were removed, or their removal was undone."""
+
+
+@dataclass
+class MarksRead(AppMessage):
+    """The marks were read, or have changed."""
+
+
 # --- searching ---
+
+
+@dataclass
+class ScenesChanged(AppMessage):
+    """The same query may find other scenes."""
 
 
 @dataclass
@@ -221,6 +244,11 @@ class JobAdvanced(AppMessage):
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, JobAdvanced)
+
+
+@dataclass
+class FirstWindowsArrived(AppMessage):
+    """The first windows of a job can be searched."""
 
 
 @dataclass

@@ -186,10 +186,6 @@ class Navigation:
         if self.answers is not None and self.answers in self._app.screen_stack:
             self.answers.take(self.search.query_line.typed)
 
-    @property
-    def is_answering(self) -> bool:
-        return self.answers is not None and self.answers.dialogue.running
-
     # --- transcripts ---
 
     @property

@@ -25,59 +25,29 @@ from subtitle_rag.tui.screens import SearchScreen
 from subtitle_rag.tui.state import SearchPosition, clean, store_last_position
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import AppError
     from subtitle_rag.pipeline import ListeningOffer
     from subtitle_rag.requests import JobRequest
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
-    from subtitle_rag.tui.state import Job
 
 
 class AppWiring:
-    """The parts of one app. It is the listener of the jobs: it updates the screens that show them."""
+    """The parts of one app. It is the gate of the jobs, for the removals."""
 
-    def __init__(
-        self,
-        app: App[object],
-        runtime: "Runtime",
-        *,
-        show_times: bool,
-        address: str,
-        refresh_keys: Callable[[], None],
-        write: Callable[[str], object],
-    ) -> None:
-        """`refresh_keys` redraws the footer if other keys work now; `write` sends a sequence to the terminal.
-
-        An `address` waits for the library to open.
-        """
+    def __init__(self, app: App[object], runtime: "Runtime", *, show_times: bool, address: str) -> None:
+        """An `address` waits for the library to open."""
         # mypy does not see through Textual's reactive attributes
         self._port = port = cast("AppPort", app)
         self._address = address
         self._runtime = runtime
         self._last_position: SearchPosition | None = None
-        self.navigation: Navigation
-        self.refresh_keys = refresh_keys
-        self.background = BackgroundController(
-            port,
-            runtime,
-            search_again=self._search_again,
-            refresh_keys=refresh_keys,
-            count=lambda: self._videos_changed(),
-        )
+        self.background = BackgroundController(port, runtime)
         self.jobs = JobController(port, runtime, self.background, self)
-        self.removals = RemovalController(
-            port,
-            runtime,
-            self.jobs,
-            changed=self._show_removals,
-            search_again=self._search_again,
-            refresh_bindings=app.refresh_bindings,
-        )
+        self.removals = RemovalController(port, runtime, self.jobs)
         self.opening = LibraryOpening(port, runtime, self.removals)
-        self.look_up = self.opening.look_up
-        self.other_run = OtherRunWatch(port, runtime, self.jobs, count=self.look_up)
-        self.updates = YtDlpUpdateController(port, self.background, start_job=self.jobs.start_next)
-        self.terminal = TerminalController(write, enabled=lambda: runtime.settings.tui.notify)
+        self.other_run = OtherRunWatch(port, runtime, self.jobs)
+        self.updates = YtDlpUpdateController(port, self.background, self.jobs)
+        self.terminal = TerminalController(port, runtime)
         self.context = AppContext(
             port,
             runtime,
@@ -86,10 +56,10 @@ class AppWiring:
             self.jobs,
             self.removals,
             PlaybackController(port, runtime),
-            MarkController(port, runtime, lambda: self.navigation.show_marks()),
-            ModelDownloadController(port, runtime, self.background, look_up=self.look_up),
+            MarkController(port, runtime),
+            ModelDownloadController(port, runtime, self.background),
             self.opening,
-            ContextPause(port, runtime, self.background, is_answering=lambda: self.navigation.is_answering),
+            ContextPause(port, runtime, self.background),
         )
         self.search = SearchScreen(self.context)
         self.navigation = Navigation(app, self.context, self.search)
@@ -103,6 +73,10 @@ class AppWiring:
             messages.SearchReady: self._search_ready,
             messages.LibraryFailed: self._library_failed,
             messages.IndexGrown: lambda message: self.search.page.draw_index(message.windows, message.all_windows),
+            messages.LibraryChanged: self._library_changed,
+            messages.HiddenVideosChanged: self._hidden_videos_changed,
+            messages.ScenesChanged: lambda _message: self.search.page.search_again(),
+            messages.MarksRead: lambda _message: navigation.show_marks(),
             messages.AddressPasted: lambda message: navigation.open_library(message.address),
             messages.Jumped: playback.played,
             messages.VideoOpened: playback.video_opened,
@@ -116,6 +90,7 @@ class AppWiring:
             messages.RemovalEnded: self.removals.ended,
             messages.ChannelChanged: self._channel_changed,
             messages.JobAdvanced: self.jobs.advanced,
+            messages.FirstWindowsArrived: self._first_windows_arrived,
             messages.JobEnded: self._job_ended,
             messages.StageAdvanced: self.background.stage_advanced,
             messages.StageEnded: self.background.stage_ended,
@@ -132,7 +107,7 @@ class AppWiring:
         self.updates.update_read(message.update)
         self.search.page.library_opened(message)
         self.navigation.show_saved()
-        self.refresh_keys()
+        self._port.refresh_keys()
         if self.navigation.answers:
             self.navigation.answers.counts = message.counts
         if library := self.navigation.library:
@@ -173,8 +148,14 @@ class AppWiring:
             lambda: request_listening(runtime.library, offer.plan), messages.ActionFailed, take=begin, group="listening"
         )
 
-    def _videos_changed(self) -> None:
-        self.look_up()
+    def _library_changed(self, message: messages.LibraryChanged) -> None:
+        self.opening.look_up()
+        if message.lists_videos:
+            self._list_videos()
+
+    def _hidden_videos_changed(self, _message: messages.HiddenVideosChanged) -> None:
+        self.search.page.show_again()
+        self.opening.look_up()
         self._list_videos()
 
     def _list_videos(self) -> None:
@@ -193,43 +174,31 @@ class AppWiring:
         from subtitle_rag.tui.text import saved_text
 
         self._port.notify(clean(saved_text(message.changes, message.name)), markup=False, timeout=8)
-        self.look_up()
+        self.opening.look_up()
         if message.changes.model:  # a run under way asks the models of before
             self.background.restart("contexts")
 
-    def _search_again(self) -> None:
-        self.search.page.search_again()
+    # --- jobs ---
 
-    # --- jobs: this is their listener ---
+    def _first_windows_arrived(self, _message: messages.FirstWindowsArrived) -> None:
+        if library := self.navigation.library:
+            library.first_windows()
 
     def _job_ended(self, message: messages.JobEnded) -> None:
-        self.jobs.ended(message)
+        library = self.navigation.library
+        job = self.jobs.ended(message, in_library=library is not None)
+        if library:
+            library.job_ended(job, message.error)
         self.search.page.search_now()
         self.jobs.start_next()
         self.background.begin_all()
         self.opening.count_saved()
-
-    def first_windows(self) -> None:
-        if library := self.navigation.library:
-            library.first_windows()
 
     def admit(self, request: "JobRequest") -> "JobRequest":
         return self.removals.admit(request)
 
     def holds_next(self) -> bool:
         return self.removals.carry_out_due()
-
-    def show_job_end(self, job: "Job", error: "AppError | None") -> bool:
-        library = self.navigation.library
-        if library:
-            library.job_ended(job, error)
-        return library is not None
-
-    # --- removals ---
-
-    def _show_removals(self) -> None:
-        self.search.page.show_again()
-        self._videos_changed()
 
     # --- the end ---
 
@@ -300,5 +269,5 @@ def app_commands(wiring: AppWiring) -> dict[str, AppCommand]:
             navigation.download_models, lambda: models.is_running or (models.can_start and navigation.shows_offer)
         ),
         "models.dismiss": AppCommand(models.dismiss, lambda: models.can_dismiss and navigation.shows_offer),
-        "packages.update": AppCommand(lambda: wiring.updates.start(busy=jobs.busy), lambda: wiring.updates.can_start),
+        "packages.update": AppCommand(wiring.updates.start, lambda: wiring.updates.can_start),
     }

@@ -38,6 +38,8 @@ class FakeApp:
     timers: list[FakeTimer] = field(default_factory=list)
     opened: list[str] = field(default_factory=list)
     copied: list[str] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
+    """Sequences to the terminal."""
 
     def post_message(self, message: Message) -> bool:
         self.posted.append(message)
@@ -51,6 +53,15 @@ class FakeApp:
 
     def tell(self, error: AppError) -> None:
         self.errors.append(error)
+
+    def refresh_bindings(self) -> None:
+        pass
+
+    def refresh_keys(self) -> None:
+        pass
+
+    def write_to_terminal(self, sequence: str) -> None:
+        self.written.append(sequence)
 
     def set_timer(self, delay: float, callback: Callable[[], object]) -> FakeTimer:
         self.timers.append(FakeTimer(delay, callback))
@@ -92,25 +103,10 @@ class FakeApp:
 
 
 @dataclass
-class Listener:
-    """What `JobListener` asks for."""
+class Gate:
+    """What `JobGate` asks for: that of the removals, if there are any."""
 
-    looks: int = 0
-    ends: list[Job] = field(default_factory=list)
     removals: RemovalController | None = None
-
-    def look_up(self) -> None:
-        self.looks += 1
-
-    def refresh_keys(self) -> None:
-        pass
-
-    def first_windows(self) -> None:
-        pass
-
-    def show_job_end(self, job: Job, error: object) -> bool:
-        self.ends.append(job)
-        return False
 
     def admit(self, request: JobRequest) -> JobRequest:
         return self.removals.admit(request) if self.removals else request

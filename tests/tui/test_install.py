@@ -152,7 +152,7 @@ class TestInstalling:
             await until(pilot, lambda: STOPPED in welcome(app))
             await until(pilot, lambda: not app.background.runs)
             assert not pip.has("installed")
-            app.wiring.look_up()  # as at the end of a job
+            app.wiring.opening.look_up()  # as at the end of a job
             await settle(pilot)
             assert STOPPED in welcome(app)
             pip.take("held")
@@ -313,7 +313,7 @@ class TestThroughOllama:
             if not by_hand:
                 await until(pilot, lambda: welcome(app).endswith("Ctrl+G tries again") and not app.background.runs)
                 assert "models" not in config.read_text("utf-8")
-                app.wiring.look_up()
+                app.wiring.opening.look_up()
                 await settle(pilot)
                 assert welcome(app).endswith("Ctrl+G tries again")
                 await pilot.press("ctrl+g")
@@ -424,7 +424,7 @@ class TestUpdate:
             await pilot.press("f7")
             await until(pilot, lambda: "No space is left [red]on[/] the device" in bar(app, "update"))
             assert "-m pip install --upgrade 'yt-dlp[curl-cffi,default,deno]'" in bar(app, "update")
-            app.wiring.look_up()
+            app.wiring.opening.look_up()
             await settle(pilot)
             assert bar(app, "update").endswith("F7 tries again")
             aged.take("refused")

@@ -224,7 +224,7 @@ class TestFetching:
             await until(pilot, lambda: "limits requests" in welcome(app))
             assert welcome(app).endswith("  Ctrl+G tries again")
             assert toasts(app) == []
-            app.wiring.look_up()  # as at the end of a job
+            app.wiring.opening.look_up()  # as at the end of a job
             await settle(pilot)
             assert "limits requests" in welcome(app)
             await pilot.press("f4", "ctrl+g")

@@ -171,10 +171,10 @@ class TestTheSlowerOlderAnswer:
         async with running(app_of(scenes=[])) as (app, pilot):
             counts = app.search_screen.page.counts
             counted = slow(library, "counts_without")
-            app.wiring.look_up()
+            app.wiring.opening.look_up()
             await until(pilot, counted.begun.is_set)
             app.context.removals.hidden = frozenset({"sample-0001"})
-            app.wiring.look_up()
+            app.wiring.opening.look_up()
             await until(pilot, lambda: app.search_screen.page.counts != counts)
             newer = app.search_screen.page.counts
             await counted.let(pilot)

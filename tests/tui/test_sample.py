@@ -65,7 +65,7 @@ def test_the_sample_gets_vectors_and_no_contexts(unindexed: Runtime) -> None:
     models = replace(settings.models, encoder="BAAI/bge-m3")
     llm = LlmSettings(hosts=("http://127.0.0.1:1",))
     unindexed.settings = replace(settings, llm=llm, models=models, is_sample=True)
-    background = BackgroundController(FakeApp(), unindexed, search_again=lambda: None, refresh_keys=lambda: None)
+    background = BackgroundController(FakeApp(), unindexed)
     background.begin_all()
     assert list(background.runs) == ["vectors"]
     background.halt()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.contexts import weakness_error
 from subtitle_rag.tui.controllers.stage_threads import AUTOMATIC, RUNS
+from subtitle_rag.tui.messages import LibraryChanged, ScenesChanged
 from subtitle_rag.tui.state import ContextProgress, ListeningProgress, VectorProgress
 from subtitle_rag.tui.text import has_news, listening_line
 
@@ -38,22 +39,9 @@ LEAVING_S = 1.0
 class BackgroundController:
     """Starts, pauses and resumes stages, and publishes their progress on the app."""
 
-    def __init__(
-        self,
-        app: "AppPort",
-        runtime: "Runtime",
-        *,
-        search_again: "Callable[[], object]",
-        refresh_keys: "Callable[[], object]",
-        count: "Callable[[], object]" = lambda: None,
-    ) -> None:
-        """`search_again` is called when scenes may have changed, `refresh_keys` when other keys may work, `count` when
-        the library has more videos with captions."""
+    def __init__(self, app: "AppPort", runtime: "Runtime") -> None:
         self._app = app
         self._runtime = runtime
-        self._search_again = search_again
-        self._refresh_keys = refresh_keys
-        self._count = count
         self.runs: dict[StageName, StageRun[Any]] = {}
         self.paused: set[StageName] = set()
         self.on_end: dict[StageName, Callable[[StageProgress], object]] = {}
@@ -92,7 +80,7 @@ class BackgroundController:
         if stage not in self.paused and not self._closing and RUNS[stage].is_configured(self._runtime.settings):
             run = self.runs[stage] = RUNS[stage](self._runtime, self._app.post_message)
             run.start()
-            self._refresh_keys()
+            self._app.refresh_keys()
             if stage == "contexts":
                 self._contexts_started = time.monotonic()
                 self._app.set_timer(FIRST_CONTEXT_S, self._begin_vectors)
@@ -172,10 +160,10 @@ class BackgroundController:
         elif stage in AUTOMATIC and progress.processed and (stage == "contexts" or first or ended):
             self._search_soon()
         elif stage == "listening" and progress.processed > (before.processed if before else 0):
-            self._count()
+            self._app.post_message(LibraryChanged(lists_videos=True))
             self._search_soon()
             self.windows_came()
-        self._refresh_keys()
+        self._app.refresh_keys()
 
     def _show_request_time(self) -> None:
         """Count the seconds of the model's request, and stop counting when there is none."""
@@ -193,7 +181,7 @@ class BackgroundController:
 
     def _search(self) -> None:
         self._search_due = False
-        self._search_again()
+        self._app.post_message(ScenesChanged())
         self._begin_vectors()
 
     # --- pausing ---
@@ -223,7 +211,7 @@ class BackgroundController:
         for stage in PAUSED_TOGETHER if has_listening else AUTOMATIC:
             change(stage)
         self._resumed_stages = {stage for stage in PAUSED_TOGETHER if stage in self.runs and stage not in self.paused}
-        self._refresh_keys()
+        self._app.refresh_keys()
 
     def pause(self, stage: "StageName") -> None:
         self.paused.add(stage)
@@ -272,34 +260,29 @@ class ContextPause:
     prompt cache only without requests in between.
     """
 
-    def __init__(
-        self,
-        app: "AppPort",
-        runtime: "Runtime",
-        background: "BackgroundController",
-        *,
-        is_answering: "Callable[[], bool]",
-    ) -> None:
+    def __init__(self, app: "AppPort", runtime: "Runtime", background: "BackgroundController") -> None:
         self._app = app
         self._runtime = runtime
         self._background = background
-        self._is_answering = is_answering
+        self._is_answering = False
         self._paused = False
         self._timer: Stoppable | None = None
 
     def pause_contexts_for_answer(self) -> None:
+        self._is_answering = True
         self._stop_timer()
         if "contexts" not in self._background.paused and self._runtime.settings.llm.hosts:
             self._paused = True
             self._background.pause("contexts")
 
     def resume_contexts_later(self) -> None:
-        """Resume contexts when no further question has come for a while."""
+        """The answer has ended: resume contexts when no further question has come for a while."""
+        self._is_answering = False
         self._stop_timer()
         self._timer = self._app.set_timer(QUIET_S, self.resume_contexts)
 
     def resume_contexts(self) -> None:
-        if not self._paused or self._is_answering():
+        if not self._paused or self._is_answering:
             return
         self._paused = False
         progress = self._background.progress("contexts")

@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING
 from subtitle_rag.i18n import _
 from subtitle_rag.library import MODEL_OFFER
 from subtitle_rag.models import ENCODER
-from subtitle_rag.tui.messages import NotRemembered
+from subtitle_rag.tui.messages import LibraryChanged, NotRemembered
 from subtitle_rag.tui.state import ExtractorUpdate, ModelDownload, clean, find_through_ollama
 from subtitle_rag.tui.text import IN_PROCESS, LIGHT, THROUGH_OLLAMA
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from subtitle_rag.retrieval.neural import EncoderOffer
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.controllers.background import BackgroundController
+    from subtitle_rag.tui.controllers.jobs import JobController
     from subtitle_rag.tui.state import StageProgress
 
 ELSEWHERE_S = 15.0
@@ -26,19 +25,10 @@ ELSEWHERE_S = 15.0
 class ModelDownloadController:
     """Decides when the download of models is offered, and starts and stops it."""
 
-    def __init__(
-        self,
-        app: "AppPort",
-        runtime: "Runtime",
-        background: "BackgroundController",
-        *,
-        look_up: "Callable[[], object]",
-    ) -> None:
-        """`look_up` looks again for missing packages and models, and ends in a call of `download_read`."""
+    def __init__(self, app: "AppPort", runtime: "Runtime", background: "BackgroundController") -> None:
         self._app = app
         self._runtime = runtime
         self._background = background
-        self._look_up = look_up
         self._look_due = False
         self._through_ollama: EncoderOffer | None = None
         background.on_end["offer"] = self._ended
@@ -134,7 +124,7 @@ class ModelDownloadController:
 
     def _look_again(self) -> None:
         self._look_due = False
-        self._look_up()
+        self._app.post_message(LibraryChanged())
 
     def _ended(self, progress: "StageProgress") -> None:
         if progress.state == "done":
@@ -145,19 +135,16 @@ class ModelDownloadController:
             self._app.notify(text, markup=False)
         if progress.state == "done" or (progress.error and progress.error.code == "model_busy"):
             self._background.remove("offer")
-        self._look_up()
+        self._app.post_message(LibraryChanged())
 
 
 class YtDlpUpdateController:
     """Offers an update of an aged yt-dlp, and installs it."""
 
-    def __init__(
-        self, app: "AppPort", background: "BackgroundController", *, start_job: "Callable[[], object]"
-    ) -> None:
-        """`start_job` is called at the end of a run: jobs wait for it."""
+    def __init__(self, app: "AppPort", background: "BackgroundController", jobs: "JobController") -> None:
         self._app = app
         self._background = background
-        self._start_job = start_job
+        self._jobs = jobs
         background.on_end["update"] = self._ended
 
     @property
@@ -182,9 +169,9 @@ class YtDlpUpdateController:
         else:
             self._background.show(update)
 
-    def start(self, *, busy: bool) -> None:
-        """Install the newest yt-dlp, unless a job is `busy` with the installed one."""
-        if busy:
+    def start(self) -> None:
+        """Install the newest yt-dlp, unless a job is busy with the installed one."""
+        if self._jobs.busy:
             sentence = _("Stop the job first, or wait for its end: it uses yt-dlp.")
             self._app.notify(sentence, markup=False, severity="warning")
         elif self.can_start:
@@ -197,4 +184,4 @@ class YtDlpUpdateController:
             if update.processed:
                 template = _("yt-dlp {version} is installed.")
             self._app.notify(clean(template.format(version=update.version)), markup=False)
-        self._start_job()
+        self._jobs.start_next()  # it waited for this

@@ -12,7 +12,14 @@ from subtitle_rag.i18n import _
 from subtitle_rag.log_file import counts_of
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.messages import JobAdvanced, JobEnded, LibraryOpened, NotRemembered
+from subtitle_rag.tui.messages import (
+    FirstWindowsArrived,
+    JobAdvanced,
+    JobEnded,
+    LibraryChanged,
+    LibraryOpened,
+    NotRemembered,
+)
 from subtitle_rag.tui.state import Job, JobQueue, clean, request_name, store_unfinished
 from subtitle_rag.tui.text import job_outcome, sample_refusal
 from subtitle_rag.tui.threads import AppThread, to_app_error
@@ -33,28 +40,15 @@ COUNT_S = 2.0
 """Shortest time between two counts of the library."""
 
 
-class JobListener(Protocol):
-    """The parts of the app with an interest in jobs."""
-
-    def look_up(self) -> None:
-        """Count the library again."""
-
-    def refresh_keys(self) -> None:
-        """Redraw the footer if other keys work now."""
-
-    def first_windows(self) -> None:
-        """The job's first windows can be searched."""
-
-    def show_job_end(self, job: "Job", error: "AppError | None") -> bool:
-        """Show the end of a job on the library's screen. False if another screen is open."""
-        ...
+class JobGate(Protocol):
+    """Decides what may run: of removals, which would be undone by some jobs."""
 
     def admit(self, request: JobRequest) -> JobRequest:
         """Return the request to queue in place of `request`."""
         ...
 
     def holds_next(self) -> bool:
-        """Return whether the next job has to wait. Then the listener calls `JobController.start_next` itself."""
+        """Return whether the next job has to wait. Then the gate calls `JobController.start_next` itself."""
         ...
 
 
@@ -122,13 +116,11 @@ class JobRun(AppThread):
 class JobController:
     """Owns the queue, and the thread of the job that runs."""
 
-    def __init__(
-        self, app: "AppPort", runtime: "Runtime", background: "BackgroundController", listener: JobListener
-    ) -> None:
+    def __init__(self, app: "AppPort", runtime: "Runtime", background: "BackgroundController", gate: JobGate) -> None:
         self._app = app
         self._runtime = runtime
         self._background = background
-        self._listener = listener
+        self._gate = gate
         self.queue = JobQueue()
         self._has_sources = False
         """`sync` finds sources to look through, or videos to try again."""
@@ -163,7 +155,7 @@ class JobController:
         if self._runtime.settings.is_sample:
             self._app.tell(sample_refusal())
             return False
-        request = self._listener.admit(request)
+        request = self._gate.admit(request)
         if not self.queue.add(request):
             if request != self._withdrawn or request in self.queue.waiting:
                 self._app.notify(_("This is already running or waiting."), markup=False)
@@ -193,11 +185,11 @@ class JobController:
             self._show(self._latest)
 
     def start_next(self) -> None:
-        """Run the next request of the queue, unless a job runs or the listener holds it."""
+        """Run the next request of the queue, unless a job runs or the gate holds it."""
         if self.busy:
             return
         self._drop_withdrawn()
-        if self._listener.holds_next() or "update" in self._background.runs:  # a job uses yt-dlp
+        if self._gate.holds_next() or "update" in self._background.runs:  # a job uses yt-dlp
             self._store_unfinished()
             return
         request = self.queue.next()
@@ -206,7 +198,7 @@ class JobController:
             self._show(_new_job(request))
             self._run.start()
         self._store_unfinished()
-        self._listener.refresh_keys()
+        self._app.refresh_keys()
 
     # --- withdrawn requests ---
 
@@ -239,7 +231,7 @@ class JobController:
         job = self._app.job
         if job and job.stopped and not self.busy and not self.queue.stopped:
             self._app.job = self._latest = None
-        self._listener.refresh_keys()
+        self._app.refresh_keys()
 
     # --- unfinished requests ---
 
@@ -255,7 +247,7 @@ class JobController:
             job = replace(_new_job(first), ended=True, stopped=True, restored=restored, waiting=len(later))
             self._app.job = self._latest = job
         self._store_unfinished()
-        self._listener.refresh_keys()
+        self._app.refresh_keys()
 
     def _store_unfinished(self) -> None:
         """Store unfinished requests: the next start offers them, also after a crash."""
@@ -276,7 +268,7 @@ class JobController:
         first = job.searchable and not (before and before.searchable)
         if first:
             self._count()
-            self._listener.first_windows()
+            self._app.post_message(FirstWindowsArrived())
         elif before and job.library_sums != before.library_sums:
             self._count_soon()
         if job.fetches and job.searchable > (before.searchable if before else 0):
@@ -309,10 +301,13 @@ class JobController:
 
     def _count(self) -> None:
         self._count_due = False
-        self._listener.look_up()
+        self._app.post_message(LibraryChanged())
 
-    def ended(self, message: JobEnded) -> None:
-        """Publish the end of the job; the caller starts the next one."""
+    def ended(self, message: JobEnded, *, in_library: bool) -> "Job":
+        """Publish the end of the job, and return its last sums; the caller starts the next one.
+
+        `in_library`: the library's screen tells why it failed.
+        """
         halted = message.stopped or (message.error is not None and not isinstance(message.error, UsageError))
         withdrawn = self._withdrawn is not None and self._withdrawn == self.queue.current
         self._run = None
@@ -322,9 +317,9 @@ class JobController:
         job = replace(message.job, ended=True, stopped=halted, reason=message.error if halted else None)
         self._show(job)
         self._count()
-        in_library = self._listener.show_job_end(job, message.error)
         if not withdrawn:  # nothing of it stays, and no key resumes it
             self._notify_end(job, message, in_library=in_library)
+        return job
 
     def _notify_end(self, job: "Job", message: JobEnded, *, in_library: bool) -> None:
         if message.stopped:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.messages import ActionFailed
+from subtitle_rag.tui.messages import ActionFailed, MarksRead
 from subtitle_rag.tui.state import MarkedScenes, clean, exported_scene
 
 if TYPE_CHECKING:
@@ -19,11 +19,9 @@ if TYPE_CHECKING:
 
 
 class MarkController:
-    def __init__(self, app: "AppPort", runtime: "Runtime", changed: "Callable[[], object]") -> None:
-        """`changed` is called when the marks were read or changed."""
+    def __init__(self, app: "AppPort", runtime: "Runtime") -> None:
         self._app = app
         self._runtime = runtime
-        self._changed = changed
         self.scenes = MarkedScenes()
         self._lock = threading.Lock()
         self._readings = 0
@@ -86,4 +84,4 @@ class MarkController:
             self.scenes = scenes
         if sentence:
             self._app.notify(sentence, markup=False)
-        self._changed()
+        self._app.post_message(MarksRead())

@@ -6,12 +6,12 @@ this window's to resume before it has ended.
 
 from typing import TYPE_CHECKING
 
-from subtitle_rag.tui.messages import NotRemembered
+from subtitle_rag.tui.messages import LibraryChanged, NotRemembered
 from subtitle_rag.tui.state import request_name, restore_unfinished
 from subtitle_rag.tui.text import other_run_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from subtitle_rag.library import Counts
     from subtitle_rag.requests import JobRequest
@@ -34,14 +34,10 @@ def is_other_working(runtime: "Runtime") -> bool:
 class OtherRunWatch:
     """Shows the progress of another process's run, and takes over what it leaves unfinished."""
 
-    def __init__(
-        self, app: "AppPort", runtime: "Runtime", jobs: "JobController", *, count: "Callable[[], object]"
-    ) -> None:
-        """`count` counts the library again: its windows can be searched here, too."""
+    def __init__(self, app: "AppPort", runtime: "Runtime", jobs: "JobController") -> None:
         self._app = app
         self._runtime = runtime
         self._jobs = jobs
-        self._count = count
         self._name = ""
         self._counts: Counts | None = None
 
@@ -70,7 +66,7 @@ class OtherRunWatch:
         counts, requests = reading
         if counts != self._counts:
             self._counts = counts
-            self._count()
+            self._app.post_message(LibraryChanged())
         if requests is None:
             self._app.other_run_line = other_run_line(self._name, counts)
             self._look_later()

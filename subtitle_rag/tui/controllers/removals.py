@@ -14,13 +14,11 @@ from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.messages import ActionFailed, RemovalEnded, RemovalPlanned
+from subtitle_rag.tui.messages import ActionFailed, HiddenVideosChanged, RemovalEnded, RemovalPlanned, ScenesChanged
 from subtitle_rag.tui.state import PendingRemoval, Removal, Removals
 from subtitle_rag.tui.text import sample_refusal, short_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from subtitle_rag.removing import RemovalTarget
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort, Stoppable
@@ -38,23 +36,10 @@ RETRY_S = 10.0
 class RemovalController:
     """Hides, undoes and carries out removals, and keeps removed videos from being fetched."""
 
-    def __init__(
-        self,
-        app: "AppPort",
-        runtime: "Runtime",
-        jobs: "JobController",
-        *,
-        changed: "Callable[[], object]",
-        search_again: "Callable[[], object]",
-        refresh_bindings: "Callable[[], object]",
-    ) -> None:
-        """`changed` is called when other videos are hidden, `search_again` when some are back."""
+    def __init__(self, app: "AppPort", runtime: "Runtime", jobs: "JobController") -> None:
         self._app = app
         self._runtime = runtime
         self._jobs = jobs
-        self._changed = changed
-        self._search_again = search_again
-        self._refresh_bindings = refresh_bindings
         self.removals = Removals()
         self.hidden: frozenset[str] = frozenset()
         """Ids of videos, for worker threads."""
@@ -100,7 +85,7 @@ class RemovalController:
     def _take_back(self, pending: PendingRemoval) -> None:
         sentence = _("“{name}” was restored.").format(name=short_name(pending.removal.target.name))
         self._update()
-        self._search_again()
+        self._app.post_message(ScenesChanged())
         self._notify(sentence)
         for request in pending.requests:
             self._jobs.start(request)
@@ -125,14 +110,14 @@ class RemovalController:
 
     def _update(self) -> None:
         self.hidden = self.removals.videos
-        self._changed()
+        self._app.post_message(HiddenVideosChanged())
         if self.removals.all and self._timer is None:
             self._timer = self._app.set_interval(TICK_S, self._tick)
         elif not self.removals.all and self._timer:
             self._timer.stop()
             self._timer = None
         self._show_line()
-        self._refresh_bindings()
+        self._app.refresh_bindings()
 
     def _show_line(self) -> None:
         waiting = self.removals.waiting
@@ -159,7 +144,7 @@ class RemovalController:
         """Carry out the next due removal. True while one is under way."""
         if self.removals.current is None and (pending := self.removals.next(time.monotonic())):
             self._show_line()
-            self._refresh_bindings()
+            self._app.refresh_bindings()
             self._app.run_in_thread(lambda: self._carry_out(pending.removal), RemovalEnded, group="removal")
         return self.removals.current is not None
 

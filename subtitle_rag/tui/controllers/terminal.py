@@ -5,7 +5,7 @@ Ghostty, WezTerm) and OSC 99 (kitty). Nothing is sent through tmux and screen, w
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from subtitle_rag.browser_page import in_browser
@@ -13,6 +13,8 @@ from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import job_line, job_outcome
 
 if TYPE_CHECKING:
+    from subtitle_rag.runtime import Runtime
+    from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.state import Job
 
 LONG_S = 60.0
@@ -44,15 +46,14 @@ def _plain(text: str) -> str:
 class TerminalController:
     """Shows a job in the terminal's title, and its end with a bell and a notice to an absent user."""
 
-    def __init__(self, write: Callable[[str], object], *, enabled: Callable[[], bool]) -> None:
-        """`write` sends a sequence to the terminal."""
-        self._write = write
-        self._is_enabled = enabled
+    def __init__(self, app: "AppPort", runtime: "Runtime") -> None:
+        self._app = app
+        self._runtime = runtime
         self._title = ""
 
     def job_changed(self, before: "Job | None", job: "Job | None", *, focused: bool) -> None:
         """Show the progress or the end of a job. `focused`: the user looks at this terminal."""
-        is_enabled = self._is_enabled() and not in_browser()  # a page's terminal is not the user's
+        is_enabled = self._runtime.settings.tui.notify and not in_browser()  # a page's terminal is not the user's
         if not is_enabled or job is None or job.restored:
             return
         if not job.ended:
@@ -68,16 +69,16 @@ class TerminalController:
         sentence = job_line(job) if job.stopped else job_outcome(job)
         self._set_title(sentence)
         if job.seconds >= LONG_S:
-            self._write(BELL + notice(sentence, os.environ))
+            self._app.write_to_terminal(BELL + notice(sentence, os.environ))
 
     def _set_title(self, text: str) -> None:
         if text != self._title:
             keep = "" if self._title else _PUSH_TITLE
             self._title = text
-            self._write(f"{keep}\x1b]2;{_plain(text)} – {NAME}\a")
+            self._app.write_to_terminal(f"{keep}\x1b]2;{_plain(text)} – {NAME}\a")
 
     def restore_title(self) -> None:
         """Restore the title from before; terminals without a title stack get the program's name."""
         if self._title:
             self._title = ""
-            self._write(f"\x1b]2;{NAME}\a{_POP_TITLE}")
+            self._app.write_to_terminal(f"\x1b]2;{NAME}\a{_POP_TITLE}")

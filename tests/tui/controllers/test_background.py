@@ -53,7 +53,7 @@ def background(app: FakeApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     FakeRun.started.clear()
     settings = config.load(home=tmp_path, language="en")
     runtime = Runtime(replace(settings, llm=LlmSettings(hosts=("http://127.0.0.1:1",))))
-    return BackgroundController(app, runtime, search_again=lambda: None, refresh_keys=lambda: None)
+    return BackgroundController(app, runtime)
 
 
 def is_active(background: BackgroundController) -> bool:
@@ -163,7 +163,7 @@ class TestAnswers:
     def test_they_are_resumed_when_no_question_has_followed(
         self, app: FakeApp, background: BackgroundController
     ) -> None:
-        pause = ContextPause(app, background._runtime, background, is_answering=lambda: False)
+        pause = ContextPause(app, background._runtime, background)
         pause.pause_contexts_for_answer()
         assert "contexts" in background.paused
         pause.resume_contexts_later()
@@ -173,16 +173,22 @@ class TestAnswers:
 
     def test_what_the_user_paused_stays_paused(self, app: FakeApp, background: BackgroundController) -> None:
         background.pause("contexts")
-        pause = ContextPause(app, background._runtime, background, is_answering=lambda: False)
+        pause = ContextPause(app, background._runtime, background)
         pause.pause_contexts_for_answer()
+        pause.resume_contexts_later()
         pause.resume_contexts()
         assert "contexts" in background.paused
 
-    def test_another_question_keeps_them_waiting(self, app: FakeApp, background: BackgroundController) -> None:
-        pause = ContextPause(app, background._runtime, background, is_answering=lambda: True)
+    def test_leaving_the_screen_while_the_model_answers_keeps_them_waiting(
+        self, app: FakeApp, background: BackgroundController
+    ) -> None:
+        pause = ContextPause(app, background._runtime, background)
         pause.pause_contexts_for_answer()
         pause.resume_contexts()
         assert "contexts" in background.paused
+        pause.resume_contexts_later()
+        pause.resume_contexts()
+        assert "contexts" not in background.paused
 
 
 class TestModels:
@@ -192,7 +198,7 @@ class TestModels:
 
     @pytest.fixture
     def models(self, app: FakeApp, background: BackgroundController) -> ModelDownloadController:
-        return ModelDownloadController(app, background._runtime, background, look_up=lambda: None)
+        return ModelDownloadController(app, background._runtime, background)
 
     def test_packages_need_consent_and_models_do_not(
         self, background: BackgroundController, models: ModelDownloadController

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from subtitle_rag.config.settings import TuiSettings
 from subtitle_rag.domain import FetchError, UsageError
 from subtitle_rag.library.app_state import unfinished_jobs
 from subtitle_rag.requests import JobRequest
@@ -14,9 +15,9 @@ from subtitle_rag.tui.controllers import jobs as module
 from subtitle_rag.tui.controllers.background import BackgroundController
 from subtitle_rag.tui.controllers.jobs import JobController
 from subtitle_rag.tui.controllers.terminal import TerminalController
-from subtitle_rag.tui.messages import JobAdvanced, JobEnded
+from subtitle_rag.tui.messages import FirstWindowsArrived, JobAdvanced, JobEnded, LibraryChanged
 from subtitle_rag.tui.state.job import Job
-from tests.tui.fake_app import FakeApp, Listener
+from tests.tui.fake_app import FakeApp, Gate
 
 FIRST, SECOND = JobRequest((Path("/first"),)), JobRequest((Path("/second"),))
 
@@ -49,15 +50,10 @@ def app() -> FakeApp:
 
 
 @pytest.fixture
-def listener() -> Listener:
-    return Listener()
-
-
-@pytest.fixture
-def jobs(app: FakeApp, listener: Listener, unindexed: Runtime, monkeypatch: pytest.MonkeyPatch) -> JobController:
+def jobs(app: FakeApp, unindexed: Runtime, monkeypatch: pytest.MonkeyPatch) -> JobController:
     monkeypatch.setattr(module, "JobRun", FakeRun)
-    background = BackgroundController(app, unindexed, search_again=lambda: None, refresh_keys=lambda: None)
-    return JobController(app, unindexed, background, listener)
+    background = BackgroundController(app, unindexed)
+    return JobController(app, unindexed, background, Gate())
 
 
 def kept(runtime: Runtime) -> list[str]:
@@ -70,7 +66,7 @@ def test_requests_run_one_after_the_other(app: FakeApp, jobs: JobController) -> 
     assert not jobs.start(SECOND)
     assert app.toasts == ["This is already running or waiting."]
     assert (jobs.queue.current, jobs.queue.waiting) == (FIRST, [SECOND])
-    jobs.ended(JobEnded(Job("first"), None, stopped=False))
+    jobs.ended(JobEnded(Job("first"), None, stopped=False), in_library=False)
     jobs.start_next()
     assert (jobs.queue.current, jobs.queue.waiting) == (SECOND, [])
 
@@ -80,7 +76,7 @@ def test_whatever_is_unfinished_is_in_the_library(jobs: JobController, unindexed
     jobs.start(FIRST)
     jobs.start(SECOND)
     assert kept(unindexed) == ["first", "second"]
-    jobs.ended(JobEnded(Job("first"), None, stopped=False))
+    jobs.ended(JobEnded(Job("first"), None, stopped=False), in_library=False)
     jobs.start_next()
     assert kept(unindexed) == ["second"]
 
@@ -107,7 +103,7 @@ def test_a_withdrawn_job_that_comes_back_before_it_has_ended_runs_again(jobs: Jo
     assert jobs.withdraw(lambda request: request == FIRST) == (FIRST,)
     assert jobs.start(FIRST)
     assert not jobs.start(FIRST)
-    jobs.ended(JobEnded(Job("first"), None, stopped=True))
+    jobs.ended(JobEnded(Job("first"), None, stopped=True), in_library=False)
     jobs.start_next()
     assert (jobs.queue.current, jobs.queue.waiting, jobs.queue.stopped) == (SECOND, [FIRST], [])
 
@@ -115,7 +111,7 @@ def test_a_withdrawn_job_that_comes_back_before_it_has_ended_runs_again(jobs: Jo
 def test_the_end_of_a_withdrawn_job_promises_no_key_that_resumes_it(app: FakeApp, jobs: JobController) -> None:
     jobs.start(FIRST)
     jobs.withdraw(lambda request: request == FIRST)
-    jobs.ended(JobEnded(Job("first"), None, stopped=True))
+    jobs.ended(JobEnded(Job("first"), None, stopped=True), in_library=False)
     jobs.start_next()
     assert (app.toasts, jobs.queue.stopped, jobs.busy) == ([], [], False)
 
@@ -126,7 +122,7 @@ def test_a_stopped_job_and_those_after_it_are_held(app: FakeApp, jobs: JobContro
     jobs.stop()
     assert app.job
     assert app.job.stopping
-    jobs.ended(JobEnded(Job("first"), None, stopped=True))
+    jobs.ended(JobEnded(Job("first"), None, stopped=True), in_library=False)
     jobs.start_next()
     assert (jobs.queue.stopped, jobs.busy) == ([FIRST, SECOND], False)
     assert app.toasts == ["Stopped. Finished videos are kept. Press Ctrl+R to resume."]
@@ -139,7 +135,7 @@ def test_a_failed_job_is_held_unless_the_request_is_wrong(
     app: FakeApp, jobs: JobController, error: Any, held: list[JobRequest]
 ) -> None:
     jobs.start(FIRST)
-    jobs.ended(JobEnded(Job("first"), error, stopped=False))
+    jobs.ended(JobEnded(Job("first"), error, stopped=False), in_library=False)
     assert jobs.queue.stopped == held
     assert app.errors == [error]
 
@@ -154,10 +150,10 @@ def test_reports_are_throttled(app: FakeApp, jobs: JobController) -> None:
     assert app.job.videos == 2
 
 
-def test_the_first_windows_are_told_at_once(listener: Listener, jobs: JobController) -> None:
+def test_the_first_windows_are_told_at_once(app: FakeApp, jobs: JobController) -> None:
     jobs.start(FIRST)
     jobs.advanced(JobAdvanced(Job("first", videos=1, searchable=3)))
-    assert listener.looks == 1
+    assert app.posted == [LibraryChanged(), FirstWindowsArrived()]
 
 
 class TestTerminal:
@@ -165,9 +161,9 @@ class TestTerminal:
 
     ENDED = Job("first", videos=3, done=frozenset("abc"), ended=True, seconds=90.0)
 
-    def test_the_title_tells_the_end_until_somebody_looks(self) -> None:
-        written: list[str] = []
-        terminal = TerminalController(written.append, enabled=lambda: True)
+    def test_the_title_tells_the_end_until_somebody_looks(self, app: FakeApp, unindexed: Runtime) -> None:
+        unindexed.settings = replace(unindexed.settings, tui=TuiSettings(notify=True))
+        terminal, written = TerminalController(app, unindexed), app.written
         terminal.job_changed(None, Job("first", videos=3), focused=False)
         assert "0/3" in written[-1]
         terminal.job_changed(Job("first"), self.ENDED, focused=False)
@@ -176,11 +172,10 @@ class TestTerminal:
         terminal.restore_title()
         assert "subtitle-rag" in written[-1]
 
-    def test_it_is_silent_where_the_settings_do_not_ask_for_it(self) -> None:
-        written: list[str] = []
-        terminal = TerminalController(written.append, enabled=lambda: False)
-        terminal.job_changed(None, self.ENDED, focused=False)
-        assert written == []
+    def test_it_is_silent_where_the_settings_do_not_ask_for_it(self, app: FakeApp, unindexed: Runtime) -> None:
+        unindexed.settings = replace(unindexed.settings, tui=TuiSettings(notify=False))
+        TerminalController(app, unindexed).job_changed(None, self.ENDED, focused=False)
+        assert app.written == []
 
 
 def test_the_sample_takes_in_nothing_and_names_the_way_to_the_users_library(

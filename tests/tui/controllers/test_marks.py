@@ -11,6 +11,7 @@ from subtitle_rag.config import settings as config
 from subtitle_rag.domain import Video
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers.marks import MarkController
+from subtitle_rag.tui.messages import MarksRead
 from tests.tui.conftest import scene
 from tests.tui.fake_app import FakeApp
 
@@ -34,8 +35,8 @@ class LateApp(FakeApp):
 
 def test_a_scene_of_a_shared_index_is_marked_by_its_own_words(runtime: Runtime) -> None:
     """Its video is not in this library."""
-    app, changes = FakeApp(), list[None]()
-    marks = MarkController(app, runtime, lambda: changes.append(None))
+    app = FakeApp()
+    marks = MarkController(app, runtime)
     one = scene(video=Video("shared-00001", "제목[b]", "UC1", "채널", url="https://youtu.be/shared-00001"))
     marks.add(one)
     found = marks.scenes.mark_of(one)
@@ -48,12 +49,12 @@ def test_a_scene_of_a_shared_index_is_marked_by_its_own_words(runtime: Runtime) 
     marks.remove(found)
     assert marks.scenes.mark_of(one) is None
     assert app.toasts[1:] == ["Note and tag are saved.", "1 mark removed."]
-    assert len(changes) == 3
+    assert app.posted == [MarksRead()] * 3
 
 
 def test_an_earlier_reading_that_comes_later_is_not_shown(runtime: Runtime) -> None:
     app = LateApp()
-    marks = MarkController(app, runtime, lambda: None)
+    marks = MarkController(app, runtime)
     marks.read()
     marks.add(scene())
     earlier, later = app.results
@@ -64,7 +65,7 @@ def test_an_earlier_reading_that_comes_later_is_not_shown(runtime: Runtime) -> N
 
 def test_reading_announces_nothing(runtime: Runtime) -> None:
     app = FakeApp()
-    marks = MarkController(app, runtime, lambda: None)
+    marks = MarkController(app, runtime)
     marks.read()
     assert marks.scenes.marks == ()
     assert app.toasts == []

@@ -14,9 +14,9 @@ from subtitle_rag.tui.controllers import removals as module
 from subtitle_rag.tui.controllers.background import BackgroundController
 from subtitle_rag.tui.controllers.jobs import JobController
 from subtitle_rag.tui.controllers.removals import RemovalController
-from subtitle_rag.tui.messages import RemovalEnded
+from subtitle_rag.tui.messages import HiddenVideosChanged, RemovalEnded, ScenesChanged
 from subtitle_rag.tui.state.removal import Removal
-from tests.tui.fake_app import FakeApp, Listener
+from tests.tui.fake_app import FakeApp, Gate
 
 
 @dataclass
@@ -34,18 +34,11 @@ class Parts:
 @pytest.fixture
 def parts(filled: Runtime) -> Parts:
     app = FakeApp()
-    background = BackgroundController(app, filled, search_again=lambda: None, refresh_keys=lambda: None)
-    listener = Listener()
-    jobs = JobController(app, filled, background, listener)
-    removals = RemovalController(
-        app,
-        filled,
-        jobs,
-        changed=lambda: None,
-        search_again=lambda: None,
-        refresh_bindings=lambda: None,
-    )
-    listener.removals = removals
+    background = BackgroundController(app, filled)
+    gate = Gate()
+    jobs = JobController(app, filled, background, gate)
+    removals = RemovalController(app, filled, jobs)
+    gate.removals = removals
     return Parts(app, jobs, removals, filled)
 
 
@@ -63,6 +56,7 @@ def test_undoing_brings_it_back(parts: Parts) -> None:
     parts.removals.undo()
     assert (parts.removals.hidden, parts.app.removal_line, parts.removals.can_undo) == (frozenset(), "", False)
     assert "was restored" in parts.app.toasts[-1]
+    assert parts.app.posted == [HiddenVideosChanged(), HiddenVideosChanged(), ScenesChanged()]
 
 
 def test_one_toast_at_a_time_tells_what_holds(parts: Parts) -> None:
@@ -81,7 +75,7 @@ def test_when_the_time_is_over_it_is_carried_out(parts: Parts, monkeypatch: pyte
     monkeypatch.setattr(module, "UNDO_S", 0.0)
     parts.removals.hide(parts.planned())
     parts.app.fire()
-    assert parts.app.posted == [RemovalEnded(None)]
+    assert parts.app.posted == [HiddenVideosChanged(), RemovalEnded(None)]
     assert len(parts.runtime.library.videos()) == 1
 
 
