@@ -79,7 +79,7 @@ PICTURES: dict[str, Sequence[Sequence[str]]] = {
 async def settled(pilot: Pilot[object]) -> None:
     """Wait until nothing is under way, and no answer is being written."""
     await pilot.pause()
-    while isinstance(screen := pilot.app.screen, AnswerScreen) and screen.dialogue.running:
+    while isinstance(screen := pilot.app.screen, AnswerScreen) and screen.page.dialogue.running:
         await pilot.pause(0.05)
     while running := [worker for worker in pilot.app.workers if not worker.is_finished]:
         with suppress(WorkerCancelled):

@@ -155,7 +155,7 @@ class Navigation:
     async def ask(self) -> None:
         """Open the answers from anywhere; beside an answer, begin a new question."""
         if self.answers is not None and self._app.screen is self.answers:
-            self.answers.begin_question()
+            self.answers.page.begin_question()
         else:
             await self.open_answers()
 
@@ -178,13 +178,13 @@ class Navigation:
             self._app.install_screen(self.answers, "answers")
         query = self.search.query_line.typed
         await self._app.push_screen(self.answers)
-        self.answers.take(query)
+        self.answers.page.take(query)
         return True
 
     def query_changed(self) -> None:
         """Bring along the query as it is now, where it became the next question just before."""
         if self.answers is not None and self.answers in self._app.screen_stack:
-            self.answers.take(self.search.query_line.typed)
+            self.answers.page.take(self.search.query_line.typed)
 
     # --- transcripts ---
 

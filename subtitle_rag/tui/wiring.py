@@ -109,7 +109,7 @@ class AppWiring:
         self.navigation.show_saved()
         self._port.refresh_keys()
         if self.navigation.answers:
-            self.navigation.answers.counts = message.counts
+            self.navigation.answers.page.counts = message.counts
         if library := self.navigation.library:
             library.counts = message.counts
         elif self._address or (message.counts.videos == 0 and self._port.job is None):
@@ -209,14 +209,14 @@ class AppWiring:
         self.jobs.halt()
         self.background.halt()
         if self.navigation.answers:
-            self.navigation.answers.dialogue.halt()
+            self.navigation.answers.page.dialogue.halt()
 
     def wait(self, job_s: float, answer_s: float) -> None:
         """After `halt`: wait at most this long for a job and for an answer, and carry out pending removals."""
         self.jobs.wait(job_s)
         self.background.wait()
         if self.navigation.answers:
-            self.navigation.answers.dialogue.wait(answer_s)
+            self.navigation.answers.page.dialogue.wait(answer_s)
         self.removals.finish()
         if self.opening.ready and self._runtime.settings.search.remember:
             store_last_position(self._runtime.library, self._last_position)

@@ -60,7 +60,12 @@ async def ask(pilot: AppPilot, screen: AnswerScreen, question: str = "") -> None
     screen.question.insert_text_at_cursor(question)
     await pilot.press("enter")
     await until(
-        pilot, lambda: screen.dialogue.turns and not screen.dialogue.running and screen.dialogue.next_question is None
+        pilot,
+        lambda: (
+            screen.page.dialogue.turns
+            and not screen.page.dialogue.running
+            and screen.page.dialogue.next_question is None
+        ),
     )
     await settle(pilot)
 

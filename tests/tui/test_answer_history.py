@@ -46,7 +46,7 @@ class TestHistory:
         ollama.answer(ANSWER, "치킨입니다 [1].")
         async with asking(make()) as (pilot, screen):
             await ask(pilot, screen)
-            at = screen.dialogue.turns[0].citations[0].at_ms
+            at = screen.page.dialogue.turns[0].citations[0].at_ms
             await pilot.press("f3")
             await ask(pilot, screen, "소스 치킨")
             history = await self.listed(pilot)
@@ -119,7 +119,7 @@ class TestBesideTheRest:
             assert answer.messages[-1]["content"] == "소스 치킨"
             assert stage(app, "contexts").state == "paused"
             answering.release()
-            await until(pilot, lambda: not screen.dialogue.running)
+            await until(pilot, lambda: not screen.page.dialogue.running)
             await until(pilot, lambda: stage(app, "contexts").state == "done")
             assert len(ollama.asked("chat")) > 10
 
@@ -170,8 +170,8 @@ class TestPictures:
             screen = await opened(pilot)
             await pilot.press("enter")
             await until(pilot, hold.arrived.is_set)
-            await until(pilot, lambda: screen.dialogue.turns[0].request)
-            turn = screen.dialogue.turns[0]
+            await until(pilot, lambda: screen.page.dialogue.turns[0].request)
+            turn = screen.page.dialogue.turns[0]
             turn.request, turn.request_s = AnswerRequest(12_400, 500, attempt=2), 72.4
             screen.pane.draw_answers()
             await settle(pilot)

@@ -63,16 +63,16 @@ class TestAsking:
             await ask(pilot, screen)
             assert len(rows(screen)) == 7
             await pilot.press("ctrl+k")
-            await until(pilot, lambda: not screen.dialogue.running)
+            await until(pilot, lambda: not screen.page.dialogue.running)
             assert "whole they may have" in said(screen)
             ollama.add(Model(MODEL, "of its own", context_length=262_144))  # what is learnt goes with the digest
             monkeypatch.setattr(planning, "free_memory", lambda: 10**12)
             await pilot.press("ctrl+k")
-            await until(pilot, lambda: not screen.dialogue.running)
+            await until(pilot, lambda: not screen.page.dialogue.running)
             assert "From all captions of" in said(screen)
             assert len(rows(screen)) > 7
             await pilot.press("ctrl+k")
-            await until(pilot, lambda: not screen.dialogue.running)
+            await until(pilot, lambda: not screen.page.dialogue.running)
             assert len(rows(screen)) <= 7
 
     @pytest.mark.campaign(part="app")
@@ -80,15 +80,15 @@ class TestAsking:
         ollama.answer(Turn("".join(f"배추는 {n} " for n in range(400)) + "[1].", pace=0.03))
         async with asking(make(show_times=False)) as (pilot, screen):
             await pilot.press("enter")
-            await until(pilot, lambda: screen.dialogue.turns[0].text)
+            await until(pilot, lambda: screen.page.dialogue.turns[0].text)
             assert said(screen).endswith(" …")
             assert screen.question.placeholder.startswith("Ask further")
             await until(pilot, lambda: "answering…" in drawn_by(pilot.app))
             assert len(rows(screen)) == 7
             assert screen.question.typed == ""
-            short = len(screen.dialogue.turns[0].text)
-            await until(pilot, lambda: len(screen.dialogue.turns[0].text) > short)
-            assert screen.dialogue.running
+            short = len(screen.page.dialogue.turns[0].text)
+            await until(pilot, lambda: len(screen.page.dialogue.turns[0].text) > short)
+            assert screen.page.dialogue.running
 
     @pytest.mark.campaign(part="app")
     async def test_what_is_wrong_with_a_citation_is_told_by_sign_and_words(
@@ -120,7 +120,7 @@ class TestAsking:
             assert "❯ 소금은?\n소금입니다 [2]" in said(screen)
             screen.question.value = "소스 치킨"
             await pilot.press("f3")
-            await until(pilot, lambda: len(ollama.asked("chat")) == 3 and not screen.dialogue.running)
+            await until(pilot, lambda: len(ollama.asked("chat")) == 3 and not screen.page.dialogue.running)
             assert len(ollama.asked("chat")[2].messages) == 2
             assert QUESTION not in said(screen)
             assert ids(screen) != before
@@ -138,7 +138,7 @@ class TestAsking:
             assert "reading…" in drawn_by(pilot.app)
             assert screen.question.typed == QUESTION
             await pilot.press("escape")
-            await until(pilot, lambda: not screen.dialogue.running)
+            await until(pilot, lambda: not screen.page.dialogue.running)
             assert "Stopped" in said(screen)
 
     @pytest.mark.campaign(part="app")
@@ -151,8 +151,8 @@ class TestAsking:
         async with asking(make("ko"), size=(width, 40)) as (pilot, screen):
             await pilot.press("enter")
             await until(pilot, hold.arrived.is_set)
-            await until(pilot, lambda: screen.dialogue.turns[-1].request)
-            turn = screen.dialogue.turns[-1]
+            await until(pilot, lambda: screen.page.dialogue.turns[-1].request)
+            turn = screen.page.dialogue.turns[-1]
             assert turn.request is not None
             before = said(screen)
             assert (
@@ -161,7 +161,7 @@ class TestAsking:
             await until(pilot, lambda: said(screen) != before)
             assert "읽는 중 · 0:01/약" in said(screen)
             hold.release()
-            await until(pilot, lambda: not screen.dialogue.running)
+            await until(pilot, lambda: not screen.page.dialogue.running)
             assert "읽는 중" not in said(screen)
 
     @pytest.mark.campaign(part="app")
@@ -175,8 +175,8 @@ class TestAsking:
             await until(pilot, hold.arrived.is_set)
             screen.question.value = "소금은"
             hold.release()
-            await until(pilot, lambda: not screen.dialogue.running)
-            assert screen.dialogue.turns[0].text == ANSWER
+            await until(pilot, lambda: not screen.page.dialogue.running)
+            assert screen.page.dialogue.turns[0].text == ANSWER
             assert screen.question.typed == "소금은"
 
     @pytest.mark.campaign(part="app")
@@ -228,10 +228,10 @@ class TestManyVideos:
     ) -> None:
         async with asking(make(), "김치에 소금을 넣어?") as (pilot, screen):
             await pilot.press("ctrl+n")
-            assert [screen.dialogue.over] == ["videos"]
+            assert [screen.page.dialogue.over] == ["videos"]
             assert "For each video, then from all answers. Ctrl+N: for each month." in toasts(pilot.app)[-1]
             await ask(pilot, screen)
-            (turn,) = screen.dialogue.turns
+            (turn,) = screen.page.dialogue.turns
             assert turn.evidence
             groups = turn.evidence.groups
             assert groups > 1
@@ -239,9 +239,9 @@ class TestManyVideos:
             assert said(screen).count("■") == groups + 1
             assert screen.question.typed == ""
             await pilot.press("ctrl+n")
-            assert [screen.dialogue.over, screen.dialogue.turns] == ["months", []]
+            assert [screen.page.dialogue.over, screen.page.dialogue.turns] == ["months", []]
             await pilot.press("ctrl+n")
-            assert [screen.dialogue.over] == [None]
+            assert [screen.page.dialogue.over] == [None]
             assert "From the best scenes." in toasts(pilot.app)[-1]
 
     @pytest.mark.campaign(part="app")
@@ -253,8 +253,8 @@ class TestManyVideos:
             await pilot.press("ctrl+n", "enter")
             await until(pilot, lambda: said(screen).count("■") == 2)
             await pilot.press("escape")
-            await until(pilot, lambda: not screen.dialogue.running)
-            (turn,) = screen.dialogue.turns
+            await until(pilot, lambda: not screen.page.dialogue.running)
+            (turn,) = screen.page.dialogue.turns
             assert turn.answer
             assert turn.answer.ending == "stopped"
             assert "소금을 넣어요 [1]" in said(screen)
@@ -280,8 +280,8 @@ class TestEnteringHangul:
             await pilot.press("기")
             assert screen.question.typed == "김장 배추 몇 포기"
             await pilot.press("enter")
-            await until(pilot, lambda: not screen.dialogue.running and screen.dialogue.next_question is None)
-            assert [turn.question for turn in screen.dialogue.turns] == ["김장 배추 몇 포기"]
+            await until(pilot, lambda: not screen.page.dialogue.running and screen.page.dialogue.next_question is None)
+            assert [turn.question for turn in screen.page.dialogue.turns] == ["김장 배추 몇 포기"]
             assert ollama.asked("chat")[-1].messages[-1]["content"] == "김장 배추 몇 포기"
             assert "김장 배추 몇 포\n" not in said(screen)
             assert screen.question.typed == ""
@@ -295,7 +295,7 @@ class TestEnteringHangul:
             await until(pilot, hold.arrived.is_set)
             await pilot.press("enter")
             hold.release()
-            await until(pilot, lambda: not screen.dialogue.running)
+            await until(pilot, lambda: not screen.page.dialogue.running)
             await pilot.press("enter")
             assert len(ollama.asked("chat")) == 1
             assert not outside.played
@@ -306,13 +306,13 @@ class TestEnteringHangul:
         ollama.answer(Turn("".join(f"배추는 {n} " for n in range(60)) + "[1].", pace=0.05), "소금입니다 [1].")
         async with asking(make()) as (pilot, screen):
             await pilot.press("enter")
-            await until(pilot, lambda: screen.dialogue.turns[0].text)
+            await until(pilot, lambda: screen.page.dialogue.turns[0].text)
             await pilot.press(*"소금은", "enter")
             await until(pilot, lambda: "when this answer ends" in hint(screen))
-            await until(pilot, lambda: len(screen.dialogue.turns) == 2 and not screen.dialogue.running)
-            assert screen.dialogue.turns[0].answer
-            assert screen.dialogue.turns[0].answer.ending == "whole"
-            assert screen.dialogue.turns[1].question == "소금은"
+            await until(pilot, lambda: len(screen.page.dialogue.turns) == 2 and not screen.page.dialogue.running)
+            assert screen.page.dialogue.turns[0].answer
+            assert screen.page.dialogue.turns[0].answer.ending == "whole"
+            assert screen.page.dialogue.turns[1].question == "소금은"
 
 
 class TestJumping:
@@ -328,7 +328,7 @@ class TestJumping:
             assert copied.startswith(f"{QUESTION}\n\n배추는 40포기입니다 [1]. 소금은 99바가지입니다 [2]?.")
             assert toasts(pilot.app)[-1] == "Answer copied, with what it cites."
             await press(pilot, "down", "enter")
-            citations = screen.dialogue.turns[0].citations
+            citations = screen.page.dialogue.turns[0].citations
             assert [played["at_ms"] for played in outside.played] == [citations[0].at_ms]
             await pilot.press("down")
             assert screen.sources.scene
@@ -343,7 +343,7 @@ class TestJumping:
         async with asking(make()) as (pilot, screen):
             await ask(pilot, screen)
             await press(pilot, "tab", "ㅓ", "j", "enter")
-            assert [played["at_ms"] for played in outside.played] == [screen.dialogue.turns[0].sources[2].at_ms]
+            assert [played["at_ms"] for played in outside.played] == [screen.page.dialogue.turns[0].sources[2].at_ms]
             await pilot.press("가")
             assert screen.question.has_focus
             assert screen.question.typed == "가"
@@ -361,7 +361,7 @@ class TestJumping:
             assert not outside.played
             await pilot.click("#said", offset=offset)
             await settle(pilot)
-            assert [played["at_ms"] for played in outside.played] == [screen.dialogue.turns[0].citations[0].at_ms]
+            assert [played["at_ms"] for played in outside.played] == [screen.page.dialogue.turns[0].citations[0].at_ms]
             await pilot.click("#scenes", offset=(10, 6))
             await settle(pilot)
             assert said_by_style(screen, "reverse") == []
@@ -377,9 +377,9 @@ class TestStopping:
         ollama.answer(Turn("".join(f"배추는 {n} " for n in range(200)), pace=0.03))
         async with asking(make()) as (pilot, screen):
             await pilot.press("enter")
-            await until(pilot, lambda: screen.dialogue.turns[0].text)
+            await until(pilot, lambda: screen.page.dialogue.turns[0].text)
             await pilot.press("escape")
-            await until(pilot, lambda: not screen.dialogue.running)
+            await until(pilot, lambda: not screen.page.dialogue.running)
             assert "Stopped; what had come by then stays." in said(screen)
             assert "배추는 0 배추는" in said(screen)
             assert runtime.library.answers.latest()[0].ending == "stopped"
@@ -418,7 +418,7 @@ class TestWithoutModel:
             assert screen.question.typed == QUESTION
             screen.question.value = ""
             await press(pilot, "down", "enter")
-            assert [played["at_ms"] for played in outside.played] == [screen.dialogue.turns[0].sources[1].at_ms]
+            assert [played["at_ms"] for played in outside.played] == [screen.page.dialogue.turns[0].sources[1].at_ms]
 
     @pytest.mark.campaign(part="app")
     async def test_once_there_is_one_the_same_question_is_answered(self, make: MakeApp, ollama: StandIn) -> None:
@@ -478,8 +478,8 @@ class TestLoops:
             assert said(screen).count("카라리스") == 1
             assert len(ollama.asked("chat")) == 1
             await pilot.press("f7")
-            await until(pilot, lambda: not screen.dialogue.running)
-            assert [turn.text for turn in screen.dialogue.turns] == ["소금입니다 [1]."]
+            await until(pilot, lambda: not screen.page.dialogue.running)
+            assert [turn.text for turn in screen.page.dialogue.turns] == ["소금입니다 [1]."]
             await pilot.press("f7")
             assert "Only an answer that repeats itself" in hint(screen)
             assert len(ollama.asked("chat")) == 2

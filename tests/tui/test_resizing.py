@@ -173,12 +173,12 @@ class TestAnswers:
                 chosen = screen.sources.scene
                 async for _app in through(pilot):
                     assert isinstance(app.screen, AnswerScreen)
-                    assert screen.dialogue.running
+                    assert screen.page.dialogue.running
                     assert screen.question.value == QUESTION
                     assert screen.sources.scene == chosen
                     assert QUESTION[:8] in drawn_by(app), app.size
                 hold.release()
-                await until(pilot, lambda: not screen.dialogue.running)
+                await until(pilot, lambda: not screen.page.dialogue.running)
                 await settle(pilot)
                 assert "배추는 40포기입니다 [1]." in said(screen)
                 assert replace(chosen, at_ms=0) == replace(screen.sources.scene, at_ms=0)  # type: ignore[type-var]

@@ -72,7 +72,7 @@ async def test_the_pages_of_an_empty_library_say_so(unindexed: Runtime) -> None:
         assert isinstance(screen, AnswerScreen)
         assert "The library is empty." in drawn_by(app)
         await press(pilot, *"why", "enter")
-        assert str(screen.query_bar.border_subtitle) == "! The library is empty."
-        assert screen.dialogue.turns == []
+        assert str(screen.page.query_bar.border_subtitle) == "! The library is empty."
+        assert screen.page.dialogue.turns == []
         await press(pilot, "escape", "escape", "escape", "ctrl+f")
         assert "The library is empty." in drawn_by(app)

@@ -140,6 +140,7 @@ class AnswerPane(PreviewPane):
         """Show a conversation about a library of this size; None while it opens."""
         self._turns, self._counts = turns, counts
         self._draw_sources()
+        self.set_class(not self.listed_turn.sources, "-bare")
         self.draw_answers(to_end=to_end)
 
     def draw_answers(self, *, to_end: bool = False) -> None:

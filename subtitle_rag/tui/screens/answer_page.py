@@ -1,0 +1,235 @@
+"""The question, and the conversation with its scenes.
+
+Enter has the rule of the search: an input method may deliver its last syllable after Enter. So the question stays in
+the field until the first word of its answer is there. If the field has another text by then, another Enter asks that in
+the place of the first question.
+"""
+
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.reactive import var
+from textual.widgets import Input
+
+from subtitle_rag.domain import UsageError
+from subtitle_rag.i18n import _, n_
+from subtitle_rag.tui.controllers import Dialogue
+from subtitle_rag.tui.keys import key
+from subtitle_rag.tui.messages import AddressPasted, AnswerEnded, AnswerGrew, EvidenceFound, PromptSent
+from subtitle_rag.tui.state import QuestionTurn
+from subtitle_rag.tui.text import next_way_sentence, question_placeholder
+from subtitle_rag.tui.widgets import AnswerPane, QueryBar
+
+if TYPE_CHECKING:
+    from subtitle_rag.library import Counts
+    from subtitle_rag.retrieval.search.scenes import Scene
+    from subtitle_rag.tui.controllers import AppContext
+
+
+READING_TICK_S = 1.0
+
+
+class AnswerPage(Vertical):
+    counts: var["Counts | None"] = var(None, init=False)
+    """The library's size; None while it opens."""
+    has_turns: var[bool] = var(False)
+
+    def __init__(self, context: "AppContext", pane: AnswerPane, counts: "Counts | None") -> None:
+        super().__init__(id="conversation")
+        self.context = context
+        self.pane = pane
+        self.question = pane.field
+        self.query_bar = QueryBar(self.question)
+        self.dialogue = Dialogue(context.runtime, context.context_pause, self.post_message)
+        self._search_query = ""
+        """The last query that came from the search screen."""
+        self.set_reactive(AnswerPage.counts, counts)
+
+    def compose(self) -> ComposeResult:
+        yield self.query_bar
+        yield self.pane
+
+    def on_mount(self) -> None:
+        self._draw()
+        self.set_interval(READING_TICK_S, self._show_reading_time)
+
+    def take(self, query: str) -> None:
+        """Take a new query of the search screen as the next question."""
+        if query and query != self._search_query and not self.dialogue.running:
+            self._search_query = query
+            self.dialogue.restart()
+            self._show_restart()
+            self.question.replace_value(query)
+            self.question.select_all()  # typing replaces it
+
+    # --- asking ---
+
+    @on(Input.Changed, "#question")
+    def _question_changed(self) -> None:
+        self.query_bar.set_hint("")
+
+    @on(AddressPasted)
+    def _address_pasted(self, message: AddressPasted) -> None:
+        message.stop()
+        self.question.put(message.address)
+
+    def enter(self) -> "Scene | None":
+        """Return the chosen scene; without one, ask the question in the field."""
+        text = self.question.typed
+        if not self.question.has_focus or (not text and self.pane.has_choice):
+            return self.pane.find_scene()
+        if not text:
+            self.query_bar.set_hint(_("Type a question first."))
+        elif not self.dialogue.running:
+            self._ask(text)
+        elif text != self.dialogue.turns[-1].question and self.dialogue.ask_next(text):
+            hint = _("Will be asked when this answer ends; {key} stops it.")
+            self.query_bar.set_hint(hint.format(key=key("screen.back")))
+        return None
+
+    def _ask(self, text: str) -> None:
+        if self.counts is not None and not self.counts.videos:
+            self.query_bar.set_hint(_("The library is empty."))
+            return
+        try:
+            self.dialogue.ask(text)
+        except UsageError as error:
+            self.query_bar.set_hint(error.message)
+            return
+        # a syllable that an input method commits after Enter belongs to this question and must not replace it
+        self.question.cursor_position = len(self.question.value)
+        self._show_new_answer()
+
+    def _show_new_answer(self) -> None:
+        self.query_bar.set_hint("")
+        self.pane.uncover()
+        self.pane.reset()
+        self._draw(to_end=True)
+
+    def begin_question(self) -> None:
+        """Ask the typed question about other scenes, or make room for a new question."""
+        if self.can_restart():
+            self.dialogue.restart()
+            self._show_restart()
+            if self.question.typed:
+                self._ask(self.question.typed)
+
+    def ask_again(self) -> None:
+        """Ask the last question once more with another seed, if its answer was a loop."""
+        if self.dialogue.ask_again():
+            self._show_new_answer()
+        else:
+            self.query_bar.set_hint(_("Only an answer that repeats itself is asked for once more."))
+
+    def ask_whole(self) -> None:
+        """Ask the typed or the last question of all captions, or of the best scenes after an answer from all."""
+        question = self.question.typed or (self.dialogue.turns[-1].question if self.dialogue.turns else "")
+        if not question:
+            self.query_bar.set_hint(_("Type a question first."))
+        elif self.can_restart():
+            self.dialogue.restart(whole=not self.dialogue.read_whole)
+            self._show_restart()
+            self._ask(question)
+
+    def ask_over(self) -> None:
+        """Have the next questions answered for each video, then for each month, then from the best scenes again."""
+        if self.can_restart():
+            self.dialogue.restart(over=self.dialogue.next_over)
+            self._show_restart()
+            self.app.notify(next_way_sentence(self.dialogue.over), markup=False)
+
+    def can_restart(self) -> bool:
+        """Return whether no answer is under way. If one is, say so."""
+        if self.dialogue.running:
+            hint = _("Wait for the end of this answer, or stop it with {key}.")
+            self.query_bar.set_hint(hint.format(key=key("screen.back")))
+        return not self.dialogue.running
+
+    def stop(self) -> bool:
+        """Stop the answer that is under way. False without one, and while one is stopping."""
+        if not self.dialogue.running or self.dialogue.stopping:
+            return False
+        self.dialogue.stop()
+        self._draw_counter()
+        return True
+
+    # --- answers ---
+
+    @on(EvidenceFound)
+    @on(PromptSent)
+    @on(AnswerGrew)
+    def _answer_changed(self, message: EvidenceFound | PromptSent | AnswerGrew) -> None:
+        is_stage = self.dialogue.answer_changed(message)
+        if message.turn not in self.dialogue.turns:
+            return
+        if not is_stage:
+            self.pane.draw_answers()
+            return
+        self._clear(message.turn)
+        self._draw()
+
+    def _show_reading_time(self) -> None:
+        if self.dialogue.count_reading():
+            self.pane.draw_answers()
+
+    @on(AnswerEnded)
+    def _answer_ended(self, message: AnswerEnded) -> None:
+        next_question = self.dialogue.answer_ended(message)
+        if message.turn not in self.dialogue.turns:
+            return
+        self._clear(message.turn)
+        self._draw()
+        if next_question is not None:
+            self._ask(next_question)
+
+    def _clear(self, turn: QuestionTurn) -> None:
+        """Make room for the next question once the answer has text, unless it is in the field already."""
+        if turn.text and self.question.typed == turn.question:
+            self.question.value = ""
+
+    def open(self, turn: QuestionTurn) -> None:
+        """Show an answer of the history; the next question begins a new conversation."""
+        self.dialogue.restart([turn])
+        self._show_restart()
+
+    def _show_restart(self) -> None:
+        self.pane.uncover()
+        self.pane.reset()
+        self._draw()
+        self.question.focus()
+
+    # --- drawing ---
+
+    def watch_counts(self) -> None:
+        if self.is_mounted and not self.dialogue.turns:
+            self._draw()
+
+    def _draw(self, *, to_end: bool = False) -> None:
+        follows = self.dialogue.follows
+        self.query_bar.set_prompt("↳" if follows else "❯")
+        further = _("Ask further about these scenes, or {key} for a new question").format(key=key("app.ask"))
+        self.question.placeholder = further if follows else question_placeholder(self.dialogue.over)
+        self._draw_counter()
+        self.has_turns = bool(self.dialogue.turns)
+        self.pane.show(self.dialogue.turns, self.counts, to_end=to_end)
+
+    def _draw_counter(self) -> None:
+        self.query_bar.counter.say(_state(self.dialogue, show_times=self.context.show_times))
+
+
+def _state(dialogue: Dialogue, *, show_times: bool) -> str:
+    """Return the stage of the current answer, or the number of its scenes."""
+    if not dialogue.turns:
+        return ""
+    turn = dialogue.turns[-1]
+    if dialogue.stopping:
+        return _("stopping…")
+    if dialogue.running:
+        return _("answering…") if turn.text else _("reading…") if turn.evidence else _("searching…")
+    count = len(turn.sources)
+    text = n_("{n} scene", "{n} scenes", count)
+    if show_times and turn.answer and "answer" in turn.answer.took_ms:
+        text += f" {turn.answer.took_ms['answer'] / 1000:.1f}s"
+    return text
