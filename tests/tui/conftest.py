@@ -304,7 +304,7 @@ def titles(app: SubtitleApp) -> list[str]:
 
 def row_cells(table: RowTable[Any], at: int) -> list[str]:
     """The uncut cells of a row, of the visible columns."""
-    value = table._values[table._keys[at]]
+    value = table.values[at]
     return [clean(table.columns[name].text(value)) for name in table._widths]
 
 

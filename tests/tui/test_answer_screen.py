@@ -331,11 +331,11 @@ class TestJumping:
             citations = screen.page.dialogue.turns[0].citations
             assert [played["at_ms"] for played in outside.played] == [citations[0].at_ms]
             await pilot.press("down")
-            assert screen.sources.scene
-            assert screen.sources.scene.at_ms == citations[1].at_ms
+            assert screen.sources.value
+            assert screen.sources.value.at_ms == citations[1].at_ms
             assert screen.sources.cursor == 1
             await press(pilot, "ctrl+y")
-            assert outside.copied[1:] == [screen.sources.scene.jump_url]
+            assert outside.copied[1:] == [screen.sources.value.jump_url]
 
     @pytest.mark.campaign(part="app")
     async def test_a_scene_of_the_list_is_jumped_to(self, make: MakeApp, ollama: StandIn, outside: Outside) -> None:

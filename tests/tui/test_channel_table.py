@@ -207,9 +207,9 @@ class TestNarrowing:
             assert line.value == f'영상:"{chosen.video.title}" '
             assert line.has_focus
             await pilot.press(*"달리기")
-            await until(pilot, lambda: app.search_screen.results.text and app.search_screen.scenes.scene)
+            await until(pilot, lambda: app.search_screen.results.text and app.search_screen.scenes.value)
             assert app.search_screen.results.text == f'영상:"{chosen.video.title}" 달리기'
-            scene = app.search_screen.scenes.scene
+            scene = app.search_screen.scenes.value
             assert scene
             assert scene.video.id == chosen.video.id
 

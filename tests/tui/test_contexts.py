@@ -111,12 +111,12 @@ class TestWriting:
             await until(pilot, hold.arrived.is_set)
             await pilot.press("down")
             await settle(pilot)  # the answer that was on its way is there
-            chosen = app.search_screen.scenes.scene
+            chosen = app.search_screen.scenes.value
             assert chosen
             hold.release()
             await idle(pilot)
             await until(pilot, lambda: app.search_screen.query_one("#context").display)
-            now = app.search_screen.scenes.scene
+            now = app.search_screen.scenes.value
             assert now
             assert now.id == chosen.id
             assert shown(app, "#written").startswith("Context  ")

@@ -81,8 +81,8 @@ class TestPreview:
             screen.scenes.fill([replace(one, context="새 문맥") for one in plain], plain[1].id)
             assert screen.scenes.rows[plain[1].id] is drawn
             assert screen.scenes.cursor == 1
-            assert screen.scenes.scene
-            assert screen.scenes.scene.context == "새 문맥"
+            assert screen.scenes.value
+            assert screen.scenes.value.context == "새 문맥"
 
     @pytest.mark.campaign(part="app")
     def test_picture(self, app_of: MakeApp, snap_compare: Any) -> None:

@@ -110,7 +110,7 @@ async def test_a_scene_is_marked_edited_listed_and_removed(
     async with running(app_of(), "소스", size=(120, 40)) as (app, pilot):
         await press(pilot, "ctrl+a")
         [added] = unmarked.library.marks.all()
-        assert added.line in app.search_screen.scenes.scene.text  # type: ignore[union-attr]
+        assert added.line in app.search_screen.scenes.value.text  # type: ignore[union-attr]
         assert "✦" in byline(app)
         assert "Ctrl+A again adds a note and a tag." in toasts(app)[-1]
 

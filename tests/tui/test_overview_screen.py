@@ -43,7 +43,7 @@ async def test_a_result_s_video_opens_and_its_rows_play_their_second(app_of: Mak
         await pilot.press("ctrl+f12")
         assert toasts(app) == ["No video is chosen yet."]
         screen = await open_of_video(pilot)
-        found = app.search_screen.scenes.scene
+        found = app.search_screen.scenes.value
         assert found
         assert found.video.title in text(screen, "#overview-title")
         assert not screen.query_one("#overview-summary").display, "no model has written one"

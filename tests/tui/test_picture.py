@@ -61,9 +61,9 @@ async def test_the_scene_has_its_picture_and_another_video_none(app_of: MakeApp,
     async with running(app_of(), "소스에 찍어 먹는 치킨", size=(160, 48)) as (app, pilot):
         await until(pilot, lambda: drawn(pilot) > 50)
         scenes = app.search_screen.scenes
-        assert scenes.scene
-        assert scenes.scene.video.id == VIDEO
-        while scenes.scene and scenes.scene.video.id == VIDEO:
+        assert scenes.value
+        assert scenes.value.video.id == VIDEO
+        while scenes.value and scenes.value.video.id == VIDEO:
             await pilot.press("down")
         await settle(pilot)
         shown = app.search_screen.query_one("#picture")

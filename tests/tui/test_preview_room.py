@@ -65,9 +65,9 @@ async def test_where_there_is_no_room_a_key_opens_it_over_the_list(app_of: MakeA
         await pilot.press("down")  # the highlight moves under it
         await settle(pilot)
         assert screen.scenes.cursor == 1
-        assert screen.scenes.scene
-        assert screen.scenes.scene.jump_url
-        assert screen.scenes.scene.jump_url in drawn_by(app)
+        assert screen.scenes.value
+        assert screen.scenes.value.jump_url
+        assert screen.scenes.value.jump_url in drawn_by(app)
         assert screen.query_line.has_focus
         for widget in (screen.preview.transcript, screen.query_line):  # the covered list is no stop
             await pilot.press("tab")

@@ -120,7 +120,7 @@ class TestTheSlowerOlderAnswer:
             await until(pilot, lambda: app.search_screen.results.text == "치킨 소스")
             gates["치킨"].set()
             await settle(pilot)
-            assert (app.search_screen.results.text, app.search_screen.scenes.scene) == ("치킨 소스", scene(5))
+            assert (app.search_screen.results.text, app.search_screen.scenes.value) == ("치킨 소스", scene(5))
 
     @pytest.mark.campaign(part="app")
     async def test_of_what_surrounds_a_scene(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
@@ -129,9 +129,9 @@ class TestTheSlowerOlderAnswer:
             app.search_screen.query_line.insert_text_at_cursor("소스 찍어 먹는 치킨")
             await until(pilot, places.begun.is_set)
             scenes = app.search_screen.scenes
-            first = scenes.scene
+            first = scenes.value
             assert first
-            while scenes.scene and scenes.scene.video.id == first.video.id:  # what a person chose, another answer keeps
+            while scenes.value and scenes.value.video.id == first.video.id:  # what a person chose, another answer keeps
                 await pilot.press("down")
             preview = app.search_screen.preview
             await until(pilot, lambda: preview._around.matches is not None)
@@ -262,7 +262,7 @@ class TestScreensThatHaveGone:
             for each in (read, listed, probe):
                 await each.let(pilot)
             await typed(pilot, "치킨")
-            assert app.search_screen.scenes.scene == scene()
+            assert app.search_screen.scenes.value == scene()
             assert not app._notifications
 
     async def test_a_choice_of_channels_that_is_not_read_yet(
@@ -290,7 +290,7 @@ class TestScreensThatHaveGone:
             await pilot.press("enter", "d", "escape")
             assert app.screen is app.search_screen
             await listed.let(pilot)
-            assert app.search_screen.scenes.scene == scene()
+            assert app.search_screen.scenes.value == scene()
             assert not app._notifications
         assert runtime.library.saved_searches.all() == []
 
@@ -302,7 +302,7 @@ class TestScreensThatHaveGone:
             await pilot.press("enter", "down", "ctrl+y", "escape")
             assert app.screen is app.search_screen
             await read.let(pilot)
-            assert app.search_screen.scenes.scene == scene()
+            assert app.search_screen.scenes.value == scene()
             assert not app._notifications
 
     @pytest.mark.campaign(part="app")

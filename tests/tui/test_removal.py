@@ -76,7 +76,7 @@ class TestOneVideo:
         self, app_of: MakeApp, key: str, runtime: Runtime
     ) -> None:
         async with running(app_of(), "캠핑 텐트", size=(120, 40)) as (app, pilot):
-            found = [scene.video.id for scene in app.search_screen.scenes._scenes.values()]
+            found = [scene.video.id for scene in app.search_screen.scenes.values]
             screen = await open_library(pilot)
             before, chosen = titles(screen), screen.tables.videos.cursor_key
             assert chosen in found
@@ -88,11 +88,11 @@ class TestOneVideo:
             assert bar(app, "removal").startswith("Removed “")
             assert re.search(r"Ctrl\+Z restores it within [56]\d s$", bar(app, "removal"))
             await press(pilot, "f4")
-            left = [scene.video.id for scene in app.search_screen.scenes._scenes.values()]
+            left = [scene.video.id for scene in app.search_screen.scenes.values]
             assert left == [id for id in found if id != chosen]
             assert str(app.search_screen.page.query_bar.counter.content).startswith(f"{len(left)} scene")
             await press(pilot, "ctrl+z")
-            assert [scene.video.id for scene in app.search_screen.scenes._scenes.values()] == found
+            assert [scene.video.id for scene in app.search_screen.scenes.values] == found
             assert app.search_screen.page.counts
             assert app.search_screen.page.counts.videos == len(before)
             assert toasts(app)[-1].endswith("” was restored.")
@@ -106,7 +106,7 @@ class TestOneVideo:
             chosen = screen.tables.videos.cursor_key
             await pilot.press("d", "f4")
             await typed(pilot, "캠핑 텐트")
-            assert chosen not in {scene.video.id for scene in app.search_screen.scenes._scenes.values()}
+            assert chosen not in {scene.video.id for scene in app.search_screen.scenes.values}
 
     @pytest.mark.campaign(part="app")
     async def test_after_a_minute_it_has_left(self, filled: Runtime, soon: None) -> None:
@@ -126,13 +126,13 @@ class TestOneVideo:
         self, app_of: MakeApp, runtime: Runtime
     ) -> None:
         async with running(app_of(), "캠핑 텐트", size=(120, 40)) as (app, pilot):
-            found = list(app.search_screen.scenes._scenes)
-            hidden = next(iter(app.search_screen.scenes._scenes.values())).video
+            found = list(app.search_screen.scenes.values_by_key)
+            hidden = next(iter(app.search_screen.scenes.values)).video
             app.context.removals.hide(Removal.of(RemovalTarget(hidden.title, hidden.id), runtime.library))
-            assert list(app.search_screen.scenes._scenes) != found
+            assert list(app.search_screen.scenes.values_by_key) != found
             app.action_run("library.undo")
             await settle(pilot)
-            assert list(app.search_screen.scenes._scenes) == found
+            assert list(app.search_screen.scenes.values_by_key) == found
 
     async def test_several_come_back_one_by_one_the_newest_first(self, app_of: MakeApp) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):

@@ -83,13 +83,13 @@ class TestSearching:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
             await typed(pilot, CHICKEN)
             await press(pilot, *["down"] * 6)
-            chosen = app.search_screen.scenes.scene
+            chosen = app.search_screen.scenes.value
             assert chosen
             async for _app in through(pilot):
                 await settle(pilot)
                 screen = app.search_screen
                 assert screen.query_line.value == CHICKEN
-                assert screen.scenes.scene == chosen
+                assert screen.scenes.value == chosen
                 assert self.in_sight(app)
                 assert ("▶" in drawn_by(app)) is screen.preview.display is (app.size.width >= 100)
 
@@ -114,7 +114,7 @@ class TestSearching:
             await typed(pilot, CHICKEN)
             await press(pilot, "down", key)
             assert isinstance(app.screen, kind)
-            chosen = app.search_screen.scenes.scene
+            chosen = app.search_screen.scenes.value
             async for _app in through(pilot):
                 assert isinstance(app.screen, kind)
                 (page,) = app.screen.children
@@ -122,7 +122,7 @@ class TestSearching:
                 assert page.region.area
             await press(pilot, "escape")
             assert app.screen is app.search_screen
-            assert (app.search_screen.query_line.value, app.search_screen.scenes.scene) == (CHICKEN, chosen)
+            assert (app.search_screen.query_line.value, app.search_screen.scenes.value) == (CHICKEN, chosen)
             assert "▶" in drawn_by(app)
 
 
@@ -169,16 +169,16 @@ class TestAnswers:
                 screen = await opened(pilot)
                 await pilot.press("enter")
                 await until(pilot, hold.arrived.is_set)
-                await until(pilot, lambda: screen.sources.scene)
-                chosen = screen.sources.scene
+                await until(pilot, lambda: screen.sources.value)
+                chosen = screen.sources.value
                 async for _app in through(pilot):
                     assert isinstance(app.screen, AnswerScreen)
                     assert screen.page.dialogue.running
                     assert screen.question.value == QUESTION
-                    assert screen.sources.scene == chosen
+                    assert screen.sources.value == chosen
                     assert QUESTION[:8] in drawn_by(app), app.size
                 hold.release()
                 await until(pilot, lambda: not screen.page.dialogue.running)
                 await settle(pilot)
                 assert "배추는 40포기입니다 [1]." in said(screen)
-                assert replace(chosen, at_ms=0) == replace(screen.sources.scene, at_ms=0)  # type: ignore[type-var]
+                assert replace(chosen, at_ms=0) == replace(screen.sources.value, at_ms=0)  # type: ignore[type-var]

@@ -15,15 +15,15 @@ class Shown(App[None]):
         self.made: list[str] = []
 
     def compose(self) -> ComposeResult:
-        yield RowList("rows")
+        yield RowList[str]("rows")
 
     @property
-    def list(self) -> RowList:
+    def list(self) -> RowList[str]:
         return self.query_one(RowList)
 
     @on(RowList.Highlighted)
     def _highlighted(self) -> None:
-        self.told.append(f"at {self.list.cursor_id}")
+        self.told.append(f"at {self.list.cursor_key}")
 
     @on(RowList.RowClicked)
     def _clicked(self) -> None:
@@ -34,8 +34,8 @@ class Shown(App[None]):
         return Content(f"{id} 줄"), Content(f"{id} 아래")
 
 
-def ids(count: int) -> list[str]:
-    return [f"{number:03d}" for number in range(count)]
+def ids(count: int) -> dict[str, str]:
+    return {id: id for id in (f"{number:03d}" for number in range(count))}
 
 
 def lines(app: Shown) -> list[str]:
@@ -49,7 +49,7 @@ async def test_only_rows_that_are_seen_are_made() -> None:
         await pilot.pause()
         assert lines(app)[:4] == ["000 줄", "000 아래", "001 줄", "001 아래"]
         assert set(app.made) == set(ids(5))
-        assert list(app.list.rows) == ids(100)
+        assert list(app.list.rows) == list(ids(100))
 
 
 async def test_the_highlight_is_kept_in_sight_and_stops_at_the_ends() -> None:
@@ -60,12 +60,12 @@ async def test_the_highlight_is_kept_in_sight_and_stops_at_the_ends() -> None:
         await pilot.press("j")
         await pilot.press("end")
         await pilot.pause()
-        assert (app.list.cursor_id, lines(app)[-1]) == ("019", "019 아래")
+        assert (app.list.cursor_key, lines(app)[-1]) == ("019", "019 아래")
         await pilot.press("j", "ㅏ")
-        assert app.list.cursor_id == "018"
+        assert app.list.cursor_key == "018"
         await pilot.press("home", "k")
         await pilot.pause()
-        assert (app.list.cursor_id, lines(app)[0]) == ("000", "000 줄")
+        assert (app.list.cursor_key, lines(app)[0]) == ("000", "000 줄")
         assert app.told == ["at 001", "at 019", "at 018", "at 000"]
 
 
@@ -77,14 +77,14 @@ async def test_other_rows_leave_the_list_where_it_is_as_far_as_there_are_any() -
         await pilot.pause()
         seen = lines(app)
         assert (seen[0], seen[-1]) == ("005 줄", "009 아래")
-        app.list.put([f"b{id}" for id in ids(12)], app.row)
+        app.list.put({f"b{id}": f"b{id}" for id in ids(12)}, app.row)
         await pilot.pause()
-        assert (app.list.cursor_id, lines(app)) == ("b009", [f"b{line}" for line in seen])
+        assert (app.list.cursor_key, lines(app)) == ("b009", [f"b{line}" for line in seen])
         app.list.put(ids(3), app.row)
         await pilot.pause()
-        assert (app.list.cursor_id, lines(app)[0], lines(app)[6:]) == ("002", "000 줄", [""] * 4)
-        app.list.put([], app.row)
-        assert (app.list.cursor_id, app.list.row_count, set(lines(app))) == (None, 0, {""})
+        assert (app.list.cursor_key, lines(app)[0], lines(app)[6:]) == ("002", "000 줄", [""] * 4)
+        app.list.put({}, app.row)
+        assert (app.list.cursor_key, app.list.row_count, set(lines(app))) == ("", 0, {""})
         app.list.move(1)
         assert app.list.cursor is None
 
@@ -106,7 +106,7 @@ async def test_a_click_chooses_and_says_so_and_below_the_rows_nothing_is() -> No
         await pilot.click(RowList, offset=(2, 3))
         await pilot.click(RowList, offset=(2, 8))
         await pilot.pause()
-        assert (app.list.cursor_id, app.told) == ("001", ["at 001", "clicked"])
+        assert (app.list.cursor_key, app.told) == ("001", ["at 001", "clicked"])
         plain = app.list.render_line(4)
         await pilot.hover(RowList, offset=(2, 5))
         assert app.list.hovered == 2
@@ -131,7 +131,7 @@ async def test_a_click_chooses_and_says_so_and_below_the_rows_nothing_is() -> No
 async def test_a_long_line_ends_in_an_ellipsis_within_its_cells(said: str, drawn: str) -> None:
     app = Shown()
     async with app.run_test(size=(10, 4)) as pilot:
-        app.list.put(["one"], lambda _id: (Content.assemble((said[:3], "bold"), (said[3:], "red")), Content("")))
+        app.list.put({"one": "one"}, lambda _id: (Content.assemble((said[:3], "bold"), (said[3:], "red")), Content("")))
         await pilot.pause()
         strip = app.list.render_line(0)
         assert (strip.text.rstrip(), strip.cell_length) == (drawn, 10)

@@ -50,7 +50,7 @@ def test_an_empty_field_goes_to_the_last_position() -> None:
 async def test_the_app_opens_with_the_search_and_scene_of_before(app_of: MakeApp, forgetful: Runtime) -> None:
     async with running(app_of(), "치킨", size=(80, 24)) as (app, pilot):
         await press(pilot, "down", "down")
-        chosen = app.search_screen.scenes.cursor_id
+        chosen = app.search_screen.scenes.cursor_key
         assert app.search_screen.scenes.cursor == 2
         app.exit()
     app.wait_for_threads(5)
@@ -59,7 +59,7 @@ async def test_the_app_opens_with_the_search_and_scene_of_before(app_of: MakeApp
     async with running(app_of(), size=(80, 24)) as (app, pilot):
         search = app.search_screen
         assert search.query_line.typed == "치킨"
-        assert search.scenes.cursor_id == chosen
+        assert search.scenes.cursor_key == chosen
         assert search.query_line.selected_text == "치킨"  # typing begins another search
         await pilot.press("소")
         assert search.query_line.typed == "소"
@@ -80,11 +80,11 @@ async def test_alt_with_arrows_returns_to_the_scene_of_a_search(app_of: MakeApp)
         search = app.search_screen
         await typed(pilot, "치킨")
         await pilot.press("down")
-        chosen = search.scenes.cursor_id
+        chosen = search.scenes.cursor_key
         await pilot.press("escape")
         await typed(pilot, "국수")
         await press(pilot, "alt+left")
         assert search.query_line.typed == "치킨"
-        assert search.scenes.cursor_id == chosen
+        assert search.scenes.cursor_key == chosen
         await press(pilot, "alt+right")
         assert search.query_line.typed == "국수"

@@ -41,12 +41,12 @@ class TestTyping:
             screen = app.search_screen
             assert screen.query_line.value == CHICKEN
             assert screen.query_line.has_focus
-            assert screen.scenes.scene
-            assert "치킨" in screen.scenes.scene.text
+            assert screen.scenes.value
+            assert "치킨" in screen.scenes.value.text
             assert "scenes" in shown(app, "#counter")
             assert "ms" in shown(app, "#counter")
             assert "▶" in transcript_text(app)
-            assert screen.scenes.scene.video.title in shown(app, "#about")
+            assert screen.scenes.value.video.title in shown(app, "#about")
 
     @pytest.mark.campaign(part="app")
     async def test_what_is_typed_while_the_library_opens_is_searched_then(
@@ -165,7 +165,7 @@ class TestTheEnterRule:
     ) -> None:
         async with running(app_of()) as (app, pilot):
             await press(pilot, "치", "enter")
-            assert app.search_screen.scenes.scene
+            assert app.search_screen.scenes.value
             await press(pilot, "킨", "enter")
             assert outside.played == []
             assert app.search_screen.results.text == "치킨"
@@ -228,7 +228,7 @@ class TestLateAnswers:
             gates["치"].set()
             await settle(pilot)
             assert app.search_screen.results.text == "치킨"
-            assert app.search_screen.scenes.scene == scene(2)
+            assert app.search_screen.scenes.value == scene(2)
 
 
 class TestTheList:

@@ -109,7 +109,7 @@ class TestOneQuery:
             await steps.let(pilot, 1)
             assert listed(app) == ["03", "01", "04", "02"]
             assert shown(app, "#counter").startswith("4 scenes +meaning …")
-            assert (app.search_screen.scenes.scene, app.search_screen.scenes.cursor) == (scenes([2])[0], 3)
+            assert (app.search_screen.scenes.value, app.search_screen.scenes.cursor) == (scenes([2])[0], 3)
             assert "제목 2" in shown(app, "#about")
             await steps.let(pilot, 2)
             assert listed(app) == ["04", "03", "02", "01"]
@@ -131,7 +131,7 @@ class TestOneQuery:
                 gate.set()
             await settle(pilot)
             assert [play["link"] for play in outside.played] == ["https://youtu.be/video-00001?t=61"]
-            assert app.search_screen.scenes.scene == scenes([1])[0]
+            assert app.search_screen.scenes.value == scenes([1])[0]
 
     @pytest.mark.campaign(part="app")
     async def test_the_list_stays_where_it_is_scrolled_to(self, app_of: MakeApp) -> None:
@@ -274,17 +274,17 @@ class TestRefinement:
                 await pilot.press("down")
             rows = app.search_screen.scenes
             line = 2 * (rows.cursor or 0) - rows.scroll_offset.y
-            chosen = rows.cursor_id
+            chosen = rows.cursor_key
 
             await pilot.press("ctrl+k")
             await refining.reached(pilot)
             assert "+reranked 16/150 …" in shown(app, "#counter")
-            assert (listed(app)[:2], rows.cursor, rows.cursor_id) == (["20", "15"], 1, chosen)
+            assert (listed(app)[:2], rows.cursor, rows.cursor_key) == (["20", "15"], 1, chosen)
             await pilot.press("down", *["down"] * 9)
-            chosen, line = rows.cursor_id, 2 * (rows.cursor or 0) - rows.scroll_offset.y
+            chosen, line = rows.cursor_key, 2 * (rows.cursor or 0) - rows.scroll_offset.y
             refining.end.set()
             await settle(pilot)
-            assert (rows.cursor_id, listed(app)[0]) == (chosen, "01")
+            assert (rows.cursor_key, listed(app)[0]) == (chosen, "01")
             assert 2 * (rows.cursor or 0) - rows.scroll_offset.y == line
             assert "…" not in shown(app, "#counter")
 

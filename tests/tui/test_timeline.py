@@ -205,7 +205,7 @@ class TestOnTheScreen:
     ) -> None:
         heated.settings = replace(heated.settings, search=replace(heated.settings.search, limit=1))
         async with running(app_of(), FEW, size=(120, 40)) as (app, _):
-            one = app.search_screen.scenes.scene
+            one = app.search_screen.scenes.value
             assert one
             assert app.search_screen.scenes.row_count == 1
             places = heated.searcher.mentions(parse_query("캠핑 video:캠핑"), CAMPING)
@@ -257,7 +257,7 @@ class TestOnTheScreen:
         asked = asked_places(runtime, monkeypatch)
         async with running(app_of(), "소스 찍어 먹는 치킨", size=(120, 40)) as (app, pilot):
             asked.clear()
-            passed = [one.video.id for one in app.search_screen.scenes._scenes.values()]
+            passed = [one.video.id for one in app.search_screen.scenes.values]
             assert len(set(passed)) > 2
             end = next(at for at in reversed(range(len(passed))) if passed[at] != passed[0])
             with monkeypatch.context() as passing:
@@ -314,7 +314,7 @@ class TestOnTheScreen:
                 at = timeline.Timeline(one.video.duration_ms or 0).cell(one.at_ms, width)
                 await pilot.click(TimelineBar, offset=(at, 2))
                 await settle(pilot)
-                assert screen.scenes.scene == one
+                assert screen.scenes.value == one
                 assert bar(app)[at] == CURRENT
             assert screen.query_line.has_focus
 
@@ -334,7 +334,7 @@ class TestOnTheScreen:
             seen = []
             for key in ("]", "]", "[", "[", "[", "down", "]"):
                 await pilot.press(key)
-                highlighted = app.search_screen.scenes.scene
+                highlighted = app.search_screen.scenes.value
                 assert highlighted
                 seen.append(highlighted.rank)
             assert seen == [4, 4, 1, 3, 3, 4, 4]
@@ -347,7 +347,7 @@ class TestOnTheScreen:
     ) -> None:
         async with running(app_of(), FEW, size=size) as (app, pilot):
             for _each in range(3):
-                one = app.search_screen.scenes.scene
+                one = app.search_screen.scenes.value
                 assert one
                 mark = next(row for row in drawn_by(app).split("\n") if "▶" in row)
                 assert dict(spoken(one.text, one.lines))[one.at_ms].split()[0] in mark
@@ -387,7 +387,7 @@ class TestOnTheScreen:
             async with asking(without_contexts(runtime, app_of, ollama)()) as (pilot, screen):
                 await ask(pilot, screen)
                 await settle(pilot)
-                one = screen.sources.scene
+                one = screen.sources.value
                 assert one
                 listed = screen.sources.of_video(one.video.id)
                 cited = screen.sources.cited(one.video.id)

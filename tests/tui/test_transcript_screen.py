@@ -21,7 +21,7 @@ def opened(app: SubtitleApp) -> TranscriptScreen:
 async def test_tab_reaches_the_lines_beside_the_list(app_of: MakeApp, outside: Outside) -> None:
     async with running(app_of(), "치킨 소스", size=(120, 40)) as (app, pilot):
         lines = app.search_screen.preview.transcript
-        video = app.search_screen.scenes.scene.video  # type: ignore[union-attr]
+        video = app.search_screen.scenes.value.video  # type: ignore[union-attr]
         await settle(pilot)
         await pilot.press("tab", "tab")
         assert lines.has_focus
@@ -54,7 +54,7 @@ async def test_the_whole_transcript_opens_at_the_scene_and_is_searched(app_of: M
         await pilot.press("f12")
         assert toasts(app) == ["No video is chosen yet."]
         await typed(pilot, "치킨 소스")
-        found = app.search_screen.scenes.scene
+        found = app.search_screen.scenes.value
         assert found
         await press(pilot, "f12")
         screen = opened(app)

@@ -351,11 +351,11 @@ class TestWhatDoesNotCome:
             await until(pilot, lambda: app.screen is app.search_screen)
             app.search_screen.query_line.value = "육수"
             await until(pilot, lambda: app.search_screen.scenes.row_count == 1)
-            first = app.search_screen.scenes.scene
+            first = app.search_screen.scenes.value
             assert first
             hold.release()
             await until(pilot, lambda: app.search_screen.scenes.row_count == 3)
-            kept = app.search_screen.scenes.scene
+            kept = app.search_screen.scenes.value
             assert kept
             assert kept.id == first.id
             await settle(pilot)

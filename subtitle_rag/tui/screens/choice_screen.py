@@ -61,12 +61,12 @@ class ChoiceScreen(FieldScreen):
     )
 
     text_field = getters.query_one("#choice-query", TextField)
-    rows = getters.query_one("#choice-rows", RowList)
 
     def __init__(self, context: "AppContext", path: Path | None) -> None:
         """`path` is the file of the list; None goes on with the one that was left."""
         super().__init__(context)
         self._path = path
+        self.rows: RowList[ChannelChoice] = RowList("choice-rows")
         self._choices: dict[str, ChannelChoice] = {}
         self._others = 0
         self._counting: CountThread | None = None
@@ -74,7 +74,7 @@ class ChoiceScreen(FieldScreen):
     def compose(self) -> ComposeResult:
         yield Static(id="choice-title", markup=False)
         yield TextField(_("Search among the channels"), id="choice-query")
-        yield RowList("choice-rows")
+        yield self.rows
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -101,10 +101,10 @@ class ChoiceScreen(FieldScreen):
     @on(Input.Changed, "#choice-query")
     def _show(self) -> None:
         text = self.text_field.value
-        urls = [url for url, choice in self._choices.items() if choice.has(text)]
+        choices = {url: choice for url, choice in self._choices.items() if choice.has(text)}
         with self.rows.prevent(RowList.Highlighted):
-            self.rows.put(urls, self._row)
-            self.rows.cursor = (self.rows.cursor or 0) if urls else None
+            self.rows.put(choices, self._row)
+            self.rows.cursor = (self.rows.cursor or 0) if choices else None
         self._show_title()
 
     def _show_title(self) -> None:
@@ -121,8 +121,7 @@ class ChoiceScreen(FieldScreen):
         self.query_one("#choice-title", Static).update(heading(_("Choose channels"), " · ".join(parts)))
         self.refresh_bindings()
 
-    def _row(self, url: str) -> Row:
-        choice = self._choices[url]
+    def _row(self, choice: "ChannelChoice") -> Row:
         sign = "[✓] " if choice.is_chosen else "[ ] "
         note = _("followed already") if choice.is_followed else ""
         name = Content(sign) + Content.styled(clean(choice.label), "bold" if choice.is_chosen else "")
@@ -148,22 +147,20 @@ class ChoiceScreen(FieldScreen):
         return super().allows(action, parameters)
 
     def action_choose_row(self) -> None:
-        choice = self._choices.get(self.rows.cursor_id or "")
-        if choice:
+        if choice := self.rows.value:
             self._put([replace(choice, is_chosen=not choice.is_chosen)])
             self.rows.move(1)
 
     def action_toggle_all(self) -> None:
         """Choose all that are listed and not followed, or none of them."""
-        listed = [self._choices[url] for url in self.rows.rows]
+        listed = self.rows.values
         free = [choice for choice in listed if not choice.is_followed]
         is_chosen = not all(choice.is_chosen for choice in free)
         self._put([replace(choice, is_chosen=is_chosen) for choice in (free if is_chosen else listed)])
 
     def _put(self, changed: "Sequence[ChannelChoice]") -> None:
         self._choices |= {choice.url: choice for choice in changed}
-        self.rows.redraw()
-        self._show_title()
+        self._show()
 
     @on(RowList.RowDoubleClicked)
     def _row_double_clicked(self) -> None:
@@ -193,7 +190,7 @@ class ChoiceScreen(FieldScreen):
         if self._counting:
             self._counting.stop.set()
             return
-        listed = [self._choices[url] for url in self.rows.rows]
+        listed = self.rows.values
         choices = [choice for choice in listed if choice.is_chosen]
         self._counting = CountThread(self.context.runtime, self, choices or listed)
         self._counting.start()

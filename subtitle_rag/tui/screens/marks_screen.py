@@ -3,7 +3,7 @@
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import getters, on
+from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
@@ -33,17 +33,15 @@ class MarksScreen(BaseScreen):
     ) + closed_by("app.marks")
     FOOTER: ClassVar = {"scene.mark": N_("Note/tag"), "scene.export": N_("Export")}
 
-    rows = getters.query_one(RowList)
-
     def __init__(self, context: "AppContext") -> None:
         super().__init__(context)
         self._tag: str | None = None
         """The tag of the listed marks; None lists all."""
-        self._marks: dict[str, Mark] = {}
+        self.rows: RowList[Mark] = RowList("marks")
 
     def compose(self) -> ComposeResult:
         yield Static(id="marks-title", markup=False)
-        yield RowList("marks")
+        yield self.rows
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -58,9 +56,8 @@ class MarksScreen(BaseScreen):
         if self._tag not in self._scenes.tags:
             self._tag = None
         marks = [mark for mark in reversed(self._scenes.marks) if self._tag in (None, mark.tag)]
-        self._marks = {str(mark.id): mark for mark in marks}
         with self.rows.prevent(RowList.Highlighted):
-            self.rows.put(list(self._marks), self._row)
+            self.rows.put({str(mark.id): mark for mark in marks}, self._row)
             self.rows.cursor = self.rows.cursor or 0
         self.has_scenes = bool(marks)
         self._show_title()
@@ -72,7 +69,7 @@ class MarksScreen(BaseScreen):
         return super().allows(action, parameters)
 
     def _show_title(self) -> None:
-        count = len(self._marks)
+        count = self.rows.row_count
         if not self._scenes.marks:
             text = _("No scene is marked. {key} marks the chosen scene of a search.").format(key=key("scene.mark"))
         else:
@@ -81,8 +78,7 @@ class MarksScreen(BaseScreen):
             text = f"{text} · #{clean(self._tag)}"
         self.query_one("#marks-title", Static).update(heading(_("Marks"), text))
 
-    def _row(self, id: str) -> Row:
-        mark = self._marks[id]
+    def _row(self, mark: "Mark") -> Row:
         removal_note = "" if self._scenes.is_stored(mark) else _("removed from the library")
         head = time_head(mark.at_ms)
         note = (f"   {clean(mark.note)}", "italic") if mark.note else ""
@@ -90,12 +86,8 @@ class MarksScreen(BaseScreen):
         lead = " " * TIME_CELLS + mark_label(mark.tag)
         return Content.assemble(head, clean(mark.line), note), Content.assemble(lead, (where, MUTED))
 
-    @property
-    def _mark(self) -> "Mark | None":
-        return self._marks.get(self.rows.cursor_id or "")
-
     def find_scene(self) -> "Scene | None":
-        mark = self._mark
+        mark = self.rows.value
         return self._scenes.scene_of(mark) if mark else None
 
     @on(RowList.RowDoubleClicked)
@@ -103,12 +95,12 @@ class MarksScreen(BaseScreen):
         self.action_scene("play")
 
     def action_play_all(self) -> None:
-        if self._marks:
-            self.context.playback.play_all([self._scenes.scene_of(mark) for mark in self._marks.values()])
+        if marks := self.rows.values:
+            self.context.playback.play_all([self._scenes.scene_of(mark) for mark in marks])
 
     def action_remove(self) -> None:
         """Remove the mark, after a question if a note would be lost."""
-        mark = self._mark
+        mark = self.rows.value
         if mark and mark.note:
             remove = partial(self.context.marks.remove, mark)
             self.app.push_screen(dialogs.ConfirmScreen(mark_confirmation(mark.line, mark.note), remove))
@@ -116,7 +108,7 @@ class MarksScreen(BaseScreen):
             self.context.marks.remove(mark)
 
     def action_export(self) -> None:
-        scenes = tuple(self._scenes.scene_of(mark) for mark in self._marks.values())
+        scenes = tuple(self._scenes.scene_of(mark) for mark in self.rows.values)
         listed = ExportSource(f"#{self._tag}" if self._tag else _("Marks"), scenes, self._tag or "")
         scene = self.find_scene()
         one_scene = ExportSource(_("This scene"), (scene,) if scene else ())

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from textual import getters, on
+from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
@@ -32,18 +32,17 @@ class SavedSearchScreen(BaseScreen):
     AUTO_FOCUS = "#saved"
     BINDINGS = bindings("saved.open saved.all saved.forget screen.back") + closed_by("app.saved")
 
-    rows = getters.query_one(RowList)
-
     def __init__(self, context: "AppContext", query: str, open: Callable[[str], object]) -> None:
         """`query` is the search on the screen, which can be saved; `open` searches for a text."""
         super().__init__(context)
         self._query = query
         self._open = open
-        self._searches: dict[str, SavedSearch] = {}
+        self.rows: RowList[SavedSearch | None] = RowList("saved")
+        """None is the search on the screen."""
 
     def compose(self) -> ComposeResult:
         yield Static(id="saved-title", markup=False)
-        yield RowList("saved")
+        yield self.rows
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -72,10 +71,11 @@ class SavedSearchScreen(BaseScreen):
         self.app.post_message(ActionFailed(error))
 
     def _list(self, searches: "list[SavedSearch]") -> None:
-        self._searches = {str(at): search for at, search in enumerate(searches)}
         is_unsaved = self._query and all(self._query != search.query for search in searches)
+        values: dict[str, SavedSearch | None] = {UNSAVED: None} if is_unsaved else {}
+        values |= {str(at): search for at, search in enumerate(searches)}
         with self.rows.prevent(RowList.Highlighted):
-            self.rows.put([*([UNSAVED] if is_unsaved else []), *self._searches], self._row)
+            self.rows.put(values, self._row)
             self.rows.cursor = self.rows.cursor or 0 if self.rows.row_count else None
         new = sum(search.new for search in searches)
         if not searches:
@@ -86,22 +86,17 @@ class SavedSearchScreen(BaseScreen):
         self.query_one("#saved-title", Static).update(heading(_("Saved searches"), note))
         self.refresh_bindings()
 
-    def _row(self, id: str) -> Row:
-        if id == UNSAVED:
+    def _row(self, search: "SavedSearch | None") -> Row:
+        if search is None:
             return Content.styled(_("Save this search"), "bold"), Content.styled(f"  {clean(self._query)}", MUTED)
-        search = self._searches[id]
         news = n_("{n} new scene", "{n} new scenes", search.new) if search.new else ""
         name = Content(clean(search.name))
         query = "" if search.query == search.name else clean(search.query)
         return (name + Content.styled(f"   {news}", "bold") if news else name), Content.styled(f"  {query}", MUTED)
 
-    @property
-    def _search(self) -> "SavedSearch | None":
-        return self._searches.get(self.rows.cursor_id or "")
-
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("open_all", "forget"):
-            return self._search is not None
+            return self.rows.value is not None
         if action == "open":
             return self.rows.row_count > 0
         return super().allows(action, parameters)
@@ -113,17 +108,17 @@ class SavedSearchScreen(BaseScreen):
     @on(RowList.RowDoubleClicked)
     def action_open(self) -> None:
         """Show the new scenes of the search, or all without any; save the search on the screen."""
-        if self.rows.cursor_id == UNSAVED:
+        if self.rows.cursor_key == UNSAVED:
             library, query = self.context.runtime.library, self._query
             self._change(
                 lambda: save_search(library, query, query),
                 _("Saved. From now on the first page tells its new scenes."),
             )
-        elif search := self._search:
+        elif search := self.rows.value:
             self._look(search, only_new=0 < len(search.videos) <= NARROWED)
 
     def action_open_all(self) -> None:
-        if search := self._search:
+        if search := self.rows.value:
             self._look(search, only_new=False)
 
     def _look(self, search: "SavedSearch", *, only_new: bool) -> None:
@@ -146,6 +141,6 @@ class SavedSearchScreen(BaseScreen):
         self.run_in_thread(run, self._fail, take=take, group="saved")
 
     def action_forget(self) -> None:
-        if search := self._search:
+        if search := self.rows.value:
             forget = self.context.runtime.library.saved_searches.forget
             self._change(lambda: forget(search.name), _("Forgotten: {name}").format(name=clean(search.name)))

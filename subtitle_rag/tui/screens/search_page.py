@@ -182,7 +182,7 @@ class SearchPage(Vertical):
             return None
         self.recent.note(self.typed)
         if self.typed == self.results.text:
-            return self.results.scenes.scene
+            return self.results.scenes.value
         self._entered_query = self.typed
         self.search_now()
         return None

@@ -112,7 +112,7 @@ class SearchScreen(PreviewScreen):
         if action == "restore_query":
             return self.page.can_restore
         if (action, parameters) == ("scene", ("copies",)):
-            return bool(self.scenes.scene and self.scenes.scene.copies)
+            return bool((scene := self.scenes.value) and scene.copies)
         return super().allows(action, parameters)
 
     def action_go(self, step: int) -> None:
@@ -152,7 +152,7 @@ class SearchScreen(PreviewScreen):
             self.scene_actions.copy_quote(line)
             return
         result = self.results.result if self.results.text is not None else None
-        scene = self.scenes.scene if result else None
+        scene = self.scenes.value if result else None
         sources = (
             ExportSource(_("This scene"), (scene,) if scene else ()),
             ExportSource(_("Results"), result.scenes if result else (), self.results.text or ""),

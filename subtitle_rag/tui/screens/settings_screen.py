@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from textual import getters, on
+from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
@@ -22,7 +22,7 @@ from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import MUTED, heading, setting_note, setting_row, value_text
-from subtitle_rag.tui.widgets import KeyBar, Row, RowList
+from subtitle_rag.tui.widgets import KeyBar, RowList
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import AppError
@@ -41,19 +41,17 @@ class SettingsScreen(BaseScreen):
         "app.settings"
     )
 
-    rows = getters.query_one("#settings-rows", RowList)
-
     def __init__(self, context: "AppContext", *, reopen: Callable[[], object]) -> None:
         """`reopen` closes the app and opens it again."""
         super().__init__(context)
         self._reopen = reopen
-        self._settings: dict[str, AppSetting] = {}
+        self.rows: RowList[AppSetting] = RowList("settings-rows")
         self._undo: list[tuple[str, Any]] = []
         """Keys and what the file said of them before each change."""
 
     def compose(self) -> ComposeResult:
         yield Static(id="settings-head", markup=False)
-        yield RowList("settings-rows")
+        yield self.rows
         yield Static(id="settings-note", markup=False)
         yield KeyBar()
 
@@ -72,22 +70,14 @@ class SettingsScreen(BaseScreen):
         )
 
     def _list(self, settings: list[AppSetting]) -> None:
-        self._settings = {setting.key: setting for setting in settings}
-        self.rows.put(list(self._settings), self._row)
+        self.rows.put({setting.key: setting for setting in settings}, setting_row)
         self.rows.cursor = self.rows.cursor or 0
         self.refresh_bindings()
         self._show_note()
 
-    def _row(self, key: str) -> Row:
-        return setting_row(self._settings[key])
-
-    @property
-    def _chosen(self) -> AppSetting | None:
-        return self._settings.get(self.rows.cursor_id or "")
-
     @on(RowList.Highlighted)
     def _show_note(self) -> None:
-        self._say(setting_note(self._chosen) if self._chosen else "")
+        self._say(setting_note(setting) if (setting := self.rows.value) else "")
 
     def _say(self, text: str) -> None:
         self.query_one("#settings-note", Static).update(Content(clean(text)))
@@ -102,7 +92,7 @@ class SettingsScreen(BaseScreen):
     @on(RowList.RowDoubleClicked)
     def action_change(self) -> None:
         """Switch a setting that is on or off; ask for the value of any other."""
-        setting = self._chosen
+        setting = self.rows.value
         if setting is None or self._is_fixed(setting):
             return
         if setting.kind == "switch":
@@ -158,13 +148,13 @@ class SettingsScreen(BaseScreen):
             self.app.theme = name
 
     def action_default(self) -> None:
-        setting = self._chosen
+        setting = self.rows.value
         if setting and not self._is_fixed(setting) and setting.written is not None:
             self._change(setting, None)
 
     def action_undo(self) -> None:
         key, value = self._undo[-1]
-        self._change(self._settings[key], value, is_undo=True)
+        self._change(self.rows.values_by_key[key], value, is_undo=True)
 
     def _change(self, setting: AppSetting, value: Any, *, is_undo: bool = False) -> None:
         def take(settings: list[AppSetting]) -> None:
@@ -173,7 +163,7 @@ class SettingsScreen(BaseScreen):
             else:
                 self._undo.append((setting.key, setting.written))
             self._list(settings)
-            self._show_change(self._settings[setting.key])
+            self._show_change(self.rows.values_by_key[setting.key])
 
         self.run_in_thread(
             lambda: change_app_setting(self.context.runtime, setting, value), self._failed, take=take, group="change"

@@ -95,20 +95,21 @@ class SourceList(SceneList):
 
         The highlight goes to the scene `number`. Without a number it does not move.
         """
-        before, self._scenes, self._cited = list(self._scenes), {}, {}
+        before, self._cited = list(self.values_by_key), {}
+        scenes: dict[str, Scene] = {}
         rows: dict[str, Row] = {}
         to: int | None = None
         for row, source in enumerate(turn.sources):
             time = at.get(source.number, turn.best_ms(source))
             rows[source.scene] = answer_lines.row(turn, source, time)
-            self._scenes[source.scene] = conversation.scene_of(source, time)
+            scenes[source.scene] = conversation.scene_of(source, time)
             to = row if source.number == number else to
         for citation in turn.citations:
             if (cited := turn.source(citation.number)) and citation.at_ms is not None:
                 self._cited.setdefault(cited.video.id, []).append(citation.at_ms)
         with self.prevent(SceneList.Highlighted):
-            self.put(list(rows), rows.__getitem__)
-            if before != list(rows):
+            self.put(scenes, lambda scene: rows[scene.id])
+            if before != list(scenes):
                 self.cursor = 0
             if to is not None:
                 self.cursor = to
@@ -146,7 +147,7 @@ class AnswerPane(PreviewPane):
     def draw_answers(self, *, to_end: bool = False) -> None:
         """Redraw the text of the turns. It grows while a model answers."""
         if self._turns:
-            scene = self.scenes.scene
+            scene = self.scenes.value
             text = answer_lines.draw_answers(self._turns, self._cursor, scene.id if scene else None)
             self.view.show(text, self._cursor, to_end=to_end)
         else:
@@ -162,7 +163,7 @@ class AnswerPane(PreviewPane):
             if citation.at_ms is not None:
                 times[number] = citation.at_ms
         self.scenes.show(turn, times, number)
-        self.preview.show(self.scenes.scene)
+        self.preview.show(self.scenes.value)
 
     @property
     def listed_turn(self) -> QuestionTurn:
@@ -215,7 +216,7 @@ class AnswerPane(PreviewPane):
     @on(SourceList.Highlighted)
     def _scene_highlighted(self) -> None:
         self._cursor, self.has_choice = None, True
-        self.preview.show(self.scenes.scene)
+        self.preview.show(self.scenes.value)
         self.draw_answers()
 
     def find_scene(self) -> "Scene | None":
@@ -229,6 +230,6 @@ class AnswerPane(PreviewPane):
                 self.app.notify(_("No scene of this number was given."), markup=False)
                 return None
             return conversation.scene_of(source, source.at_ms if citation.at_ms is None else citation.at_ms)
-        if self.scenes.scene is None:
+        if self.scenes.value is None:
             self.app.notify(_("No scene is chosen yet."), markup=False)
-        return self.scenes.scene
+        return self.scenes.value

@@ -69,7 +69,7 @@ class ChannelTable(RowTable[tuple[ChannelState, str]]):
     def _needed(self, name: str, most: int) -> int:
         """Return the cells that the texts of a column need, at most `most`; a job's counts seldom change them."""
         column = self.columns[name]
-        texts = (_(column.title), *map(column.text, self._values.values()))
+        texts = (_(column.title), *map(column.text, self.values))
         return min(most, -(-max(map(cell_len, texts)) // 4) * 4)
 
 

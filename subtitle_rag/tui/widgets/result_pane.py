@@ -63,7 +63,7 @@ class ResultPane(PreviewPane):
         """The search on the screen and its chosen scene; None without a query."""
         if self.text is None:
             return None
-        return SearchPosition(self.text, self.scenes.cursor_id or "", self.scenes.cursor_line)
+        return SearchPosition(self.text, self.scenes.cursor_key, self.scenes.cursor_line)
 
     def return_to(self, position: SearchPosition) -> None:
         """Choose the scene of a place, with its row where it was, when its scenes come."""
@@ -80,7 +80,7 @@ class ResultPane(PreviewPane):
 
     def show(self, text: str, result: "SearchResult") -> None:
         """Show the scenes. The highlight stays on its scene; for another query only if the user moved it there."""
-        scene = self.scenes.scene
+        scene = self.scenes.value
         keep = scene.id if text == self.text and scene else self._user_choice
         still = text == self.text and keep is not None and keep == self._user_choice
         self.text, self.result = text, result
@@ -102,18 +102,18 @@ class ResultPane(PreviewPane):
     async def show_preview(self) -> None:
         """Show the preview one frame after the list: whoever types looks at the list."""
         await asyncio.sleep(FRAME_S)
-        self.preview.show(self.scenes.scene, self.result, new=True)
+        self.preview.show(self.scenes.value, self.result, new=True)
 
     def find_scene(self) -> "Scene | None":
-        scene = self.preview.line_scene or (self.scenes.scene if self.text is not None else None)
+        scene = self.preview.line_scene or (self.scenes.value if self.text is not None else None)
         if scene is None:
             self.app.notify(_("No scene is chosen yet."), markup=False)
         return scene
 
     @on(SceneList.Highlighted)
     def _highlighted(self) -> None:
-        self._user_choice = self.scenes.cursor_id
-        self.preview.show(self.scenes.scene, self.result)
+        self._user_choice = self.scenes.cursor_key or None
+        self.preview.show(self.scenes.value, self.result)
 
     def set_stale(self, stale: bool) -> None:
         """Dim the scenes of an old query after `DIM_S`, as dimming at every key would flicker and be slow."""

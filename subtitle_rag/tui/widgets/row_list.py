@@ -11,7 +11,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from subtitle_rag.tui.messages import SceneMenuAsked
-from subtitle_rag.tui.widgets.row_view import RowView, draw_row, select_lines
+from subtitle_rag.tui.widgets.row_view import T, ValueRows, draw_row, select_lines
 
 if TYPE_CHECKING:
     from textual.selection import Selection
@@ -23,8 +23,8 @@ RIGHT_BUTTON = 3
 HIGHLIGHTED, HOVERED = "rows--highlighted", "rows--hovered"
 
 
-class RowList(RowView):
-    """Rows by id. Long lines end in an ellipsis; one row may be highlighted."""
+class RowList(ValueRows[T]):
+    """Long lines end in an ellipsis; one row may be highlighted."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {HIGHLIGHTED, HOVERED}
     DEFAULT_CSS = """
@@ -58,23 +58,23 @@ class RowList(RowView):
         """A row was clicked twice; the highlight is there."""
 
     def __init__(self, id: str) -> None:
-        super().__init__(id=id)
-        self._ids: list[str] = []
-        self._make_row: Callable[[str], Row] = lambda _id: (Content(), Content())
+        super().__init__(id)
+        self._make_row: Callable[[T], Row] = lambda _value: (Content(), Content())
         self._cache: dict[str, Row] = {}
 
     # --- rows ---
 
-    def put(self, ids: list[str], make: Callable[[str], Row]) -> None:
-        """Show these rows; `make` is called for a row when it is first seen. Scroll position and highlight stay, as far
-        as there are rows."""
-        self._ids, self._make_row = ids, make
+    def put(self, values: Mapping[str, T], make: Callable[[T], Row]) -> None:
+        """Show these values; `make` is called for a row when it is first seen. Scroll position and highlight stay, as
+        far as there are rows."""
+        self.set_values(values)
+        self._make_row = make
         self.redraw()
 
     def redraw(self) -> None:
         """Rebuild all rows: their width or their contents have changed."""
         self._cache = {}
-        self.virtual_size = Size(self.width, LINES * len(self._ids))
+        self.virtual_size = Size(self.width, LINES * self.row_count)
         self.cursor = self.cursor  # there may be fewer rows
         self.scroll_to(y=self.scroll_y, animate=False, force=True, immediate=True)
         self.refresh()
@@ -83,25 +83,14 @@ class RowList(RowView):
         self.redraw()
 
     @property
-    def row_count(self) -> int:
-        return len(self._ids)
-
-    @property
     def rows(self) -> Mapping[str, Row]:
         """All rows, uncut, in order."""
-        return {id: self._row(id) for id in self._ids}
+        return {key: self._row(key) for key in self._keys}
 
-    @property
-    def cursor_id(self) -> str | None:
-        return None if self.cursor is None else self._ids[self.cursor]
-
-    def index(self, id: str) -> int | None:
-        return self._ids.index(id) if id in self._ids else None
-
-    def _row(self, id: str) -> Row:
-        if id not in self._cache:
-            self._cache[id] = self._make_row(id)
-        return self._cache[id]
+    def _row(self, key: str) -> Row:
+        if key not in self._cache:
+            self._cache[key] = self._make_row(self.values_by_key[key])
+        return self._cache[key]
 
     # --- lines ---
 
@@ -110,7 +99,7 @@ class RowList(RowView):
 
     def row_of(self, line: int) -> int | None:
         row = line // LINES
-        return row if row < len(self._ids) else None
+        return row if row < self.row_count else None
 
     @property
     def page(self) -> int:
@@ -148,10 +137,10 @@ class RowList(RowView):
         name = HIGHLIGHTED if at == self.cursor else HOVERED if at == self.hovered else None
         style = self.get_visual_style(name) if name else self.get_visual_style()
         width = self.width
-        if at >= len(self._ids) or not width:
+        if at >= self.row_count or not width:
             return Strip.blank(width, style.rich_style)
-        return draw_row(self, self._row(self._ids[at])[line], style, width, LINES * at + line)
+        return draw_row(self, self._row(self._keys[at])[line], style, width, LINES * at + line)
 
     def get_selection(self, selection: "Selection") -> tuple[str, str] | None:
-        lines = LINES * len(self._ids)
-        return select_lines(selection, lines, lambda line: self._row(self._ids[line // LINES])[line % LINES].plain)
+        lines = LINES * self.row_count
+        return select_lines(selection, lines, lambda line: self._row(self._keys[line // LINES])[line % LINES].plain)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.widgets.row_view import RowView
+from subtitle_rag.tui.widgets.row_view import T, ValueRows
 
 LONGEST = 300
 """Longest text of a cell, in characters; more never fit."""
@@ -25,8 +25,6 @@ LEAST_FIRST = 12
 """Least width of the first column."""
 LEAST_LAST = 24
 """Least width of a long last column, as long as another one can leave for it."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Column(Generic[T]):
     """Aligned to the right."""
 
 
-class RowTable(RowView, Generic[T]):
+class RowTable(ValueRows[T]):
     """Rows of values with a key, under a line of titles. The cursor is on a whole row.
 
     The first column has the room that the others leave. In little room the last one is cut, and those between leave.
@@ -87,11 +85,9 @@ class RowTable(RowView, Generic[T]):
 
     def __init__(self, id: str, columns: Mapping[str, Column[T]], key: Callable[[T], str]) -> None:
         """`key` returns the unique key of a value, stable over changes of its contents."""
-        super().__init__(id=id)
+        super().__init__(id)
         self.columns = columns
         self._key = key
-        self._values: dict[str, T] = {}
-        self._keys: list[str] = []
         self._widths: dict[str, int] = {}
         """The visible columns, in order, with their widths."""
 
@@ -123,10 +119,9 @@ class RowTable(RowView, Generic[T]):
     def fill(self, values: Iterable[T]) -> None:
         """Show these values, in this order. The cursor stays on its row, or at its index if that row has left."""
         before = self.cursor_key
-        self._values = {self._key(value): value for value in values}
-        self._keys = list(self._values)
+        self.set_values({self._key(value): value for value in values})
         self.virtual_size = Size(self.size.width, len(self._keys) + 1)
-        row = self._keys.index(before) if before in self._values else self.cursor or 0
+        row = self._keys.index(before) if before in self.values_by_key else self.cursor or 0
         if row != self.cursor:
             self.go_to(row)
         else:
@@ -134,19 +129,6 @@ class RowTable(RowView, Generic[T]):
             if self.cursor_key != before:
                 self.post_message(self.CursorMoved(self))
         self.refresh()
-
-    @property
-    def row_count(self) -> int:
-        return len(self._keys)
-
-    @property
-    def cursor_key(self) -> str:
-        """The key of the row under the cursor; empty without rows."""
-        return "" if self.cursor is None else self._keys[self.cursor]
-
-    @property
-    def value(self) -> T | None:
-        return self._values.get(self.cursor_key)
 
     # --- the cursor ---
 
@@ -211,7 +193,7 @@ class RowTable(RowView, Generic[T]):
             return self._line("row--titles", lambda column: _(column.title))
         if at >= len(self._keys):
             return Strip.blank(self.size.width, self.rich_style)
-        value = self._values[self._keys[at]]
+        value = self.values_by_key[self._keys[at]]
         name = "row--cursor" if at == self.cursor else "row--even" if at % 2 else "row--odd"
         return self._line(name, lambda column: column.text(value))
 

@@ -5,9 +5,9 @@ Textual's own are too slow between two keys. `OptionList` wraps every row when i
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -26,6 +26,8 @@ from subtitle_rag.tui.textual_fixes import tells_offsets
 
 if TYPE_CHECKING:
     from textual.selection import Selection
+
+T = TypeVar("T")
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
@@ -118,6 +120,41 @@ class RowView(ScrollView, can_focus=True):
             event.stop()
             event.prevent_default()
             self.post_message(CharacterTyped(event.character))
+
+
+class ValueRows(RowView, Generic[T]):
+    """Rows of values with a key each. Their order is that of the values."""
+
+    def __init__(self, id: str) -> None:
+        super().__init__(id=id)
+        self.values_by_key: Mapping[str, T] = {}
+        """In the order of the rows."""
+        self._keys: list[str] = []
+
+    def set_values(self, values: Mapping[str, T]) -> None:
+        """Take other values. The subclass draws them."""
+        self.values_by_key, self._keys = values, list(values)
+
+    @property
+    def values(self) -> list[T]:
+        return list(self.values_by_key.values())
+
+    @property
+    def row_count(self) -> int:
+        return len(self._keys)
+
+    @property
+    def cursor_key(self) -> str:
+        """The key of the row under the cursor; empty without a cursor."""
+        return "" if self.cursor is None else self._keys[self.cursor]
+
+    @property
+    def value(self) -> T | None:
+        """The value under the cursor."""
+        return self.values_by_key.get(self.cursor_key)
+
+    def index(self, key: str) -> int | None:
+        return self._keys.index(key) if key in self.values_by_key else None
 
 
 def mark_selection(view: RowView, content: Content, line: int) -> Content:

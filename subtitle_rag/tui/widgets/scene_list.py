@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.search.scenes import Scene
 
 
-class SceneList(RowList):
+class SceneList(RowList["Scene"]):
     """The scenes of a search, and the base of other lists of scenes.
 
     The query has the focus: the screen forwards the keys for moving.
@@ -25,7 +25,6 @@ class SceneList(RowList):
         """`tag_of` returns the tag of a marked scene, else None."""
         super().__init__("scenes")
         self._tag_of = tag_of
-        self._scenes: dict[str, Scene] = {}
         self._cited: dict[str, list[int]] = {}
 
     def fill(self, scenes: Sequence["Scene"], keep: str | None, *, still: bool = False) -> None:
@@ -35,11 +34,13 @@ class SceneList(RowList):
         equal appearance are not redrawn.
         """
         line = self.cursor_line
-        before, self._scenes = self._scenes, {scene.id: scene for scene in scenes}
-        same = [appearance(scene) for scene in before.values()] == [appearance(scene) for scene in scenes]
+        scenes_by_id = {scene.id: scene for scene in scenes}
+        same = [appearance(scene) for scene in self.values] == [appearance(scene) for scene in scenes]
         with self.prevent(SceneList.Highlighted):
-            if not same or list(before) != list(self._scenes):
-                self.put(list(self._scenes), self._draw_row)
+            if same and list(self.values_by_key) == list(scenes_by_id):
+                self.set_values(scenes_by_id)
+            else:
+                self.put(scenes_by_id, self._draw_row)
             self.cursor = self.index(keep or "") or 0
             if still and keep and self.index(keep) is not None:
                 self.put_cursor(keep, line)
@@ -54,20 +55,15 @@ class SceneList(RowList):
         self.cursor = self.index(id)
         self.scroll_to(y=LINES * (self.cursor or 0) - line, animate=False, force=True, immediate=True)
 
-    def _draw_row(self, id: str) -> Row:
-        scene = self._scenes[id]
+    def _draw_row(self, scene: "Scene") -> Row:
         return scene_row(scene, self.width, self._tag_of(scene))
 
     def on_resize(self) -> None:
         self.call_after_refresh(self.scroll_to_cursor)
 
-    @property
-    def scene(self) -> "Scene | None":
-        return self._scenes.get(self.cursor_id or "")
-
     def of_video(self, video_id: str) -> list["Scene"]:
         """Return the listed scenes of a video, in the order of time."""
-        scenes = (scene for scene in self._scenes.values() if scene.video.id == video_id)
+        scenes = (scene for scene in self.values if scene.video.id == video_id)
         return sorted(scenes, key=lambda scene: (scene.at_ms, scene.rank))
 
     def cited(self, video_id: str) -> Sequence[int]:
@@ -82,7 +78,7 @@ class SceneList(RowList):
 
     def action_beside(self, step: int) -> None:
         """Move to the next or previous scene of the same video in time, within its ends."""
-        if (scene := self.scene) is not None:
+        if (scene := self.value) is not None:
             scenes = self.of_video(scene.video.id)
             at = max(0, min(len(scenes) - 1, scenes.index(scene) + step))
             self.cursor = self.index(scenes[at].id)
