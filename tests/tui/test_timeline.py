@@ -390,7 +390,7 @@ class TestOnTheScreen:
                 one = screen.sources.value
                 assert one
                 listed = screen.sources.of_video(one.video.id)
-                cited = screen.sources.cited(one.video.id)
+                cited = screen.sources.cited_ms[one.video.id]
                 assert one.at_ms in cited
                 cells = str(screen.query_one(TimelineBar).content).split("\n")[2]
                 assert cells.count(CURRENT) == 1

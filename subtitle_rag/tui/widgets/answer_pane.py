@@ -95,7 +95,7 @@ class SourceList(SceneList):
 
         The highlight goes to the scene `number`. Without a number it does not move.
         """
-        before, self._cited = list(self.values_by_key), {}
+        before, self.cited_ms = list(self.values_by_key), {}
         scenes: dict[str, Scene] = {}
         rows: dict[str, Row] = {}
         to: int | None = None
@@ -106,7 +106,7 @@ class SourceList(SceneList):
             to = row if source.number == number else to
         for citation in turn.citations:
             if (cited := turn.source(citation.number)) and citation.at_ms is not None:
-                self._cited.setdefault(cited.video.id, []).append(citation.at_ms)
+                self.cited_ms.setdefault(cited.video.id, []).append(citation.at_ms)
         with self.prevent(SceneList.Highlighted):
             self.put(scenes, lambda scene: rows[scene.id])
             if before != list(scenes):

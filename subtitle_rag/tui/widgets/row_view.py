@@ -7,7 +7,7 @@ Textual's own are too slow between two keys. `OptionList` wraps every row when i
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -43,6 +43,8 @@ class RowView(ScrollView, can_focus=True):
     """Rows of one or more lines. A subclass knows how many there are and which lines they have, and draws a line."""
 
     BINDINGS = widget_bindings("list.down list.up list.page-down list.page-up list.first list.last")
+    TYPES_INTO_FIELD: ClassVar[bool] = False
+    """What is typed here is for the field of the screen."""
 
     cursor: reactive[int | None] = reactive(None, repaint=False)
     """The index of a row; None without rows, and in lists that begin without one."""
@@ -112,8 +114,10 @@ class RowView(ScrollView, can_focus=True):
     def row_under(self, event: events.MouseEvent) -> int | None:
         return self.row_of(event.y + self.scroll_offset.y)
 
-    def forward_character(self, event: events.Key) -> None:
+    def on_key(self, event: events.Key) -> None:
         """Post `CharacterTyped` for a character that is no command's, be it possible at the moment or not."""
+        if not self.TYPES_INTO_FIELD:
+            return
         nodes = (self, self.screen, self.app)
         bound = {key for node in nodes for each in declared_by(type(node)) for key in keymap.keys(each.id or "")}
         if event.is_printable and event.character and event.key not in bound:

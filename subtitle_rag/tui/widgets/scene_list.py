@@ -5,11 +5,9 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.tui.keys import widget_bindings
 from subtitle_rag.tui.text import scene_row
-from subtitle_rag.tui.widgets.row_list import LINES, Row, RowList
+from subtitle_rag.tui.widgets.row_list import LINES, RowList
 
 if TYPE_CHECKING:
-    from textual import events
-
     from subtitle_rag.retrieval.search.scenes import Scene
 
 
@@ -19,13 +17,15 @@ class SceneList(RowList["Scene"]):
     The query has the focus: the screen forwards the keys for moving.
     """
 
+    TYPES_INTO_FIELD = True
     BINDINGS = widget_bindings("list.previous-of-video list.next-of-video scene.copy-markdown list.query")
 
     def __init__(self, tag_of: "Callable[[Scene], str | None]" = lambda _scene: None) -> None:
         """`tag_of` returns the tag of a marked scene, else None."""
         super().__init__("scenes")
         self._tag_of = tag_of
-        self._cited: dict[str, list[int]] = {}
+        self.cited_ms: dict[str, list[int]] = {}
+        """Further cited times, by video."""
 
     def fill(self, scenes: Sequence["Scene"], keep: str | None, *, still: bool = False) -> None:
         """Show other scenes; the highlight goes to the scene `keep` if it is among them, else to the top.
@@ -40,7 +40,7 @@ class SceneList(RowList["Scene"]):
             if same and list(self.values_by_key) == list(scenes_by_id):
                 self.set_values(scenes_by_id)
             else:
-                self.put(scenes_by_id, self._draw_row)
+                self.put(scenes_by_id, lambda scene: scene_row(scene, self.width, self._tag_of(scene)))
             self.cursor = self.index(keep or "") or 0
             if still and keep and self.index(keep) is not None:
                 self.put_cursor(keep, line)
@@ -55,9 +55,6 @@ class SceneList(RowList["Scene"]):
         self.cursor = self.index(id)
         self.scroll_to(y=LINES * (self.cursor or 0) - line, animate=False, force=True, immediate=True)
 
-    def _draw_row(self, scene: "Scene") -> Row:
-        return scene_row(scene, self.width, self._tag_of(scene))
-
     def on_resize(self) -> None:
         self.call_after_refresh(self.scroll_to_cursor)
 
@@ -65,10 +62,6 @@ class SceneList(RowList["Scene"]):
         """Return the listed scenes of a video, in the order of time."""
         scenes = (scene for scene in self.values if scene.video.id == video_id)
         return sorted(scenes, key=lambda scene: (scene.at_ms, scene.rank))
-
-    def cited(self, video_id: str) -> Sequence[int]:
-        """Return further cited times (ms) in a video."""
-        return self._cited.get(video_id, ())
 
     def to_nearest(self, video_id: str, at_ms: int) -> None:
         """Move the highlight to the video's scene nearest to a time, if one is listed."""
@@ -82,9 +75,6 @@ class SceneList(RowList["Scene"]):
             scenes = self.of_video(scene.video.id)
             at = max(0, min(len(scenes) - 1, scenes.index(scene) + step))
             self.cursor = self.index(scenes[at].id)
-
-    def on_key(self, event: "events.Key") -> None:
-        self.forward_character(event)
 
 
 def appearance(scene: "Scene") -> tuple[object, ...]:

@@ -41,6 +41,7 @@ class TranscriptList(RowView):
         }
     }
     """
+    TYPES_INTO_FIELD = True
     BINDINGS = widget_bindings("transcript.quote list.query")
 
     class DoubleClicked(Message):
@@ -155,9 +156,6 @@ class TranscriptList(RowView):
         self.scroll_to_cursor()
 
     # --- keys and mouse ---
-
-    def on_key(self, event: events.Key) -> None:
-        self.forward_character(event)
 
     def on_click(self, event: events.Click) -> None:
         if (row := self.row_under(event)) is not None:
