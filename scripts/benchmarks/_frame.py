@@ -17,7 +17,6 @@ from tests.support.terminal import memory
 
 if TYPE_CHECKING:
     from subtitle_rag.evaluation.metrics import Mean, Values
-    from subtitle_rag.evaluation.temp_library import TempLibrary
     from subtitle_rag.retrieval.neural import HostedModels
 
 BUDGET_COLUMNS = ("what", "figure", "budget", "met")
@@ -127,16 +126,6 @@ def models_of(encoder: Path, *, pieces: bool = False) -> Iterator["HostedModels"
             raise SystemExit(f"{encoder} is not here, or lacks the extra that runs it")
         yield models
         models.unload()
-
-
-def encode(copy: "TempLibrary", models: "HostedModels") -> None:
-    """Make the vectors of all windows by the encoder of `models_of`."""
-    from subtitle_rag.evaluation import temp_library
-
-    encoder = models.encoder()
-    assert encoder is not None
-    for _count in temp_library.encode(copy, encoder, models):
-        pass
 
 
 NEAREST = 20

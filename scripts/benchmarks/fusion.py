@@ -81,9 +81,8 @@ def measured(name: str, data: Path, encoder: Path, analyzer: Analyzer, *, pieces
     dataset, contexts = read_set(name, data)
     with (
         _frame.models_of(encoder, pieces=pieces) as models,
-        temp_library.create(dataset.documents, analyzer, contexts, models=models) as copy,
+        temp_library.create(dataset.documents, analyzer, contexts, models=models, encoder=models.encoder()) as copy,
     ):
-        _frame.encode(copy, models)
         questions = gold_set(dataset, copy.library, {video.id: some for video, some in dataset.documents})
         candidates = [copy.searcher.candidates(parse_query(question.query)) for question in questions.questions]
     times = {window.id: (window.start_ms, window.end_ms) for _video, some in dataset.documents for window in some}

@@ -267,10 +267,10 @@ def measured(
     """Return the figures of each question by words, and by words and sense where there is an encoder."""
     with ExitStack() as opened:
         models = opened.enter_context(_frame.models_of(encoder)) if encoder else None
-        copy = opened.enter_context(temp_library.create(videos, analyzer, contexts, models=models))
+        of_models = models.encoder() if models is not None else None
+        copy = opened.enter_context(temp_library.create(videos, analyzer, contexts, models=models, encoder=of_models))
         searches: dict[str, Sequence[str]] = {"words": LEXICAL}
         if models is not None:
-            _frame.encode(copy, models)
             searches["hybrid"] = (*LEXICAL, "dense")
         queries = [parse_query(query) for query, _right in pairs]
         rankings = {

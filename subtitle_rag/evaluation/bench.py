@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag import __version__
-from subtitle_rag.evaluation.arm_run import EvalModels, ProgressCallback
+from subtitle_rag.evaluation.arm_models import EvalModels
 from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.questions import Dataset
 from subtitle_rag.evaluation.report import EvalReport, render_report
 from subtitle_rag.evaluation.tables import markdown
+from subtitle_rag.evaluation.temp_library import ProgressCallback
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from subtitle_rag.contexts import context_file
 from subtitle_rag.domain import Window
 from subtitle_rag.evaluation import baselines
-from subtitle_rag.evaluation.arm_run import ArmResult, ArmRun, EvalModels, LibraryVariant, ProgressCallback
+from subtitle_rag.evaluation.arm_models import EvalModels
+from subtitle_rag.evaluation.arm_run import ArmRun, MeasuredArm
 from subtitle_rag.evaluation.arms import NONE, Arm, ArmChoice, all_arms
 from subtitle_rag.evaluation.dataset import load_set
-from subtitle_rag.evaluation.metrics import Values, means
+from subtitle_rag.evaluation.ladder import measured_steps
 from subtitle_rag.evaluation.questions import Dataset, GoldSet, gold_set
-from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Row, measured_steps
-from subtitle_rag.evaluation.scene_figures import jump_gain
-from subtitle_rag.evaluation.temp_library import LibraryVariants
+from subtitle_rag.evaluation.report import EvalReport, Row
+from subtitle_rag.evaluation.temp_library import LibraryViews, ProgressCallback
 from subtitle_rag.installation import EVAL, require_extra
 from subtitle_rag.library import all_windows
 from subtitle_rag.retrieval.search import DEPTH
@@ -58,59 +58,46 @@ def run_arms(
     models = EvalModels.of(runtime, choice)
     sets = models.retrievers(choice)
     with ExitStack() as opened:
-        variants = LibraryVariants(runtime, models, opened, any(names != LEXICAL for names in sets), encoding)
-        views = {view.level: view for view in variants.of(dataset, file_contexts, contexts.name if contexts else "")}
+        library_views = LibraryViews(runtime, models, opened, any(names != LEXICAL for names in sets), encoding)
+        views = {
+            view.level: view for view in library_views.of(dataset, file_contexts, contexts.name if contexts else "")
+        }
         arms = all_arms([*views], sets, FULL_DEPTH if models.reranker is not None else 0)
         if models.reranker is not None and reading is not None:
             most = sum(map(len, windows.values()))
             count = sum(min(arm.rerank, most) for arm in arms) * len(gold.questions)
             reading(count, models.rerank_seconds(count))
         finished, total = itertools.count(1), len(arms) * len(gold.questions)
-        results = [
-            ArmRun(arm, views[arm.contexts], models.reranker).rank_all(
-                gold.questions,
+        measured = [
+            ArmRun(arm, views[arm.contexts], models.reranker).measure(
+                gold,
                 lambda: progress(next(finished), total) if progress else None,
                 with_scenes=not dataset.documents,  # the times of a set's own documents are invented
             )
             for arm in arms
         ]
-    values = [gold.measure(result.rankings) for result in results]
-    rows = [*_arm_rows(gold, arms, values, results, views)]
-    rows += _baseline_rows(gold, windows, results[0].texts, values[0])
+    first, *_others = measured
+    by_arm = {each.arm: each for each in measured}
+    rows = [
+        Row.of(each, gold, first=None if each is first else first, lesser=by_arm[lesser] if lesser else None)
+        for each in measured
+        for lesser in [each.arm.previous(arms)]
+    ]
+    rows += [Row.of(baseline, gold, first=first) for baseline in _baselines(gold, windows, first.texts)]
     return EvalReport(
         queries=len(gold.questions),
         rows=tuple(rows),
         missing=gold.missing,
         left_out=gold.left_out,
-        refused=tuple(results[0].refused),
-        steps=measured_steps(arms, values, models.absent),
+        refused=tuple(first.refused),
+        steps=measured_steps(measured, models.absent),
         absent=models.absent,
         by_model=dataset.by_model,
     )
 
 
-def _arm_rows(
-    gold: GoldSet,
-    arms: Sequence[Arm],
-    values: Sequence[Values],
-    results: Sequence[ArmResult],
-    views: Mapping[str, LibraryVariant],
-) -> Iterator[Row]:
-    """Yield the rows of arms, each beside the first one and beside the arm that it adds one thing to."""
-    for arm, of_arm, result in zip(arms, values, results, strict=True):
-        over = None
-        if (previous := arm.previous(arms)) is not None:
-            at = arms.index(previous)
-            inside = jump_gain(gold, result.scenes, results[at].scenes) if result.scenes else None
-            over = ArmComparison(previous.name, means(of_arm - values[at]), inside)
-        first = None if arm is arms[0] else values[0]
-        yield Row.of(arm, of_arm, gold, setting=views[arm.contexts].setting, first=first, over=over, result=result)
-
-
-def _baseline_rows(
-    gold: GoldSet, windows: Mapping[str, Sequence[Window]], texts: Sequence[str], first: Values
-) -> Iterator[Row]:
+def _baselines(gold: GoldSet, windows: Mapping[str, Sequence[Window]], texts: Sequence[str]) -> Iterator[MeasuredArm]:
     pairs = [(window.id, window.text) for some in windows.values() for window in some]
     for name, terms_of in baselines.BASELINES.items():
         values = gold.measure(baselines.rankings(terms_of, pairs, texts, depth=DEPTH))
-        yield Row.of(Arm(name, NONE, ()), values, gold, setting=baselines.SETTING, first=first)
+        yield MeasuredArm(Arm(name, NONE, ()), values, baselines.SETTING)

@@ -16,12 +16,14 @@ from typing import Any
 from subtitle_rag.captions import caption_suffixes, cut_windows, parse_captions
 from subtitle_rag.domain import CaptionError, Cue, UsageError, Video, Window, clock, nfc
 from subtitle_rag.evaluation import temp_library
+from subtitle_rag.evaluation.arm_run import ArmRun
+from subtitle_rag.evaluation.arms import NO_MODEL, Arm
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.metrics import means
 from subtitle_rag.evaluation.questions import Dataset, gold_set
 from subtitle_rag.i18n import _
 from subtitle_rag.listening import open_transcriber, sound_length_ms
-from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.parts import LEXICAL
 from subtitle_rag.runtime import Runtime
 
 _NOTES = re.compile(r"\[[^\]]*\]|\([^)]*\)|（[^）]*）|♪[^♪]*♪")
@@ -167,11 +169,10 @@ def _scene_figures(
     figures = {}
     for kind, cues in (("captions", written), ("heard", heard)):
         windows: list[Window] = cut_windows(video.id, cues)
-        with temp_library.create([(video, windows)], temp_library.CachingAnalyzer(runtime.analyzer)) as copy:
-            gold = gold_set(dataset, copy.library, {video.id: windows})
-            ranked = [copy.searcher.rank(parse_query(question.query)) for question in gold.questions]
-            values = means(gold.measure([[each.window_id for each in one] for one in ranked]))
-        figures[kind] = {key: round(values[key].value, 3) for key in ("hit@1", "hit@5", "mrr@10")}
+        with temp_library.create([(video, windows)], temp_library.CachingAnalyzer(runtime.analyzer)) as view:
+            gold = gold_set(dataset, view.library, {video.id: windows})
+            measured = ArmRun(Arm.of(NO_MODEL, LEXICAL), view).measure(gold)
+        figures[kind] = {key: round(means(measured.values)[key].value, 3) for key in ("hit@1", "hit@5", "mrr@10")}
     return figures
 
 

@@ -15,7 +15,8 @@ from subtitle_rag.answers import Answerer, AnswerOptions, AnswerPrompt, Gatherer
 from subtitle_rag.contexts import estimate
 from subtitle_rag.domain import Answer, AppError
 from subtitle_rag.evaluation import judging, metrics
-from subtitle_rag.evaluation.arm_run import ArmRun, EvalModels
+from subtitle_rag.evaluation.arm_models import EvalModels
+from subtitle_rag.evaluation.arm_run import ArmRun
 from subtitle_rag.evaluation.arms import Arm
 from subtitle_rag.evaluation.dataset import load_about_scenes
 from subtitle_rag.evaluation.judging import JudgementDone, JudgeReport

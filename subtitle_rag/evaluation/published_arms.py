@@ -6,10 +6,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from subtitle_rag.domain import UsageError
-from subtitle_rag.evaluation.arm_run import ArmRun, EvalModels, LibraryVariant
+from subtitle_rag.evaluation.arm_models import EvalModels
+from subtitle_rag.evaluation.arm_run import ArmRun
 from subtitle_rag.evaluation.arms import DENSE, Arm, ArmChoice, Retrievers
 from subtitle_rag.evaluation.records import hash_parts
-from subtitle_rag.evaluation.temp_library import LibraryVariants
+from subtitle_rag.evaluation.temp_library import LibraryView, LibraryViews
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.search.parts import LEXICAL
 from subtitle_rag.retrieval.search.reranking import FULL_DEPTH
@@ -62,7 +63,7 @@ class PublishedArms:
         has_contexts = any(runtime.library.contexts.of_video(id) for id in videos)
         sets, left_out = _retrievers(request, models, has_contexts=has_contexts)
         neural = any(name not in LEXICAL for names in sets.values() for name in names)
-        views = LibraryVariants(runtime, models, opened, neural)
+        views = LibraryViews(runtime, models, opened, neural)
         by_arm = {WITHOUT: views.without_contexts()} if WITHOUT in sets else {}
         if {*sets} - {WITHOUT}:
             by_arm |= dict.fromkeys(ARMS[1:], views.as_it_is())
@@ -106,7 +107,7 @@ def _retrievers(
     return sets, left_out
 
 
-def _fingerprint(view: LibraryVariant) -> str:
+def _fingerprint(view: LibraryView) -> str:
     """Return a hash of all that a search of this library depends on."""
     digest = hashlib.sha256()
     for state in view.library.videos():

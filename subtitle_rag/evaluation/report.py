@@ -1,4 +1,4 @@
-"""The result of `eval run`: values, their JSON and Markdown tables, and the steps beside published ones."""
+"""The result of `eval run`: values, their JSON and their tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,128 +6,14 @@ from typing import Any, TypeVar
 
 from subtitle_rag.domain import tidy
 from subtitle_rag.evaluation import metrics, scene_figures
-from subtitle_rag.evaluation.arm_run import ArmResult
-from subtitle_rag.evaluation.arms import (
-    CONTEXTS,
-    DENSE,
-    HYBRID,
-    NO_MODEL,
-    NONE,
-    PUBLISHED,
-    PUBLISHED_SOURCE,
-    Arm,
-    PublishedFigure,
-    Retrievers,
-)
-from subtitle_rag.evaluation.metrics import FAILURE, Mean, MetricMeans, Values
+from subtitle_rag.evaluation.arm_run import MeasuredArm
+from subtitle_rag.evaluation.arms import PUBLISHED_SOURCE, Arm
+from subtitle_rag.evaluation.ladder import MeasuredStep
+from subtitle_rag.evaluation.metrics import FAILURE, Mean, MetricMeans
 from subtitle_rag.evaluation.questions import GoldSet
 from subtitle_rag.evaluation.scene_figures import SceneFigures, Spread
 from subtitle_rag.evaluation.tables import REAL, Table, change_cell, gain_cell, markdown, share_cell
-from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.retrieval.named_vectors import PIECES
-from subtitle_rag.retrieval.search.parts import LEXICAL
-
-_BEST = (*CONTEXTS, NO_MODEL)
-
-
-@dataclass(frozen=True, slots=True)
-class LadderStep:
-    """A step of one of two ladders, `embeddings` and `words`, and the arm that may measure it."""
-
-    name: str
-    ladder: str
-    levels: tuple[str, ...]
-    """What may stand in front of windows, in the order of preference."""
-    retrievers: Retrievers | None
-    """None: the most retrievers of the hybrid arms."""
-    rerank: bool = False
-
-    @property
-    def published(self) -> PublishedFigure | None:
-        """The article's figures of the step, whatever arm measures it."""
-        return PUBLISHED.get((self.levels != (NONE,), self.retrievers or HYBRID, self.rerank))
-
-    def arm_of(self, arms: Sequence[Arm]) -> Arm | None:
-        """Return the arm that measures this step."""
-        fitting = [
-            (self.levels.index(arm.contexts), -len(arm.retrievers), at)
-            for at, arm in enumerate(arms)
-            if arm.contexts in self.levels and bool(arm.rerank) == self.rerank
-            if arm.retrievers == self.retrievers or (self.retrievers is None and arm.is_hybrid)
-        ]
-        return arms[min(fitting)[-1]] if fitting else None
-
-    def reason(self, absent: Mapping[str, str]) -> str:
-        """Return why no arm measures this step; `absent` has the reasons why models take no part."""
-        if self.ladder == "embeddings" and "encoder" in absent:
-            return absent["encoder"]
-        if self.rerank and "reranker" in absent:
-            return absent["reranker"]
-        if self.levels == CONTEXTS:
-            return _("there are no contexts: subtitle-rag contexts write, or --contexts FILE")
-        return _("not among the retrievers to measure")
-
-
-LADDER = (
-    LadderStep(N_("embeddings of the text alone"), "embeddings", (NONE,), DENSE),
-    LadderStep(N_("contextual embeddings"), "embeddings", _BEST, DENSE),
-    LadderStep(N_("+ contextual BM25"), "embeddings", _BEST, None),
-    LadderStep(N_("+ the best piece of a window"), "embeddings", _BEST, (*HYBRID, PIECES)),
-    LadderStep(N_("+ reranking"), "embeddings", _BEST, None, rerank=True),
-    LadderStep(N_("BM25 of the text alone"), "words", (NONE,), LEXICAL),
-    LadderStep(N_("+ title, chapter and neighbours' keywords"), "words", (NO_MODEL,), LEXICAL),
-    LadderStep(N_("contextual BM25"), "words", CONTEXTS, LEXICAL),
-    LadderStep(N_("contextual BM25 + reranking"), "words", _BEST, LEXICAL, rerank=True),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredStep:
-    """A step's failure (0–1) and its change against the ladder's first step, with its 95 % interval."""
-
-    step: LadderStep
-    arm: Arm | None
-    """None: no arm measured it, for `reason`."""
-    failure: float | None = None
-    change: Mean | None = None
-    reason: str = ""
-
-    @property
-    def published(self) -> PublishedFigure | None:
-        """The article's figures of the arm; of the step if no arm measured it."""
-        return (self.arm or self.step).published
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "step": self.step.name,
-            "ladder": self.step.ladder,
-            "arm": self.arm.name if self.arm else None,
-            "failure@20": self.failure,
-            "change": self.change.to_json() if self.change else None,
-            "published": list(self.published) if self.published else None,
-            "reason": self.reason,
-        }
-
-
-def measured_steps(
-    arms: Sequence[Arm], values: Sequence[Values], absent: Mapping[str, str]
-) -> tuple[MeasuredStep, ...]:
-    """Measure the steps; `values` has those of each arm, question by question."""
-    failures = [of_arm[:, metrics.METRICS.index(FAILURE)] for of_arm in values]
-    steps = []
-    first: dict[str, Values] = {}
-    for step in LADDER:
-        arm = step.arm_of(arms)
-        if arm is None:
-            steps.append(MeasuredStep(step, None, reason=step.reason(absent)))
-            continue
-        failed = failures[arms.index(arm)]
-        change = metrics.relative_change(first[step.ladder], failed) if step.ladder in first else None
-        if step.levels == (NONE,):
-            first[step.ladder] = failed
-        steps.append(MeasuredStep(step, arm, float(failed.mean()), change))
-    return tuple(steps)
-
+from subtitle_rag.i18n import _, n_
 
 Figures = TypeVar("Figures")
 
@@ -147,6 +33,11 @@ class ArmComparison:
     gaps: Mapping[str, Mean]
     inside: Mean | None = None
     """The gain in jumps that are inside, see `scene_figures.jump_gain`."""
+
+    @classmethod
+    def of(cls, measured: MeasuredArm, lesser: MeasuredArm, gold: GoldSet) -> "ArmComparison":
+        inside = scene_figures.jump_gain(gold, measured.scenes, lesser.scenes) if measured.scenes else None
+        return cls(lesser.arm.name, metrics.means(measured.values - lesser.values), inside)
 
     def to_json(self) -> dict[str, Any]:
         gap = {"jump_inside": self.inside.to_json()} if self.inside else {}
@@ -173,29 +64,23 @@ class Row:
     @classmethod
     def of(
         cls,
-        arm: Arm,
-        values: Values,
+        measured: MeasuredArm,
         gold: GoldSet,
         *,
-        setting: str = "",
-        first: "Values | None" = None,
-        over: ArmComparison | None = None,
-        result: ArmResult | None = None,
+        first: MeasuredArm | None = None,
+        lesser: MeasuredArm | None = None,
     ) -> "Row":
-        """Return the figures of an arm; `values` has a row for each question, `result` what a baseline does not give.
-
-        `first` are the values of the first row.
-        """
-        answers = result.scenes if result is not None else []
-        scenes, scenes_by_kind = scene_figures.measure(gold, answers) if answers else (None, {})
+        """Return the figures of an arm, beside the first row, and beside the arm `lesser` that lacks its last part."""
+        values = measured.values
+        scenes, scenes_by_kind = scene_figures.measure(gold, measured.scenes) if measured.scenes else (None, {})
         return cls(
-            arm=arm,
+            arm=measured.arm,
             figures=MetricMeans.of(values),
-            by_kind={kind: MetricMeans.of(values[places]) for kind, places in gold.by_kind.items()},
-            setting=setting,
-            gaps=metrics.means(first - values) if first is not None else None,
-            took_ms=result.percentiles() if result is not None else None,
-            over=over,
+            by_kind={kind: MetricMeans.of(values[positions]) for kind, positions in gold.by_kind.items()},
+            setting=measured.setting,
+            gaps=metrics.means(first.values - values) if first is not None else None,
+            took_ms=measured.percentiles(),
+            over=ArmComparison.of(measured, lesser, gold) if lesser is not None else None,
             scenes=scenes,
             scenes_by_kind=scenes_by_kind,
         )

@@ -2,23 +2,24 @@
 
 import hashlib
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from subtitle_rag.captions import RULE
 from subtitle_rag.contexts import context_file
 from subtitle_rag.domain import Morphemes, Track, VectorsMade, VectorsReport
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.evaluation.arm_run import EvalModels, LibraryVariant, ProgressCallback
+from subtitle_rag.evaluation.arm_models import EvalModels
 from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE
 from subtitle_rag.evaluation.questions import Dataset, Document
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library import Library, windows_by_name
-from subtitle_rag.retrieval.index import EdgeIndex, Index
+from subtitle_rag.retrieval.index import EdgeIndex
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, DEFAULT_PARAMS, Analyzer, Bm25Params
 from subtitle_rag.retrieval.neural import Encoder, Models
@@ -26,6 +27,9 @@ from subtitle_rag.retrieval.search import Searcher
 from subtitle_rag.retrieval.search.fusion import BY_SCORES
 from subtitle_rag.retrieval.search.parts import NEURAL
 from subtitle_rag.runtime import Runtime
+
+ProgressCallback = Callable[[int, int], None]
+"""Gets the number of finished items, and the total."""
 
 
 class CachingAnalyzer(Analyzer):
@@ -47,12 +51,15 @@ class CachingAnalyzer(Analyzer):
 
 
 @dataclass(frozen=True, slots=True)
-class TempLibrary:
-    """A library with its index and its search."""
+class LibraryView:
+    """A searchable library; `level`: the context in front of its windows, `setting`: its origin."""
 
     library: Library
-    index: Index
     searcher: Searcher
+    level: str = NO_MODEL
+    setting: str = ""
+    encode_seconds: float = 0.0
+    """The time in which the vectors of a copy were made."""
 
 
 def documents(library: Library) -> Iterator[Document]:
@@ -79,10 +86,17 @@ def create(
     *,
     making: Bm25Params = DEFAULT_PARAMS,
     models: Models | None = None,
+    encoder: Encoder | None = None,
+    encoded: Callable[[int], object] = lambda _count: None,
     fusion: str = BY_SCORES,
     levels: bool = False,
-) -> Iterator[TempLibrary]:
-    """Create a library of these videos, gone at the end; `contexts` by window. `models` search the vectors it has."""
+    level: str = NO_MODEL,
+    setting: str = "",
+) -> Iterator[LibraryView]:
+    """Create a library of these videos, gone at the end; `contexts` by window.
+
+    `encoder`, which `models` find, makes its vectors; `encoded` gets the size of each batch. Raises what it raises.
+    """
     # Windows deletes nothing that is still open
     with tempfile.TemporaryDirectory(prefix="subtitle-rag-eval-", ignore_cleanup_errors=True) as folder:
         library = Library(Path(folder) / "library.db")
@@ -95,24 +109,24 @@ def create(
             context_file.store(library, contexts or {})
             for _event in Indexer(library, index, analyzer, making, levels=levels).rebuild():
                 pass
+            started = perf_counter()
+            if encoder is not None and models is not None:
+                for event in EncodingRun(library, index, encoder, models).run(patient=False):
+                    if isinstance(event, VectorsMade) and not event.pieces:
+                        encoded(event.count)
+                    elif isinstance(event, VectorsReport) and event.blocked is not None:
+                        raise event.blocked
+            seconds = perf_counter() - started
             queries = QueryAnalyzer(library, analyzer)
-            yield TempLibrary(library, index, Searcher(library, index, queries, models, fusion=fusion, levels=levels))
+            searcher = Searcher(library, index, queries, models, fusion=fusion, levels=levels)
+            yield LibraryView(library, searcher, level, setting, seconds)
         finally:
             index.close()
             library.close()
 
 
-def encode(copy: TempLibrary, encoder: Encoder, models: Models) -> Iterator[int]:
-    """Make the neural vectors of a copy, and yield the size of each batch. Raises what the encoder raises."""
-    for event in EncodingRun(copy.library, copy.index, encoder, models).run(patient=False):
-        if isinstance(event, VectorsMade) and not event.pieces:
-            yield event.count
-        elif isinstance(event, VectorsReport) and event.blocked is not None:
-            raise event.blocked
-
-
 @dataclass
-class LibraryVariants:
+class LibraryViews:
     """Make the views of an evaluation; the copies are gone when `opened` closes."""
 
     runtime: Runtime
@@ -135,7 +149,7 @@ class LibraryVariants:
     def _contexts(self) -> dict[str, str]:
         return self.runtime.library.contexts.texts()
 
-    def of(self, dataset: Dataset, contexts: Sequence[context_file.FileContext], setting: str) -> list[LibraryVariant]:
+    def of(self, dataset: Dataset, contexts: Sequence[context_file.FileContext], setting: str) -> list[LibraryView]:
         """Return views of the set's own documents, or else of the library.
 
         They have no contexts, a model's, those of a file (`setting` names it), or nothing but the windows' text.
@@ -152,11 +166,11 @@ class LibraryVariants:
         bare = [(replace(video, title="", chapters=()), windows) for video, windows in self._documents]
         return [*views, self._copy(NONE, bare, making=Bm25Params(keywords=0))]
 
-    def without_contexts(self) -> LibraryVariant:
+    def without_contexts(self) -> LibraryView:
         """Return a copy of the library without its contexts; the library itself if it has none."""
         return self._copy(NO_MODEL, self._documents) if self._contexts else self.as_it_is()
 
-    def as_it_is(self) -> LibraryVariant:
+    def as_it_is(self) -> LibraryView:
         """Return the library, or a copy if its vectors are incomplete."""
         contexts, encoder = self._contexts, self.models.encoder
         level = MODEL if contexts else NO_MODEL
@@ -166,7 +180,7 @@ class LibraryVariants:
             is_current = vectors.active() == encoder.id and not vectors.counts(encoder.id).due
             if not is_current or set(NEURAL).isdisjoint(self.runtime.searcher.ready()):
                 return self._copy(level, self._documents, contexts, setting)
-        return LibraryVariant(level, self.runtime.library, self.runtime.searcher, setting)
+        return LibraryView(self.runtime.library, self.runtime.searcher, level, setting)
 
     def _copy(
         self,
@@ -175,25 +189,32 @@ class LibraryVariants:
         contexts: Mapping[str, str] | None = None,
         setting: str = "",
         making: Bm25Params = DEFAULT_PARAMS,
-    ) -> LibraryVariant:
+    ) -> LibraryView:
         models = self.runtime.neural if self.neural else None
+        encoder = self.models.encoder if self.neural else None
         search = self.runtime.settings.search
-        copy = self.opened.enter_context(
+        total, done = sum(len(windows) for _video, windows in documents), 0
+
+        def report(count: int) -> None:
+            nonlocal done
+            done += count
+            if self.encoding is not None:
+                self.encoding(done, total)
+
+        if encoder is not None:
+            report(0)
+        return self.opened.enter_context(
             create(
                 documents,
                 self._analyzer,
                 contexts,
                 making=making,
                 models=models,
+                encoder=encoder,
+                encoded=report,
                 fusion=search.fusion,
                 levels=search.levels,
+                level=level,
+                setting=setting,
             )
         )
-        if models is not None and self.models.encoder is not None:
-            total, done = sum(len(windows) for _video, windows in documents), 0
-            report = self.encoding or (lambda _done, _total: None)
-            report(0, total)
-            for count in encode(copy, self.models.encoder, models):
-                done += count
-                report(done, total)
-        return LibraryVariant(level, copy.library, copy.searcher, setting)

@@ -1,17 +1,16 @@
 """How well the same windows are found with the contexts of several models, or with the vectors of several encoders."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 from subtitle_rag.evaluation import temp_library
-from subtitle_rag.evaluation.arm_run import ArmRun, LibraryVariant, ProgressCallback
+from subtitle_rag.evaluation.arm_run import ArmRun, MeasuredArm
 from subtitle_rag.evaluation.arms import GIVEN, NO_MODEL, Arm, Retrievers
 from subtitle_rag.evaluation.dataset import load_about_scenes
-from subtitle_rag.evaluation.metrics import Values, means
 from subtitle_rag.evaluation.questions import Dataset, Document, GoldSet, gold_set
-from subtitle_rag.evaluation.report import ArmComparison, Row
+from subtitle_rag.evaluation.report import Row
+from subtitle_rag.evaluation.temp_library import ProgressCallback
 from subtitle_rag.library import all_windows, windows_by_name
 from subtitle_rag.retrieval.neural import Encoder, Models
 from subtitle_rag.retrieval.search.parts import LEXICAL
@@ -69,27 +68,38 @@ def measure(
     windows = sum(len(some) for _video, some in drawn)
     total = windows * sum(variant.encoder is not None for variant in variants)
     done = 0
-    rows: list[Row] = []
     seconds: dict[str, float] = {}
-    base: dict[Retrievers, tuple[str, Values]] = {}
-    for variant in variants:
-        with temp_library.create(
-            drawn, analyzer, variant.contexts, models=variant.models, fusion=search.fusion, levels=search.levels
-        ) as copy:
-            if variant.encoder is not None and variant.models is not None:
-                started = perf_counter()
-                for count in temp_library.encode(copy, variant.encoder, variant.models):
-                    done += count
-                    if encoding is not None:
-                        encoding(done, total)
-                seconds[variant.name] = perf_counter() - started
-            setting = f"{len(variant.contexts)}/{windows}"
-            view = LibraryVariant(GIVEN if variant.contexts else NO_MODEL, copy.library, copy.searcher, setting)
-            for names in variant.sets:
-                arm = Arm(": ".join(filter(None, (variant.name, "+".join(names)))), view.level, names)
-                ranked = ArmRun(arm, view).rank_all(gold.questions)
-                values = gold.measure(ranked.rankings)
-                before, base_values = base.setdefault(names, (arm.name, values))
-                over = ArmComparison(before, means(values - base_values)) if before != arm.name else None
-                rows.append(Row.of(arm, values, gold, setting=setting, over=over, result=ranked))
+
+    def report(count: int) -> None:
+        nonlocal done
+        done += count
+        if encoding is not None:
+            encoding(done, total)
+
+    def runs() -> Iterator[ArmRun]:
+        for variant in variants:
+            with temp_library.create(
+                drawn,
+                analyzer,
+                variant.contexts,
+                models=variant.models,
+                encoder=variant.encoder,
+                encoded=report,
+                fusion=search.fusion,
+                levels=search.levels,
+                level=GIVEN if variant.contexts else NO_MODEL,
+                setting=f"{len(variant.contexts)}/{windows}",
+            ) as view:
+                if variant.encoder is not None:
+                    seconds[variant.name] = view.encode_seconds
+                for names in variant.sets:
+                    name = ": ".join(filter(None, (variant.name, "+".join(names))))
+                    yield ArmRun(Arm(name, view.level, names), view)
+
+    rows: list[Row] = []
+    bases: dict[Retrievers, MeasuredArm] = {}
+    for run in runs():
+        measured = run.measure(gold)
+        base = bases.setdefault(run.arm.retrievers, measured)
+        rows.append(Row.of(measured, gold, lesser=base if base is not measured else None))
     return rows, seconds

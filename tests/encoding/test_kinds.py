@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.domain import UsageError
-from subtitle_rag.evaluation.arm_run import EvalModels
+from subtitle_rag.evaluation.arm_models import EvalModels
 from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.migrating import same
 from subtitle_rag.models import ENCODER, ModelFiles, local

@@ -8,7 +8,7 @@ import pytest
 from subtitle_rag.contexts import context_file
 from subtitle_rag.domain import UsageError
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.evaluation.arm_run import EvalModels
+from subtitle_rag.evaluation.arm_models import EvalModels
 from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.report import EvalReport, render_report

@@ -10,10 +10,8 @@ from subtitle_rag.domain import Line, Video, Window
 from subtitle_rag.evaluation import metrics, temp_library
 from subtitle_rag.evaluation.published_sets import read_cookbook, read_qmsum
 from subtitle_rag.evaluation.questions import Dataset, Gold, Question, gold_set
-from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.support.models_here import Asked, Here
 
 pytestmark = pytest.mark.models
@@ -101,16 +99,11 @@ def scores(
     dataset: Dataset, minilm: Asked, analyzer: Analyzer, arms: Sequence[tuple[str, ...]], fusion: str = "scores"
 ) -> list[float]:
     """The mean reciprocal rank of each arm."""
-    models = Here([minilm])
-    with temp_library.create(dataset.documents, analyzer, models=models) as copy:
+    with temp_library.create(dataset.documents, analyzer, models=Here([minilm]), encoder=minilm, fusion=fusion) as copy:
         questions = gold_set(dataset, copy.library, {video.id: some for video, some in dataset.documents})
-        for _count in temp_library.encode(copy, minilm, models):
-            pass
-        queries = QueryAnalyzer(copy.library, analyzer)
-        searcher = Searcher(copy.library, copy.index, queries, models, fusion=fusion)
         rankings = [
             [
-                [hit.window_id for hit in searcher.rank(parse_query(question.query), retrievers=arm)]
+                [hit.window_id for hit in copy.searcher.rank(parse_query(question.query), retrievers=arm)]
                 for question in questions.questions
             ]
             for arm in arms

@@ -20,10 +20,10 @@ from subtitle_rag.commands.options import (
     stoppable,
 )
 from subtitle_rag.domain import UsageError, tidy
-from subtitle_rag.evaluation.arm_run import EvalModels
+from subtitle_rag.evaluation.arm_models import EvalModels
 from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.dataset import load_questions
-from subtitle_rag.evaluation.temp_library import LibraryVariants
+from subtitle_rag.evaluation.temp_library import LibraryViews
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.retrieval.search.parts import LEXICAL
 from subtitle_rag.retrieval.search.query import Query
@@ -141,5 +141,5 @@ def _without_contexts(
     """Return a gatherer of evidence over a copy of the library that has no contexts."""
     neural = options.rerank or options.retrievers is None or any(name not in LEXICAL for name in options.retrievers)
     models = EvalModels.of(runtime, ArmChoice(neural=neural, rerank=options.rerank))
-    view = LibraryVariants(runtime, models, opened, neural).without_contexts()
+    view = LibraryViews(runtime, models, opened, neural).without_contexts()
     return replace(usual, library=view.library, searcher=view.searcher)

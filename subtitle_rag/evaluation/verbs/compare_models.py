@@ -22,7 +22,7 @@ from subtitle_rag.domain import (
     tidy,
 )
 from subtitle_rag.evaluation import model_comparison, model_report, variants
-from subtitle_rag.evaluation.arm_run import EvalModels
+from subtitle_rag.evaluation.arm_models import EvalModels
 from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.model_comparison import CostEstimate, ModelContexts, context_texts
 from subtitle_rag.evaluation.model_report import ModelReport

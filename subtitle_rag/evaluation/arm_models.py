@@ -1,0 +1,95 @@
+"""The models of this machine, and the retrievers that an evaluation can measure with them."""
+
+import logging
+from dataclasses import dataclass, field
+
+from subtitle_rag.domain import AppError, UsageError
+from subtitle_rag.evaluation.arms import ArmChoice, Retrievers
+from subtitle_rag.i18n import _
+from subtitle_rag.installation import missing_extra
+from subtitle_rag.models import ENCODER, RERANKER, Kind
+from subtitle_rag.retrieval.named_vectors import LATE, PIECES
+from subtitle_rag.retrieval.neural import PATIENCE_S, Encoder, Reranker
+from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, NEURAL
+from subtitle_rag.runtime import Runtime
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class EvalModels:
+    """The models of this machine; `absent`: `encoder` or `reranker` → the reason why it takes no part."""
+
+    encoder: Encoder | None = None
+    reranker: Reranker | None = None
+    absent: dict[str, str] = field(default_factory=dict)
+    levels: bool = False
+    """Whether sections and videos are in the index."""
+
+    @classmethod
+    def of(cls, runtime: Runtime, choice: ArmChoice) -> "EvalModels":
+        """Return the models of the settings; the encoder is the one whose vectors the library is searched by."""
+        levels = runtime.settings.search.levels
+        if not choice.neural:
+            return cls(absent=dict.fromkeys(("encoder", "reranker"), _("left out by --no-neural")), levels=levels)
+        encoder = reranker = None
+        absent = {}
+        try:
+            encoder = runtime.neural.encoder(runtime.library.vectors.active()) or runtime.neural.encoder()
+            if encoder is None:
+                absent["encoder"] = _missing(runtime, ENCODER)
+        except AppError as error:
+            logger.info("no encoder", exc_info=True)
+            absent["encoder"] = error.message
+        try:
+            reranker = runtime.neural.reranker() if choice.rerank else None
+            if reranker is None:
+                absent["reranker"] = _missing(runtime, RERANKER) if choice.rerank else _("left out")
+        except AppError as error:
+            logger.info("no reranker", exc_info=True)
+            absent["reranker"] = error.message
+        return cls(encoder, reranker, absent, levels)
+
+    def rerank_seconds(self, pairs: int) -> float | None:
+        """Return about how long the reranker reads so many pairs; None without one whose speed is measured."""
+        speed = self.reranker.depth if self.reranker is not None else None
+        return pairs * PATIENCE_S / speed if speed else None
+
+    def retrievers(self, choice: ArmChoice) -> list[Retrievers]:
+        """Return the retrievers of the arms, the fullest last.
+
+        Raises:
+            UsageError: `retriever_not_ready` for a chosen one that this machine cannot run, `levels_off`.
+        """
+        made = self._made()
+        neural = tuple(name for name in NEURAL if name in made)
+        orders = tuple(name for name in (HIERARCHY, LATE, PIECES) if name in made)
+        if choice.retrievers is None:
+            singles = [LEXICAL, *((name,) for name in reversed(neural))]
+            sets = singles + ([neural] if len(neural) > 1 else []) + ([(*LEXICAL, *neural)] if neural else [])
+            return sets + [(*LEXICAL, *neural, name) for name in orders]
+        ready = (*LEXICAL, *neural, *orders)
+        for name in (name for names in choice.retrievers for name in names):
+            if name == HIERARCHY and name not in ready:
+                raise UsageError("levels_off")
+            if name not in ready:
+                raise UsageError("retriever_not_ready", name=name, ready=", ".join(ready))
+        return sorted(choice.retrievers, key=len)
+
+    def _made(self) -> set[str]:
+        """Return the parts of a search by sense that this machine makes."""
+        makes: dict[str, object] = {HIERARCHY: self.levels}
+        if (encoder := self.encoder) is not None:
+            makes |= {"dense": encoder.dimensions, "sparse": encoder.has_sparse}
+            makes |= {LATE: encoder.token_dimensions, PIECES: encoder.has_pieces}
+        return {name for name, is_made in makes.items() if is_made}
+
+
+def _missing(runtime: Runtime, kind: Kind) -> str:
+    name = runtime.models.configured(kind)
+    if not name:
+        return _("the config names none")
+    extra = runtime.models.required_extra(name)
+    if extra and not extra.is_installed:
+        return missing_extra(extra).message
+    return AppError("model_missing", name=name).message
