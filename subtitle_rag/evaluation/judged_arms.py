@@ -4,7 +4,7 @@ Every scene list and answer is a line of a file, every judgement a line of anoth
 twice.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -17,13 +17,13 @@ from subtitle_rag.domain import Answer, AppError
 from subtitle_rag.evaluation import judging, metrics
 from subtitle_rag.evaluation.arm_models import EvalModels
 from subtitle_rag.evaluation.arm_run import ArmRun
-from subtitle_rag.evaluation.arms import Arm
+from subtitle_rag.evaluation.arms import Arm, ArmChoice
 from subtitle_rag.evaluation.dataset import load_about_scenes
 from subtitle_rag.evaluation.judging import JudgementDone, JudgeReport
 from subtitle_rag.evaluation.llm_question import ENDING, Cost, ReplyStore
 from subtitle_rag.evaluation.measures import MEASURES, JudgedAnswer, prompt_text
 from subtitle_rag.evaluation.metrics import Mean
-from subtitle_rag.evaluation.published_arms import ArmsRequest, PublishedArms
+from subtitle_rag.evaluation.published_arms import RERANK, ArmsRequest, open_arms
 from subtitle_rag.evaluation.questions import GoldSet, Question, gold_set
 from subtitle_rag.evaluation.records import Entry, Records, hash_parts
 from subtitle_rag.library import all_windows
@@ -70,10 +70,8 @@ class ArmFigures:
     arm: Arm
     setting: str
     """How many windows have contexts; empty without any."""
-    measures: dict[str, Mean | None]
-    """Mean and interval; None where nothing was judged."""
-    failures: dict[str, Mean | None]
-    """By depth: `failure@5`."""
+    means: dict[str, Mean | None]
+    """By measure and failure; None where nothing was judged."""
     judged: dict[str, Any]
     """`MeasureResult.to_json` by measure."""
     cost: Cost
@@ -88,12 +86,15 @@ class ArmFigures:
             "contexts": self.setting,
             "rerank_depth": self.arm.rerank,
             "measures": self.judged,
-            "intervals": {name: gap.to_json() if gap else None for name, gap in self.measures.items()},
-            "failures": {name: gap.to_json() if gap else None for name, gap in self.failures.items()},
+            "intervals": self._means_json(MEASURES),
+            "failures": self._means_json(FAILURES),
             "published_failure@20": self.arm.published[0] if self.arm.published else None,
             **metrics.gains_json("over_previous", self.gains),
             "cost": self.cost.to_json(),
         }
+
+    def _means_json(self, names: Iterable[str]) -> dict[str, list[float] | None]:
+        return {name: mean.to_json() if (mean := self.means[name]) else None for name in names}
 
 
 @dataclass(slots=True)
@@ -153,28 +154,17 @@ def judge_arms(
     """
     windows = all_windows(runtime.library)
     gold = gold_set(load_about_scenes(path), runtime.library, windows)
-    own = arms_path(judged_path)
-    records = Records.read(own, COMMAND, LINE_FIELD, _is_whole)
+    answers_path = arms_path(judged_path)
+    records = Records.read(answers_path, COMMAND, LINE_FIELD, _is_whole)
     judged = judging.read(judged_path)
     prompt = runtime.answer_prompt()
     with ExitStack() as opened:
-        published = PublishedArms.open(runtime, request, opened)
-        records = records or Records.begin(own, COMMAND, {})
-        report = ArmsReport(
-            len(gold.questions), {}, answering[1].name, left_out=published.left_out, missing=gold.missing
-        )
+        models = EvalModels.of(runtime, ArmChoice(rerank=RERANK in request.names))
+        arms, left_out = open_arms(runtime, request, models, opened)
+        records = records or Records.begin(answers_path, COMMAND, {})
+        report = ArmsReport(len(gold.questions), {}, answering[1].name, left_out=left_out, missing=gold.missing)
         run = _ArmsRun(
-            runtime,
-            gold,
-            published.arms,
-            published.models,
-            records,
-            answering,
-            prompt,
-            request.scenes,
-            judge,
-            judged_path,
-            report,
+            runtime, gold, arms, models, records, answering, prompt, request.scenes, judge, judged_path, report
         )
         yield run.missing_cost(judged, sum(map(len, windows.values())))
         yield from run.answer_all()
@@ -211,19 +201,14 @@ class _ArmsRun:
     judge: tuple[Llm, ModelInfo]
     judged_path: Path
     report: ArmsReport
-    _by_request: dict[str, Entry] = field(default_factory=dict)
+    _by_request: Mapping[Hashable, Entry] = field(init=False)
     """Lines by the hash of all that an answer depends on: the same scenes need no second answer."""
-    _by_search: dict[tuple[str, str, str], Entry] = field(default_factory=dict)
+    _by_search: Mapping[Hashable, Entry] = field(init=False)
     """Lines by arm, id of question, and the hash of all that the search and its answer depend on."""
 
     def __post_init__(self) -> None:
-        for entry in self.records.entries:
-            if "request" not in entry:  # those are single answers of the judge
-                self._note(entry)
-
-    def _note(self, entry: Entry) -> None:
-        self._by_request[entry["asked"]] = entry
-        self._by_search[entry["arm"], entry["id"], entry["search"]] = entry
+        self._by_request = self.records.index(lambda entry: entry.get("asked"))
+        self._by_search = self.records.index(lambda entry: tuple(map(entry.get, ("arm", "id", "search"))))
 
     def _search_key(self, run: ArmRun, question: Question) -> str:
         return hash_parts([run.signature, question.query, self.scenes, self.model[1].digest, self.prompt.version])
@@ -281,13 +266,12 @@ class _ArmsRun:
 
     def _add(self, run: ArmRun, question: Question) -> AppError | None:
         """Search and answer a question, and store both; return the failure of the model."""
-        found = run.search_text(question.query, self.scenes)
-        result, ranking = found or (None, [])
+        result, ranking = run.search_text(question.query, self.scenes) or (None, [])
         texts = list(map(prompt_text, result.scenes)) if result else []
         host, info = self.model
-        asked = hash_parts([question.query, texts, info.digest, self.prompt.version])
+        request = hash_parts([question.query, texts, info.digest, self.prompt.version])
         text, cost = "", Cost()
-        if (before := self._by_request.get(asked)) is not None:
+        if (before := self._by_request.get(request)) is not None:
             text, cost = str(before["answer"]), Cost.of_json(before)
         elif result and texts:
             gatherer = Gatherer(run.view.library, run, self.runtime.words, self.scenes, self.prompt)
@@ -303,7 +287,7 @@ class _ArmsRun:
             "arm": run.arm.name,
             "id": question.id,
             "search": self._search_key(run, question),
-            "asked": asked,
+            "asked": request,
             "ranking": ranking[:RANKED],
             "scenes": texts,
             "answer": text,
@@ -311,7 +295,6 @@ class _ArmsRun:
             **cost.to_json(),
         }
         self.records.append(entry)
-        self._note(entry)
         return None
 
     def judge_all(self) -> Iterator[JudgementDone]:
@@ -374,7 +357,6 @@ def _figures(
     """Return an arm's figures; `values` and those of the arm before it are by measure or depth, and question."""
     cost = Cost.of_json(*(entry for _question, entry in pairs))
     cost.add(result.total)
-    gaps = {name: metrics.mean(list(some.values())) for name, some in values.items()}
     gains = {
         name: metrics.mean([values[name][id] - before[id] for id in values[name] if id in before])
         for name, before in previous.items()
@@ -382,9 +364,8 @@ def _figures(
     return ArmFigures(
         arm=each.arm,
         setting=each.view.setting,
-        measures={name: gap for name, gap in gaps.items() if name in result.measures},
-        failures={name: gap for name, gap in gaps.items() if name not in result.measures},
+        means={name: metrics.mean(list(some.values())) for name, some in values.items()},
         judged={name: some.to_json() for name, some in result.measures.items()},
         cost=cost,
-        gains={name: gap for name, gap in gains.items() if gap is not None},
+        gains={name: gain for name, gain in gains.items() if gain is not None},
     )

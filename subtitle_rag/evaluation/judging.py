@@ -7,7 +7,7 @@ questions, and nothing by themselves. A failed measure is counted by its error's
 import logging
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -36,7 +36,7 @@ PATIENCE = 10
 """Failed judgements in a row, after which the run ends."""
 NO_CLAIMS = "no_claims"
 
-Judgements = Mapping[tuple[str, ...], Entry]
+Judgements = Mapping[Hashable, Entry]
 """The judgements of a file by their keys."""
 
 
@@ -110,7 +110,7 @@ def judge_cases(
     texts = _answers(answers, questions) if answers else {}
     cases = []
     for question in questions:
-        found: list[str] = []
+        scene_texts: list[str] = []
         try:
             query = parse_query(question.query)
         except UsageError:
@@ -119,8 +119,8 @@ def judge_cases(
             result = searcher.search(query, limit=scenes, retrievers=retrievers)
             if result.missing:
                 raise result.missing[0][1]
-            found = list(map(measures.prompt_text, result.scenes))
-        cases.append(JudgedAnswer.about(question, texts.get(question.id, ""), found))
+            scene_texts = list(map(measures.prompt_text, result.scenes))
+        cases.append(JudgedAnswer.about(question, texts.get(question.id, ""), scene_texts))
     return cases
 
 
@@ -180,17 +180,13 @@ def read(path: Path) -> Judgements:
         UsageError: `unreadable`, `not_own_file`; the latter for a damaged line, too.
     """
     records = Records.read(path, COMMAND, LINE_FIELD, _is_whole)
-    return _by_key(records) if records else {}
+    return records.index(measures.judgement_key) if records else {}
 
 
 def _is_whole(entry: Entry) -> bool:
     score, error = entry.get("score"), entry.get("error")
     is_score = isinstance(score, int | float) and not isinstance(score, bool) and 0 <= score <= 1
     return (is_score if error is None else isinstance(error, str)) and Cost.is_json(entry)
-
-
-def _by_key(records: Records) -> dict[tuple[str, ...], Entry]:
-    return {measures.judgement_key(entry): entry for entry in records.entries}
 
 
 def missing(case: JudgedAnswer, judged: Judgements, info: ModelInfo, encoder: Encoder | None) -> list[str]:
@@ -202,9 +198,9 @@ def missing(case: JudgedAnswer, judged: Judgements, info: ModelInfo, encoder: En
     ]
 
 
-def _final(judged: Judgements, begun: Entry) -> Entry | None:
+def _final(judged: Judgements, frame: Entry) -> Entry | None:
     """Return a stored judgement, unless it is to be tried again."""
-    entry = judged.get(measures.judgement_key(begun))
+    entry = judged.get(measures.judgement_key(frame))
     return entry if entry is not None and entry.get("error") in (None, NO_CLAIMS) else None
 
 
@@ -250,7 +246,7 @@ def judge(
     asker = Asker(host, info, seed=SEED, num_ctx=num_ctx or request_size(listed), replies=replies)
     results = {name: MeasureResult(measures.method(name, encoder)) for name in MEASURES}
     report = JudgeReport(len(listed), _judge_json(info), results)
-    run = _JudgeRun(records, _by_key(records), asker, encoder, report)
+    run = _JudgeRun(records, records.index(measures.judgement_key), asker, encoder, report)
     pairs = list(product(listed, MEASURES))
     for done, (case, measure) in enumerate(pairs, start=1):
         run.count(case, measure)
@@ -276,8 +272,8 @@ class _JudgeRun:
             return
         entry = None
         if self.report.blocked is None:
-            begun = _frame(measure, case, self.asker.info, self.encoder)
-            entry = _final(self.stored, begun) or self._ask(case, measure, begun)
+            frame = _frame(measure, case, self.asker.info, self.encoder)
+            entry = _final(self.stored, frame) or self._ask(case, measure, frame)
         if entry is None:
             result.errors["not_judged"] += 1
             return
@@ -288,7 +284,7 @@ class _JudgeRun:
         else:
             result.errors[str(entry["error"])] += 1
 
-    def _ask(self, case: JudgedAnswer, measure: str, begun: Entry) -> Entry | None:
+    def _ask(self, case: JudgedAnswer, measure: str, frame: Entry) -> Entry | None:
         """Make and store a judgement; None where the judge cannot go on."""
         result: Mapping[str, Any]
         try:
@@ -309,8 +305,8 @@ class _JudgeRun:
                 result = {"score": round(score.value, 6), "error": None, "judgements": score.judgements}
         spent = self.asker.spent()
         self.report.cost.add(spent)
-        alone = self.asker.saved()
-        alone.add(spent)
-        entry = {**begun, **result, **alone.to_json()}
+        cost = self.asker.saved()
+        cost.add(spent)
+        entry = {**frame, **result, **cost.to_json()}
         self.records.append(entry)
         return entry

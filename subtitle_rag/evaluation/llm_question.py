@@ -84,7 +84,7 @@ class ReplyStore:
     def __init__(self, records: Records, line_field: str) -> None:
         """`line_field` is the field that every line of the file has."""
         self._records, self._line_field = records, line_field
-        self._replies = {entry["request"]: entry for entry in records.entries if "request" in entry}
+        self._replies = records.index(lambda entry: entry.get("request"))
 
     def find(self, key: str) -> tuple[str, Cost] | None:
         """Return an answer by the hash of its request, with its cost."""
@@ -92,9 +92,7 @@ class ReplyStore:
         return (entry["reply"], Cost.of_json(entry)) if entry else None
 
     def put(self, key: str, text: str, cost: Cost) -> None:
-        entry = {self._line_field: "", "request": key, "reply": text, **cost.to_json()}
-        self._records.append(entry)
-        self._replies[key] = entry
+        self._records.append({self._line_field: "", "request": key, "reply": text, **cost.to_json()})
 
 
 @dataclass(slots=True)

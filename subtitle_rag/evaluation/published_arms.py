@@ -41,42 +41,35 @@ def parse_arms(text: str) -> tuple[str, ...]:
     return tuple(name for name in ARMS if name in names)
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedArms:
-    """The arms that a library allows."""
+def open_arms(
+    runtime: Runtime, request: ArmsRequest, models: EvalModels, opened: ExitStack
+) -> tuple[list[ArmRun], dict[str, str]]:
+    """Open the arms over the library and copies of it, which are gone when `opened` closes.
 
-    arms: list[ArmRun]
-    left_out: dict[str, str]
-    """Arm → the reason why it takes no part."""
-    models: EvalModels
+    Return those that the library allows, and for each that is left out the reason why it takes no part.
 
-    @classmethod
-    def open(cls, runtime: Runtime, request: ArmsRequest, opened: ExitStack) -> "PublishedArms":
-        """Open the arms over the library and copies of it, which are gone when `opened` closes.
-
-        Raises:
-            UsageError: `arm_not_ready` for an arm without its models or contexts; `retriever_not_ready`.
-            BusyError, AppError: from the library, the index and the models.
-        """
-        models = EvalModels.of(runtime, ArmChoice(rerank=RERANK in request.names))
-        videos = [state.video.id for state in runtime.library.videos() if state.windows]
-        has_contexts = any(runtime.library.contexts.of_video(id) for id in videos)
-        sets, left_out = _retrievers(request, models, has_contexts=has_contexts)
-        neural = any(name not in LEXICAL for names in sets.values() for name in names)
-        views = LibraryViews(runtime, models, opened, neural)
-        by_arm = {WITHOUT: views.without_contexts()} if WITHOUT in sets else {}
-        if {*sets} - {WITHOUT}:
-            by_arm |= dict.fromkeys(ARMS[1:], views.as_it_is())
-        fingerprints = {view.level: _fingerprint(view) for view in by_arm.values()}
-        arms = []
-        for name, retrievers in sets.items():
-            view, depth = by_arm[name], FULL_DEPTH if name == RERANK else 0
-            encoder = models.encoder.id if models.encoder and retrievers != LEXICAL else ""
-            reranker = models.reranker.id if models.reranker and depth else ""
-            fusion = runtime.settings.search.fusion
-            signature = hash_parts([fingerprints[view.level], list(retrievers), encoder, reranker, depth, fusion])
-            arms.append(ArmRun(Arm(name, view.level, retrievers, depth), view, models.reranker, signature))
-        return cls(arms, left_out, models)
+    Raises:
+        UsageError: `arm_not_ready` for an arm without its models or contexts; `retriever_not_ready`.
+        BusyError, AppError: from the library, the index and the models.
+    """
+    videos = [state.video.id for state in runtime.library.videos() if state.windows]
+    has_contexts = any(runtime.library.contexts.of_video(id) for id in videos)
+    sets, left_out = _retrievers(request, models, has_contexts=has_contexts)
+    neural = any(name not in LEXICAL for names in sets.values() for name in names)
+    views = LibraryViews(runtime, models, opened, neural)
+    by_arm = {WITHOUT: views.without_contexts()} if WITHOUT in sets else {}
+    if {*sets} - {WITHOUT}:
+        by_arm |= dict.fromkeys(ARMS[1:], views.as_it_is())
+    fingerprints = {view.level: _fingerprint(view) for view in by_arm.values()}
+    arms = []
+    for name, retrievers in sets.items():
+        view, depth = by_arm[name], FULL_DEPTH if name == RERANK else 0
+        encoder = models.encoder.id if models.encoder and retrievers != LEXICAL else ""
+        reranker = models.reranker.id if models.reranker and depth else ""
+        fusion = runtime.settings.search.fusion
+        signature = hash_parts([fingerprints[view.level], list(retrievers), encoder, reranker, depth, fusion])
+        arms.append(ArmRun(Arm(name, view.level, retrievers, depth), view, models.reranker, signature))
+    return arms, left_out
 
 
 def _retrievers(

@@ -6,8 +6,8 @@ The first line names the command that writes the file. A file without it, or wit
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ MADE_BY = "made_by"
 """The field of the first line that names the command."""
 
 Entry = dict[str, Any]
+Key = Callable[[Entry], Hashable]
+"""Returns what a later run finds a line by; None for a line that it never looks for."""
 
 
 @dataclass(slots=True)
@@ -29,6 +31,7 @@ class Records:
     entries: list[Entry]
     _torn_from: int | None = None
     """The size of the whole lines, if a kill left a part of a line after them."""
+    _indexes: list[tuple[Key, dict[Hashable, Entry]]] = field(default_factory=list)
 
     @classmethod
     def read(
@@ -83,6 +86,16 @@ class Records:
             os.fsync(file.fileno())
         self._torn_from = None
         self.entries.append(entry)
+        for key, entries in self._indexes:
+            _note(entry, key, entries)
+
+    def index(self, key: Key) -> Mapping[Hashable, Entry]:
+        """Return the last line of each key, also of those that are still to be added."""
+        entries: dict[Hashable, Entry] = {}
+        for entry in self.entries:
+            _note(entry, key, entries)
+        self._indexes.append((key, entries))
+        return entries
 
     def replace(self, entries: Iterable[Entry]) -> None:
         """Replace all lines but the first, atomically."""
@@ -95,6 +108,11 @@ class Records:
         with os_error_as_unwritable(self.path):
             replace_content(target, data, target.stat().st_mode & 0o777 if target.exists() else 0o644)
         self._torn_from = None
+
+
+def _note(entry: Entry, key: Key, entries: dict[Hashable, Entry]) -> None:
+    if (value := key(entry)) is not None:
+        entries[value] = entry
 
 
 def hash_parts(parts: object, length: int = 16) -> str:

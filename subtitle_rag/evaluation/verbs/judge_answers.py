@@ -207,7 +207,7 @@ def _arm_table(rows: "Sequence[ArmFigures]") -> Table:
     columns = [_("arm"), _("search"), *MEASURES, *FAILURES, _("published failure@20"), _("calls"), _("tokens"), "s"]
     cells = []
     for row in rows:
-        means = [share_cell(mean, "–") for mean in (*row.measures.values(), *row.failures.values())]
+        means = [share_cell(mean, "–") for mean in row.means.values()]
         published = f"{100 * row.arm.published[0]:.1f}" if row.arm.published else ""
         tokens = row.cost.prompt_tokens + row.cost.tokens
         cost = [f"{row.cost.calls:,}", f"{tokens:,}", f"{row.cost.ms / 1000:,.0f}"]
