@@ -61,9 +61,9 @@ class EvalModels:
         Raises:
             UsageError: `retriever_not_ready` for a chosen one that this machine cannot run, `levels_off`.
         """
-        made = self._made()
-        neural = tuple(name for name in NEURAL if name in made)
-        orders = tuple(name for name in (HIERARCHY, LATE, PIECES) if name in made)
+        parts = self._made()
+        neural = tuple(name for name in NEURAL if name in parts)
+        orders = tuple(name for name in (HIERARCHY, LATE, PIECES) if name in parts)
         if choice.retrievers is None:
             singles = [LEXICAL, *((name,) for name in reversed(neural))]
             sets = singles + ([neural] if len(neural) > 1 else []) + ([(*LEXICAL, *neural)] if neural else [])

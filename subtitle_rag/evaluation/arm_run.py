@@ -147,7 +147,7 @@ class ArmRun:
         for question in gold.questions:
             started = time.perf_counter()
             ids: list[str] = []
-            shown: list[ShownScene] = []
+            answer_scenes: list[ShownScene] = []
             text = ""
             try:
                 query = parse_query(question.query)
@@ -155,7 +155,7 @@ class ArmRun:
                 times_ms.append((time.perf_counter() - started) * 1000)
                 ids = ranking.ids
                 if with_scenes:
-                    shown = [
+                    answer_scenes = [
                         ShownScene(tuple(hit.window_id for hit in windows), scene.start_ms, scene.end_ms, scene.at_ms)
                         for scene, windows in self.scenes(ranking, SCENES)
                     ]
@@ -165,7 +165,7 @@ class ArmRun:
                 refused.append(question.id)
             rankings.append(ids)
             if with_scenes:
-                scenes.append(shown)
+                scenes.append(answer_scenes)
             texts.append(text)
             finished()
         return MeasuredArm(self.arm, gold.measure(rankings), self.view.setting, texts, refused, times_ms, scenes)

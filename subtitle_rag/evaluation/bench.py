@@ -99,8 +99,8 @@ def _drawn(dataset: Dataset, limit: int | None) -> Dataset:
     questions = dataset.questions
     if limit is None or len(questions) <= limit:
         return dataset
-    drawn = sorted(random.Random(SEED).sample(range(len(questions)), limit))
-    return replace(dataset, questions=tuple(questions[at] for at in drawn))
+    numbers = sorted(random.Random(SEED).sample(range(len(questions)), limit))
+    return replace(dataset, questions=tuple(questions[at] for at in numbers))
 
 
 def render_bench(report: BenchReport, sets: Sequence[str], command: str) -> str:

@@ -121,11 +121,16 @@ def make_questions(
     for name in ("digest", "prompt", "seed"):
         if head and head.get(name) != origin[name]:
             raise UsageError("questions_differ", path=str(path), name=name, before=head.get(name), now=origin[name])
-    drawn = _drawn_videos(library, path, head, videos, seed)
-    begun = {**origin, "shares": SHARES, "spanning": SPANNING_SHARE, **({"videos": drawn} if drawn else {})}
-    records = records or Records.begin(path, COMMAND, begun)
+    video_ids = _drawn_videos(library, path, head, videos, seed)
+    first_line = {
+        **origin,
+        "shares": SHARES,
+        "spanning": SPANNING_SHARE,
+        **({"videos": video_ids} if video_ids else {}),
+    }
+    records = records or Records.begin(path, COMMAND, first_line)
     asker = Asker(host, info, seed=seed, num_ctx=question_drafts.NUM_CTX)
-    yield from _Generation(library, analyzer, asker, records, origin, count, drawn).run()
+    yield from _Generation(library, analyzer, asker, records, origin, count, video_ids).run()
 
 
 def _drawn_videos(library: Library, path: Path, head: Entry, count: int | None, seed: int) -> list[str] | None:
@@ -137,12 +142,16 @@ def _drawn_videos(library: Library, path: Path, head: Entry, count: int | None, 
     stored = head.get("videos")
     if stored is not None and not (isinstance(stored, list) and all(isinstance(id, str) for id in stored)):
         raise UsageError("not_own_file", path=str(path), line=1, command=COMMAND)
-    drawn = list(drawn_videos(library, count, seed)) if count is not None else None
-    if head and drawn is not None and len(drawn) != len(stored or ()):
+    video_ids = list(drawn_videos(library, count, seed)) if count is not None else None
+    if head and video_ids is not None and len(video_ids) != len(stored or ()):
         raise UsageError(
-            "questions_differ", path=str(path), name="videos", before=len(stored) if stored else None, now=len(drawn)
+            "questions_differ",
+            path=str(path),
+            name="videos",
+            before=len(stored) if stored else None,
+            now=len(video_ids),
         )
-    return stored if head else drawn
+    return stored if head else video_ids
 
 
 @dataclass(slots=True)
@@ -153,7 +162,7 @@ class _Generation:
     records: Records
     origin: Entry
     count: int
-    drawn: list[str] | None
+    video_ids: list[str] | None
     by_kind: Counter[str] = field(default_factory=Counter)
     spanning: int = 0
     """Questions of `MULTI` whose windows are of two videos."""
@@ -206,7 +215,7 @@ class _Generation:
                 report.blocked = AppError("questions_refused", n=refusals, reason=event.reason)
                 break
         report.by_kind = {kind: self.by_kind[kind] for kind in SHARES}
-        report.spanning, report.videos = self.spanning, len(self.drawn) if self.drawn else None
+        report.spanning, report.videos = self.spanning, len(self.video_ids) if self.video_ids else None
         missing = [kind for kind in SHARES if self.by_kind[kind] < quota[kind]]
         if missing and not report.blocked:
             report.blocked = AppError(
@@ -221,7 +230,7 @@ class _Generation:
         return max(kinds, key=lambda kind: SHARES[kind] * total - self.by_kind[kind], default=None)
 
     def _pool(self, kind: str, *, spanning: bool = False) -> Iterator[Candidate]:
-        every = candidates(self.library, kind, int(self.origin["seed"]), self.drawn, spanning=spanning)
+        every = candidates(self.library, kind, int(self.origin["seed"]), self.video_ids, spanning=spanning)
         return (candidate for candidate in every if candidate.ids not in self.used)
 
     def _next(self, kind: str, pool: Iterator[Candidate]) -> Candidate | None:

@@ -108,17 +108,17 @@ def measure_speech(
         CaptionError: as `parse_captions`.
         AppError: as `Transcriber.listen`.
     """
-    written = read_cues(captions)
+    caption_cues = read_cues(captions)
     dataset = load_questions(queries) if queries else None
     transcriber = open_transcriber(runtime.models, model)
     length_ms = sound_length_ms(sound)
-    begun, heard = time.monotonic(), []
+    started, heard = time.monotonic(), []
     for stretch in transcriber.listen(sound):
         heard.append(stretch)
         progress(stretch.end_ms, length_ms)
-    seconds = time.monotonic() - begun
+    seconds = time.monotonic() - started
     cues = [cue for stretch in heard for cue in stretch.cues]
-    characters, words = error_rates(written, cues)
+    characters, words = error_rates(caption_cues, cues)
     return SpeechReport(
         transcriber.model,
         characters,
@@ -127,15 +127,15 @@ def measure_speech(
         sum(stretch.end_ms - stretch.begin_ms for stretch in heard if stretch.gap),
         seconds,
         _peak_mb(),
-        _scene_figures(runtime, captions, written, cues, dataset) if dataset else None,
+        _scene_figures(runtime, captions, caption_cues, cues, dataset) if dataset else None,
     )
 
 
-def error_rates(written: Sequence[Cue], heard: Sequence[Cue]) -> tuple[ErrorRate, ErrorRate]:
+def error_rates(caption_cues: Sequence[Cue], heard: Sequence[Cue]) -> tuple[ErrorRate, ErrorRate]:
     """Return the rates of characters and of words."""
     from rapidfuzz.distance import Levenshtein
 
-    ours, theirs = ([word for cue in cues for word in normalized(cue.text).split()] for cues in (written, heard))
+    ours, theirs = ([word for cue in cues for word in normalized(cue.text).split()] for cues in (caption_cues, heard))
     letters = "".join(ours)
     return (
         ErrorRate(Levenshtein.distance(letters, "".join(theirs)), len(letters)),
@@ -160,14 +160,14 @@ def read_cues(path: Path) -> list[Cue]:
 
 
 def _scene_figures(
-    runtime: Runtime, captions: Path, written: Sequence[Cue], heard: Sequence[Cue], dataset: Dataset
+    runtime: Runtime, captions: Path, caption_cues: Sequence[Cue], heard: Sequence[Cue], dataset: Dataset
 ) -> dict[str, dict[str, float]]:
     """Search by the questions about this video, which name it by its file of captions."""
-    named = {gold.video for question in dataset.questions for gold in question.gold}
-    name = captions.name if captions.name in named else captions.stem
+    video_names = {gold.video for question in dataset.questions for gold in question.gold}
+    name = captions.name if captions.name in video_names else captions.stem
     video = Video(name, captions.stem, "asr", "asr", source=str(captions))
     figures = {}
-    for kind, cues in (("captions", written), ("heard", heard)):
+    for kind, cues in (("captions", caption_cues), ("heard", heard)):
         windows: list[Window] = cut_windows(video.id, cues)
         with temp_library.create([(video, windows)], temp_library.CachingAnalyzer(runtime.analyzer)) as view:
             gold = gold_set(dataset, view.library, {video.id: windows})

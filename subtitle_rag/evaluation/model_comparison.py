@@ -74,7 +74,7 @@ class CostEstimate:
 
 
 class ModelContexts:
-    """The contexts of one model about `drawn` videos in a library of its own, and the journal of its answers.
+    """The contexts of one model about some videos in a library of its own, and the journal of its answers.
 
     Close it after use.
     """
@@ -86,7 +86,7 @@ class ModelContexts:
         info: ModelInfo,
         prompt: ContextPrompt,
         label: str,
-        drawn: Sequence[Document],
+        documents: Sequence[Document],
     ) -> None:
         """`label` names the prompt beside the model.
 
@@ -99,7 +99,7 @@ class ModelContexts:
         name = f"{re.sub(r'[^0-9A-Za-z가-힣._-]+', '-', info.name)}-{info.digest[:12]}{suffix}"
         folder.mkdir(parents=True, exist_ok=True)
         self.recipe = Recipe(info.digest, prompt.version)
-        self._hosts, self._drawn = hosts, drawn
+        self._hosts, self._documents = hosts, documents
         path = folder / f"{name}.jsonl"
         head = {"model": info.name, "digest": info.digest, **({"prompt": prompt.version} if suffix else {})}
         self._journal = Records.read(path, COMMAND, LINE_FIELD) or Records.begin(path, COMMAND, head)
@@ -111,22 +111,22 @@ class ModelContexts:
 
     def copy(self, source: Library) -> None:
         """Take over videos, windows and glossaries that are new or have changed."""
-        own = self.library
-        for video, windows in self._drawn:
+        target = self.library
+        for video, windows in self._documents:
             transcript = source.contexts.transcript(video.id)
-            if own.contexts.transcript(video.id) != transcript or own.video(video.id) != video:
+            if target.contexts.transcript(video.id) != transcript or target.video(video.id) != video:
                 sha256, _separator, rule = transcript.rpartition(":")
-                own.put_video(video, Track("ko", "file", "vtt", b"", sha256, 0), windows, rule)
+                target.put_video(video, Track("ko", "file", "vtt", b"", sha256, 0), windows, rule)
             glossary = source.contexts.glossary(video.channel_id)
-            if own.contexts.glossary(video.channel_id) != glossary:
-                own.contexts.put_glossary(video.channel_id, glossary)
+            if target.contexts.glossary(video.channel_id) != glossary:
+                target.contexts.put_glossary(video.channel_id, glossary)
         ratio = source.contexts.tokens_per_character(self.info.digest)
-        if ratio and own.contexts.tokens_per_character(self.info.digest) is None:
-            own.contexts.put_tokens_per_character(self.info.digest, ratio)
+        if ratio and target.contexts.tokens_per_character(self.info.digest) is None:
+            target.contexts.put_tokens_per_character(self.info.digest, ratio)
 
     def cost(self, other_ms: float | None) -> CostEstimate:
         """Estimate the work that is left; `other_ms` is the time of a context where this model has not been timed."""
-        work = self.library.contexts.work(self.recipe, videos=[video.id for video, _windows in self._drawn])
+        work = self.library.contexts.work(self.recipe, videos=[video.id for video, _windows in self._documents])
         large = LargePrompts.of(self._hosts[0], self.info)
         planner = Planner(self.library, self.recipe, self.prompt, self.info, large)
         calls = sum(work.values()) + sum(map(planner.missing_sections, work))
@@ -148,7 +148,7 @@ class ModelContexts:
             answered=lambda context: self._append(_entry(context)),
             prompts=ContextPrompts(self.prompt),
         )
-        for event in writer.run(WindowSelection(videos=tuple(video.id for video, _windows in self._drawn))):
+        for event in writer.run(WindowSelection(videos=tuple(video.id for video, _windows in self._documents))):
             if isinstance(event, OverviewWritten):
                 self._append({LINE_FIELD: 0, "video": event.video, **_costs(event)})
             yield event
@@ -160,14 +160,14 @@ class ModelContexts:
         """
         keys = {
             context_key(self.recipe, window.id, context_prompt.transcript_hash(windows))
-            for _video, windows in self._drawn
+            for _video, windows in self._documents
             for window in windows
         }
         entries = self._journal.entries
         answers = {(entry["key"], entry[LINE_FIELD]): entry for entry in entries if entry.get("key") in keys}
-        ids = {video.id for video, _windows in self._drawn}
+        ids = {video.id for video, _windows in self._documents}
         overviews = [entry for entry in entries if entry[LINE_FIELD] == 0 and entry["video"] in ids]
-        return figures(self.library, self._drawn, list(answers.values()), overviews)
+        return figures(self.library, self._documents, list(answers.values()), overviews)
 
     def _append(self, entry: Entry) -> None:
         with self._lock:
@@ -185,10 +185,10 @@ def _costs(value: Context | OverviewWritten) -> Entry:
     return {"prompt_tokens": value.prompt_tokens, "tokens": value.tokens, "ms": value.ms}
 
 
-def context_texts(library: Library, drawn: Sequence[Document]) -> dict[str, str]:
+def context_texts(library: Library, documents: Sequence[Document]) -> dict[str, str]:
     """Return the contexts of a library that search uses, by window."""
     return {
-        id: context.text for video, _windows in drawn for id, context in library.contexts.of_video(video.id).items()
+        id: context.text for video, _windows in documents for id, context in library.contexts.of_video(video.id).items()
     }
 
 
@@ -228,12 +228,12 @@ class ContextFigures:
 
 
 def figures(
-    library: Library, drawn: Sequence[Document], answers: Sequence[Entry], overviews: Sequence[Entry] = ()
+    library: Library, documents: Sequence[Document], answers: Sequence[Entry], overviews: Sequence[Entry] = ()
 ) -> ContextFigures:
     """Count the contexts of `library` about these windows, and the faults of the answers, as journals have them."""
-    windows = {window.id: window for _video, some in drawn for window in some}
-    written = context_texts(library, drawn).keys()
-    left_out = {id for video, _windows in drawn for id in library.contexts.left_out(video.id)} - written
+    windows = {window.id: window for _video, some in documents for window in some}
+    with_context = context_texts(library, documents).keys()
+    left_out = {id for video, _windows in documents for id in library.contexts.left_out(video.id)} - with_context
     answered = {answer["window"] for answer in answers}
     texts = [clean_context(answer["raw"], window=windows[answer["window"]].text) for answer in answers]
     usable = [(_answer_text(answer["raw"]), text) for answer, text in zip(answers, texts, strict=True) if text]
@@ -242,10 +242,10 @@ def figures(
     cost = [*answers, *overviews]
     return ContextFigures(
         windows=len(windows),
-        written=len(written),
+        written=len(with_context),
         left_out=len(left_out),
-        empty=len(answered - written - left_out),
-        due=len(windows.keys() - answered - written - left_out),
+        empty=len(answered - with_context - left_out),
+        due=len(windows.keys() - answered - with_context - left_out),
         answers=len(answers),
         second_tries=sum(answer[LINE_FIELD] > 1 for answer in answers),
         ungrounded=_count_doubted(kinds, UNGROUNDED),
@@ -253,7 +253,7 @@ def figures(
         repeated=_count_doubted(kinds, {SAME}),
         looped=sum(answer["prompt_tokens"] == 0 for answer in answers),
         retold=_count_doubted(kinds, {"echo", "repeat"}),
-        foreign=_count_foreign(library, drawn, answers),
+        foreign=_count_foreign(library, documents, answers),
         unusable=sum(not text for text in texts),
         removed=_removed_share(usable),
         prompt_tokens=sum(each["prompt_tokens"] for each in cost),
@@ -268,12 +268,12 @@ def _count_doubted(kinds: Sequence[set[str]], doubts: Set[str]) -> int:
     return sum(not doubts.isdisjoint(some) for some in kinds)
 
 
-def _count_foreign(library: Library, drawn: Sequence[Document], answers: Sequence[Entry]) -> int:
+def _count_foreign(library: Library, documents: Sequence[Document], answers: Sequence[Entry]) -> int:
     """Count the answers with letters that neither Korean nor the video has."""
-    known: dict[str, str] = {}
-    for video, windows in drawn:
-        known |= dict.fromkeys((window.id for window in windows), known_text(library, video, windows))
-    return sum(bool(find_foreign_script(each["raw"], known[each["window"]])) for each in answers)
+    texts: dict[str, str] = {}
+    for video, windows in documents:
+        texts |= dict.fromkeys((window.id for window in windows), known_text(library, video, windows))
+    return sum(bool(find_foreign_script(each["raw"], texts[each["window"]])) for each in answers)
 
 
 def _removed_share(cleaned: Sequence[tuple[str, str]]) -> float | None:
@@ -291,12 +291,12 @@ def _answer_text(raw: str) -> str:
     return "\n".join(value for value in values.values() if isinstance(value, str)) if isinstance(values, dict) else raw
 
 
-def own_figures(library: Library, drawn: Sequence[Document]) -> ContextFigures:
+def own_figures(library: Library, documents: Sequence[Document]) -> ContextFigures:
     """Return the figures of the library's own contexts; of each window the last answer is stored."""
     stored: dict[str, Context] = {}
-    for video, _windows in drawn:
+    for video, _windows in documents:
         stored |= library.contexts.left_out(video.id) | library.contexts.of_video(video.id)
-    return figures(library, drawn, list(map(_entry, stored.values())))
+    return figures(library, documents, list(map(_entry, stored.values())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,21 +311,21 @@ class Example:
     contexts: Mapping[str, str]
 
 
-def examples(drawn: Sequence[Document], texts: Mapping[str, Mapping[str, str]], seed: int) -> list[Example]:
+def examples(documents: Sequence[Document], texts: Mapping[str, Mapping[str, str]], seed: int) -> list[Example]:
     """Draw windows by a seed, those first that have the most contexts, of another video each where there are enough."""
 
     def missing(window: Window) -> int:
         return sum(window.id not in some for some in texts.values())
 
-    pairs = [(video, window) for video, windows in drawn for window in windows]
+    pairs = [(video, window) for video, windows in documents for window in windows]
     random.Random(seed).shuffle(pairs)
     pairs.sort(key=lambda pair: missing(pair[1]))
-    seen = Counter[str]()
+    turns = Counter[str]()
     ranked = []
     for at, (video, window) in enumerate(pairs):
-        seen[video.id] += 1
-        ranked.append((missing(window), seen[video.id], at))
-    chosen = [pairs[at] for _missing, _turn, at in sorted(ranked)[:EXAMPLES]]
+        turns[video.id] += 1
+        ranked.append((missing(window), turns[video.id], at))
+    picks = [pairs[at] for _missing, _turn, at in sorted(ranked)[:EXAMPLES]]
     return [
         Example(
             video.id,
@@ -335,7 +335,7 @@ def examples(drawn: Sequence[Document], texts: Mapping[str, Mapping[str, str]], 
             window.text,
             {name: some.get(window.id, "") for name, some in texts.items()},
         )
-        for video, window in chosen
+        for video, window in picks
     ]
 
 
@@ -344,7 +344,7 @@ def open_models(
     names: Sequence[str],
     prompts: Mapping[str, ContextPrompt],
     folder: Path,
-    drawn: Sequence[Document],
+    documents: Sequence[Document],
     opened: ExitStack,
 ) -> list[ModelContexts]:
     """Check that every model is there, then open what it has written before by each of the prompts (by label).
@@ -359,7 +359,9 @@ def open_models(
         labels.setdefault(prompt.version, label)
     return [
         opened.enter_context(
-            closing(ModelContexts(folder, [host for host, _info in pairs], pairs[0][1], prompts[label], label, drawn))
+            closing(
+                ModelContexts(folder, [host for host, _info in pairs], pairs[0][1], prompts[label], label, documents)
+            )
         )
         for pairs in {pairs[0][1].digest: pairs for pairs in ready}.values()
         for label in labels.values()

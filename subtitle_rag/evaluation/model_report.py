@@ -67,7 +67,7 @@ class ModelReport:
 
 def render(report: ModelReport) -> str:
     """Return the report as Markdown."""
-    drawn = n_(
+    extent = n_(
         "{videos}, {n} window (seed {seed}).",
         "{videos}, {n} windows (seed {seed}).",
         report.windows,
@@ -75,7 +75,7 @@ def render(report: ModelReport) -> str:
         n=f"{report.windows:,}",
         seed=report.seed,
     )
-    parts: list[Sequence[str] | Table] = [[drawn]]
+    parts: list[Sequence[str] | Table] = [[extent]]
     if report.figures:
         parts += [_figure_table(report), list(_word_lines(report))]
     for rows in filter(None, (report.retrieval, report.encoders)):
@@ -88,8 +88,10 @@ def render(report: ModelReport) -> str:
     for example in report.examples:
         parts += [[f"{clock(round(1000 * example.start))} {tidy(example.title)}"], _example_table(example)]
     if report.paths:
-        kept = _("The contexts of each model are kept, and a later run goes on with them:")
-        parts.append([kept, *(f"- {name}: {report.exported.get(name, path)}" for name, path in report.paths.items())])
+        heading = _("The contexts of each model are kept, and a later run goes on with them:")
+        parts.append(
+            [heading, *(f"- {name}: {report.exported.get(name, path)}" for name, path in report.paths.items())]
+        )
     return markdown(*parts, *([note] for note in report.notes))
 
 
@@ -142,9 +144,9 @@ def _word_lines(report: ModelReport) -> Iterator[str]:
     """Yield what each model names without support, and how the library's own contexts are counted."""
     for name, each in report.figures.items():
         if words := each.ungrounded_words:
-            shown = ", ".join(words[:WORDS]) + (" …" if len(words) > WORDS else "")
+            listed_words = ", ".join(words[:WORDS]) + (" …" if len(words) > WORDS else "")
             yield _("- {model} writes names that are not in the video: {words}").format(
-                model=_title(name), words=tidy(shown)
+                model=_title(name), words=tidy(listed_words)
             )
         if each.looped:
             yield _("- {model}: the tokens read for answers without an end are not counted.").format(model=_title(name))

@@ -138,8 +138,8 @@ def read_cookbook(folder: Path) -> Dataset:
         documents.append((video, tuple(chunks)))
     questions = []
     for number, (_at, entry) in enumerate(objects(folder / "evaluation_set.jsonl")):
-        places = [starts[uuid, index] for uuid, index in entry["golden_chunk_uuids"]]
-        gold = tuple(Gold(video, start, start + CHUNK_MS) for video, start in places)
+        chunk_starts = [starts[uuid, index] for uuid, index in entry["golden_chunk_uuids"]]
+        gold = tuple(Gold(video, start, start + CHUNK_MS) for video, start in chunk_starts)
         questions.append(Question(f"cookbook-{number:03d}", entry["query"], "code", gold))
     return Dataset(folder, tuple(questions), tuple(documents))
 

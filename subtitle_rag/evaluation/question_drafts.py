@@ -147,8 +147,8 @@ def normalized(draft: Draft) -> Draft:
 def gold_ranges(draft: Draft, candidate: Candidate) -> tuple[Gold, ...]:
     """Return the ranges of the quotes; empty if one of them is not in its window."""
     spans = [locate(quote, window) for quote, window in zip(draft.quotes, candidate.windows, strict=True)]
-    named = zip(candidate.videos, spans, strict=True)
-    return tuple(Gold(name, *span) for (_video, name), span in named if span) if all(spans) else ()
+    spans_by_name = zip(candidate.videos, spans, strict=True)
+    return tuple(Gold(name, *span) for (_video, name), span in spans_by_name if span) if all(spans) else ()
 
 
 def locate(quote: str, window: Window) -> tuple[int, int] | None:
@@ -230,10 +230,10 @@ def _names(query: str, video: Video) -> bool:
 
 def _names_something(query: str, analyzer: Analyzer) -> bool:
     """Return whether a question has a noun or name to look for, which need not be one of its window's words."""
-    found = next(analyzer.morphemes([query]))
+    analysis = next(analyzer.morphemes([query]))
     nouns = [
         form
-        for form, start, end in zip(found.forms, found.starts, found.ends, strict=True)
+        for form, start, end in zip(analysis.forms, analysis.starts, analysis.ends, strict=True)
         if folded(query[start:end]) == form and form not in _NAMELESS and not form[0].isdigit()
     ]  # a verb's span has its endings, too
     return bool(set(nouns) - analyzer.adverbs(nouns))

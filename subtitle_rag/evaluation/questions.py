@@ -88,10 +88,10 @@ class GoldSet:
     @property
     def by_kind(self) -> dict[str, list[int]]:
         """Return the places of each kind's questions."""
-        places: dict[str, list[int]] = {}
+        positions: dict[str, list[int]] = {}
         for at, question in enumerate(self.questions):
-            places.setdefault(question.kind, []).append(at)
-        return places
+            positions.setdefault(question.kind, []).append(at)
+        return positions
 
     def measure(self, rankings: Sequence[Sequence[str]]) -> Values:
         """Return a row of `metrics.METRICS` for every question, from its windows' ids, the best first."""

@@ -106,11 +106,11 @@ def _across_videos(
     video, _name = this
     rng = random.Random(f"{seed}/{MULTI}/spanning/{video.id}")
     ids = [id for id in sorted(names) if id != video.id]
-    others = [window for id in rng.sample(ids, min(PARTNERS, len(ids))) for window in _worth_windows(library, id)]
+    partners = [window for id in rng.sample(ids, min(PARTNERS, len(ids))) for window in _worth_windows(library, id)]
     windows = _worth_windows(library, video.id)
-    forms = _forms(library, [*windows, *others]) if others else {}
-    for window in _by_parts(windows, rng) if others else ():
-        partner = max(others, key=lambda other: (_similarity(window, other, forms), other.id))
+    forms = _forms(library, [*windows, *partners]) if partners else {}
+    for window in _by_parts(windows, rng) if partners else ():
+        partner = max(partners, key=lambda partner: (_similarity(window, partner, forms), partner.id))
         first, second = sorted((window, partner), key=lambda each: each.id)
         yield Candidate(MULTI, *names[first.video_id], (first, second), names[second.video_id])
 
@@ -120,9 +120,9 @@ def _forms(library: Library, windows: Sequence[Window]) -> dict[str, frozenset[s
     return {id: frozenset(analysis.forms) for id, analysis in analyses.items()}
 
 
-def _similarity(window: Window, other: Window, forms: dict[str, frozenset[str]]) -> float:
+def _similarity(window: Window, partner: Window, forms: dict[str, frozenset[str]]) -> float:
     """Return the Jaccard index of the morphemes of two windows."""
-    a, b = (forms.get(id, frozenset[str]()) for id in (window.id, other.id))
+    a, b = (forms.get(id, frozenset[str]()) for id in (window.id, partner.id))
     return len(a & b) / max(1, len(a | b))
 
 
@@ -135,9 +135,9 @@ def _of_video(library: Library, kind: str, seed: int, video: Video, name: str) -
     forms = _forms(library, windows)
     pairs: set[tuple[Window, Window]] = set()
     for window in ordered:
-        others = [other for other in windows if abs(other.ordinal - window.ordinal) >= MIN_DISTANCE]
-        if others:
-            partner = max(others, key=lambda other: (_similarity(window, other, forms), -other.ordinal))
+        partners = [partner for partner in windows if abs(partner.ordinal - window.ordinal) >= MIN_DISTANCE]
+        if partners:
+            partner = max(partners, key=lambda partner: (_similarity(window, partner, forms), -partner.ordinal))
             pair = (window, partner) if window.ordinal < partner.ordinal else (partner, window)
             if pair not in pairs:
                 pairs.add(pair)

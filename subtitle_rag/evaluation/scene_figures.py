@@ -81,15 +81,15 @@ def measure(gold: GoldSet, answers: Sequence[Sequence[ShownScene]]) -> tuple[Sce
     jumps = _jumps(gold, answers, right)
 
     def figures(picked: Sequence[int]) -> SceneFigures:
-        shown = [scene for at in picked for scene in answers[at]]
-        own = [jump for at in picked if (jump := jumps[at]) is not None]
+        scenes = [scene for at in picked for scene in answers[at]]
+        jumps_made = [jump for at in picked if (jump := jumps[at]) is not None]
         return SceneFigures(
             figures=MetricMeans.of(values[list(picked)], SCENE_METRICS),
-            length_s=_spread([scene.end_ms - scene.start_ms for scene in shown]),
-            jumps=len(own),
-            jump_s=_spread([jump.error_ms for jump in own]),
-            inside=metrics.mean([float(jump.is_inside) for jump in own]),
-            far=metrics.mean([float(jump.error_ms > FAR_MS) for jump in own]),
+            length_s=_spread([scene.end_ms - scene.start_ms for scene in scenes]),
+            jumps=len(jumps_made),
+            jump_s=_spread([jump.error_ms for jump in jumps_made]),
+            inside=metrics.mean([float(jump.is_inside) for jump in jumps_made]),
+            far=metrics.mean([float(jump.error_ms > FAR_MS) for jump in jumps_made]),
         )
 
     return figures(range(len(answers))), {kind: figures(picked) for kind, picked in gold.by_kind.items()}
@@ -110,8 +110,8 @@ def jump_gain(
     """Return how many more jumps are inside in these answers than in those, as a share of the questions for which both
     have a right scene; None without such a question."""
     both = (_jumps(gold, answers, _right_scenes(gold, answers)) for answers in (these, those))
-    pairs = [(one, other) for one, other in zip(*both, strict=True) if one and other]
-    return metrics.mean([float(one.is_inside) - float(other.is_inside) for one, other in pairs])
+    pairs = [(this, that) for this, that in zip(*both, strict=True) if this and that]
+    return metrics.mean([float(this.is_inside) - float(that.is_inside) for this, that in pairs])
 
 
 def _right_scenes(gold: GoldSet, answers: Sequence[Sequence[ShownScene]]) -> list[dict[str, frozenset[int]]]:

@@ -49,7 +49,7 @@ def questions_about(path: "Path", runtime: Runtime) -> tuple[Dataset, frozenset[
 
 def measure(
     runtime: Runtime,
-    drawn: Sequence[Document],
+    documents: Sequence[Document],
     gold: GoldSet,
     variants: Sequence[Variant],
     encoding: ProgressCallback | None = None,
@@ -65,7 +65,7 @@ def measure(
     """
     analyzer = temp_library.CachingAnalyzer(runtime.analyzer, temp_library.known_morphemes(runtime.library))
     search = runtime.settings.search
-    windows = sum(len(some) for _video, some in drawn)
+    windows = sum(len(some) for _video, some in documents)
     total = windows * sum(variant.encoder is not None for variant in variants)
     done = 0
     seconds: dict[str, float] = {}
@@ -79,7 +79,7 @@ def measure(
     def runs() -> Iterator[ArmRun]:
         for variant in variants:
             with temp_library.create(
-                drawn,
+                documents,
                 analyzer,
                 variant.contexts,
                 models=variant.models,

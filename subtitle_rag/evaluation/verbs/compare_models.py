@@ -151,10 +151,10 @@ class _ComparisonRun:
         """Set the figures of each model, and how well the windows are found with and without its contexts."""
         library, report = self._runtime.library, self.report
         texts: dict[str, dict[str, str]] = {}
-        if own := [c for video, _windows in self._drawn for c in library.contexts.of_video(video.id).values()]:
-            texts[model_comparison.OWN] = {context.window_id: context.text for context in own}
+        if stored := [c for video, _windows in self._drawn for c in library.contexts.of_video(video.id).values()]:
+            texts[model_comparison.OWN] = {context.window_id: context.text for context in stored}
             report.figures[model_comparison.OWN] = model_comparison.own_figures(library, self._drawn)
-            report.own_models = sorted({context.model for context in own})
+            report.own_models = sorted({context.model for context in stored})
         for model in models:
             texts[model.name] = context_texts(model.library, self._drawn)
             report.figures[model.name] = model.figures()
@@ -185,7 +185,7 @@ class _ComparisonRun:
 
     def _export(self, models: Sequence[ModelContexts], folder: Path) -> dict[str, str]:
         """Write each model's contexts as `contexts import` reads them; return the files."""
-        written = {}
+        paths = {}
         videos = [video.id for video, _windows in self._drawn]
         with os_error_as_unwritable(folder):
             folder.mkdir(parents=True, exist_ok=True)
@@ -193,8 +193,8 @@ class _ComparisonRun:
                 path = folder / f"{model.library.path.stem}.jsonl"
                 entries = context_file.exported(model.library, videos=videos, names=self._runtime.library)
                 path.write_text(context_file.to_json_lines(entries), encoding="utf-8", newline="\n")
-                written[model.name] = str(path)
-        return written
+                paths[model.name] = str(path)
+        return paths
 
     def encoder_variants(self, names: Sequence[str], opened: ExitStack) -> "list[Variant]":
         """Find the encoders; raises why one cannot be used."""

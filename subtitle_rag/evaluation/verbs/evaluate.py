@@ -102,8 +102,8 @@ def eval_bench(
     no_rerank: bool,
 ) -> output.Outcome:
     choice = ArmChoice.parse(arms, neural=not no_neural, rerank=not no_rerank)
-    chosen = {name: value for name, value in (("encoder", encoder), ("reranker", reranker)) if value is not None}
-    settings = replace(settings, models=replace(settings.models, **chosen))
+    models = {name: value for name, value in (("encoder", encoder), ("reranker", reranker)) if value is not None}
+    settings = replace(settings, models=replace(settings.models, **models))
     with Runtime(sample_library.sample_settings(settings)) as sample, output.progress() as bar:
         sample_library.fill(sample)
         task = bar.add_task(_("Questions"), total=None)
@@ -116,8 +116,8 @@ def eval_bench(
             encoding=_EncodingProgress(bar),
         )
     names = [path.name for path in sets]
-    given = {"--arms": arms, "--encoder": encoder, "--reranker": reranker, "--limit": limit}
-    options = [f"{option} {Path(str(value)).name}" for option, value in given.items() if value is not None]
+    values = {"--arms": arms, "--encoder": encoder, "--reranker": reranker, "--limit": limit}
+    options = [f"{option} {Path(str(value)).name}" for option, value in values.items() if value is not None]
     flags = [flag for flag, is_set in (("--no-neural", no_neural), ("--no-rerank", no_rerank)) if is_set]
     command = " ".join(("subtitle-rag eval bench", *names, *options, *flags))
     return output.Outcome(report.to_json(), [render_bench(report, names, command).rstrip()])
