@@ -1,10 +1,11 @@
 """The models of this machine, and the retrievers that an evaluation can measure with them."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from subtitle_rag.domain import AppError, UsageError
-from subtitle_rag.evaluation.arms import ArmChoice, Retrievers
+from subtitle_rag.evaluation.arms import Retrievers
 from subtitle_rag.i18n import _
 from subtitle_rag.installation import missing_extra
 from subtitle_rag.models import ENCODER, RERANKER, Kind
@@ -27,10 +28,10 @@ class EvalModels:
     """Whether sections and videos are in the index."""
 
     @classmethod
-    def of(cls, runtime: Runtime, choice: ArmChoice) -> "EvalModels":
+    def of(cls, runtime: Runtime, *, neural: bool = True, rerank: bool = True) -> "EvalModels":
         """Return the models of the settings; the encoder is the one whose vectors the library is searched by."""
         levels = runtime.settings.search.levels
-        if not choice.neural:
+        if not neural:
             return cls(absent=dict.fromkeys(("encoder", "reranker"), _("left out by --no-neural")), levels=levels)
         encoder = reranker = None
         absent = {}
@@ -42,9 +43,9 @@ class EvalModels:
             logger.info("no encoder", exc_info=True)
             absent["encoder"] = error.message
         try:
-            reranker = runtime.neural.reranker() if choice.rerank else None
+            reranker = runtime.neural.reranker() if rerank else None
             if reranker is None:
-                absent["reranker"] = _missing(runtime, RERANKER) if choice.rerank else _("left out")
+                absent["reranker"] = _missing(runtime, RERANKER) if rerank else _("left out")
         except AppError as error:
             logger.info("no reranker", exc_info=True)
             absent["reranker"] = error.message
@@ -55,8 +56,10 @@ class EvalModels:
         speed = self.reranker.depth if self.reranker is not None else None
         return pairs * PATIENCE_S / speed if speed else None
 
-    def retrievers(self, choice: ArmChoice) -> list[Retrievers]:
+    def retrievers(self, sets: Sequence[Retrievers] | None = None) -> list[Retrievers]:
         """Return the retrievers of the arms, the fullest last.
+
+        Without `sets`: each alone, both neural ones, all, and these with the order by tokens or pieces.
 
         Raises:
             UsageError: `retriever_not_ready` for a chosen one that this machine cannot run, `levels_off`.
@@ -64,17 +67,17 @@ class EvalModels:
         parts = self._made()
         neural = tuple(name for name in NEURAL if name in parts)
         orders = tuple(name for name in (HIERARCHY, LATE, PIECES) if name in parts)
-        if choice.retrievers is None:
+        if sets is None:
             singles = [LEXICAL, *((name,) for name in reversed(neural))]
-            sets = singles + ([neural] if len(neural) > 1 else []) + ([(*LEXICAL, *neural)] if neural else [])
-            return sets + [(*LEXICAL, *neural, name) for name in orders]
+            every = singles + ([neural] if len(neural) > 1 else []) + ([(*LEXICAL, *neural)] if neural else [])
+            return every + [(*LEXICAL, *neural, name) for name in orders]
         ready = (*LEXICAL, *neural, *orders)
-        for name in (name for names in choice.retrievers for name in names):
+        for name in (name for names in sets for name in names):
             if name == HIERARCHY and name not in ready:
                 raise UsageError("levels_off")
             if name not in ready:
                 raise UsageError("retriever_not_ready", name=name, ready=", ".join(ready))
-        return sorted(choice.retrievers, key=len)
+        return sorted(sets, key=len)
 
     def _made(self) -> set[str]:
         """Return the parts of a search by sense that this machine makes."""

@@ -97,21 +97,9 @@ def parse_retrievers(text: str) -> Retrievers:
     return tuple(name for name in SEARCH_PARTS if name in names)
 
 
-@dataclass(frozen=True, slots=True)
-class ArmChoice:
-    """The arms that a user asks for."""
-
-    retrievers: tuple[Retrievers, ...] | None = None
-    """None: each retriever alone, both neural ones, all, and these with the order by tokens or pieces."""
-    neural: bool = True
-    rerank: bool = True
-
-    @classmethod
-    def parse(cls, arms: str | None, *, neural: bool = True, rerank: bool = True) -> "ArmChoice":
-        """Read a text like `bm25,dense+sparse`; raises as `parse_retrievers`."""
-        if arms is None:
-            return cls(None, neural, rerank)
-        return cls(tuple(dict.fromkeys(map(parse_retrievers, arms.split(",")))), neural, rerank)
+def parse_sets(text: str | None) -> tuple[Retrievers, ...] | None:
+    """Read a text like `bm25,dense+sparse`; None for None. Raises as `parse_retrievers`."""
+    return tuple(dict.fromkeys(map(parse_retrievers, text.split(",")))) if text is not None else None
 
 
 def all_arms(levels: Sequence[str], sets: Sequence[Retrievers], depth: int) -> list[Arm]:

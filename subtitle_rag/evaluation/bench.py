@@ -13,7 +13,7 @@ from typing import Any
 
 from subtitle_rag import __version__
 from subtitle_rag.evaluation.arm_models import EvalModels
-from subtitle_rag.evaluation.arms import ArmChoice
+from subtitle_rag.evaluation.arms import Retrievers
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.questions import Dataset
@@ -62,7 +62,9 @@ def run_bench(
     sample: Runtime,
     paths: Sequence[Path],
     *,
-    choice: ArmChoice,
+    retrievers: Sequence[Retrievers] | None = None,
+    neural: bool = True,
+    rerank: bool = True,
     limit: int | None = None,
     progress: ProgressCallback | None = None,
     encoding: ProgressCallback | None = None,
@@ -77,14 +79,16 @@ def run_bench(
         BusyError, AppError: from the library, the index and the models.
     """
     datasets = [(path, load_set(path)) for path in paths]  # a mistake in the last one is told before the first is read
-    used = EvalModels.of(sample, choice)
+    used = EvalModels.of(sample, neural=neural, rerank=rerank)
     reports = []
     for path, dataset in [(SAMPLE_QUESTIONS, load_set(SAMPLE_QUESTIONS)), *datasets]:
         report = run_arms(
             sample,
             _drawn(dataset, limit),
             contexts=SAMPLE_CONTEXTS if path == SAMPLE_QUESTIONS else None,
-            choice=choice,
+            retrievers=retrievers,
+            neural=neural,
+            rerank=rerank,
             progress=progress,
             encoding=encoding,
         )

@@ -10,7 +10,7 @@ from subtitle_rag.domain import Window
 from subtitle_rag.evaluation import baselines
 from subtitle_rag.evaluation.arm_models import EvalModels
 from subtitle_rag.evaluation.arm_run import ArmRun, MeasuredArm
-from subtitle_rag.evaluation.arms import NONE, Arm, ArmChoice, all_arms
+from subtitle_rag.evaluation.arms import NONE, Arm, Retrievers, all_arms
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.ladder import measured_steps
 from subtitle_rag.evaluation.questions import Dataset, GoldSet, gold_set
@@ -23,26 +23,27 @@ from subtitle_rag.retrieval.search.parts import LEXICAL
 from subtitle_rag.retrieval.search.reranking import FULL_DEPTH
 from subtitle_rag.runtime import Runtime
 
-ALL_ARMS = ArmChoice()
-
 
 def run_arms(
     runtime: Runtime,
     source: Path | Dataset,
     *,
     contexts: Path | None = None,
-    choice: ArmChoice = ALL_ARMS,
+    retrievers: Sequence[Retrievers] | None = None,
+    neural: bool = True,
+    rerank: bool = True,
     progress: ProgressCallback | None = None,
     encoding: ProgressCallback | None = None,
     reading: Callable[[int, float | None], object] | None = None,
 ) -> EvalReport:
     """Measure the search with the questions of a file or set: over the library, or over the set's own documents.
 
-    `contexts` is a file of contexts in place of a model's. Windows are ranked one by one, before neighbours merge, so
-    that a long scene wins nothing; beside them stand the scenes that the program makes of them. Copies serve if the
-    library lacks something. `encoding` gets the number of a copy's windows before the first one is encoded, and after
-    every batch. `reading` gets the most pairs of question and window that the reranker will read, and about how
-    many seconds that takes; None where its speed is not measured.
+    `contexts` is a file of contexts in place of a model's. Without `retrievers` all that are ready are measured.
+    Windows are ranked one by one, before neighbours merge, so that a long scene wins nothing; beside them stand the
+    scenes that the program makes of them. Copies serve if the library lacks something. `encoding` gets the number of a
+    copy's windows before the first one is encoded, and after every batch. `reading` gets the most pairs of question
+    and window that the reranker will read, and about how many seconds that takes; None where its speed is not
+    measured.
 
     Raises:
         UsageError: `unreadable`, `bad_queries`; the latter also if the library has none of the gold videos.
@@ -55,8 +56,8 @@ def run_arms(
     file_contexts = context_file.load(contexts) if contexts is not None else []
     windows = {video.id: some for video, some in dataset.documents} or all_windows(runtime.library)
     gold = gold_set(dataset, runtime.library, windows)
-    models = EvalModels.of(runtime, choice)
-    sets = models.retrievers(choice)
+    models = EvalModels.of(runtime, neural=neural, rerank=rerank)
+    sets = models.retrievers(retrievers)
     with ExitStack() as opened:
         library_views = LibraryViews(runtime, models, opened, any(names != LEXICAL for names in sets), encoding)
         views = {

@@ -17,7 +17,7 @@ from subtitle_rag.domain import Answer, AppError
 from subtitle_rag.evaluation import judging, metrics
 from subtitle_rag.evaluation.arm_models import EvalModels
 from subtitle_rag.evaluation.arm_run import ArmRun
-from subtitle_rag.evaluation.arms import Arm, ArmChoice
+from subtitle_rag.evaluation.arms import Arm
 from subtitle_rag.evaluation.dataset import load_about_scenes
 from subtitle_rag.evaluation.judging import JudgementDone, JudgeReport
 from subtitle_rag.evaluation.llm_question import ENDING, Cost, ReplyStore
@@ -159,7 +159,7 @@ def judge_arms(
     judged = judging.read(judged_path)
     prompt = runtime.answer_prompt()
     with ExitStack() as opened:
-        models = EvalModels.of(runtime, ArmChoice(rerank=RERANK in request.names))
+        models = EvalModels.of(runtime, rerank=RERANK in request.names)
         arms, left_out = open_arms(runtime, request, models, opened)
         records = records or Records.begin(answers_path, COMMAND, {})
         report = ArmsReport(len(gold.questions), {}, answering[1].name, left_out=left_out, missing=gold.missing)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from subtitle_rag.domain import UsageError
 from subtitle_rag.evaluation.arm_models import EvalModels
 from subtitle_rag.evaluation.arm_run import ArmRun
-from subtitle_rag.evaluation.arms import DENSE, Arm, ArmChoice, Retrievers
+from subtitle_rag.evaluation.arms import DENSE, Arm, Retrievers
 from subtitle_rag.evaluation.records import hash_parts
 from subtitle_rag.evaluation.temp_library import LibraryView, LibraryViews
 from subtitle_rag.i18n import _
@@ -80,10 +80,10 @@ def _retrievers(
     Raises:
         UsageError: `arm_not_ready` if an arm is not to be left out, or if no other is there.
     """
-    every = models.retrievers(ArmChoice())
+    every = models.retrievers()
     first = request.retrievers or (DENSE if DENSE in every else LEXICAL)
     if request.retrievers:
-        models.retrievers(ArmChoice((request.retrievers,)))
+        models.retrievers((request.retrievers,))
     fullest = every[-1]
     reasons: dict[str, str] = {}
     if not has_contexts:

@@ -110,7 +110,7 @@ def _across_videos(
     windows = _worth_windows(library, video.id)
     forms = _forms(library, [*windows, *partners]) if partners else {}
     for window in _by_parts(windows, rng) if partners else ():
-        partner = max(partners, key=lambda partner: (_similarity(window, partner, forms), partner.id))
+        partner = max(partners, key=lambda each: (_similarity(window, each, forms), each.id))
         first, second = sorted((window, partner), key=lambda each: each.id)
         yield Candidate(MULTI, *names[first.video_id], (first, second), names[second.video_id])
 
@@ -135,9 +135,9 @@ def _of_video(library: Library, kind: str, seed: int, video: Video, name: str) -
     forms = _forms(library, windows)
     pairs: set[tuple[Window, Window]] = set()
     for window in ordered:
-        partners = [partner for partner in windows if abs(partner.ordinal - window.ordinal) >= MIN_DISTANCE]
+        partners = [each for each in windows if abs(each.ordinal - window.ordinal) >= MIN_DISTANCE]
         if partners:
-            partner = max(partners, key=lambda partner: (_similarity(window, partner, forms), -partner.ordinal))
+            partner = max(partners, key=lambda each: (_similarity(window, each, forms), -each.ordinal))
             pair = (window, partner) if window.ordinal < partner.ordinal else (partner, window)
             if pair not in pairs:
                 pairs.add(pair)

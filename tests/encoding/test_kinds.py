@@ -6,7 +6,6 @@ import pytest
 
 from subtitle_rag.domain import UsageError
 from subtitle_rag.evaluation.arm_models import EvalModels
-from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.migrating import same
 from subtitle_rag.models import ENCODER, ModelFiles, local
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
@@ -41,7 +40,7 @@ def test_an_encoder_of_one_kind_works_throughout(
     rebuild(desk)
     searcher = Searcher(desk.library, desk.index, QueryAnalyzer(desk.library, analyzer), Here([encoder]))
     query = parse_query(desk.library.windows(desk.windows()[:1])[desk.windows()[0]].text)
-    arms = EvalModels(encoder, None, {}).retrievers(ArmChoice())
+    arms = EvalModels(encoder, None, {}).retrievers()
 
     assert report.blocked is None
     assert report.made == len(desk.windows())

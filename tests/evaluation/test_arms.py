@@ -9,7 +9,7 @@ from subtitle_rag.contexts import context_file
 from subtitle_rag.domain import UsageError
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.evaluation.arm_models import EvalModels
-from subtitle_rag.evaluation.arms import ArmChoice
+from subtitle_rag.evaluation.arms import parse_sets
 from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.report import EvalReport, render_report
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
@@ -122,23 +122,23 @@ def test_the_order_by_tokens_is_an_arm_of_its_own(
     steps = {step.step.name: step.arm.name for step in report.steps if step.arm}
     assert steps["+ contextual BM25"] == "bm25+dense+sparse"
     assert steps["+ reranking"] == "bm25+dense+sparse+late + rerank 150"
-    assert EvalModels(late).retrievers(ArmChoice.parse("late+bm25")) == [("bm25", "late")]
+    assert EvalModels(late).retrievers(parse_sets("late+bm25")) == [("bm25", "late")]
 
 
 def test_an_order_by_tokens_needs_something_to_order(neural: Runtime, queries: Path) -> None:
     with pytest.raises(UsageError) as caught:
-        ArmChoice.parse("bm25,late")
+        parse_sets("bm25,late")
     assert caught.value.code == "late_alone"
     with pytest.raises(UsageError) as caught:
-        run_arms(neural, queries, choice=ArmChoice.parse("bm25+late"))
+        run_arms(neural, queries, retrievers=parse_sets("bm25+late"))
     assert (caught.value.code, caught.value.details["name"]) == ("retriever_not_ready", "late")
 
 
 def test_a_librarys_own_vectors_are_searched(encoded: Runtime, queries: Path) -> None:
     encoded_counts: list[tuple[int, int]] = []
-    choice = ArmChoice.parse("bm25,dense", rerank=False)
+    sets = parse_sets("bm25,dense")
 
-    report = run_arms(encoded, queries, choice=choice, encoding=lambda *at: encoded_counts.append(at))
+    report = run_arms(encoded, queries, retrievers=sets, rerank=False, encoding=lambda *at: encoded_counts.append(at))
 
     assert names(report) == ["bm25", "dense", "bm25 bare", "dense bare"]
     assert encoded_counts.count((0, 6)) == 1  # only the text alone needs a copy
@@ -181,7 +181,7 @@ def test_without_models_the_others_are_told_with_their_reasons(filled: Runtime, 
 
 
 def test_neural_arms_can_be_left_out(neural: Runtime, queries: Path, models: Here) -> None:
-    report = run_arms(neural, queries, choice=ArmChoice(neural=False))
+    report = run_arms(neural, queries, neural=False)
 
     assert names(report) == ["bm25", "bm25 bare"]
     assert models.encoders[0].queries == []

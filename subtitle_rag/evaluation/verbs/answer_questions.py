@@ -21,7 +21,6 @@ from subtitle_rag.commands.options import (
 )
 from subtitle_rag.domain import UsageError, tidy
 from subtitle_rag.evaluation.arm_models import EvalModels
-from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.temp_library import LibraryViews
 from subtitle_rag.i18n import N_, _
@@ -140,6 +139,6 @@ def _without_contexts(
 ) -> "answers.Gatherer":
     """Return a gatherer of evidence over a copy of the library that has no contexts."""
     neural = options.rerank or options.retrievers is None or any(name not in LEXICAL for name in options.retrievers)
-    models = EvalModels.of(runtime, ArmChoice(neural=neural, rerank=options.rerank))
+    models = EvalModels.of(runtime, neural=neural, rerank=options.rerank)
     view = LibraryViews(runtime, models, opened, neural).without_contexts()
     return replace(usual, library=view.library, searcher=view.searcher)

@@ -23,7 +23,6 @@ from subtitle_rag.domain import (
 )
 from subtitle_rag.evaluation import model_comparison, model_report, variants
 from subtitle_rag.evaluation.arm_models import EvalModels
-from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.model_comparison import CostEstimate, ModelContexts, context_texts
 from subtitle_rag.evaluation.model_report import ModelReport
 from subtitle_rag.evaluation.questions import gold_set
@@ -162,8 +161,8 @@ class _ComparisonRun:
         report.examples = model_comparison.examples(self._drawn, texts, self._seed)
         if self._gold is None:
             return
-        usable = EvalModels.of(self._runtime, ArmChoice(neural=self._neural, rerank=False))
-        every = usable.retrievers(ArmChoice())[-1]
+        usable = EvalModels.of(self._runtime, neural=self._neural, rerank=False)
+        every = usable.retrievers()[-1]
         sets = [LEXICAL] if every == LEXICAL else [LEXICAL, every]
         encoder = usable.encoder if len(sets) > 1 else None
         neural = self._runtime.neural if encoder is not None else None
@@ -207,7 +206,7 @@ class _ComparisonRun:
             encoder = models.encoder()
             if encoder is None:
                 raise AppError("model_missing", name=name)
-            sets = EvalModels(encoder).retrievers(ArmChoice())
+            sets = EvalModels(encoder).retrievers()
             rows.append(Variant(name, texts, encoder, models, sets if not rows else sets[1:]))
         return rows
 

@@ -9,7 +9,7 @@ import click
 from subtitle_rag import output, sample_library
 from subtitle_rag.commands.options import FILE_PATH, print_outcome, runtime_outcome
 from subtitle_rag.config import Settings
-from subtitle_rag.evaluation.arms import ArmChoice
+from subtitle_rag.evaluation.arms import parse_sets
 from subtitle_rag.evaluation.bench import render_bench, run_bench
 from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.report import render_report
@@ -49,14 +49,16 @@ def eval_run(
     no_neural: bool,
     no_rerank: bool,
 ) -> output.Outcome:
-    choice = ArmChoice.parse(arms, neural=not no_neural, rerank=not no_rerank)
+    retrievers = parse_sets(arms)
     with output.progress() as bar:
         task = bar.add_task(_("Questions"), total=None)
         report = run_arms(
             runtime,
             queries,
             contexts=contexts,
-            choice=choice,
+            retrievers=retrievers,
+            neural=not no_neural,
+            rerank=not no_rerank,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
             encoding=_EncodingProgress(bar),
             reading=_say_cost,
@@ -101,7 +103,7 @@ def eval_bench(
     no_neural: bool,
     no_rerank: bool,
 ) -> output.Outcome:
-    choice = ArmChoice.parse(arms, neural=not no_neural, rerank=not no_rerank)
+    retrievers = parse_sets(arms)
     models = {name: value for name, value in (("encoder", encoder), ("reranker", reranker)) if value is not None}
     settings = replace(settings, models=replace(settings.models, **models))
     with Runtime(sample_library.sample_settings(settings)) as sample, output.progress() as bar:
@@ -110,7 +112,9 @@ def eval_bench(
         report = run_bench(
             sample,
             sets,
-            choice=choice,
+            retrievers=retrievers,
+            neural=not no_neural,
+            rerank=not no_rerank,
             limit=limit,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
             encoding=_EncodingProgress(bar),
