@@ -19,7 +19,7 @@ from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.questions import Dataset
 from subtitle_rag.evaluation.report import EvalReport, render_report
 from subtitle_rag.evaluation.tables import markdown
-from subtitle_rag.evaluation.temp_library import ProgressCallback
+from subtitle_rag.evaluation.temp_library import ProgressCallback, ignore_progress
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 
@@ -66,8 +66,8 @@ def run_bench(
     neural: bool = True,
     rerank: bool = True,
     limit: int | None = None,
-    progress: ProgressCallback | None = None,
-    encoding: ProgressCallback | None = None,
+    progress: ProgressCallback = ignore_progress,
+    encoding: ProgressCallback = ignore_progress,
 ) -> BenchReport:
     """Measure the search on the sample library, which `sample` has open, then on each set with documents of its own.
 

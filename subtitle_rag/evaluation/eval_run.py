@@ -15,7 +15,7 @@ from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.ladder import measured_steps
 from subtitle_rag.evaluation.questions import Dataset, GoldSet, gold_set
 from subtitle_rag.evaluation.report import EvalReport, Row
-from subtitle_rag.evaluation.temp_library import LibraryViews, ProgressCallback
+from subtitle_rag.evaluation.temp_library import LibraryViews, ProgressCallback, ignore_progress
 from subtitle_rag.installation import EVAL, require_extra
 from subtitle_rag.library import all_windows
 from subtitle_rag.retrieval.search import DEPTH
@@ -32,16 +32,16 @@ def run_arms(
     retrievers: Sequence[Retrievers] | None = None,
     neural: bool = True,
     rerank: bool = True,
-    progress: ProgressCallback | None = None,
-    encoding: ProgressCallback | None = None,
+    progress: ProgressCallback = ignore_progress,
+    encoding: ProgressCallback = ignore_progress,
     reading: Callable[[int, float | None], object] | None = None,
 ) -> EvalReport:
     """Measure the search with the questions of a file or set: over the library, or over the set's own documents.
 
     `contexts` is a file of contexts in place of a model's. Without `retrievers` all that are ready are measured.
     Windows are ranked one by one, before neighbours merge, so that a long scene wins nothing; beside them stand the
-    scenes that the program makes of them. Copies serve if the library lacks something. `encoding` gets the number of a
-    copy's windows before the first one is encoded, and after every batch. `reading` gets the most pairs of question
+    scenes that the program makes of them. Copies serve if the library lacks something. `encoding` is that of
+    `LibraryViews`. `reading` gets the most pairs of question
     and window that the reranker will read, and about how many seconds that takes; None where its speed is not
     measured.
 
@@ -72,7 +72,7 @@ def run_arms(
         measured = [
             ArmRun(arm, views[arm.contexts], models.reranker).measure(
                 gold,
-                lambda: progress(next(finished), total) if progress else None,
+                lambda: progress(next(finished), total),
                 with_scenes=not dataset.documents,  # the times of a set's own documents are invented
             )
             for arm in arms

@@ -121,16 +121,11 @@ def make_questions(
     for name in ("digest", "prompt", "seed"):
         if head and head.get(name) != origin[name]:
             raise UsageError("questions_differ", path=str(path), name=name, before=head.get(name), now=origin[name])
-    video_ids = _drawn_videos(library, path, head, videos, seed)
-    first_line = {
-        **origin,
-        "shares": SHARES,
-        "spanning": SPANNING_SHARE,
-        **({"videos": video_ids} if video_ids else {}),
-    }
+    ids = _drawn_videos(library, path, head, videos, seed)
+    first_line = {**origin, "shares": SHARES, "spanning": SPANNING_SHARE, **({"videos": ids} if ids else {})}
     records = records or Records.begin(path, COMMAND, first_line)
     asker = Asker(host, info, seed=seed, num_ctx=question_drafts.NUM_CTX)
-    yield from _Generation(library, analyzer, asker, records, origin, count, video_ids).run()
+    yield from _Generation(library, analyzer, asker, records, origin, count, ids).run()
 
 
 def _drawn_videos(library: Library, path: Path, head: Entry, count: int | None, seed: int) -> list[str] | None:
@@ -142,16 +137,12 @@ def _drawn_videos(library: Library, path: Path, head: Entry, count: int | None, 
     stored = head.get("videos")
     if stored is not None and not (isinstance(stored, list) and all(isinstance(id, str) for id in stored)):
         raise UsageError("not_own_file", path=str(path), line=1, command=COMMAND)
-    video_ids = list(drawn_videos(library, count, seed)) if count is not None else None
-    if head and video_ids is not None and len(video_ids) != len(stored or ()):
+    ids = list(drawn_videos(library, count, seed)) if count is not None else None
+    if head and ids is not None and len(ids) != len(stored or ()):
         raise UsageError(
-            "questions_differ",
-            path=str(path),
-            name="videos",
-            before=len(stored) if stored else None,
-            now=len(video_ids),
+            "questions_differ", path=str(path), name="videos", before=len(stored) if stored else None, now=len(ids)
         )
-    return stored if head else video_ids
+    return stored if head else ids
 
 
 @dataclass(slots=True)
@@ -162,7 +153,7 @@ class _Generation:
     records: Records
     origin: Entry
     count: int
-    video_ids: list[str] | None
+    ids: list[str] | None
     by_kind: Counter[str] = field(default_factory=Counter)
     spanning: int = 0
     """Questions of `MULTI` whose windows are of two videos."""
@@ -215,7 +206,7 @@ class _Generation:
                 report.blocked = AppError("questions_refused", n=refusals, reason=event.reason)
                 break
         report.by_kind = {kind: self.by_kind[kind] for kind in SHARES}
-        report.spanning, report.videos = self.spanning, len(self.video_ids) if self.video_ids else None
+        report.spanning, report.videos = self.spanning, len(self.ids) if self.ids else None
         missing = [kind for kind in SHARES if self.by_kind[kind] < quota[kind]]
         if missing and not report.blocked:
             report.blocked = AppError(
@@ -230,7 +221,7 @@ class _Generation:
         return max(kinds, key=lambda kind: SHARES[kind] * total - self.by_kind[kind], default=None)
 
     def _pool(self, kind: str, *, spanning: bool = False) -> Iterator[Candidate]:
-        every = candidates(self.library, kind, int(self.origin["seed"]), self.video_ids, spanning=spanning)
+        every = candidates(self.library, kind, int(self.origin["seed"]), self.ids, spanning=spanning)
         return (candidate for candidate in every if candidate.ids not in self.used)
 
     def _next(self, kind: str, pool: Iterator[Candidate]) -> Candidate | None:

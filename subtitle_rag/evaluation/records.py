@@ -87,13 +87,12 @@ class Records:
         self._torn_from = None
         self.entries.append(entry)
         for key, entries in self._indexes:
-            _note(entry, key, entries)
+            if (value := key(entry)) is not None:
+                entries[value] = entry
 
     def index(self, key: Key) -> Mapping[Hashable, Entry]:
         """Return the last line of each key, also of those that are still to be added."""
-        entries: dict[Hashable, Entry] = {}
-        for entry in self.entries:
-            _note(entry, key, entries)
+        entries: dict[Hashable, Entry] = {value: entry for entry in self.entries if (value := key(entry)) is not None}
         self._indexes.append((key, entries))
         return entries
 
@@ -108,11 +107,6 @@ class Records:
         with os_error_as_unwritable(self.path):
             replace_content(target, data, target.stat().st_mode & 0o777 if target.exists() else 0o644)
         self._torn_from = None
-
-
-def _note(entry: Entry, key: Key, entries: dict[Hashable, Entry]) -> None:
-    if (value := key(entry)) is not None:
-        entries[value] = entry
 
 
 def hash_parts(parts: object, length: int = 16) -> str:

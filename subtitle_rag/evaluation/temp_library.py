@@ -28,8 +28,12 @@ from subtitle_rag.retrieval.search.fusion import BY_SCORES
 from subtitle_rag.retrieval.search.parts import NEURAL
 from subtitle_rag.runtime import Runtime
 
-ProgressCallback = Callable[[int, int], None]
+ProgressCallback = Callable[[int, int], object]
 """Gets the number of finished items, and the total."""
+
+
+def ignore_progress(_count: int, _total: int) -> None:
+    """Be a callback that nobody needs."""
 
 
 class CachingAnalyzer(Analyzer):
@@ -111,11 +115,8 @@ def create(
                 pass
             started = perf_counter()
             if encoder is not None and models is not None:
-                for event in EncodingRun(library, index, encoder, models).run(patient=False):
-                    if isinstance(event, VectorsMade) and not event.pieces:
-                        encoded(event.count)
-                    elif isinstance(event, VectorsReport) and event.blocked is not None:
-                        raise event.blocked
+                for count in _encode(EncodingRun(library, index, encoder, models)):
+                    encoded(count)
             seconds = perf_counter() - started
             queries = QueryAnalyzer(library, analyzer)
             searcher = Searcher(library, index, queries, models, fusion=fusion, levels=levels)
@@ -123,6 +124,15 @@ def create(
         finally:
             index.close()
             library.close()
+
+
+def _encode(run: EncodingRun) -> Iterator[int]:
+    """Make the vectors of a copy, and yield the number of windows in each batch. Raises what the encoder raises."""
+    for event in run.run(patient=False):
+        if isinstance(event, VectorsMade) and not event.pieces:
+            yield event.count
+        elif isinstance(event, VectorsReport) and event.blocked is not None:
+            raise event.blocked
 
 
 @dataclass
@@ -134,8 +144,8 @@ class LibraryViews:
     opened: ExitStack
     neural: bool
     """Whether the encoder makes vectors of every copy."""
-    encoding: ProgressCallback | None = None
-    """Gets the number of encoded windows."""
+    encoding: ProgressCallback = ignore_progress
+    """Gets 0 and the number of a copy's windows before the first is encoded, then the size of every batch."""
 
     @cached_property
     def _documents(self) -> Sequence[Document]:
@@ -193,16 +203,9 @@ class LibraryViews:
         models = self.runtime.neural if self.neural else None
         encoder = self.models.encoder if self.neural else None
         search = self.runtime.settings.search
-        total, done = sum(len(windows) for _video, windows in documents), 0
-
-        def report(count: int) -> None:
-            nonlocal done
-            done += count
-            if self.encoding is not None:
-                self.encoding(done, total)
-
+        total = sum(len(windows) for _video, windows in documents)
         if encoder is not None:
-            report(0)
+            self.encoding(0, total)
         return self.opened.enter_context(
             create(
                 documents,
@@ -211,7 +214,7 @@ class LibraryViews:
                 making=making,
                 models=models,
                 encoder=encoder,
-                encoded=report,
+                encoded=lambda count: self.encoding(count, total),
                 fusion=search.fusion,
                 levels=search.levels,
                 level=level,

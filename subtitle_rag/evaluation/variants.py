@@ -1,6 +1,6 @@
 """How well the same windows are found with the contexts of several models, or with the vectors of several encoders."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,6 @@ from subtitle_rag.evaluation.arms import GIVEN, NO_MODEL, Arm, Retrievers
 from subtitle_rag.evaluation.dataset import load_about_scenes
 from subtitle_rag.evaluation.questions import Dataset, Document, GoldSet, gold_set
 from subtitle_rag.evaluation.report import Row
-from subtitle_rag.evaluation.temp_library import ProgressCallback
 from subtitle_rag.library import all_windows, windows_by_name
 from subtitle_rag.retrieval.neural import Encoder, Models
 from subtitle_rag.retrieval.search.parts import LEXICAL
@@ -52,13 +51,13 @@ def measure(
     documents: Sequence[Document],
     gold: GoldSet,
     variants: Sequence[Variant],
-    encoding: ProgressCallback | None = None,
+    encoded: Callable[[int], object] = lambda _count: None,
 ) -> tuple[list[Row], dict[str, float]]:
     """Search a copy of the drawn videos for each variant; the first one is the base of the comparisons.
 
     Return the rows, and by variant the seconds in which its vectors were made.
 
-    `encoding` gets the number of windows that all copies have encoded, and that they will have.
+    `encoded` gets the size of every batch of windows.
 
     Raises:
         BusyError, AppError: from the index and the models.
@@ -66,15 +65,7 @@ def measure(
     analyzer = temp_library.CachingAnalyzer(runtime.analyzer, temp_library.known_morphemes(runtime.library))
     search = runtime.settings.search
     windows = sum(len(some) for _video, some in documents)
-    total = windows * sum(variant.encoder is not None for variant in variants)
-    done = 0
     seconds: dict[str, float] = {}
-
-    def report(count: int) -> None:
-        nonlocal done
-        done += count
-        if encoding is not None:
-            encoding(done, total)
 
     def runs() -> Iterator[ArmRun]:
         for variant in variants:
@@ -84,7 +75,7 @@ def measure(
                 variant.contexts,
                 models=variant.models,
                 encoder=variant.encoder,
-                encoded=report,
+                encoded=encoded,
                 fusion=search.fusion,
                 levels=search.levels,
                 level=GIVEN if variant.contexts else NO_MODEL,

@@ -224,11 +224,7 @@ class _ComparisonRun:
         with output.progress() as bar:
             task = bar.add_task(_("Vectors"), total=count)
             return variants.measure(
-                self._runtime,
-                self._drawn,
-                self._gold,
-                rows,
-                lambda done, total: bar.update(task, completed=done, total=total),
+                self._runtime, self._drawn, self._gold, rows, lambda count: bar.update(task, advance=count)
             )
 
 

@@ -134,8 +134,8 @@ class _EncodingProgress:
         self._bar = bar
         self._task: TaskID | None = None
 
-    def __call__(self, done: int, total: int) -> None:
-        if done == 0:
+    def __call__(self, count: int, total: int) -> None:
+        if count == 0:
             text = n_(
                 "{n} window is encoded for a copy of the library; --no-neural leaves that out.",
                 "{n} windows are encoded for a copy of the library; --no-neural leaves that out.",
@@ -144,7 +144,7 @@ class _EncodingProgress:
             output.say(text)
             self._task = self._bar.add_task(_("Vectors"), total=total)
         elif self._task is not None:
-            self._bar.update(self._task, completed=done)
+            self._bar.update(self._task, advance=count)
 
 
 eval_.add_command(answer_questions.eval_answer)
