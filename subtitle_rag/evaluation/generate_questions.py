@@ -86,7 +86,7 @@ class MakeReport:
 MakeEvent = QuestionMade | QuestionRefused | MakeReport
 
 
-def read(path: Path) -> Records | None:
+def read(path: Path) -> Records:
     """Read a file of made questions; raises UsageError `unreadable`, `not_own_file`."""
     return Records.read(path, COMMAND, LINE_FIELD)
 
@@ -114,7 +114,7 @@ def make_questions(
         LlmError: if no host can be used; later failures are in the report.
     """
     records = read(path)
-    head = records.head if records else {}
+    head = records.head
     host, info = host_with(hosts, model or head.get("model") or default)
     seed = seed if seed is not None else int(head.get("seed", SEED))
     origin = {"model": info.name, "digest": info.digest, "prompt": question_drafts.VERSION, "seed": seed}
@@ -123,7 +123,7 @@ def make_questions(
             raise UsageError("questions_differ", path=str(path), name=name, before=head.get(name), now=origin[name])
     ids = _drawn_videos(library, path, head, videos, seed)
     first_line = {**origin, "shares": SHARES, "spanning": SPANNING_SHARE, **({"videos": ids} if ids else {})}
-    records = records or Records.begin(path, COMMAND, first_line)
+    records.begin(first_line)
     asker = Asker(host, info, seed=seed, num_ctx=question_drafts.NUM_CTX)
     yield from _Generation(library, analyzer, asker, records, origin, count, ids).run()
 
@@ -289,10 +289,9 @@ class Review:
 
     def __init__(self, path: Path) -> None:
         """Read the file; raises UsageError `no_questions`, `unreadable`, `not_own_file`."""
-        records = read(path)
-        if records is None:
+        self._records = read(path)
+        if not self._records.head:
             raise UsageError("no_questions", path=str(path))
-        self._records: Records = records
 
     @property
     def open(self) -> list[Entry]:

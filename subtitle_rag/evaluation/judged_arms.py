@@ -14,12 +14,12 @@ from typing import Any
 from subtitle_rag.answers import Answerer, AnswerOptions, AnswerPrompt, Gatherer
 from subtitle_rag.contexts import estimate
 from subtitle_rag.domain import Answer, AppError
-from subtitle_rag.evaluation import judging, metrics
+from subtitle_rag.evaluation import metrics
 from subtitle_rag.evaluation.arm_models import EvalModels
 from subtitle_rag.evaluation.arm_run import ArmRun
 from subtitle_rag.evaluation.arms import Arm
 from subtitle_rag.evaluation.dataset import load_about_scenes
-from subtitle_rag.evaluation.judging import JudgementDone, JudgeReport
+from subtitle_rag.evaluation.judging import Judge, JudgementDone, JudgeReport, request_size
 from subtitle_rag.evaluation.llm_question import ENDING, Cost, ReplyStore
 from subtitle_rag.evaluation.measures import MEASURES, JudgedAnswer, prompt_text
 from subtitle_rag.evaluation.metrics import Mean
@@ -140,7 +140,7 @@ def judge_arms(
     judged_path: Path,
     request: ArmsRequest,
     answering: tuple[Llm, ModelInfo],
-    judge: tuple[Llm, ModelInfo],
+    judging: tuple[Llm, ModelInfo],
 ) -> Iterator[ArmsEvent]:
     """Search, answer and judge the questions of `path` by every arm. The last event is the `ArmsReport`.
 
@@ -154,19 +154,16 @@ def judge_arms(
     """
     windows = all_windows(runtime.library)
     gold = gold_set(load_about_scenes(path), runtime.library, windows)
-    answers_path = arms_path(judged_path)
-    records = Records.read(answers_path, COMMAND, LINE_FIELD, _is_whole)
-    judged = judging.read(judged_path)
+    records = Records.read(arms_path(judged_path), COMMAND, LINE_FIELD, _is_whole)
+    models = EvalModels.of(runtime, rerank=RERANK in request.names)
+    judge = Judge.open(judged_path, *judging, models.encoder)
     prompt = runtime.answer_prompt()
     with ExitStack() as opened:
-        models = EvalModels.of(runtime, rerank=RERANK in request.names)
         arms, left_out = open_arms(runtime, request, models, opened)
-        records = records or Records.begin(answers_path, COMMAND, {})
+        records.begin()
         report = ArmsReport(len(gold.questions), {}, answering[1].name, left_out=left_out, missing=gold.missing)
-        run = _ArmsRun(
-            runtime, gold, arms, models, records, answering, prompt, request.scenes, judge, judged_path, report
-        )
-        yield run.missing_cost(judged, sum(map(len, windows.values())))
+        run = _ArmsRun(runtime, gold, arms, models, records, answering, prompt, request.scenes, judge, report)
+        yield run.missing_cost(sum(map(len, windows.values())))
         yield from run.answer_all()
         if report.blocked is None:
             yield from run.judge_all()
@@ -198,8 +195,7 @@ class _ArmsRun:
     prompt: AnswerPrompt
     scenes: int
     """Scenes of each search and answer."""
-    judge: tuple[Llm, ModelInfo]
-    judged_path: Path
+    judge: Judge
     report: ArmsReport
     _by_request: Mapping[Hashable, Entry] = field(init=False)
     """Lines by the hash of all that an answer depends on: the same scenes need no second answer."""
@@ -217,7 +213,7 @@ class _ArmsRun:
         """Return the line about a question, if the file has it."""
         return self._by_search.get((run.arm.name, question.id, self._search_key(run, question)))
 
-    def missing_cost(self, judged: judging.Judgements, windows: int) -> ArmsCost:
+    def missing_cost(self, windows: int) -> ArmsCost:
         """Return the cost of what the files lack, at most."""
         scene_tokens = self._scene_tokens()
         answers = calls = tokens = pairs = 0
@@ -228,10 +224,10 @@ class _ArmsRun:
                     answers += 1
                     tokens += self.scenes * scene_tokens
                     pairs += min(each.arm.rerank, windows)
-                for measure in judging.missing(_case(question, entry), judged, self.judge[1], self.models.encoder):
+                for measure in self.judge.missing(_case(question, entry)):
                     calls += self.scenes if measure == "context_precision" else 1
                     tokens += scene_tokens if measure == "answer_relevancy" else self.scenes * scene_tokens
-        return ArmsCost(answers, calls, tokens, pairs, self._seconds(answers, calls, pairs, judged))
+        return ArmsCost(answers, calls, tokens, pairs, self._seconds(answers, calls, pairs))
 
     def _scene_tokens(self) -> int:
         """Estimate the tokens of a scene by the first windows of the library."""
@@ -240,11 +236,11 @@ class _ArmsRun:
         texts = [window.text for id in ids for window in library.windows_of(id)]
         return sum(map(estimate, texts)) // max(1, len(texts))
 
-    def _seconds(self, answers: int, calls: int, pairs: int, judged: judging.Judgements) -> float | None:
+    def _seconds(self, answers: int, calls: int, pairs: int) -> float | None:
         if not (answers or calls or pairs):
             return None
         seconds = self.models.rerank_seconds(pairs) or 0.0
-        for count, entries in ((answers, self._by_request), (calls, judged)):
+        for count, entries in ((answers, self._by_request), (calls, self.judge.stored)):
             cost = Cost.of_json(*entries.values())
             if count and not cost.calls:
                 return None
@@ -306,15 +302,13 @@ class _ArmsRun:
         listed = [[_case(question, entry) for question, entry in pairs] for pairs in answered]
         every_case = [case for cases in listed for case in cases]
         # one size for all: another one would make the server load the model again
-        num_ctx = judging.request_size(every_case)
+        num_ctx = request_size(every_case)
         replies = ReplyStore(self.records, LINE_FIELD)
         previous: Mapping[str, Mapping[str, float]] = {}
         done, total = 0, len(every_case) * len(MEASURES)
         for each, pairs, cases in zip(self.arms, answered, listed, strict=True):
             result: JudgeReport | None = None
-            for event in judging.judge(
-                cases, self.judged_path, *self.judge, self.models.encoder, num_ctx=num_ctx, replies=replies
-            ):
+            for event in self.judge.judge(cases, num_ctx=num_ctx, replies=replies):
                 if isinstance(event, JudgeReport):
                     result = event
                 else:

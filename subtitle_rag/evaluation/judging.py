@@ -36,9 +36,6 @@ PATIENCE = 10
 """Failed judgements in a row, after which the run ends."""
 NO_CLAIMS = "no_claims"
 
-Judgements = Mapping[Hashable, Entry]
-"""The judgements of a file by their keys."""
-
 
 @dataclass(frozen=True, slots=True)
 class JudgementDone:
@@ -173,46 +170,10 @@ def choose_judge(
     raise failure or LlmError("llm_off")
 
 
-def read(path: Path) -> Judgements:
-    """Return the judgements of a file; none of an absent file.
-
-    Raises:
-        UsageError: `unreadable`, `not_own_file`; the latter for a damaged line, too.
-    """
-    records = Records.read(path, COMMAND, LINE_FIELD, _is_whole)
-    return records.index(measures.judgement_key) if records else {}
-
-
 def _is_whole(entry: Entry) -> bool:
     score, error = entry.get("score"), entry.get("error")
     is_score = isinstance(score, int | float) and not isinstance(score, bool) and 0 <= score <= 1
     return (is_score if error is None else isinstance(error, str)) and Cost.is_json(entry)
-
-
-def missing(case: JudgedAnswer, judged: Judgements, info: ModelInfo, encoder: Encoder | None) -> list[str]:
-    """Return the measures that `judge` would ask for, as these are not among the stored judgements."""
-    return [
-        measure
-        for measure in MEASURES
-        if not measures.left_out(measure, case) and _final(judged, _frame(measure, case, info, encoder)) is None
-    ]
-
-
-def _final(judged: Judgements, frame: Entry) -> Entry | None:
-    """Return a stored judgement, unless it is to be tried again."""
-    entry = judged.get(measures.judgement_key(frame))
-    return entry if entry is not None and entry.get("error") in (None, NO_CLAIMS) else None
-
-
-def _frame(measure: str, case: JudgedAnswer, info: ModelInfo, encoder: Encoder | None) -> Entry:
-    """Return the fields of a judgement that are there before it is made."""
-    return {
-        "id": case.id,
-        "measure": measure,
-        "method": measures.method(measure, encoder),
-        "inputs": measures.inputs(measure, case),
-        "judge": _judge_json(info),
-    }
 
 
 def request_size(listed: Sequence[JudgedAnswer]) -> int:
@@ -220,46 +181,83 @@ def request_size(listed: Sequence[JudgedAnswer]) -> int:
     return context_size(max(map(measures.tokens, listed), default=0))
 
 
-def _judge_json(info: ModelInfo) -> dict[str, str]:
-    return {"model": info.name, "digest": info.digest, "prompt": measures.VERSION, "server": info.server}
+@dataclass(slots=True)
+class Judge:
+    """A model that judges, and the file of its judgements."""
 
+    host: Llm
+    info: ModelInfo
+    encoder: Encoder | None
+    records: Records
+    stored: Mapping[Hashable, Entry] = field(init=False)
+    """The judgements by their keys."""
 
-def judge(
-    listed: Sequence[JudgedAnswer],
-    path: Path,
-    host: Llm,
-    info: ModelInfo,
-    encoder: Encoder | None = None,
-    *,
-    num_ctx: int | None = None,
-    replies: ReplyStore | None = None,
-) -> Iterator[JudgementDone | JudgeReport]:
-    """Judge every case by every measure, unless `path` has the judgement. The last event is the `JudgeReport`.
+    @classmethod
+    def open(cls, path: Path, host: Llm, info: ModelInfo, encoder: Encoder | None = None) -> "Judge":
+        """Read the judgements of a file, which may be absent.
 
-    Failed judgements are tried again. `replies` keeps the single answers of unfinished ones. All requests have one
-    `num_ctx`; None: the one that holds the longest of them.
+        Raises:
+            UsageError: `unreadable`, `not_own_file`; the latter for a damaged line, too.
+        """
+        return cls(host, info, encoder, Records.read(path, COMMAND, LINE_FIELD, _is_whole))
 
-    Raises:
-        UsageError: `unreadable`, `unwritable`, `not_own_file`.
-    """
-    records = Records.read(path, COMMAND, LINE_FIELD, _is_whole) or Records.begin(path, COMMAND, {})
-    asker = Asker(host, info, seed=SEED, num_ctx=num_ctx or request_size(listed), replies=replies)
-    results = {name: MeasureResult(measures.method(name, encoder)) for name in MEASURES}
-    report = JudgeReport(len(listed), _judge_json(info), results)
-    run = _JudgeRun(records, records.index(measures.judgement_key), asker, encoder, report)
-    pairs = list(product(listed, MEASURES))
-    for done, (case, measure) in enumerate(pairs, start=1):
-        run.count(case, measure)
-        yield JudgementDone(done, len(pairs))
-    yield report
+    def __post_init__(self) -> None:
+        self.stored = self.records.index(measures.judgement_key)
+
+    def to_json(self) -> dict[str, str]:
+        info = self.info
+        return {"model": info.name, "digest": info.digest, "prompt": measures.VERSION, "server": info.server}
+
+    def missing(self, case: JudgedAnswer) -> list[str]:
+        """Return the measures that `judge` would ask for, as these are not among the stored judgements."""
+        return [
+            measure
+            for measure in MEASURES
+            if not measures.left_out(measure, case) and self.find(self.frame(measure, case)) is None
+        ]
+
+    def frame(self, measure: str, case: JudgedAnswer) -> Entry:
+        """Return the fields of a judgement that are there before it is made."""
+        return {
+            "id": case.id,
+            "measure": measure,
+            "method": measures.method(measure, self.encoder),
+            "inputs": measures.inputs(measure, case),
+            "judge": self.to_json(),
+        }
+
+    def find(self, frame: Entry) -> Entry | None:
+        """Return the stored judgement, unless it is to be tried again."""
+        entry = self.stored.get(measures.judgement_key(frame))
+        return entry if entry is not None and entry.get("error") in (None, NO_CLAIMS) else None
+
+    def judge(
+        self, listed: Sequence[JudgedAnswer], *, num_ctx: int | None = None, replies: ReplyStore | None = None
+    ) -> Iterator[JudgementDone | JudgeReport]:
+        """Judge every case by every measure, unless the file has it. The last event is the `JudgeReport`.
+
+        Failed judgements are tried again. `replies` keeps the single answers of unfinished ones. All requests have one
+        `num_ctx`; None: the one that holds the longest of them.
+
+        Raises:
+            UsageError: `unwritable`.
+        """
+        self.records.begin()
+        asker = Asker(self.host, self.info, seed=SEED, num_ctx=num_ctx or request_size(listed), replies=replies)
+        results = {name: MeasureResult(measures.method(name, self.encoder)) for name in MEASURES}
+        report = JudgeReport(len(listed), self.to_json(), results)
+        run = _JudgeRun(self, asker, report)
+        pairs = list(product(listed, MEASURES))
+        for done, (case, measure) in enumerate(pairs, start=1):
+            run.count(case, measure)
+            yield JudgementDone(done, len(pairs))
+        yield report
 
 
 @dataclass(slots=True)
 class _JudgeRun:
-    records: Records
-    stored: Judgements
+    judge: Judge
     asker: Asker
-    encoder: Encoder | None
     report: JudgeReport
     failed: int = 0
     """Failures in a row."""
@@ -272,8 +270,8 @@ class _JudgeRun:
             return
         entry = None
         if self.report.blocked is None:
-            frame = _frame(measure, case, self.asker.info, self.encoder)
-            entry = _final(self.stored, frame) or self._ask(case, measure, frame)
+            frame = self.judge.frame(measure, case)
+            entry = self.judge.find(frame) or self._ask(case, measure, frame)
         if entry is None:
             result.errors["not_judged"] += 1
             return
@@ -288,7 +286,7 @@ class _JudgeRun:
         """Make and store a judgement; None where the judge cannot go on."""
         result: Mapping[str, Any]
         try:
-            score = measures.score(measure, case, self.asker, self.encoder)
+            score = measures.score(measure, case, self.asker, self.judge.encoder)
         except AppError as error:
             logger.info("no judgement", exc_info=True)
             self.failed += 1
@@ -308,5 +306,5 @@ class _JudgeRun:
         cost = self.asker.saved()
         cost.add(spent)
         entry = {**frame, **result, **cost.to_json()}
-        self.records.append(entry)
+        self.judge.records.append(entry)
         return entry

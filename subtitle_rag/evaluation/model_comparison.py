@@ -102,7 +102,8 @@ class ModelContexts:
         self._hosts, self._documents = hosts, documents
         path = folder / f"{name}.jsonl"
         head = {"model": info.name, "digest": info.digest, **({"prompt": prompt.version} if suffix else {})}
-        self._journal = Records.read(path, COMMAND, LINE_FIELD) or Records.begin(path, COMMAND, head)
+        self._journal = Records.read(path, COMMAND, LINE_FIELD)
+        self._journal.begin(head)
         self._lock = threading.Lock()
         self.library = Library(folder / f"{name}.db")
 

@@ -24,11 +24,12 @@ Key = Callable[[Entry], Hashable]
 
 @dataclass(slots=True)
 class Records:
-    """A file of one command: its first line, and the others."""
+    """A file of one command: its first line, and the others. Without a first line it is still to be begun."""
 
     path: Path
-    head: Entry
-    entries: list[Entry]
+    made_by: str
+    head: Entry = field(default_factory=dict)
+    entries: list[Entry] = field(default_factory=list)
     _torn_from: int | None = None
     """The size of the whole lines, if a kill left a part of a line after them."""
     _indexes: list[tuple[Key, dict[Hashable, Entry]]] = field(default_factory=list)
@@ -36,8 +37,8 @@ class Records:
     @classmethod
     def read(
         cls, path: Path, made_by: str, line_field: str, is_whole: Callable[[Entry], bool] = lambda _entry: True
-    ) -> "Records | None":
-        """Read such a file; None if it is absent or empty. Every line of this command has the field `line_field`.
+    ) -> "Records":
+        """Read such a file, which may be absent or empty. Every line of this command has the field `line_field`.
 
         `is_whole` tests the lines after the first for all that the command reads of them.
 
@@ -47,13 +48,13 @@ class Records:
         try:
             raw = path.read_bytes()
         except FileNotFoundError:
-            return None
+            return cls(path, made_by)
         except OSError as error:
             raise UsageError("unreadable", path=str(path), reason=error.strerror or str(error)) from error
         complete = raw[: raw.rfind(b"\n") + 1] if _entry(raw.rpartition(b"\n")[2]) is None else raw
         lines = [_entry(line) for line in complete.split(b"\n") if line.strip()]
         if not lines and not raw.strip():
-            return None
+            return cls(path, made_by)
         for number, entry in enumerate(lines, start=1):
             is_own = entry is not None and (
                 entry.get(MADE_BY) == made_by if number == 1 else line_field in entry and is_whole(entry)
@@ -63,14 +64,13 @@ class Records:
         if not lines:
             raise UsageError("not_own_file", path=str(path), line=1, command=made_by)
         entries = [entry for entry in lines if entry is not None]
-        return cls(path, entries[0], entries[1:], len(complete) if len(complete) < len(raw) else None)
+        return cls(path, made_by, entries[0], entries[1:], len(complete) if len(complete) < len(raw) else None)
 
-    @classmethod
-    def begin(cls, path: Path, made_by: str, head: Mapping[str, Any]) -> "Records":
-        """Begin a file with its first line; raises UsageError `unwritable`."""
-        records = cls(path, {MADE_BY: made_by, **head}, [])
-        records._write_all([records.head])
-        return records
+    def begin(self, head: Mapping[str, Any] | None = None) -> None:
+        """Write the first line, unless the file has one; raises UsageError `unwritable`."""
+        if not self.head:
+            self.head = {MADE_BY: self.made_by, **(head or {})}
+            self._write_all([self.head])
 
     def append(self, entry: Entry) -> None:
         """Add a line, on the disk before this returns; raises UsageError `unwritable`."""

@@ -13,7 +13,6 @@ from subtitle_rag.evaluation import generate_questions, metrics, question_drafts
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.generate_questions import QuestionMade, QuestionRefused, Review
 from subtitle_rag.evaluation.questions import gold_set
-from subtitle_rag.evaluation.records import Records
 from subtitle_rag.library.portable_names import all_windows
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.evaluation.making_desk import WRITER, generate, library_of, lines, question_reply, questions
@@ -287,7 +286,8 @@ class TestReview:
     @pytest.fixture
     def path(self, tmp_path: Path) -> Path:
         file = tmp_path / "made.jsonl"
-        records = Records.begin(file, generate_questions.COMMAND, {"seed": 7})
+        records = generate_questions.read(file)
+        records.begin({"seed": 7})
         records.append(
             {"id": "m0", "query": "국수는 어디서 먹었나요?", "review": "open", "windows": ["0"], "origin": {}}
         )

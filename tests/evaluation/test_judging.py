@@ -10,7 +10,7 @@ import pytest
 
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.evaluation import judging, measures
-from subtitle_rag.evaluation.judging import JudgeReport, choose_judge, judge, judge_cases
+from subtitle_rag.evaluation.judging import Judge, JudgeReport, choose_judge, judge_cases
 from subtitle_rag.evaluation.measures import MEASURES, JudgedAnswer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.evaluation.making_desk import JUDGE, WRITER, library_of, lines, opened_hosts
@@ -45,7 +45,7 @@ def path(tmp_path: Path) -> Path:
 
 def run(ollama: StandIn, path: Path, listed: list[JudgedAnswer] | None = None, model: str = JUDGE) -> JudgeReport:
     with opened_hosts(ollama) as (host,):
-        *_rest, report = judge(CASES if listed is None else listed, path, host, host.check(model))
+        *_rest, report = Judge.open(path, host, host.check(model)).judge(CASES if listed is None else listed)
     assert isinstance(report, JudgeReport)
     return report
 

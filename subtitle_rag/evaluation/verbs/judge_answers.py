@@ -20,7 +20,7 @@ from subtitle_rag.evaluation.judged_arms import (
     arms_path,
     judge_arms,
 )
-from subtitle_rag.evaluation.judging import JudgeReport, choose_judge, judge, judge_cases
+from subtitle_rag.evaluation.judging import Judge, JudgeReport, choose_judge, judge_cases
 from subtitle_rag.evaluation.measures import MEASURES
 from subtitle_rag.evaluation.published_arms import ArmsRequest, parse_arms
 from subtitle_rag.evaluation.report import missing_videos
@@ -115,8 +115,8 @@ def _judge(
     listed = judge_cases(queries, runtime.searcher, scenes=scenes, answers=answers, retrievers=names)
     if answers is None:
         output.say(_("No answers are given (--answers): faithfulness and answer relevancy are left out."))
-    judgements = judge(listed, path, *judging, runtime.neural.encoder())
-    return output.track_to_report(JudgeReport, judgements, _("Judgements"))
+    judge = Judge.open(path, *judging, runtime.neural.encoder())
+    return output.track_to_report(JudgeReport, judge.judge(listed), _("Judgements"))
 
 
 def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
