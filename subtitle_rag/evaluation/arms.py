@@ -1,8 +1,4 @@
-"""The arms of an evaluation, as values: what stands in front of windows, the retrievers, the reranker.
-
-Anthropic 2024, "Introducing Contextual Retrieval": the first 20 chunks miss 5.7 % with embeddings alone, 3.7 % with
-contextual embeddings (−35 %), 2.9 % with contextual BM25 as well (−49 %) and 1.9 % with reranking (−67 %).
-"""
+"""The arms of an evaluation, as values: what stands in front of windows, the retrievers, the reranker."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,17 +17,6 @@ _BEFORE = {NO_MODEL: (NONE,), MODEL: (NO_MODEL, NONE), GIVEN: (NO_MODEL, NONE), 
 Retrievers = tuple[str, ...]
 DENSE = ("dense",)
 HYBRID = (*LEXICAL, *DENSE)
-
-PublishedFigure = tuple[float, float | None]
-"""A failure@20 (0–1), and its change against embeddings alone."""
-PUBLISHED_SOURCE = "Anthropic 2024, Introducing Contextual Retrieval"
-PUBLISHED: dict[tuple[bool, Retrievers, bool], PublishedFigure] = {
-    (False, DENSE, False): (0.057, None),
-    (True, DENSE, False): (0.037, -0.35),
-    (True, HYBRID, False): (0.029, -0.49),
-    (True, HYBRID, True): (0.019, -0.67),
-}
-"""The article's arms: whether a model's contexts stand in front of chunks, the retrievers, whether a reranker reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +40,6 @@ class Arm:
     def has_contexts(self) -> bool:
         """Whether contexts that were written stand in front of windows."""
         return self.contexts in CONTEXTS
-
-    @property
-    def published(self) -> PublishedFigure | None:
-        """The article's figure of this arm; None if the article searched in another way."""
-        if not self.has_contexts and self.contexts != NONE:
-            return None
-        return PUBLISHED.get((self.has_contexts, self.retrievers, bool(self.rerank)))
 
     @property
     def is_hybrid(self) -> bool:

@@ -20,6 +20,7 @@ from subtitle_rag.evaluation.arm_run import ArmRun
 from subtitle_rag.evaluation.arms import Arm
 from subtitle_rag.evaluation.dataset import load_about_scenes
 from subtitle_rag.evaluation.judging import Judge, JudgementDone, JudgeReport, request_size
+from subtitle_rag.evaluation.ladder import published_figure
 from subtitle_rag.evaluation.llm_question import ENDING, Cost, ReplyStore
 from subtitle_rag.evaluation.measures import MEASURES, JudgedAnswer, prompt_text
 from subtitle_rag.evaluation.metrics import Mean
@@ -79,6 +80,12 @@ class ArmFigures:
     gains: dict[str, Mean] = field(default_factory=dict)
     """Over the arm before it, on the questions that both have."""
 
+    @property
+    def published(self) -> float | None:
+        """The article's failure@20 of this arm."""
+        figure = published_figure(self.arm)
+        return figure[0] if figure else None
+
     def to_json(self) -> dict[str, Any]:
         return {
             "name": self.arm.name,
@@ -88,7 +95,7 @@ class ArmFigures:
             "measures": self.judged,
             "intervals": self._means_json(MEASURES),
             "failures": self._means_json(FAILURES),
-            "published_failure@20": self.arm.published[0] if self.arm.published else None,
+            "published_failure@20": self.published,
             **metrics.gains_json("over_previous", self.gains),
             "cost": self.cost.to_json(),
         }

@@ -1,4 +1,8 @@
-"""The steps of the seed article, each with the arm that measures it beside the published figure."""
+"""The steps of the seed article, each with its published figure, and with the arm that measures it.
+
+Anthropic 2024, "Introducing Contextual Retrieval": the first 20 chunks miss 5.7 % with embeddings alone, 3.7 % with
+contextual embeddings (−35 %), 2.9 % with contextual BM25 as well (−49 %) and 1.9 % with reranking (−67 %).
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,22 +10,15 @@ from typing import Any
 
 from subtitle_rag.evaluation import metrics
 from subtitle_rag.evaluation.arm_run import MeasuredArm
-from subtitle_rag.evaluation.arms import (
-    CONTEXTS,
-    DENSE,
-    HYBRID,
-    NO_MODEL,
-    NONE,
-    PUBLISHED,
-    Arm,
-    PublishedFigure,
-    Retrievers,
-)
+from subtitle_rag.evaluation.arms import CONTEXTS, DENSE, HYBRID, NO_MODEL, NONE, Arm, Retrievers
 from subtitle_rag.evaluation.metrics import FAILURE, Mean, Values
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.search.parts import LEXICAL
 
+PublishedFigure = tuple[float, float | None]
+"""A failure@20 (0–1), and its change against embeddings alone."""
+PUBLISHED_SOURCE = "Anthropic 2024, Introducing Contextual Retrieval"
 _BEST = (*CONTEXTS, NO_MODEL)
 
 
@@ -36,11 +33,8 @@ class LadderStep:
     retrievers: Retrievers | None
     """None: the most retrievers of the hybrid arms."""
     rerank: bool = False
-
-    @property
-    def published(self) -> PublishedFigure | None:
-        """The article's figures of the step, whatever arm measures it."""
-        return PUBLISHED.get((self.levels != (NONE,), self.retrievers or HYBRID, self.rerank))
+    published: PublishedFigure | None = None
+    """The article's figure of the step, whatever arm measures it."""
 
     def arm_of(self, arms: Sequence[Arm]) -> Arm | None:
         """Return the arm that measures this step."""
@@ -64,16 +58,27 @@ class LadderStep:
 
 
 LADDER = (
-    LadderStep(N_("embeddings of the text alone"), "embeddings", (NONE,), DENSE),
-    LadderStep(N_("contextual embeddings"), "embeddings", _BEST, DENSE),
-    LadderStep(N_("+ contextual BM25"), "embeddings", _BEST, None),
+    LadderStep(N_("embeddings of the text alone"), "embeddings", (NONE,), DENSE, published=(0.057, None)),
+    LadderStep(N_("contextual embeddings"), "embeddings", _BEST, DENSE, published=(0.037, -0.35)),
+    LadderStep(N_("+ contextual BM25"), "embeddings", _BEST, None, published=(0.029, -0.49)),
     LadderStep(N_("+ the best piece of a window"), "embeddings", _BEST, (*HYBRID, PIECES)),
-    LadderStep(N_("+ reranking"), "embeddings", _BEST, None, rerank=True),
+    LadderStep(N_("+ reranking"), "embeddings", _BEST, None, rerank=True, published=(0.019, -0.67)),
     LadderStep(N_("BM25 of the text alone"), "words", (NONE,), LEXICAL),
     LadderStep(N_("+ title, chapter and neighbours' keywords"), "words", (NO_MODEL,), LEXICAL),
     LadderStep(N_("contextual BM25"), "words", CONTEXTS, LEXICAL),
     LadderStep(N_("contextual BM25 + reranking"), "words", _BEST, LEXICAL, rerank=True),
 )
+
+
+def published_figure(arm: Arm) -> PublishedFigure | None:
+    """Return the article's figure of an arm; None if the article searched in another way."""
+    if not arm.has_contexts and arm.contexts != NONE:
+        return None
+    key = (arm.has_contexts, arm.retrievers, bool(arm.rerank))
+    steps = {
+        (step.levels != (NONE,), step.retrievers or HYBRID, step.rerank): step for step in LADDER if step.published
+    }
+    return steps[key].published if key in steps else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,7 @@ class MeasuredStep:
     @property
     def published(self) -> PublishedFigure | None:
         """The article's figures of the arm; of the step if no arm measured it."""
-        return (self.arm or self.step).published
+        return published_figure(self.arm) if self.arm else self.step.published
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from subtitle_rag.domain import tidy
 from subtitle_rag.evaluation import metrics, scene_figures
 from subtitle_rag.evaluation.arm_run import MeasuredArm
-from subtitle_rag.evaluation.arms import PUBLISHED_SOURCE, Arm
-from subtitle_rag.evaluation.ladder import MeasuredStep
+from subtitle_rag.evaluation.arms import Arm
+from subtitle_rag.evaluation.ladder import PUBLISHED_SOURCE, MeasuredStep
 from subtitle_rag.evaluation.metrics import FAILURE, Mean, MetricMeans
 from subtitle_rag.evaluation.questions import GoldSet
 from subtitle_rag.evaluation.scene_figures import SceneFigures, Spread

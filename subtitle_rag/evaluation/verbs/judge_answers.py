@@ -208,7 +208,7 @@ def _arm_table(rows: "Sequence[ArmFigures]") -> Table:
     cells = []
     for row in rows:
         means = [share_cell(mean, "–") for mean in row.means.values()]
-        published = f"{100 * row.arm.published[0]:.1f}" if row.arm.published else ""
+        published = f"{100 * row.published:.1f}" if row.published is not None else ""
         tokens = row.cost.prompt_tokens + row.cost.tokens
         cost = [f"{row.cost.calls:,}", f"{tokens:,}", f"{row.cost.ms / 1000:,.0f}"]
         cells.append([row.arm.name, _search(row), *means, published, *cost])
