@@ -16,6 +16,7 @@ from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_models import Json, context
 from tests.support.commandline import Run, start
 from tests.support.invented import dump
+from tests.support.question_files import question, write_lines
 from tests.support.tiny_models import tiny_encoder
 
 OWN, PLAIN, FAULTY = "writer:q4", "plain:q4", "faulty:q8"
@@ -55,17 +56,10 @@ def run(home: Path, isolated_home: Path, command: Run) -> Run:
 @pytest.fixture
 def questions(tmp_path: Path) -> Path:
     lines = [
-        {
-            "id": f"q{at}",
-            "query": query,
-            "kind": "simple" if at % 2 else "multi",
-            "gold": [{"video": f"영상 {at} [invented00{at}].ko.vtt", "start": 0, "end": 60}],
-        }
+        question(f"q{at}", query, (f"영상 {at} [invented00{at}].ko.vtt", 0, 60), kind="simple" if at % 2 else "multi")
         for at, query in enumerate(("국수", "바다 시장", "할머니 김밥", "고양이"))
     ]
-    path = tmp_path / "questions.jsonl"
-    path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), encoding="utf-8")
-    return path
+    return write_lines(tmp_path / "questions.jsonl", *lines)
 
 
 def by_name(result: Any) -> dict[str, Any]:
@@ -115,10 +109,8 @@ def test_the_contexts_of_each_model_are_searched(run: Run, ollama: StandIn, tmp_
         return context(sent) + added
 
     ollama.add(Model(FAULTY, behaviour=telling))
-    gold = [{"video": "영상 0 [invented000].ko.vtt", "start": 0, "end": 240}]
-    path = tmp_path / "one.jsonl"
-    line = {"id": "q", "query": "두레반", "kind": "context", "gold": gold}
-    path.write_text(json.dumps(line, ensure_ascii=False), encoding="utf-8")
+    gold = ("영상 0 [invented000].ko.vtt", 0, 240)
+    path = write_lines(tmp_path / "one.jsonl", question("q", "두레반", gold, kind="context"))
     result = run("eval", "models", PLAIN, FAULTY, "--videos", "2", "--questions", path, "--json").result
     found = {row["name"]: row["by_kind"]["context"]["hit@1"] for row in result["retrieval"]}
     assert found == {"no contexts: bm25": 0, f"{PLAIN}: bm25": 0, f"{FAULTY}: bm25": 1}
@@ -214,8 +206,7 @@ def test_a_model_that_is_not_there_is_said_before_anything_is_asked(
 def test_questions_of_another_library_are_refused_before_anything_is_asked(
     run: Run, ollama: StandIn, questions: Path
 ) -> None:
-    line = '{"id": "q", "query": "국수", "kind": "simple", "gold": [{"video": "x", "start": 0, "end": 9}]}'
-    questions.write_text(line, encoding="utf-8")
+    write_lines(questions, question("q", "국수", ("x", 0, 9)))
     outcome = run("eval", "models", PLAIN, "--questions", questions, "--json")
     assert (outcome.code, outcome.failure) == (2, "bad_queries")
     assert f"{questions}, line 1: " in outcome.err

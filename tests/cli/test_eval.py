@@ -11,6 +11,7 @@ from subtitle_rag.evaluation.dataset import load_questions
 from tests.evaluation.conftest import TALKS, captions
 from tests.evaluation.test_published_sets import cookbook
 from tests.support.commandline import Run
+from tests.support.question_files import question, write_lines
 
 
 @pytest.fixture
@@ -26,14 +27,11 @@ def run(isolated_home: Path, tmp_path: Path, command: Run) -> Run:
 
 @pytest.fixture
 def queries(tmp_path: Path) -> Path:
-    ollama_calls = [("q1", "메밀국수", "국수 이야기.srt", 0), ("q2", "왜가리", "산책 일기.srt", 120)]
-    lines = [
-        {"id": id, "query": query, "kind": "keyword", "gold": [{"video": video, "start": start, "end": start + 60}]}
-        for id, query, video, start in ollama_calls
-    ]
-    path = tmp_path / "queries.jsonl"
-    path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), encoding="utf-8")
-    return path
+    return write_lines(
+        tmp_path / "queries.jsonl",
+        question("q1", "메밀국수", ("국수 이야기.srt", 0, 60)),
+        question("q2", "왜가리", ("산책 일기.srt", 120, 180)),
+    )
 
 
 @pytest.mark.campaign(part="flows")

@@ -9,6 +9,7 @@ import pytest
 from tests.answers.model import quoting
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.commandline import Run
+from tests.support.question_files import question, write_lines
 
 NAME = "answer:q4"
 
@@ -30,11 +31,8 @@ def run(answering_home: Path, isolated_home: Path, command: Run) -> Run:
 
 def questions(folder: Path, *queries: str) -> Path:
     """A file of these questions, whose ids are themselves."""
-    gold = [{"video": "invented000", "start": 0, "end": 60}]
-    file = folder / "questions.jsonl"
-    asked = [{"id": query, "query": query, "kind": "k", "gold": gold} for query in queries]
-    file.write_text("\n".join(json.dumps(one) for one in asked), encoding="utf-8")
-    return file
+    gold = ("invented000", 0, 60)
+    return write_lines(folder / "questions.jsonl", *(question(query, query, gold) for query in queries))
 
 
 @pytest.mark.campaign(part="flows")

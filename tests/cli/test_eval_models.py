@@ -20,6 +20,7 @@ from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_evaluation import evaluates
 from tests.support.commandline import Run, start
 from tests.support.invented import end_hosts
+from tests.support.question_files import write_lines
 from tests.support.tiny_models import tiny_encoder
 
 KILLS = int(os.environ.get("SUBTITLE_RAG_KILLS") or 4)
@@ -163,9 +164,7 @@ def test_there_is_nothing_to_review_before_something_is_made(run: Run, path: Pat
 
 def answered(path: Path) -> Path:
     entries = [{"id": entry["id"], "answer": entry["answer"]} for entry in questions(path)]
-    file = path.with_name("answers.jsonl")
-    file.write_text("\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries), encoding="utf-8")
-    return file
+    return write_lines(path.with_name("answers.jsonl"), *entries)
 
 
 def test_judging_without_answers_judges_the_scenes(run: Run, ollama: StandIn, path: Path) -> None:

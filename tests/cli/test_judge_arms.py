@@ -23,6 +23,7 @@ from tests.stand_ins.ollama_evaluation import evaluates
 from tests.stand_ins.ollama_models import Json
 from tests.support.commandline import Run, start
 from tests.support.invented import end_hosts
+from tests.support.question_files import question, write_lines
 from tests.support.tiny_models import tiny_encoder, tiny_reranker
 
 
@@ -243,9 +244,7 @@ def test_wrong_options_are_told_and_nothing_begins(
 
 
 def test_questions_of_another_library_are_told(run: Run, ollama: StandIn, tmp_path: Path) -> None:
-    path = tmp_path / "others.jsonl"
-    gold = [{"video": "elsewhere", "start": 0, "end": 9}]
-    path.write_text(json.dumps({"id": "q1", "query": "국수", "kind": "simple", "gold": gold}), encoding="utf-8")
+    path = write_lines(tmp_path / "others.jsonl", question("q1", "국수", ("elsewhere", 0, 9)))
     outcome = run("eval", "judge", path, "--arms", "none", "--json")
     assert (outcome.failure, ollama.count("chat")) == ("bad_queries", 0)
     assert str(path) in outcome.err

@@ -1,6 +1,5 @@
 """Every arm of `eval run`, with tiny models that FlagEmbedding and CrossEncoder really run."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.search.searcher import Searcher
 from subtitle_rag.runtime import Runtime
 from tests.support.models_here import Asked, Here, Read
+from tests.support.question_files import question, write_lines
 
 SETS = ["bm25", "sparse", "dense", "dense+sparse", "bm25+dense+sparse"]
 CONTEXT = "돌다리는 청둥마을 앞 냇물에 놓여 있다."
@@ -23,17 +23,11 @@ CONTEXT = "돌다리는 청둥마을 앞 냇물에 놓여 있다."
 
 @pytest.fixture
 def queries(tmp_path: Path) -> Path:
-    lines = [
-        {"id": "q1", "query": "메밀국수 먹는 장면", "kind": "keyword", "gold": [gold("국수 이야기.srt", 0)]},
-        {"id": "q2", "query": "왜가리를 본 곳", "kind": "keyword", "gold": [gold("산책 일기.srt", 120)]},
-    ]
-    path = tmp_path / "queries.jsonl"
-    path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), encoding="utf-8")
-    return path
-
-
-def gold(video: str, start: int) -> dict[str, object]:
-    return {"video": video, "start": start, "end": start + 60}
+    return write_lines(
+        tmp_path / "queries.jsonl",
+        question("q1", "메밀국수 먹는 장면", ("국수 이야기.srt", 0, 60)),
+        question("q2", "왜가리를 본 곳", ("산책 일기.srt", 120, 180)),
+    )
 
 
 @pytest.fixture
@@ -161,9 +155,8 @@ def test_what_a_model_wrote_is_a_level_of_its_own(filled: Runtime, queries: Path
 
 
 def test_nothing_stands_in_front_of_a_bare_window(filled: Runtime, tmp_path: Path) -> None:
-    path = tmp_path / "title.jsonl"  # the title says 이야기, no window does
-    entry = {"id": "q", "query": "이야기", "kind": "k", "gold": [gold("국수 이야기.srt", 0)]}
-    path.write_text(json.dumps(entry, ensure_ascii=False), encoding="utf-8")
+    # the title says 이야기, no window does
+    path = write_lines(tmp_path / "title.jsonl", question("q", "이야기", ("국수 이야기.srt", 0, 60)))
 
     rows = {row.name: row.figures.means["hit@20"].value for row in run_arms(filled, path).rows if row.arm.retrievers}
 

@@ -1,7 +1,7 @@
 """Contexts from a file: how they are read, on which windows they are laid, and what `eval run` makes of them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,12 @@ from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.report import render_report
 from subtitle_rag.runtime import Runtime
 from tests.support.invented import windows
+from tests.support.question_files import question, write_lines
 
 NOODLES, WALK = "국수 이야기.srt", "산책 일기.srt"
 QUERIES: list[dict[str, Any]] = [
-    {"id": "q1", "query": "두레반 사장님", "kind": "context", "gold": [{"video": NOODLES, "start": 240, "end": 300}]},
-    {"id": "q2", "query": "왜가리", "kind": "keyword", "gold": [{"video": WALK, "start": 120, "end": 180}]},
+    question("q1", "두레반 사장님", (NOODLES, 240, 300), kind="context"),
+    question("q2", "왜가리", (WALK, 120, 180)),
 ]
 CONTEXTS: list[dict[str, Any]] = [
     {"video": NOODLES, "start": 240, "end": 300, "context": "두레반 사장님이 면을 써는 장면입니다."},
@@ -25,20 +26,14 @@ CONTEXTS: list[dict[str, Any]] = [
 ]
 
 
-def write(path: Path, lines: Sequence[Mapping[str, Any] | str]) -> Path:
-    text = [line if isinstance(line, str) else json.dumps(line, ensure_ascii=False) for line in lines]
-    path.write_text("\n".join(text), encoding="utf-8")
-    return path
-
-
 @pytest.fixture
 def queries(tmp_path: Path) -> Path:
-    return write(tmp_path / "queries.jsonl", QUERIES)
+    return write_lines(tmp_path / "queries.jsonl", *QUERIES)
 
 
 @pytest.fixture
 def contexts(tmp_path: Path) -> Path:
-    return write(tmp_path / "contexts.jsonl", CONTEXTS)
+    return write_lines(tmp_path / "contexts.jsonl", *CONTEXTS)
 
 
 def laid(contexts: Sequence[FileContext], windows: Sequence[Window]) -> dict[str, str]:
@@ -47,7 +42,7 @@ def laid(contexts: Sequence[FileContext], windows: Sequence[Window]) -> dict[str
 
 
 def test_contexts_are_read_in_milliseconds_and_nfc(tmp_path: Path) -> None:
-    path = write(tmp_path / "c.jsonl", ['{"video": "가", "start": 1.5, "end": 3, "context": "각"}', "", ""])
+    path = write_lines(tmp_path / "c.jsonl", '{"video": "가", "start": 1.5, "end": 3, "context": "각"}', "", "")
     assert load(path) == [FileContext("가", 1_500, 3_000, "각")]
 
 
@@ -62,13 +57,16 @@ def test_contexts_are_read_in_milliseconds_and_nfc(tmp_path: Path) -> None:
 def test_a_bad_line_is_told_with_its_number(tmp_path: Path, line: str, reason: str) -> None:
     good = {"video": "v", "start": 0, "end": 1, "context": "문맥"}
     with pytest.raises(UsageError) as raised:
-        load(write(tmp_path / "c.jsonl", [good, line, good]))
+        load(write_lines(tmp_path / "c.jsonl", good, line, good))
     assert (raised.value.code, raised.value.details["line"]) == ("bad_queries", 2)
     assert reason in raised.value.details["reason"]
 
 
 def test_a_file_without_contexts_and_one_that_is_not_there_are_told(tmp_path: Path) -> None:
-    for path, code in ((write(tmp_path / "empty.jsonl", ["", ""]), "bad_queries"), (tmp_path / "absent", "unreadable")):
+    for path, code in (
+        (write_lines(tmp_path / "empty.jsonl", "", ""), "bad_queries"),
+        (tmp_path / "absent", "unreadable"),
+    ):
         with pytest.raises(UsageError) as raised:
             load(path)
         assert raised.value.code == code

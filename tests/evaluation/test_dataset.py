@@ -13,20 +13,13 @@ from subtitle_rag.evaluation import published_sets
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.questions import Gold, Question, answers
 from tests.support.cases import cases
+from tests.support.question_files import question, write_lines
 
-GOOD: dict[str, Any] = {
-    "id": "q1",
-    "query": "메밀국수",
-    "kind": "keyword",
-    "gold": [{"video": "a.srt", "start": 1.5, "end": 9}],
-}
+GOOD = question("q1", "메밀국수", ("a.srt", 1.5, 9))
 
 
 def write(folder: Path, *lines: object) -> Path:
-    path = folder / "queries.jsonl"
-    text = "\n".join(line if isinstance(line, str) else json.dumps(line, ensure_ascii=False) for line in lines)
-    path.write_text(text, encoding="utf-8")
-    return path
+    return write_lines(folder / "queries.jsonl", *lines)
 
 
 def refusal(path: Path) -> UsageError:

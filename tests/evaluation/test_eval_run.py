@@ -13,28 +13,22 @@ from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.metrics import METRICS, Mean, MetricMeans
 from subtitle_rag.evaluation.report import EvalReport, Row, render_report
 from subtitle_rag.runtime import Runtime
+from tests.support.question_files import question, write_lines
 
 NOODLES, WALK = "국수 이야기.srt", "산책 일기.srt"
 
 
-def line(id: str, query: str, *gold: tuple[str, float, float], kind: str = "keyword") -> dict[str, Any]:
-    ranges = [{"video": video, "start": start, "end": end} for video, start, end in gold]
-    return {"id": id, "query": query, "kind": kind, "gold": ranges}
-
-
 def write(folder: Path, *lines: dict[str, Any]) -> Path:
-    path = folder / "queries.jsonl"
-    path.write_text("\n".join(json.dumps(entry, ensure_ascii=False) for entry in lines), encoding="utf-8")
-    return path
+    return write_lines(folder / "queries.jsonl", *lines)
 
 
 def test_a_library_is_measured(filled: Runtime, tmp_path: Path) -> None:
     (video,) = filled.library.find_videos("산책 일기")
     path = write(
         tmp_path,
-        line("q1", "메밀국수 먹는 장면", (NOODLES, 0, 60)),
-        line("q2", "왜가리를 본 곳", (video, 120, 180), kind="by id"),
-        line("q3", "우주선 발사", (WALK, 0, 60), kind="hopeless"),
+        question("q1", "메밀국수 먹는 장면", (NOODLES, 0, 60)),
+        question("q2", "왜가리를 본 곳", (video, 120, 180), kind="by id"),
+        question("q3", "우주선 발사", (WALK, 0, 60), kind="hopeless"),
     )
     progress_calls: list[tuple[int, int]] = []
 
@@ -58,7 +52,7 @@ def test_a_library_is_measured(filled: Runtime, tmp_path: Path) -> None:
 
 def test_the_baselines_are_compared(filled: Runtime, tmp_path: Path) -> None:
     # the particle hides the word from those who split at spaces only
-    path = write(tmp_path, line("q1", "왜가리", (WALK, 120, 180)))
+    path = write(tmp_path, question("q1", "왜가리", (WALK, 120, 180)))
 
     rows = {row.name: row for row in run_arms(filled, path).rows}
 
@@ -74,8 +68,8 @@ def test_the_baselines_are_compared(filled: Runtime, tmp_path: Path) -> None:
 def test_missing_videos_are_told_and_do_not_count(filled: Runtime, tmp_path: Path) -> None:
     path = write(
         tmp_path,
-        line("q1", "메밀국수", (NOODLES, 0, 60), ("없는 영상.srt", 0, 60)),
-        line("q2", "메밀국수", ("없는 영상.srt", 0, 60)),
+        question("q1", "메밀국수", (NOODLES, 0, 60), ("없는 영상.srt", 0, 60)),
+        question("q2", "메밀국수", ("없는 영상.srt", 0, 60)),
     )
 
     report = run_arms(filled, path)
@@ -89,21 +83,21 @@ def test_missing_videos_are_told_and_do_not_count(filled: Runtime, tmp_path: Pat
 
 def test_a_library_without_any_of_the_videos_is_refused(filled: Runtime, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
-        run_arms(filled, write(tmp_path, line("q1", "국수", ("없는 영상.srt", 0, 60))))
+        run_arms(filled, write(tmp_path, question("q1", "국수", ("없는 영상.srt", 0, 60))))
 
     assert caught.value.code == "bad_queries"
 
 
 @pytest.mark.campaign(part="flows")
 def test_questions_that_a_model_made_are_told(filled: Runtime, tmp_path: Path) -> None:
-    by_model = {**line("q1", "메밀국수", (NOODLES, 0, 60)), "origin": {"model": "writer:q4"}}
+    by_model = {**question("q1", "메밀국수", (NOODLES, 0, 60)), "origin": {"model": "writer:q4"}}
     report = run_arms(filled, write(tmp_path, {"made_by": "subtitle-rag eval make", "seed": 7}, by_model))
     assert report.to_json()["made"]
     assert "A model made these questions" in render_report(report)
 
 
 def test_a_refused_query_counts_as_not_found(filled: Runtime, tmp_path: Path) -> None:
-    path = write(tmp_path, line("q1", "?!", (NOODLES, 0, 60)), line("q2", "메밀국수", (NOODLES, 0, 60)))
+    path = write(tmp_path, question("q1", "?!", (NOODLES, 0, 60)), question("q2", "메밀국수", (NOODLES, 0, 60)))
 
     report = run_arms(filled, path)
 
@@ -119,14 +113,14 @@ def test_another_track_of_a_video_is_recognised_by_its_id(runtime: Runtime, tmp_
     for _event in runtime.indexer.index([file]):
         pass
 
-    report = run_arms(runtime, write(tmp_path, line("q1", "메밀국수", ("국수 [abcdefghij1].vtt", 0, 60))))
+    report = run_arms(runtime, write(tmp_path, question("q1", "메밀국수", ("국수 [abcdefghij1].vtt", 0, 60))))
 
     assert report.missing == ()
     assert report.rows[0].figures.means["hit@1"].value == 1.0
 
 
 def test_the_json_is_what_the_contract_says(filled: Runtime, tmp_path: Path) -> None:
-    result = run_arms(filled, write(tmp_path, line("q1", "메밀국수", (NOODLES, 0, 60)))).to_json()
+    result = run_arms(filled, write(tmp_path, question("q1", "메밀국수", (NOODLES, 0, 60)))).to_json()
 
     assert json.loads(json.dumps(result, allow_nan=False)) == result
     assert (result["queries"], result["made"]) == (1, False)

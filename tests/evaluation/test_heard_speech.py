@@ -1,6 +1,5 @@
 """`eval asr` with the real engine, on sound that is made, by a model that says what it is told to."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from subtitle_rag.evaluation.heard_speech import ErrorRate, error_rates, normali
 from tests.support.cases import cases
 from tests.support.commandline import ran
 from tests.support.made_sound import silence, voice, write_wav
+from tests.support.question_files import question, write_lines
 from tests.support.tiny_whisper import tiny_whisper
 
 SENTENCES = "오늘은 부산에서 국밥을 먹습니다. 정말 맛있어요."
@@ -60,9 +60,7 @@ def test_a_model_is_measured_by_one_command(tmp_path: Path, capsys: pytest.Captu
     sound = write_wav(tmp_path / "food.wav", voice(4.6), silence(1))
     captions = tmp_path / "food.vtt"
     captions.write_text(CAPTIONS, encoding="utf-8")
-    questions = tmp_path / "questions.jsonl"
-    question = {"id": "1", "kind": "words", "query": "부산 국밥", "gold": [{"video": "food", "start": 0, "end": 5}]}
-    questions.write_text(json.dumps(question, ensure_ascii=False), encoding="utf-8")
+    questions = write_lines(tmp_path / "questions.jsonl", question("1", "부산 국밥", ("food", 0, 5)))
     lines = ["eval", "asr", sound, captions, "--model", model, "--queries", questions, "--json"]
     (report,) = ran(capsys, *lines).result["models"]
     assert report["cer"]["edits"] == 1

@@ -1,10 +1,8 @@
 """Judging a file of questions: what is kept, counted and gone on with."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,6 +14,7 @@ from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.evaluation.making_desk import JUDGE, WRITER, library_of, lines, opened_hosts
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_evaluation import evaluates
+from tests.support.question_files import question, write_lines
 from tests.support.searchable import Searchable
 
 CASES = [
@@ -189,20 +188,16 @@ def talks(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Itera
     talks.close()
 
 
-def write(path: Path, *entries: dict[str, Any]) -> Path:
-    path.write_text("\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries), encoding="utf-8")
-    return path
-
-
-def question(id: str, query: str, **more: Any) -> dict[str, Any]:
-    return {"id": id, "query": query, "kind": "simple", "gold": [{"video": "talk-0", "start": 0, "end": 9}], **more}
+TALK = ("talk-0", 0, 9)
 
 
 def test_cases_have_what_the_search_finds_and_what_was_answered(talks: Searchable, tmp_path: Path) -> None:
-    queries = write(
-        tmp_path / "q.jsonl", question("q1", "102번째 이야기", answer="102번째입니다."), question("q2", "-국수")
+    queries = write_lines(
+        tmp_path / "q.jsonl",
+        question("q1", "102번째 이야기", TALK, answer="102번째입니다."),
+        question("q2", "-국수", TALK),
     )
-    answers = write(tmp_path / "a.jsonl", {"id": "q1", "answer": "백두 번째입니다."})
+    answers = write_lines(tmp_path / "a.jsonl", {"id": "q1", "answer": "백두 번째입니다."})
     first, second = judge_cases(queries, talks.searcher, scenes=2, answers=answers)
     assert (first.reference, first.answer, len(first.scenes)) == ("102번째입니다.", "백두 번째입니다.", 2)
     assert "102번째 이야기" in first.scenes[0]
@@ -225,7 +220,7 @@ def test_cases_have_what_the_search_finds_and_what_was_answered(talks: Searchabl
 def test_a_wrong_line_of_answers_is_told(
     talks: Searchable, tmp_path: Path, line: bytes, number: int, reason: str
 ) -> None:
-    queries = write(tmp_path / "q.jsonl", question("q1", "국수"))
+    queries = write_lines(tmp_path / "q.jsonl", question("q1", "국수", TALK))
     answers = tmp_path / "a.jsonl"
     answers.write_bytes(line + b"\n")
     with pytest.raises(AppError) as failure:
@@ -238,5 +233,5 @@ def test_questions_about_documents_of_their_own_are_not_judged(talks: Searchable
     paragraph = {"context": "국수는 시장에서 판다.", "qas": [{"id": "k1", "question": "어디서?", "answers": []}]}
     complete = {"version": "1.0", "data": [{"title": "국수", "paragraphs": [paragraph]}]}
     with pytest.raises(UsageError) as failure:
-        judge_cases(write(tmp_path / "k.json", complete), talks.searcher, scenes=2)
+        judge_cases(write_lines(tmp_path / "k.json", complete), talks.searcher, scenes=2)
     assert failure.value.code == "bad_queries"

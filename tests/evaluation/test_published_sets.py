@@ -1,6 +1,5 @@
 """The published English sets, read from folders of their layout."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,11 +8,12 @@ import pytest
 
 from subtitle_rag.domain import UsageError
 from subtitle_rag.evaluation.dataset import load_set
+from tests.support.question_files import write_lines
 
 
 def write(path: Path, *objects: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(json.dumps(each) for each in objects), encoding="utf-8")
+    write_lines(path, *objects)
 
 
 def cookbook(folder: Path, *, golden: Sequence[object] = (("u1", 1),)) -> Path:
