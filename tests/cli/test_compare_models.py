@@ -112,29 +112,29 @@ def test_the_contexts_of_each_model_are_searched(run: Run, ollama: StandIn, tmp_
     gold = ("영상 0 [invented000].ko.vtt", 0, 240)
     path = write_lines(tmp_path / "one.jsonl", question("q", "두레반", gold, kind="context"))
     result = run("eval", "models", PLAIN, FAULTY, "--videos", "2", "--questions", path, "--json").result
-    found = {row["name"]: row["by_kind"]["context"]["hit@1"] for row in result["retrieval"]}
-    assert found == {"no contexts: bm25": 0, f"{PLAIN}: bm25": 0, f"{FAULTY}: bm25": 1}
+    hits = {row["name"]: row["by_kind"]["context"]["hit@1"] for row in result["retrieval"]}
+    assert hits == {"no contexts: bm25": 0, f"{PLAIN}: bm25": 0, f"{FAULTY}: bm25": 1}
     assert result["retrieval"][2]["over"]["name"] == "no contexts: bm25"
 
 
 @pytest.mark.campaign(part="flows")
 def test_prompts_are_compared_as_models_are(run: Run, ollama: StandIn, tmp_path: Path) -> None:
-    own = tmp_path / "own.txt"
-    own.write_text("요리 영상입니다.\n{transcript}\n\n{window}\n한 문장으로 쓰세요.\n", encoding="utf-8")
+    prompt = tmp_path / "own.txt"
+    prompt.write_text("요리 영상입니다.\n{transcript}\n\n{window}\n한 문장으로 쓰세요.\n", encoding="utf-8")
     again = tmp_path / "again.txt"
-    again.write_text(own.read_text(encoding="utf-8"), encoding="utf-8")
-    command = ("eval", "models", PLAIN, "--videos", "1", "--prompt", own, "--prompt", again, "--json")
+    again.write_text(prompt.read_text(encoding="utf-8"), encoding="utf-8")
+    command = ("eval", "models", PLAIN, "--videos", "1", "--prompt", prompt, "--prompt", again, "--json")
     result = run(*command).result
     models = by_name(result)
-    assert {PLAIN, f"{PLAIN}, {own}"} <= models.keys() <= {PLAIN, f"{PLAIN}, {own}", "library"}
-    asked = [each.messages[0]["content"].startswith("요리 영상입니다.") for each in ollama.asked("chat")]
-    assert asked.count(True) == models[f"{PLAIN}, {own}"]["answers"] == result["windows"]
-    assert asked.count(False) == models[PLAIN]["answers"]
-    assert len({models[name]["path"] for name in (PLAIN, f"{PLAIN}, {own}")}) == 2
+    assert {PLAIN, f"{PLAIN}, {prompt}"} <= models.keys() <= {PLAIN, f"{PLAIN}, {prompt}", "library"}
+    is_own = [each.messages[0]["content"].startswith("요리 영상입니다.") for each in ollama.asked("chat")]
+    assert is_own.count(True) == models[f"{PLAIN}, {prompt}"]["answers"] == result["windows"]
+    assert is_own.count(False) == models[PLAIN]["answers"]
+    assert len({models[name]["path"] for name in (PLAIN, f"{PLAIN}, {prompt}")}) == 2
     ollama.clear()
     run(*command)
     assert ollama.count("chat") == 0
-    own.write_text("{transcript}\n", encoding="utf-8")
+    prompt.write_text("{transcript}\n", encoding="utf-8")
     failed = run(*command)
     assert (failed.code, failed.failure) == (2, "bad_prompt")
     assert ollama.count("chat") == 0
@@ -261,7 +261,7 @@ def test_kill_9_asks_again_only_for_the_window_in_work(run: Run, ollama: StandIn
     assert {each["due"] for each in result["models"]} == {0}
     prompts = Counter(
         json.dumps([sent["model"], sent["messages"], sent["options"]["seed"]], ensure_ascii=False)
-        for sent in (asked.sent for asked in ollama.requests if asked.kind == "chat")
+        for sent in (request.sent for request in ollama.requests if request.kind == "chat")
     )
     assert prompts.total() - len(prompts) <= kills
     assert sum(each["answers"] for each in result["models"]) == len(prompts)

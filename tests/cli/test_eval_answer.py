@@ -40,8 +40,8 @@ def test_questions_of_a_file_are_answered_as_lines(run: Run, ollama: StandIn, tm
     queries = ("국수", "바다 고양이", "-국수", "zzzzqqqq")
     file = questions(tmp_path, *queries)
     for builder in ("ranked", "ordered", "simple"):
-        told = run("eval", "answer", file, "--builder", builder, "--scenes", "3")
-        lines = [json.loads(line) for line in told.out.splitlines()]
+        outcome = run("eval", "answer", file, "--builder", builder, "--scenes", "3")
+        lines = [json.loads(line) for line in outcome.out.splitlines()]
         assert [(line["id"], line["builder"]) for line in lines] == [(query, builder) for query in queries]
         assert [len(line["scenes"]) for line in lines] == [3, 3, 3, 0]
         assert [bool(line["answer"]) for line in lines] == [True, True, True, False]
@@ -55,14 +55,14 @@ def test_what_the_model_would_be_given_is_printed_for_each_builder(run: Run, oll
     file = questions(tmp_path, "국수를 먹었어요?")
     texts = {}
     for builder in ("ranked", "simple"):
-        told = run("eval", "answer", file, "--builder", builder, "--scenes", "3", "--context-only")
-        texts[builder] = json.loads(told.out)["context"]
+        outcome = run("eval", "answer", file, "--builder", builder, "--scenes", "3", "--context-only")
+        texts[builder] = json.loads(outcome.out)["context"]
     assert ollama.count() == 0
     assert "자막:" in texts["ranked"]
     assert "자막:" not in texts["simple"]
     run("eval", "answer", file, "--builder", "simple", "--scenes", "3")
-    (asked,) = ollama.asked("chat")
-    assert texts["simple"] in "".join(message["content"] for message in asked.messages)
+    (request,) = ollama.asked("chat")
+    assert texts["simple"] in "".join(message["content"] for message in request.messages)
     assert run("eval", "answer", file, "--builder", "condensed", "--context-only").code == 2
 
 

@@ -102,19 +102,19 @@ def test_the_arms_are_searched_answered_and_judged(run: Run, ollama: StandIn, qu
     assert (result["judge"]["model"], result["answers_by"]) == (JUDGE, WRITER)
     # before the first request
     assert "Still to ask, at most: 8 answers, 40 calls of the judge, about " in outcome.err
-    shown = [len(entry["scenes"]) for entry in searched(queries)]
-    assert shown == [2] * 8
+    counts = [len(entry["scenes"]) for entry in searched(queries)]
+    assert counts == [2] * 8
 
 
 @pytest.mark.campaign(part="flows")
 def test_only_the_arm_with_contexts_shows_them(run: Run, ollama: StandIn, queries: Path) -> None:
     run("eval", "judge", queries, "--arms", "none,contexts", "--json")
 
-    shown = {"none": "", "contexts": ""}
+    scenes = {"none": "", "contexts": ""}
     for entry in searched(queries):
-        shown[entry["arm"]] += " ".join(entry["scenes"])
-    assert "문맥:" not in shown["none"]
-    assert "문맥:" in shown["contexts"]
+        scenes[entry["arm"]] += " ".join(entry["scenes"])
+    assert "문맥:" not in scenes["none"]
+    assert "문맥:" in scenes["contexts"]
 
 
 @pytest.mark.campaign(part="flows")
@@ -134,16 +134,16 @@ def test_the_arms_answer_by_the_prompt_of_the_settings(
     run: Run, ollama: StandIn, queries: Path, isolated_home: Path
 ) -> None:
     run("eval", "judge", queries, "--arms", "none")
-    own = isolated_home / "own.txt"
-    own.write_text("존댓말로 답합니다.\n{scenes}", encoding="utf-8")
+    prompt = isolated_home / "own.txt"
+    prompt.write_text("존댓말로 답합니다.\n{scenes}", encoding="utf-8")
     settings = isolated_home / "config.toml"
     settings.write_text(settings.read_text() + '[prompts]\nanswers = "own.txt"\n')
     ollama.clear()
     run("eval", "judge", queries, "--arms", "none")
-    asked = [each.messages[0]["content"] for each in ollama.asked("chat") if not each.sent.get("format")]
-    assert len(asked) == 4
-    assert all(text.startswith("존댓말로 답합니다.\n<장면>\n") for text in asked)
-    own.write_text("{rules}", encoding="utf-8")
+    systems = [each.messages[0]["content"] for each in ollama.asked("chat") if not each.sent.get("format")]
+    assert len(systems) == 4
+    assert all(text.startswith("존댓말로 답합니다.\n<장면>\n") for text in systems)
+    prompt.write_text("{rules}", encoding="utf-8")
     assert run("eval", "judge", queries, "--arms", "none", "--json").failure == "bad_prompt"
 
 
@@ -257,8 +257,8 @@ def test_a_damaged_file_is_told_by_its_line(run: Run, ollama: StandIn, queries: 
     ollama.clear()
     for name in ("made.arms.jsonl", "made.judged.jsonl"):
         file = queries.with_name(name)
-        kept = file.read_text(encoding="utf-8")
-        head, second, *rest = kept.splitlines()
+        content = file.read_text(encoding="utf-8")
+        head, second, *rest = content.splitlines()
         for damage in ('{"arm": "none", "measure": "faithfulness", "score": "good"}', "no JSON"):
             text = "\n".join([head, second, damage, *rest]) + "\n"
             file.write_text(text, encoding="utf-8")
@@ -266,7 +266,7 @@ def test_a_damaged_file_is_told_by_its_line(run: Run, ollama: StandIn, queries: 
             assert (outcome.code, outcome.failure, ollama.count("chat")) == (2, "not_own_file", 0)
             assert f"{file}, line 3" in outcome.err
             assert file.read_text(encoding="utf-8") == text
-        file.write_text(kept, encoding="utf-8")
+        file.write_text(content, encoding="utf-8")
 
 
 @pytest.mark.campaign(part="flows")

@@ -22,6 +22,7 @@ from subtitle_rag.runtime import Runtime
 from tests.evaluation.conftest import TALKS
 from tests.support.cases import cases
 from tests.support.place import Place
+from tests.support.question_files import question, write_lines
 
 FOLDER = Path(__file__).parents[1] / "data" / "contexts"
 JUDGED = FOLDER / "judged_answers.jsonl"
@@ -95,10 +96,8 @@ def searched(
     filled: Runtime, capsys: pytest.CaptureFixture[str], tmp_path: Path, lines: Sequence[str] = ()
 ) -> list[list[str]]:
     """Return context and windows of the rows of the table, of these answers or else of those made for every window."""
-    questions, answers = tmp_path / "questions.jsonl", tmp_path / "answers.jsonl"
-    gold = [{"video": "국수 이야기.srt", "start": 0, "end": 60}]
-    questions.write_text(json.dumps({"id": "q", "query": "메밀국수", "kind": "k", "gold": gold}), encoding="utf-8")
-    answers.write_text("\n".join(lines), encoding="utf-8")
+    questions = write_lines(tmp_path / "questions.jsonl", question("q", "메밀국수", ("국수 이야기.srt", 0, 60)))
+    answers = write_lines(tmp_path / "answers.jsonl", *lines)
     options = Namespace(questions=questions, contexts=None, answers=answers, kinds=not lines, encoder=None)
     guards.show_search(filled.library, options)
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| words")]

@@ -77,10 +77,10 @@ def test_questions_come_in_their_shares_with_quotes_and_ranges(talks: Searchable
 
 def test_a_file_keeps_the_videos_that_were_drawn_for_it(talks: Searchable, ollama: StandIn, path: Path) -> None:
     report, _events = generate(talks, ollama, path, 4, videos=2)
-    drawn = lines(path)[0]["videos"]
-    assert (report.videos, len(drawn)) == (2, 2)
+    ids = lines(path)[0]["videos"]
+    assert (report.videos, len(ids)) == (2, 2)
     generate(talks, ollama, path, 6)
-    assert {gold["video"] for entry in questions(path) for gold in entry["gold"]} <= set(drawn)
+    assert {gold["video"] for entry in questions(path) for gold in entry["gold"]} <= set(ids)
     before = path.read_bytes()
     with pytest.raises(UsageError) as failure:
         generate(talks, ollama, path, 6, videos=3)

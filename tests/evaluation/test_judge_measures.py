@@ -167,21 +167,21 @@ def test_an_answer_of_another_form_is_an_error_and_no_figure(ollama: StandIn, me
 
 def test_a_claim_counts_once_and_with_two_verdicts_not_at_all(ollama: StandIn) -> None:
     twice = [{"claim": "국수를 샀다.", "supported": True}] * 2
-    other = {"claim": "국수 값을 물었다.", "supported": False}
-    ollama.answer(json.dumps({"claims": [*twice, other]}))
+    second = {"claim": "국수 값을 물었다.", "supported": False}
+    ollama.answer(json.dumps({"claims": [*twice, second]}))
     assert value("faithfulness", ollama) == 0.5
     torn = json.dumps({"claims": [twice[0], {"claim": "국수를  샀다.", "supported": False}]})
-    ollama.answer(torn, json.dumps({"claims": [other]}))
+    ollama.answer(torn, json.dumps({"claims": [second]}))
     assert value("faithfulness", ollama) == 0.0, "it is asked once more"
 
 
 def test_a_verdict_whose_reason_copies_the_scene_is_asked_for_once_more(ollama: StandIn) -> None:
-    said = (
+    speech = (
         "오늘은 시장에 나와서 국수를 한 봉지 샀는데요 집에 가서 물을 올리고 소금을 한 숟갈 넣은 다음에 "
         "면을 천천히 풀어 가며 삶아 볼게요 그동안 파를 썰고 달걀도 하나 부칩니다"
     )
-    case = replace(CASE, scenes=(said,))
-    copied = json.dumps({"reason": said, "useful": True})
+    case = replace(CASE, scenes=(speech,))
+    copied = json.dumps({"reason": speech, "useful": True})
     ollama.answer(copied, *verdicts(False))
     assert value("context_precision", ollama, case) == 0.0
     ollama.answer(copied, copied)
