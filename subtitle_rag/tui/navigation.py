@@ -67,6 +67,12 @@ class Navigation:
         return next(screen for screen in reversed(self._app.screen_stack) if not isinstance(screen, CommandPalette))
 
     @property
+    def _page(self) -> "screens.BaseScreen | None":
+        """This screen, unless it is a dialog."""
+        screen = self._screen
+        return screen if isinstance(screen, screens.BaseScreen) else None
+
+    @property
     def in_search(self) -> bool:
         return self._app.screen is self.search
 
@@ -79,18 +85,16 @@ class Navigation:
     @property
     def in_page(self) -> bool:
         """Whether the screen is no dialog."""
-        return isinstance(self._screen, screens.BaseScreen)
+        return self._page is not None
 
     def is_free(self, id: str) -> bool:
         """Return whether the key of a command is no other's on the screen, which may close by it what it opens."""
-        screen = self._screen
-        is_own = isinstance(screen, screens.BaseScreen) and id in screen.OWN_KEYS
-        return not is_own and all(binding.id != id for binding in declared_by(type(screen)))
+        is_own = self._page is not None and id in self._page.OWN_KEYS
+        return not is_own and all(binding.id != id for binding in declared_by(type(self._screen)))
 
     def can_open(self, id: str) -> bool:
         """Return whether a command opens its page from here: neither from a dialog nor from a form."""
-        screen = self._screen
-        return isinstance(screen, screens.BaseScreen) and not screen.IS_FORM and self.is_free(id)
+        return self._page is not None and not self._page.IS_FORM and self.is_free(id)
 
     def return_to_search(self) -> None:
         if self._return_to(self.search):
@@ -191,13 +195,11 @@ class Navigation:
     @property
     def shows_videos(self) -> bool:
         """Whether a video can be chosen on the screen."""
-        screen = self._screen
-        return isinstance(screen, screens.BaseScreen) and screen.SHOWS_VIDEOS
+        return self._page is not None and self._page.SHOWS_VIDEOS
 
     def open_transcript(self) -> None:
         """Open all lines of the video that is chosen on the screen."""
-        screen = self._app.screen
-        moment = screen.chosen_moment if isinstance(screen, screens.BaseScreen) else None
+        moment = self._page.chosen_moment if self._page else None
         if moment is None:
             self._app.notify(_("No video is chosen yet."), markup=False)
         else:
@@ -207,9 +209,9 @@ class Navigation:
 
     def open_overview(self) -> None:
         """Open the overview of the channel or video that is chosen on the screen."""
-        screen = self._app.screen
-        moment = screen.chosen_moment if isinstance(screen, screens.BaseScreen) else None
-        channel = screen.chosen_channel if isinstance(screen, screens.LibraryScreen) else None
+        page = self._page
+        moment = page.chosen_moment if page else None
+        channel = page.chosen_channel if isinstance(page, screens.LibraryScreen) else None
         if subject := channel or (moment.video if moment else None):
             self._app.push_screen(screens.OverviewScreen(self._context, subject))
         else:

@@ -198,10 +198,7 @@ class ExportScreen(ListDialog[None]):
             self._note(_("Name a file first."))
             return
         write = partial(_write, typed, export, self._replaceable)
-        run_in_thread(self, write, self._fail, take=self._written, group="export-file", exclusive=True)
-
-    def _fail(self, error: "AppError") -> None:
-        self.app.post_message(ActionFailed(error))
+        run_in_thread(self, write, ActionFailed, take=self._written, group="export-file", exclusive=True)
 
     def _written(self, result: tuple[Path, bool]) -> None:
         path, is_written = result

@@ -21,7 +21,6 @@ from subtitle_rag.tui.text import deletion_confirmation, heading, history_row
 from subtitle_rag.tui.widgets import KeyBar
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import AppError
     from subtitle_rag.tui.controllers import AppContext
 
 MAX_ROWS = 200
@@ -49,7 +48,7 @@ class HistoryScreen(BaseScreen):
 
     def on_mount(self) -> None:
         self._show_title("")
-        self.run_in_thread(self._read, self._fail, take=self._list, group="kept", exclusive=True)
+        self.run_in_thread(self._read, ActionFailed, take=self._list, group="kept", exclusive=True)
 
     def _show_title(self, note: str) -> None:
         self.query_one("#history-title", Static).update(heading(_("Earlier answers"), note))
@@ -61,7 +60,7 @@ class HistoryScreen(BaseScreen):
             self.context.runtime.library.answers.forget(id)
             return self._read()
 
-        self.run_in_thread(delete, self._fail, take=self._list, group="kept")
+        self.run_in_thread(delete, ActionFailed, take=self._list, group="kept")
 
     def _read(self) -> dict[str, tuple[Content, QuestionTurn]]:
         """Return row and turn of each answer, the newest first, by its id."""
@@ -69,9 +68,6 @@ class HistoryScreen(BaseScreen):
         answers = library.answers.latest(MAX_ROWS)
         videos = library.videos_by_id(*{source.video for answer in answers for source in answer.sources})
         return {str(answer.id): (history_row(answer), turn_of_answer(answer, videos)) for answer in answers}
-
-    def _fail(self, error: "AppError") -> None:
-        self.app.post_message(ActionFailed(error))
 
     def _list(self, answers: dict[str, tuple[Content, QuestionTurn]]) -> None:
         index = self.rows.highlighted or 0

@@ -148,16 +148,14 @@ class LibraryScreen(BaseScreen):
 
     def list_videos(self) -> None:
         """Read the rows of the tables again."""
-        self.run_in_thread(self._read_videos, self._fail, take=self._show_rows, group="list", exclusive=True)
+        self.run_in_thread(
+            self._read_videos, messages.LibraryFailed, take=self._show_rows, group="list", exclusive=True
+        )
         self.field.read_choice()
 
     def _read_videos(self) -> "tuple[list[VideoState], list[ChannelState]]":
         library = self.context.runtime.library
         return library.videos(), channel_states(library.database)
-
-    def _fail(self, error: AppError) -> None:
-        """Report to the app, which closes this screen."""
-        self.app.post_message(messages.LibraryFailed(error))
 
     def _show_rows(self, rows: "tuple[list[VideoState], list[ChannelState]]") -> None:
         videos, channels = rows_without(self.context.removals.removals, *rows)

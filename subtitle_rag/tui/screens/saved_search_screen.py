@@ -18,7 +18,6 @@ from subtitle_rag.tui.text import MUTED, heading
 from subtitle_rag.tui.widgets import KeyBar, Row, RowList
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import AppError
     from subtitle_rag.library import SavedSearch
     from subtitle_rag.tui.controllers import AppContext
 
@@ -65,10 +64,7 @@ class SavedSearchScreen(BaseScreen):
                 self.context.app.notify(sentence, markup=False)
                 self.context.opening.look_up()
 
-        self.run_in_thread(run, self._fail, take=take, group="saved")
-
-    def _fail(self, error: "AppError") -> None:
-        self.app.post_message(ActionFailed(error))
+        self.run_in_thread(run, ActionFailed, take=take, group="saved")
 
     def _list(self, searches: "list[SavedSearch]") -> None:
         is_unsaved = self._query and all(self._query != search.query for search in searches)
@@ -138,7 +134,7 @@ class SavedSearchScreen(BaseScreen):
                 sentence = _("Only videos with new scenes are shown: without their filter all are.")
                 self.context.app.notify(sentence, markup=False)
 
-        self.run_in_thread(run, self._fail, take=take, group="saved")
+        self.run_in_thread(run, ActionFailed, take=take, group="saved")
 
     def action_forget(self) -> None:
         if search := self.rows.value:
