@@ -290,10 +290,3 @@ class TestTrouble:
                 assert "Another subtitle-rag is writing contexts" in bar(app)
                 assert "run the same command" not in bar(app)
             list(events)
-
-    async def test_with_no_ollama_set_nothing_is_said(self, app_of: MakeApp) -> None:
-        async with running(app_of(), size=(120, 40)) as (app, pilot):
-            await press(pilot, "f4", "ctrl+t")
-            assert "contexts" not in app.stages
-            assert bar(app) == ""
-            assert not any("Background" in title for title in commands(app))

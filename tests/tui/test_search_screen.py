@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from textual._compositor import Compositor
 
-from subtitle_rag.library import LAST_LOOK
+from subtitle_rag.library import LAST_LOOK, Counts, new_videos
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.screens import live_search
+from subtitle_rag.tui.text import search_text
 from subtitle_rag.tui.widgets.empty_state_page import EmptyStatePage
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.scene_list import SceneList
@@ -88,23 +89,28 @@ class TestTyping:
             await typed(pilot, CHICKEN)
             assert shown(app, "#counter").startswith("20+장면 ")
 
-    async def test_no_hit_says_so_and_suggests(self, app_of: MakeApp) -> None:
-        async with running(app_of(scenes=[]), "없는말") as (app, pilot):
-            assert "No scene for “없는말”." in shown(app, "#notice")
-            assert "another spelling" in shown(app, "#notice")
-            await typed(pilot, " after:2026-01-01")
-            assert "Take away a filter" in shown(app, "#notice")
+    @pytest.mark.parametrize(
+        ("query", "tip"), [("없는말", "another spelling"), ("없는말 after:2026-01-01", "Take away a filter")]
+    )
+    def test_no_hit_says_so_and_suggests(self, query: str, tip: str) -> None:
+        rows = str(search_text.no_scenes(query, Counts(1, 9, 0, 0, 75, 75), ()))
+        assert f"No scene for “{query}”." in rows
+        assert tip in rows
 
-    @pytest.mark.parametrize(("last_look", "told"), [(None, False), (str(2**40), False), ("0", True)])
-    async def test_videos_that_came_since_the_last_time_are_told(
-        self, app_of: MakeApp, runtime: Runtime, last_look: str | None, told: bool
+    @pytest.mark.parametrize(("last_look", "videos"), [(None, 0), (str(2**40), 0), ("0", 9)])
+    def test_those_are_new_that_came_since_the_last_time(
+        self, runtime: Runtime, last_look: str | None, videos: int
     ) -> None:
+        runtime.library.database.put_setting(LAST_LOOK, last_look)
+        assert new_videos(runtime.library) == videos
+
+    async def test_videos_that_came_since_the_last_time_are_told(self, app_of: MakeApp, runtime: Runtime) -> None:
         database = runtime.library.database
-        database.put_setting(LAST_LOOK, last_look)
+        database.put_setting(LAST_LOOK, "0")
         app = app_of(scenes=[])
         async with app.run_test() as pilot:
             await until(pilot, lambda: "Videos 9" in shown(app, "#notice"))
-            assert ("9 new videos since the last time" in shown(app, "#notice")) is told
+            assert "9 new videos since the last time" in shown(app, "#notice")
             await until(pilot, lambda: 1_600_000_000 < int(database.get_setting(LAST_LOOK) or 0) < 2**40)
 
     @pytest.mark.campaign(part="app")
@@ -324,11 +330,6 @@ class TestLinks:
             assert "[red]제목[/red] has no link" in toasts(app)[0]
             assert not outside.played
             assert not outside.copied
-
-    async def test_without_a_scene_there_is_nothing_to_copy(self, app_of: MakeApp) -> None:
-        async with running(app_of(scenes=[])) as (app, pilot):
-            await press(pilot, "ctrl+y", "enter")
-            assert toasts(app) == ["No scene is chosen yet."]
 
     @pytest.mark.campaign(part="app")
     async def test_where_nothing_can_be_shown_enter_copies(

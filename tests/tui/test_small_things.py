@@ -30,7 +30,7 @@ async def test_the_same_sentence_is_one_toast(app_of: MakeApp) -> None:
     async with running(app_of(), size=(100, 30)) as (app, pilot):
         for _time in range(3):
             await pilot.press("ctrl+y")
-        await settle(pilot)
+        await press(pilot, "enter")
         assert toasts(app) == ["No scene is chosen yet."]
 
 

@@ -37,11 +37,9 @@ from tests.support.invented import end_hosts
 from tests.tui.conftest import (
     SAMPLE,
     AppPilot,
-    MakeApp,
     bar,
     commands,
     index_sample,
-    press,
     running,
     settle,
     shown,
@@ -320,11 +318,6 @@ class TestTrouble:
             await pilot.press("ctrl+t")
             await made(pilot)
             assert missing(indexed) == 0
-
-    async def test_without_an_encoder_nothing_is_said(self, app_of: MakeApp) -> None:
-        async with running(app_of(), size=(120, 40)) as (app, pilot):
-            await press(pilot, "f4", "ctrl+t")
-            assert ("vectors" in app.stages, bar(app, "vectors")) == (False, "")
 
 
 class TestLines:

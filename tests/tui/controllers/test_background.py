@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.config.settings import LlmSettings
+from subtitle_rag.config.settings import LlmSettings, ModelSettings
 from subtitle_rag.domain import AppError, ContextsWeak, ModelRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import background as module
@@ -69,6 +69,13 @@ def stages() -> list[str]:
 
 
 WORKING = ContextProgress("working", 1, model="m", windows=10, missing=9)
+
+
+def test_without_ollama_and_encoder_nothing_starts_and_no_key_pauses_it(background: BackgroundController) -> None:
+    runtime = background._runtime
+    runtime.settings = replace(runtime.settings, llm=LlmSettings(hosts=()), models=ModelSettings(encoder=""))
+    background.begin_all()
+    assert (stages(), background.can_toggle) == ([], False)
 
 
 def test_vectors_wait_for_the_first_context(app: FakeApp, background: BackgroundController) -> None:
