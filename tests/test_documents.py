@@ -450,7 +450,7 @@ def test_a_name_that_is_not_there_is_seen(wrong: str) -> None:
         "tui.screens.live_search.LiveSearch",
         "fusion.fuse",
         "LiveSearch.search_now",
-        "SearchScreen.search_again",
+        "SearchPage.search_again",
         "SubtitleApp.context",
         "llm.Llm",
         "output.ExitCode.DONE",
