@@ -111,7 +111,7 @@ def queries(filling: Filling, encoder: MadeUpEncoder | None, texts: Sequence[str
     searches["`Searcher.search`, no filter"] = lambda text: searcher.search(parse_query(text))
     windows, retrievers = f"{size:,} windows:", RETRIEVERS if encoder else LEXICAL
     yield latency(filling, f"{windows} query analysis with expansion", analyzer.analyze, texts)
-    for what, where in (("filter", WHERE), ("no filter", None)):
+    for what, where in (("filter", WHERE), ("no filter", Filter())):
         requests = [[VectorSearch(name, vector, DEPTH, where) for name, vector in each.items()] for each in vectors]
         what = f"{windows} the index through the host by {'+'.join(retrievers)}, {what}"
         yield latency(filling, what, index.search_all, requests, 12)

@@ -106,7 +106,7 @@ class VectorSearch:
     name: str
     query: Vector
     limit: int
-    where: Filter | None = None
+    where: Filter = Filter()
     required: SparseVector | None = None
     """Hits of a sparse search that share no term with it are dropped from the best `limit`."""
 

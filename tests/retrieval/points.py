@@ -69,7 +69,7 @@ def point(n: int, weights: dict[int, float] | None = None, **payload: Any) -> Po
 
 
 def search(index: Searched, name: str, query: Vector, *, limit: int, where: Filter | None = None) -> list[Hit]:
-    (hits,) = index.search_all([VectorSearch(name, query, limit, where)])
+    (hits,) = index.search_all([VectorSearch(name, query, limit, where or Filter())])
     return hits
 
 

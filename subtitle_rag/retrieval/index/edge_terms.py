@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.retrieval.index.index_rules import read_numbers
 from subtitle_rag.retrieval.named_vectors import BM25, has_bytes, has_parts
-from subtitle_rag.retrieval.values import DenseVector, Filter, Hit, MultiVector, Point, SparseVector, Vector
+from subtitle_rag.retrieval.values import (
+    DenseVector,
+    Filter,
+    Hit,
+    MultiVector,
+    Point,
+    SparseVector,
+    Vector,
+    VectorSearch,
+)
 
 if TYPE_CHECKING:
     import qdrant_edge
@@ -171,22 +180,22 @@ def read_layout(shard: Path) -> dict[str, int | None]:
     return {**dense, **dict.fromkeys(config["sparse_vectors"])}
 
 
-def nearest(shard: "qdrant_edge.EdgeShard", name: str, query: Vector, limit: int, where: Filter) -> list[Hit]:
+def nearest(shard: "qdrant_edge.EdgeShard", search: VectorSearch) -> list[Hit]:
     """Return the hits in the order of `Index.search_all`."""
     import qdrant_edge as edge
 
-    nearest = edge.Query.Nearest(edge_vector(query), using=name)
-    condition = edge_filter(where)
+    nearest = edge.Query.Nearest(edge_vector(search.query), using=search.name)
+    condition = edge_filter(search.where)
     exact_scores = edge.QuantizationSearchParams(ignore=False, rescore=True, oversampling=CANDIDATES)
-    if isinstance(query, MultiVector):
+    if isinstance(search.query, MultiVector):
         exact_scores = edge.QuantizationSearchParams(ignore=True)
-    params = None if isinstance(query, SparseVector) else edge.SearchParams(quantization=exact_scores)
+    params = None if isinstance(search.query, SparseVector) else edge.SearchParams(quantization=exact_scores)
 
     def read(count: int) -> "list[qdrant_edge.ScoredPoint]":
         request = edge.QueryRequest(limit=count, query=nearest, filter=condition, with_payload=False, params=params)
         return shard.query(request)
 
-    return best(limit, read)
+    return best(search.limit, read)
 
 
 def best(limit: int, read: "Callable[[int], Sequence[qdrant_edge.ScoredPoint]]") -> list[Hit]:

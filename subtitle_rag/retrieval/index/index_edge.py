@@ -335,21 +335,18 @@ class EdgeIndex:
 
     def _search(self, search: VectorSearch) -> list[Hit]:
         """Search, then drop the hits without a required term by a second search among them."""
-        hits = self._nearest(search.name, search.query, search.limit, search.where or Filter())
+        if rules.finds_nothing(search):
+            return []
+        with self._call() as shard:
+            if search.name not in self._layout:
+                return []
+            rules.check_layout(self._layout, search.name, search.query)
+            hits = terms.nearest(shard, search)
         if search.required is None or not hits:
             return hits
         among = Filter(only=frozenset(hit.id for hit in hits))
-        ids = {hit.id for hit in self._nearest(search.name, search.required, len(hits), among)}
+        ids = {hit.id for hit in self._search(VectorSearch(search.name, search.required, len(hits), among))}
         return [hit for hit in hits if hit.id in ids]
-
-    def _nearest(self, name: str, query: Vector, limit: int, where: Filter) -> list[Hit]:
-        if rules.finds_nothing(name, query, limit, where):
-            return []
-        with self._call() as shard:
-            if name not in self._layout:
-                return []
-            rules.check_layout(self._layout, name, query)
-            return terms.nearest(shard, name, query, limit, where)
 
     def nearest_parts(self, name: str, query: DenseVector, ids: Collection[str]) -> dict[str, int]:
         for point_id in ids:

@@ -174,7 +174,7 @@ def _failure(folder: Path, error: OSError) -> AppError:
 
 KIND = HostKind(
     module=__name__,
-    protocol=(23, SCHEMA_VERSION),  # a host reads the library too
+    protocol=(24, SCHEMA_VERSION),  # a host reads the library too
     open_service=_open_service,
     linger_s=20.0,
     linger_variable="SUBTITLE_RAG_HOST_LINGER",

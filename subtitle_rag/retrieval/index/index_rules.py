@@ -12,7 +12,7 @@ from uuid import UUID
 from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.index.interface import SCHEMA
 from subtitle_rag.retrieval.named_vectors import USUAL_PARTS, check_vector, has_parts
-from subtitle_rag.retrieval.values import DenseVector, Filter, MultiVector, Point, SparseVector, Vector
+from subtitle_rag.retrieval.values import DenseVector, MultiVector, Point, SparseVector, Vector, VectorSearch
 
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 PAGE_NUMBERS = 1_048_576
@@ -80,13 +80,13 @@ def check_layout(layout: Mapping[str, int | None], name: str, vector: Vector) ->
         raise ValueError(f"{name} has {layout[name]} dimensions, not {dimensions}")
 
 
-def finds_nothing(name: str, query: Vector, limit: int, where: Filter) -> bool:
+def finds_nothing(search: VectorSearch) -> bool:
     """Return whether a search has no hits by its arguments alone; raises ValueError for invalid ones."""
-    check_vector(name, query)
-    for point_id in (*(where.only or ()), *where.without):
+    check_vector(search.name, search.query)
+    for point_id in (*(search.where.only or ()), *search.where.without):
         check_id(point_id)
-    empty = isinstance(query, SparseVector) and not query.indices
-    return limit < 1 or empty or where.only == frozenset()
+    empty = isinstance(search.query, SparseVector) and not search.query.indices
+    return search.limit < 1 or empty or search.where.only == frozenset()
 
 
 def read_numbers(value: list[Any]) -> DenseVector | MultiVector:

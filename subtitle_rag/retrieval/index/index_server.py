@@ -314,7 +314,7 @@ class ServerIndex:
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
         """See `Index.search_all`; one request. Of more than `TIES` equal scores at the cut, the server chooses."""
         for search in searches:
-            rules.finds_nothing(search.name, search.query, search.limit, search.where or Filter())  # raises ValueError
+            rules.finds_nothing(search)  # raises ValueError
         try:
             return self._search_all(searches)
         except BusyError:
@@ -348,8 +348,7 @@ class ServerIndex:
 
         Empty if nothing can be found.
         """
-        where = search.where or Filter()
-        if rules.finds_nothing(search.name, search.query, search.limit, where):
+        if rules.finds_nothing(search):
             return []
         try:
             self._require_layout(search.name, search.query)
@@ -357,7 +356,7 @@ class ServerIndex:
             if search.name in self._layout:
                 raise
             return []
-        condition = terms.server_filter(where)
+        condition = terms.server_filter(search.where)
         by_ids: Json = {
             "query": terms.server_vector(search.query),
             "using": search.name,
