@@ -112,8 +112,8 @@ def _settings(reading: "LoadedConfig") -> "Iterator[AppSetting]":
     mistakes = {mistake.key: mistake.message for mistake in reversed(reading.mistakes)}
 
     def setting(key: str, about: str, value: Any, default: Any, rules: Mapping[str, Any]) -> AppSetting:
-        written = config.written_value(reading.file, key)
-        return AppSetting(key, about, value, default, written, origins[key], mistakes.get(key, ""), rules)
+        value_in_file = config.written_value(reading.file, key)
+        return AppSetting(key, about, value, default, value_in_file, origins[key], mistakes.get(key, ""), rules)
 
     language = config.written_value(reading.file, "language") or ""
     if "language" in reading.overrides:

@@ -100,8 +100,8 @@ def video_overview(library: Library, video: Video, dictionary: Dictionary) -> Vi
     The dictionary tells names from words where the channel's glossary has too few; see `glossary.likely_names`.
     """
     speech = _Speech(library, [video], dictionary)
-    others = [each for each in _videos(library, video.channel_id) if each.id != video.id]
-    names = speech.names([video, *others])
+    other_videos = [each for each in _videos(library, video.channel_id) if each.id != video.id]
+    names = speech.names([video, *other_videos])
     windows = [window for _video, window in speech.windows]
     return VideoOverview(
         video,
@@ -170,17 +170,17 @@ class _Speech:
         if not videos:
             return ()
         glossary = self._library.contexts.glossary(videos[0].channel_id)
-        found = {name: uses for name in glossary if (uses := self._mentions(name, in_words=True))}
-        found = dict(sorted(found.items(), key=lambda each: (-each[1].windows, each[0]))[:NAMES])
-        if len(found) < NAMES:
-            listed = {_squeezed(name) for name in found}
-            for name, whole in self._likely_names(videos):
-                if _squeezed(whole) not in listed and (uses := self._mentions(name, whole)):
-                    found[whole] = uses
-                    listed.add(_squeezed(whole))
-                if len(found) == NAMES:
+        mentions = {name: uses for name in glossary if (uses := self._mentions(name, in_words=True))}
+        mentions = dict(sorted(mentions.items(), key=lambda each: (-each[1].windows, each[0]))[:NAMES])
+        if len(mentions) < NAMES:
+            listed = {_squeezed(name) for name in mentions}
+            for name, full_name in self._likely_names(videos):
+                if _squeezed(full_name) not in listed and (uses := self._mentions(name, full_name)):
+                    mentions[full_name] = uses
+                    listed.add(_squeezed(full_name))
+                if len(mentions) == NAMES:
                     break
-        return _spread(found)
+        return _spread(mentions)
 
     def _likely_names(self, videos: Sequence[Video]) -> Iterator[tuple[str, str]]:
         """Yield likely names, as they are found and whole."""
@@ -199,9 +199,9 @@ class _Speech:
         for name in likely_names(titles, analysed, dictionary=self._dictionary):
             yield name, whole_name(name, titles, (text for _analysis, text in analysed))
 
-    def _mentions(self, name: str, whole: str = "", *, in_words: bool = False) -> "_Uses | None":
+    def _mentions(self, name: str, full_name: str = "", *, in_words: bool = False) -> "_Uses | None":
         """Find a name or its whole form in whatever spacing, also `in_words` of other names; None if nobody says it."""
-        spelled = "|".join(r"\s*".join(map(re.escape, _squeezed(each))) for each in (whole, name) if each)
+        spelled = "|".join(r"\s*".join(map(re.escape, _squeezed(each))) for each in (full_name, name) if each)
         pattern = re.compile(spelled if in_words else rf"(?<![^\W_])(?:{spelled})", re.IGNORECASE)
         uses = _Uses()
         for video, window in self.windows:
@@ -219,11 +219,14 @@ class _Speech:
             nouns.append([form for each in analyses for form, _offset in _words(*each)])
             verbs.append([form for each in analyses for form in _verbs(*each)])
         unnaming = self._unnaming({form for forms in nouns for form in forms})
-        told = [[form for form in forms if form not in unnaming] for forms in nouns]
-        best = [_without_parts(some, Counter(forms)) for some, forms in zip(_keywords(told), told, strict=True)]
+        telling_forms = [[form for form in forms if form not in unnaming] for forms in nouns]
+        best = [
+            _without_parts(some, Counter(forms))
+            for some, forms in zip(_keywords(telling_forms), telling_forms, strict=True)
+        ]
         return [
-            replace(section, words=tuple((*named, *done)[:SECTION_WORDS]))
-            for section, named, done in zip(sections, best, _keywords(verbs), strict=True)
+            replace(section, words=tuple((*nouns_of_section, *done)[:SECTION_WORDS]))
+            for section, nouns_of_section, done in zip(sections, best, _keywords(verbs), strict=True)
         ]
 
     def telling_words(self, names: Iterable[OverviewTerm]) -> tuple[OverviewTerm, ...]:
@@ -251,14 +254,14 @@ class _Speech:
         unnaming = self._unnaming(forms)
         forms = [form for form in forms if form not in unnaming]
         frequencies = self._library.term_counts(forms)
-        others = self._library.counts().windows - size
+        other_windows = self._library.counts().windows - size
 
         def weight(form: str) -> float:
             count, times = uses[form].windows, uses[form].times
-            if others <= 0:
+            if other_windows <= 0:
                 return math.log1p(times) * inverse_document_frequency(count, size)
             elsewhere = max(0, frequencies.get(form, count) - count)
-            return times * math.log((count + 0.5) / (size + 1) * (others + 1) / (elsewhere + 0.5))
+            return times * math.log((count + 0.5) / (size + 1) * (other_windows + 1) / (elsewhere + 0.5))
 
         best = sorted(forms, key=lambda form: (-weight(form), form))[:WORDS]
         return _spread({form: uses[form] for form in best})
@@ -327,8 +330,8 @@ def _words(analysis: Morphemes, text: str) -> list[tuple[str, int]]:
 def _verbs(analysis: Morphemes, text: str) -> Iterator[str]:
     """Yield the verbs and adjectives of a text: their stems are in it with other letters after (가져와)."""
     for form, start, end in zip(analysis.forms, analysis.starts, analysis.ends, strict=True):
-        said = nfc(text[start:end])
-        if len(form) > 1 and _HANGUL.fullmatch(form) and _HANGUL.fullmatch(said) and said != form:
+        spelled = nfc(text[start:end])
+        if len(form) > 1 and _HANGUL.fullmatch(form) and _HANGUL.fullmatch(spelled) and spelled != form:
             yield f"{form}다"
 
 

@@ -62,15 +62,15 @@ def compile_catalog(po: str) -> bytes:
         ValueError, SyntaxError: A line is not understood.
     """
     messages = sorted((key.encode(), value.encode()) for key, value in _messages(po) if value)
-    place = _HEADER.size + 2 * _ENTRY.size * len(messages)
+    offset = _HEADER.size + 2 * _ENTRY.size * len(messages)
     tables, texts = [], []
     for column in zip(*messages, strict=True):
         for text in column:
-            tables.append(_ENTRY.pack(len(text), place))
+            tables.append(_ENTRY.pack(len(text), offset))
             texts.append(text + b"\0")
-            place += len(text) + 1
+            offset += len(text) + 1
     count, first = len(messages), _HEADER.size
-    header = _HEADER.pack(_MAGIC, 0, count, first, first + _ENTRY.size * count, 0, place)
+    header = _HEADER.pack(_MAGIC, 0, count, first, first + _ENTRY.size * count, 0, offset)
     return b"".join((header, *tables, *texts))
 
 

@@ -156,8 +156,8 @@ class Runtime:
         if expected and filled != configured:
             if index.server_terms.is_shared_place(filled):
                 raise AppError("index_shared", place=filled)
-            places = [index.server_terms.server_address(place) for place in (filled, configured)]
-            raise AppError("index_elsewhere", found=places[0], wanted=places[1])
+            addresses = [index.server_terms.server_address(address) for address in (filled, configured)]
+            raise AppError("index_elsewhere", found=addresses[0], wanted=addresses[1])
         if self.settings.qdrant.url and not expected:
             self.server.create()
         client = self._index_client
@@ -190,9 +190,9 @@ class Runtime:
 
     def moved_index(self) -> AppError | None:
         """Return that another process has moved the library's index since it was opened here (`index_moved`)."""
-        place = library.index_address(self.library)
-        is_moved = place != self.index_address and self.library.counts().searchable > 0
-        return AppError("index_moved", place=index.server_terms.server_address(place)) if is_moved else None
+        filled_address = library.index_address(self.library)
+        is_moved = filled_address != self.index_address and self.library.counts().searchable > 0
+        return AppError("index_moved", place=index.server_terms.server_address(filled_address)) if is_moved else None
 
     @property
     def index_address(self) -> str:

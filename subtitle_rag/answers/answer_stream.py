@@ -90,31 +90,31 @@ class AnswerStream:
             self._held += final_message(self._front.lstrip(), is_whole=True)
             self._front = None
         ready, self._held = self._held, ""
-        shown = self._take(ready)
+        visible = self._take(ready)
         key = _key(self._sentence)
         if not self._shown and (self._recites(key) or self.is_prompt):
             self.recited += 1
-            return shown
+            return visible
         is_again = key in self._asked or (len(key) >= REPEATED_LETTERS and self._repeats(key))
         if not self._shown and is_again:
             self.repeated += 1
-            return shown
-        return shown + self._give(self._sentence[self._shown :])
+            return visible
+        return visible + self._give(self._sentence[self._shown :])
 
     def _take(self, ready: str) -> str:
         self._sentence += _SPACED_MARK.sub(self._known_mark, ready)
-        shown = ""
+        visible = ""
         while end := self._find_end():
-            shown += self._end_sentence(self._sentence[:end])
+            visible += self._end_sentence(self._sentence[:end])
             self._sentence, self._shown, self._looked = self._sentence[end:], 0, 0
         if not self._shown:
             key = _key(self._sentence)
-            may_be_asked = any(asked.startswith(key) for asked in self._asked)
+            may_be_asked = any(question_key.startswith(key) for question_key in self._asked)
             if may_be_asked or self._repeats(key) or self._recites(key):
-                return shown
-        shown += self._give(self._sentence[self._shown :])
+                return visible
+        visible += self._give(self._sentence[self._shown :])
         self._shown = len(self._sentence)
-        return shown
+        return visible
 
     def _find_end(self) -> int:
         """Return where the sentence in work ends, with the space after it; 0 if it goes on."""
@@ -136,11 +136,11 @@ class AnswerStream:
     def _known_mark(self, mark: re.Match[str]) -> str:
         """Return a citation without the numbers of scenes that were not given."""
         numbers = mark_numbers(mark[1])
-        known = [number for number in numbers if number in self._numbers]
-        if len(known) == len(numbers):
+        scene_numbers = [number for number in numbers if number in self._numbers]
+        if len(scene_numbers) == len(numbers):
             return mark[0]
         self.dropped += [number for number in numbers if number not in self._numbers]
-        return f" [{', '.join(map(str, known))}]" if known else ""
+        return f" [{', '.join(map(str, scene_numbers))}]" if scene_numbers else ""
 
     def _end_sentence(self, sentence: str) -> str:
         key = _key(sentence)
@@ -160,9 +160,9 @@ class AnswerStream:
 
     def _give(self, text: str) -> str:
         spaced = self._space + text
-        given = spaced.rstrip()
-        self._space = spaced[len(given) :]
-        return given
+        stripped = spaced.rstrip()
+        self._space = spaced[len(stripped) :]
+        return stripped
 
 
 def _sentence_keys(lines: Iterable[str]) -> frozenset[str]:

@@ -120,19 +120,21 @@ def _is_refusal(answer: str, claims: Sequence[_Claim]) -> bool:
     flat = squeeze(answer)
     if any(squeeze(text).rstrip(".") in flat for text in NOT_FOUND.values()):
         return True
-    spoken = [claim for claim in claims if not (is_preamble(claim.text) or is_closer(claim.text))]
-    return bool(spoken) and all(is_refusal(claim.text) or _says_no_answer(claim) for claim in spoken)
+    statements = [claim for claim in claims if not (is_preamble(claim.text) or is_closer(claim.text))]
+    return bool(statements) and all(is_refusal(claim.text) or _says_no_answer(claim) for claim in statements)
 
 
 def unsaid_words(question: str, sources: Sequence[EvidenceSource], analyzer: QueryMorphemes) -> tuple[str, ...]:
     """Return the words of a question that no scene has; none where it has the half of them, as others may stand for
     the rest."""
-    asked, *said = analyzer.morphemes([question, *map(_all_of, sources)])
+    question_analysis, *scene_analyses = analyzer.morphemes([question, *map(_all_of, sources)])
     speech = squeeze(" ".join(map(_all_of, sources)))
-    forms = frozenset(_TALK).union(*(each.forms for each in said))
+    forms = frozenset(_TALK).union(*(each.forms for each in scene_analyses))
     words = {
         form: question[start:end]
-        for form, start, end in zip(asked.forms, asked.starts, asked.ends, strict=True)
+        for form, start, end in zip(
+            question_analysis.forms, question_analysis.starts, question_analysis.ends, strict=True
+        )
         if len(form) > 1 and form not in _TALK
     }
     unsaid = [word for form, word in words.items() if form not in forms and squeeze(word) not in speech]
@@ -247,8 +249,8 @@ def _support(
         values = all_values(speech)
         missing = tuple(number.text for number in numbers(claim) if not number.values & values)
         return (frozenset() if missing else frozenset(cited)), missing
-    found = [doubt for doubt in doubts(claim, transcript=speech, title="") if doubt.kind not in forgiven]
-    missing = tuple(dict.fromkeys(doubt.text for doubt in found))
+    open_doubts = [doubt for doubt in doubts(claim, transcript=speech, title="") if doubt.kind not in forgiven]
+    missing = tuple(dict.fromkeys(doubt.text for doubt in open_doubts))
     together = frozenset().union(*(of_sources[n] for n in cited))
     if missing or (forms and len(forms & together) < LEAST * len(forms)):
         return frozenset(), missing

@@ -60,15 +60,15 @@ class ComparedSide:
     name: str
     query: Query
     """Finds it, with what it is compared in."""
-    own: tuple[tuple[str, frozenset[str]], ...]
+    own_words: tuple[tuple[str, frozenset[str]], ...]
     """Its words that the other sides have not, each with its morphemes."""
 
     def is_named_in(self, scene: Scene, analysis: Morphemes) -> bool:
         """Return whether captions, context or title have one of its own words; `analysis` is of `text_of(scene)`."""
-        if scene.related and len(self.own) == len(self.name.split()):  # misheard, or in another word
+        if scene.related and len(self.own_words) == len(self.name.split()):  # misheard, or in another word
             return True
         letters, forms = squeeze(text_of(scene)), frozenset(analysis.forms)
-        return any(word in letters or (of_word and of_word <= forms) for word, of_word in self.own)
+        return any(word in letters or (of_word and of_word <= forms) for word, of_word in self.own_words)
 
 
 def text_of(scene: Scene) -> str:
@@ -86,42 +86,44 @@ def compared_sides(query: Query, analyzer: QueryMorphemes) -> tuple[ComparedSide
     forms = [frozenset(analysis.forms) for analysis in analyzer.morphemes(names)]
     sides = []
     for at, name in enumerate(names):
-        others = [*names[:at], *names[at + 1 :]]
+        other_names = [*names[:at], *names[at + 1 :]]
         theirs = frozenset[str]().union(*forms[:at], *forms[at + 1 :])
-        own = tuple(_own_words(name, others, theirs, analyzer))
+        own_words = tuple(_own_words(name, other_names, theirs, analyzer))
         sought = f"{name} {rest}".strip()
         phrases = tuple(phrase for phrase in query.phrases if squeeze(phrase) in squeeze(sought))
-        sides.append(ComparedSide(name, replace(query, text=sought, phrases=phrases), own))
-    return tuple(sides) if all(side.own for side in sides) else ()
+        sides.append(ComparedSide(name, replace(query, text=sought, phrases=phrases), own_words))
+    return tuple(sides) if all(side.own_words for side in sides) else ()
 
 
 def interleaved(of_sides: Sequence[Sequence[Scene]], limit: int) -> list[Scene]:
     """Return the best scenes of the sides in turn, `limit` at most; none that overlaps one before it."""
-    chosen: list[Scene] = []
+    best: list[Scene] = []
     for scene in (each for turn in zip_longest(*of_sides) for each in turn if each is not None):
-        if len(chosen) < limit and not shares_scene([scene], chosen):
-            chosen.append(replace(scene, rank=len(chosen) + 1))
-    return chosen
+        if len(best) < limit and not shares_scene([scene], best):
+            best.append(replace(scene, rank=len(best) + 1))
+    return best
 
 
-def shares_scene(some: Sequence[Scene], others: Sequence[Scene]) -> bool:
+def shares_scene(scenes: Sequence[Scene], other_scenes: Sequence[Scene]) -> bool:
     """Return whether a scene overlaps one of the others."""
-    return any(_overlap(scene, other) for scene in some for other in others)
+    return any(_overlap(scene, other_scene) for scene in scenes for other_scene in other_scenes)
 
 
-def _overlap(one: Scene, other: Scene) -> bool:
-    return one.video.id == other.video.id and one.start_ms < other.end_ms and other.start_ms < one.end_ms
+def _overlap(first: Scene, second: Scene) -> bool:
+    return first.video.id == second.video.id and first.start_ms < second.end_ms and second.start_ms < first.end_ms
 
 
 def _own_words(
-    name: str, others: Sequence[str], forms: frozenset[str], analyzer: QueryMorphemes
+    name: str, other_names: Sequence[str], forms: frozenset[str], analyzer: QueryMorphemes
 ) -> Iterator[tuple[str, frozenset[str]]]:
     """Yield the words of a side that the others, with these morphemes, have not."""
     words = name.split()
     for word, analysis in zip(words, analyzer.morphemes(words), strict=True):
-        own = frozenset(analysis.forms)
-        if not any(squeeze(word) in squeeze(other) for other in others) and not (own and own <= forms):
-            yield squeeze(word), own
+        word_forms = frozenset(analysis.forms)
+        if not any(squeeze(word) in squeeze(other_name) for other_name in other_names) and not (
+            word_forms and word_forms <= forms
+        ):
+            yield squeeze(word), word_forms
 
 
 def _korean(text: str, analyzer: QueryMorphemes) -> tuple[list[str], str]:
@@ -181,15 +183,17 @@ def _korean(text: str, analyzer: QueryMorphemes) -> tuple[list[str], str]:
             elif (stem := cut(at, _BETWEEN, sure=sure)) is not None:
                 first = " ".join((*words[:at], stem))
                 subjects = (cut(each, _SUBJECT, sure=True) for each in range(at)) if _THAN.search(words[at]) else ()
-                if subject := next(((each, one) for each, one in enumerate(subjects) if one), None):  # A가 B보다 더
-                    place, one = subject
-                    than = " ".join((*words[place + 1 : at], stem))
-                    return [" ".join((*words[:place], one)), than], rest_of(at + 1)
+                if subject := next(
+                    ((each, subject_stem) for each, subject_stem in enumerate(subjects) if subject_stem), None
+                ):  # A가 B보다 더
+                    position, subject_stem = subject
+                    than = " ".join((*words[position + 1 : at], stem))
+                    return [" ".join((*words[:position], subject_stem)), than], rest_of(at + 1)
             else:
                 continue
-            others, rest = sides_from(at + 1)
-            if others:
-                return [first, *others], rest
+            other_sides, rest = sides_from(at + 1)
+            if other_sides:
+                return [first, *other_sides], rest
     return [], ""
 
 

@@ -50,13 +50,13 @@ class CompressedContextBuilder:
     """
 
     def __init__(
-        self, question: str, analyzer: QueryMorphemes, rarity: Rarity, ranked: RankedContextBuilder, kept: float = KEPT
+        self, question: str, analyzer: QueryMorphemes, rarity: Rarity, ranked: RankedContextBuilder, share: float = KEPT
     ) -> None:
         (analysis,) = analyzer.morphemes([question])
         self._weights = rarity(list(dict.fromkeys(analysis.forms)))
         self._analyzer = analyzer
         self._ranked = ranked
-        self._share = kept
+        self._share = share
         self._scenes: dict[tuple[str, int, int], Scene] = {}
         """Compressed scenes by id and times; `fitted` builds them again and again."""
 
@@ -73,21 +73,24 @@ class CompressedContextBuilder:
         scores = self._scores([text for _start, text in lines])
         best = next((at for at, (start, _text) in enumerate(lines) if start == scene.at_ms), 0)
         room = self._share * sum(len(text) for _start, text in lines)
-        chosen: list[int] = []
+        line_numbers: list[int] = []
         for at in sorted(range(len(lines)), key=lambda at: (-scores[at], abs(at - best), at)):
             size = len(lines[at][1])
-            if not chosen or size <= room:
-                chosen.append(at)
+            if not line_numbers or size <= room:
+                line_numbers.append(at)
                 room -= size
-        return sorted(chosen)
+        return sorted(line_numbers)
 
     def _scores(self, texts: Sequence[str]) -> list[float]:
-        own = [
+        line_scores = [
             sum(self._weights.get(form, 0.0) for form in set(analysis.forms))
             for analysis in self._analyzer.morphemes(texts)
         ]
-        beside = [max(own[max(0, at - 1) : at] + own[at + 1 : at + 2], default=0.0) for at in range(len(own))]
-        return [max(score, near / 2) for score, near in zip(own, beside, strict=True)]
+        beside = [
+            max(line_scores[max(0, at - 1) : at] + line_scores[at + 1 : at + 2], default=0.0)
+            for at in range(len(line_scores))
+        ]
+        return [max(score, near / 2) for score, near in zip(line_scores, beside, strict=True)]
 
     def _compressed(self, scene: Scene) -> Scene:
         """Return a scene with the lines that stay as its text, the time after each gap, and no surroundings."""
@@ -174,8 +177,8 @@ def checked_lines(text: str, sources: Sequence[EvidenceSource]) -> dict[int, str
         if number not in by_number or number in lines:
             continue
         source = by_number[number]
-        said = "\n".join(filter(None, (source.text, source.context)))
-        if not doubts(line, transcript=said, title=source.video.title):
+        scene_text = "\n".join(filter(None, (source.text, source.context)))
+        if not doubts(line, transcript=scene_text, title=source.video.title):
             lines[number] = line
     return lines
 

@@ -150,22 +150,24 @@ class CountedWord:
             return None
         text = word[analysis.starts[0] : analysis.ends[-1]]
         lexical = analyze(text)
-        own = Spelling.of(text, analysis.forms)
-        found = islice(_other_spellings(text, analysis.forms, lexical), MAX_SPELLINGS)
-        others = [Spelling.of(" ".join(forms), forms) for forms in found]
+        typed_spelling = Spelling.of(text, analysis.forms)
+        certain_forms = islice(_other_spellings(text, analysis.forms, lexical), MAX_SPELLINGS)
+        other_spellings = [Spelling.of(" ".join(forms), forms) for forms in certain_forms]
         related = {form for form in lexical.related if form not in analysis.forms}
         is_one_word = len(text.split()) == 1 and len(text) >= LETTERS
         same, nearby = heard_as(text, related) if is_one_word else ([], [])
-        known = {form for form, cosine in analyzer.nearness(nearby).items() if cosine}  # 리스트 is no misheard 러스트
-        heard = [*same, *(form for form in nearby if form not in known)]
+        # 리스트 is no misheard 러스트
+        dictionary_words = {form for form, cosine in analyzer.nearness(nearby).items() if cosine}
+        heard = [*same, *(form for form in nearby if form not in dictionary_words)]
         in_other_script = any(form.isascii() != text.isascii() for form in related)
         has_known_part = len(typed := words(text)) > 1 and len(lexical.words_not_in_library) < len(typed)
         completed = lexical.forms - {*analysis.forms, *words(text)}
+        spelled = {spelling.text for spelling in other_spellings}
         return cls(
             text,
-            (own, *others),
-            tuple(Spelling.of(form, (form,)) for form in heard if form not in {other.text for other in others}),
-            in_other_script or has_known_part or bool(completed or known),
+            (typed_spelling, *other_spellings),
+            tuple(Spelling.of(form, (form,)) for form in heard if form not in spelled),
+            in_other_script or has_known_part or bool(completed or dictionary_words),
         )
 
     def offsets(self, text: str, analysis: Morphemes | None) -> list[tuple[int, Spelling]]:
@@ -174,38 +176,38 @@ class CountedWord:
 
     def heard_offsets(self, text: str, analysis: Morphemes | None) -> list[tuple[int, Spelling]]:
         """Return where a text has what may be misheard, and not the word itself."""
-        found = _first_at_each_place((*self.spellings, *self.heard), text, analysis)
-        return [(offset, spelling) for offset, spelling in found if spelling in self.heard]
+        mentions = _first_at_each_place((*self.spellings, *self.heard), text, analysis)
+        return [(offset, spelling) for offset, spelling in mentions if spelling in self.heard]
 
     def is_near(self, text: str, analysis: Morphemes | None) -> bool:
         """Return whether a text has a part of it: one word of several, or its letters inside of another word."""
-        own = self.spellings[0]
-        parts = [form for form in own.forms if len(form) >= LETTERS] if len(own.forms) > 1 else []
-        said = analysis.forms if analysis else ()
-        return any(form in said for form in parts) or squeeze(self.text) in squeeze(text)
+        typed_spelling = self.spellings[0]
+        parts = [form for form in typed_spelling.forms if len(form) >= LETTERS] if len(typed_spelling.forms) > 1 else []
+        text_forms = analysis.forms if analysis else ()
+        return any(form in text_forms for form in parts) or squeeze(self.text) in squeeze(text)
 
 
 def _first_at_each_place(
     spellings: tuple[Spelling, ...], text: str, analysis: Morphemes | None
 ) -> list[tuple[int, Spelling]]:
     spans = [(*span, at) for at, spelling in enumerate(spellings) for span in spelling.spans(text, analysis)]
-    found: list[tuple[int, Spelling]] = []
+    mentions: list[tuple[int, Spelling]] = []
     end = -1
     for start, stop, at in sorted(spans, key=lambda span: (span[0], span[2])):
         if start >= end:
-            found.append((start, spellings[at]))
+            mentions.append((start, spellings[at]))
         end = max(end, stop)
-    return found
+    return mentions
 
 
 def _other_spellings(text: str, forms: tuple[str, ...], lexical: LexicalQuery) -> Iterator[tuple[str, ...]]:
     """Yield the morphemes of other spellings that are surely the same words."""
-    others = {form for form in (*lexical.words_by_form, *lexical.related) if form not in forms}
-    certain = {word: certain_spellings(word, sorted(others - {word})) for word in {*forms, "".join(words(text))}}
-    whole = "".join(words(text))
-    yield from ((form,) for form in certain.get(whole, ()))
+    other_forms = {form for form in (*lexical.words_by_form, *lexical.related) if form not in forms}
+    certain = {word: certain_spellings(word, sorted(other_forms - {word})) for word in {*forms, "".join(words(text))}}
+    joined_word = "".join(words(text))
+    yield from ((form,) for form in certain.get(joined_word, ()))
     if len(forms) > 1:
-        each = [((form,), *((other,) for other in certain.get(form, ()))) for form in forms]
+        each = [((form,), *((spelling,) for spelling in certain.get(form, ()))) for form in forms]
         for choice in islice(product(*each), 1, None):
             yield tuple(form for part in choice for form in part)
 
@@ -233,8 +235,9 @@ class CountQuestion:
         if dated is None:
             return None
         query, period = dated
-        found = [CountedWord.of(word, analyzer, analyze) for word in _divided(_counted(query.text), analyzer, analyze)]
-        content = {word.text: word for word in found if word is not None}
+        parts = _divided(_counted(query.text), analyzer, analyze)
+        counted_words = [CountedWord.of(part, analyzer, analyze) for part in parts]
+        content = {word.text: word for word in counted_words if word is not None}
         return cls(query, tuple(content.values()), period) if content else None
 
 

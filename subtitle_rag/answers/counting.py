@@ -51,13 +51,13 @@ class _Tally:
 
     def add(self, window: Window, video: Video, analysis: Morphemes | None, *, is_counted: bool) -> None:
         """Count in one more window."""
-        found = self.word.offsets(window.text, analysis)
+        mentions = self.word.offsets(window.text, analysis)
         if not is_counted:
-            self.undated += len(found)
+            self.undated += len(mentions)
             return
-        if found:
-            self.by_video.setdefault(video, []).append(_Found(window, video, [offset for offset, _how in found]))
-            self.spellings.update(how.text for _offset, how in found if how is not self.word.spellings[0])
+        if mentions:
+            self.by_video.setdefault(video, []).append(_Found(window, video, [offset for offset, _how in mentions]))
+            self.spellings.update(how.text for _offset, how in mentions if how is not self.word.spellings[0])
         elif not self.by_video and not self.is_near:
             self.is_near = self.word.is_near(window.text, analysis)
         heard: dict[str, list[int]] = {}
@@ -69,12 +69,12 @@ class _Tally:
     @property
     def times(self) -> dict[Video, int]:
         """The videos that say it, the most often first."""
-        times = {video: sum(len(each.offsets) for each in found) for video, found in self.by_video.items()}
+        times = {video: sum(len(each.offsets) for each in hits) for video, hits in self.by_video.items()}
         return dict(sorted(times.items(), key=lambda pair: (-pair[1], pair[0].id)))
 
     @property
     def most_heard(self) -> list[tuple[str, int]]:
-        times = {text: sum(len(each.offsets) for each in found) for text, found in self.heard.items()}
+        times = {text: sum(len(each.offsets) for each in hits) for text, hits in self.heard.items()}
         return sorted(times.items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_HEARD]
 
     @property
@@ -93,20 +93,20 @@ class _Tally:
         return WordCount(self.word.text, sum(times.values()), tuple(times.items()), spellings, tuple(self.most_heard))
 
 
-def counted_answer(question: str, asked: CountQuestion, library: Library, where: Filter) -> Answer | None:
+def counted_answer(question: str, count_question: CountQuestion, library: Library, where: Filter) -> Answer | None:
     """Count words in the captions that the filters leave, and say how often and where.
 
     None if none of them is said, and the library has something near to one. Raises the errors of `Library`.
     """
-    tallies = [_Tally(word) for word in asked.words]
+    tallies = [_Tally(word) for word in count_question.words]
     undated = _count(tallies, library, where)
     if not any(tally.has_said for tally in tallies) and any(tally.is_unsure for tally in tallies):
         return None
-    text = _CountText(language(asked.query.text))
+    text = _CountText(language(count_question.query.text))
     for tally in tallies:
         text.add_word(tally)
-    if asked.period:
-        text.add_period(asked.period, undated, sum(tally.undated for tally in tallies))
+    if count_question.period:
+        text.add_period(count_question.period, undated, sum(tally.undated for tally in tallies))
     evidence = Evidence("count", tuple(text.sources))
     counts = tuple(tally.count() for tally in tallies)
     return Answer(question, "\n".join(text.lines), "", evidence, tuple(text.citations), counts=counts)
@@ -150,20 +150,22 @@ class _CountText:
         times = tally.times
         total, videos = sum(times.values()), len(times)
         spelled = f" ({', '.join(map(quoted, tally.spellings))})" if tally.spellings else ""
-        said = f"영상 {videos:,}편에서 {total:,}번." if korean else f"{_times(total)} in {_videos(videos)}."
+        sentence_end = f"영상 {videos:,}편에서 {total:,}번." if korean else f"{_times(total)} in {_videos(videos)}."
         if not videos and (tally.heard or tally.is_unsure):
-            said = "자막에 그대로는 나오지 않습니다." if korean else "no captions say it as such."
+            sentence_end = "자막에 그대로는 나오지 않습니다." if korean else "no captions say it as such."
         elif not videos and tally.undated:
-            said = "그때 올라온 영상의 자막에는 나오지 않습니다." if korean else "no captions of those days say it."
+            sentence_end = (
+                "그때 올라온 영상의 자막에는 나오지 않습니다." if korean else "no captions of those days say it."
+            )
         elif not videos:
-            said = "자막에 나오지 않습니다." if korean else "no captions say it."
-        self.lines.append(f"“{quoted(tally.word.text)}”{spelled}: {said}")
+            sentence_end = "자막에 나오지 않습니다." if korean else "no captions say it."
+        self.lines.append(f"“{quoted(tally.word.text)}”{spelled}: {sentence_end}")
         for video in list(times)[:LISTED]:
             best = sorted(tally.by_video[video], key=lambda each: (-len(each.offsets), each.window.ordinal))
             day = f" ({video.published})" if video.published else ""
             each = f"{times[video]:,}번" if korean else _times(times[video])
-            shown = sorted(best[:SCENES_EACH], key=lambda each: each.window.ordinal)
-            self._add_cited(f"- {short_title(video.title)}{day}: {each}", shown)
+            cited = sorted(best[:SCENES_EACH], key=lambda each: each.window.ordinal)
+            self._add_cited(f"- {short_title(video.title)}{day}: {each}", cited)
         rest = list(times.values())[LISTED:]
         if rest:
             self.lines.append(
@@ -192,12 +194,12 @@ class _CountText:
                 else f"{_videos(undated)} without a known day left out ({_times(times)} there)."
             )
 
-    def _add_cited(self, sentence: str, found: Sequence[_Found]) -> None:
+    def _add_cited(self, sentence: str, hits: Sequence[_Found]) -> None:
         start = sum(len(line) + 1 for line in self.lines)
-        marks = [f"[{number}]" for number in range(len(self.sources) + 1, len(self.sources) + len(found) + 1)]
+        marks = [f"[{number}]" for number in range(len(self.sources) + 1, len(self.sources) + len(hits) + 1)]
         line = f"{sentence} {''.join(marks)}"
         at = start + len(sentence) + 1
-        for each, mark in zip(found, marks, strict=True):
+        for each, mark in zip(hits, marks, strict=True):
             source = each.source(len(self.sources) + 1)
             span, claim = (at, at + len(mark)), (start, start + len(line))
             self.citations.append(Citation(source.number, "supported", span, claim, at_ms=source.at_ms))

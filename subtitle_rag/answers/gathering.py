@@ -192,11 +192,15 @@ class Gatherer:
         limit = options.limit or usual
         builder = self._builder(query, language, options)
         sides = compared_sides(query, self.analyzer)
-        found = [self._scenes_of(side, limit, options) for side in sides]
-        scenes = interleaved(found, limit) if any(found) else self.search(query, limit, options).scenes
+        scenes_by_side = [self._scenes_of(side, limit, options) for side in sides]
+        scenes = (
+            interleaved(scenes_by_side, limit) if any(scenes_by_side) else self.search(query, limit, options).scenes
+        )
         gathered = scene_evidence(scenes, builder, language, budget)
         missing = tuple(
-            side.name for side, of_side in zip(sides, found, strict=True) if not shares_scene(of_side, gathered.scenes)
+            side.name
+            for side, of_side in zip(sides, scenes_by_side, strict=True)
+            if not shares_scene(of_side, gathered.scenes)
         )
         notes = [LABELS[language].missing.format(name=quoted(name)) for name in missing]
         text = "\n\n".join((gathered.text, *notes))

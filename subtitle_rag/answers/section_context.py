@@ -53,8 +53,8 @@ class SectionContextBuilder:
                 end = max(scene.end_ms, scene.start_ms + 1)
                 section = Section(scene.start_ms, end, "", (), (scene.id,))
             key = id, section.start_ms
-            own = [window for window in windows if window.id in section.window_ids]
-            blocks.setdefault(key, _Block(section, own, {})).scenes[number] = scene
+            section_windows = [window for window in windows if window.id in section.window_ids]
+            blocks.setdefault(key, _Block(section, section_windows, {})).scenes[number] = scene
         return list(blocks.values())
 
     def _text(self, block: _Block) -> str:
@@ -71,10 +71,12 @@ class SectionContextBuilder:
                 lines.append(f"[{number}] {self._labels.context}: {quoted(scene.context)}")
         open_numbers = dict(block.scenes)
         for window in _near(block):
-            here = [n for n, scene in open_numbers.items() if scene.start_ms <= window.start_ms < scene.end_ms]
-            for number in here:
+            window_numbers = [
+                n for n, scene in open_numbers.items() if scene.start_ms <= window.start_ms < scene.end_ms
+            ]
+            for number in window_numbers:
                 del open_numbers[number]
-            marks = "".join(f"[{number}]" for number in here)
+            marks = "".join(f"[{number}]" for number in window_numbers)
             speech = f"{self._labels.speech}: {quoted(window.text)}"
             lines.append(f"{marks} ({clock(window.start_ms)}) {speech}".lstrip())
         return "\n".join(lines)
@@ -84,6 +86,8 @@ def _near(block: _Block) -> list[Window]:
     """Return the windows of a section that are nearest to the found ones, in the order of time."""
     scenes = block.scenes.values()
     is_found = [any(scene.start_ms <= window.start_ms < scene.end_ms for scene in scenes) for window in block.windows]
-    found = [at for at, is_one in enumerate(is_found) if is_one] or [0]
-    nearest = sorted(range(len(block.windows)), key=lambda at: (min(abs(at - one) for one in found), at))
-    return [block.windows[at] for at in sorted(nearest[: max(MOST_WINDOWS, len(found))])]
+    hit_positions = [at for at, is_hit in enumerate(is_found) if is_hit] or [0]
+    nearest = sorted(
+        range(len(block.windows)), key=lambda at: (min(abs(at - position) for position in hit_positions), at)
+    )
+    return [block.windows[at] for at in sorted(nearest[: max(MOST_WINDOWS, len(hit_positions))])]

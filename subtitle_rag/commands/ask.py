@@ -201,8 +201,8 @@ def _follow(events: Iterable[AnswerEvent]) -> Answer:
 
 def _reading(request: AnswerRequest) -> "AbstractContextManager[None]":
     """Return what tells of the model's reading, until it ends."""
-    begun = time.monotonic()
-    return output.notes(lambda: answers.request_notes(request, time.monotonic() - begun))
+    started = time.monotonic()
+    return output.notes(lambda: answers.request_notes(request, time.monotonic() - started))
 
 
 def _render(answer: Answer, runtime: "Runtime") -> None:

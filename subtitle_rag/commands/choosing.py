@@ -67,24 +67,24 @@ def choose_sources(runtime: "Runtime", texts: Sequence[str], options: ChoiceOpti
 
     library = runtime.library
     if texts:
-        found = _read(texts)
-        choices = channel_choices.begin_choice(library, found)
+        address_list = _read(texts)
+        choices = channel_choices.begin_choice(library, address_list)
     else:
-        found, choices = AddressList(), channel_choices.kept_choice(library)
+        address_list, choices = AddressList(), channel_choices.kept_choice(library)
     if not choices:
         raise UsageError("no_choice")
     refusal = None
     if options.count:
         choices, refusal = _counted(runtime, choices)
-    wanted = options.choose or ("all" if options.yes else "")
-    if not wanted or options.count:
-        _print_choice(runtime, choices, found, refusal, is_over=bool(wanted))
-    if not wanted and sys.stdin.isatty() and not wants_json():
+    choice = options.choose or ("all" if options.yes else "")
+    if not choice or options.count:
+        _print_choice(runtime, choices, address_list, refusal, is_over=bool(choice))
+    if not choice and sys.stdin.isatty() and not wants_json():
         question = _("Which ones? Numbers as 1,3-5, a part of a name, or all; Enter keeps the list for later")
-        wanted = output.ask(question)
-    if not wanted:
+        choice = output.ask(question)
+    if not choice:
         return ()
-    return channel_choices.take_choice(library, channel_choices.choose(choices, wanted))
+    return channel_choices.take_choice(library, channel_choices.choose(choices, choice))
 
 
 def _read(texts: Sequence[str]) -> "AddressList":
@@ -92,9 +92,9 @@ def _read(texts: Sequence[str]) -> "AddressList":
     from subtitle_rag.captions import AddressList
 
     lists = [_read_one(text) for text in texts]
-    entries = {each.source.url: each for found in lists for each in found.entries}
-    others = sum(found.others for found in lists)
-    return AddressList(tuple(entries.values()), others, any(found.is_cut for found in lists))
+    entries = {each.source.url: each for listed in lists for each in listed.entries}
+    other_addresses = sum(listed.others for listed in lists)
+    return AddressList(tuple(entries.values()), other_addresses, any(listed.is_cut for listed in lists))
 
 
 def _read_one(text: str) -> "AddressList":
@@ -110,9 +110,9 @@ def _counted(runtime: "Runtime", choices: "list[ChannelChoice]") -> "tuple[list[
     from subtitle_rag import channel_choices
 
     library, settings = runtime.library, runtime.settings.youtube
-    due = sum(choice.videos is None for choice in choices)
+    uncounted = sum(choice.videos is None for choice in choices)
     with output.progress() as bar, stoppable() as stop:
-        task = bar.add_task(_("Channels"), total=due)
+        task = bar.add_task(_("Channels"), total=uncounted)
         for counted in channel_choices.count_videos(library, settings, choices, stop):
             choices = channel_choices.with_count(choices, counted)
             channel_choices.keep_choice(library, choices)
@@ -125,7 +125,7 @@ def _counted(runtime: "Runtime", choices: "list[ChannelChoice]") -> "tuple[list[
 def _print_choice(
     runtime: "Runtime",
     choices: "Sequence[ChannelChoice]",
-    found: "AddressList",
+    address_list: "AddressList",
     refusal: AppError | None,
     *,
     is_over: bool,
@@ -135,7 +135,7 @@ def _print_choice(
         return
     for line in choice_lines(runtime, choices):
         output.data(line)
-    for note in _notes(runtime, choices, found, is_over=is_over):
+    for note in _notes(runtime, choices, address_list, is_over=is_over):
         output.say(note)
     if refusal:
         output.say_error(refusal)
@@ -162,18 +162,18 @@ def choice_lines(runtime: "Runtime", choices: "Sequence[ChannelChoice]") -> Iter
 
 
 def _notes(
-    runtime: "Runtime", choices: "Sequence[ChannelChoice]", found: "AddressList", *, is_over: bool
+    runtime: "Runtime", choices: "Sequence[ChannelChoice]", address_list: "AddressList", *, is_over: bool
 ) -> Iterator[str]:
     from subtitle_rag import channel_choices
 
-    if found.others:
+    if address_list.others:
         yield n_(
             "{n} other address is left out: it names no channel, playlist or video.",
             "{n} other addresses are left out: they name no channel, playlist or video.",
-            found.others,
+            address_list.others,
         )
-    if found.is_cut:
-        yield _("The list is longer: these are its first {n}.").format(n=len(found.entries))
+    if address_list.is_cut:
+        yield _("The list is longer: these are its first {n}.").format(n=len(address_list.entries))
     if estimate := channel_choices.estimate(choices, runtime.settings.youtube):
         yield _("All that are counted: {estimate}").format(estimate=estimate)
     if not is_over:

@@ -82,13 +82,13 @@ def search_(
         return saved_outcome.forget_outcome(runtime, forget)
     if saved == "":
         return saved_outcome.list_outcome(runtime)
-    found = saved_outcome.find_counted(runtime, saved) if saved else None
+    saved_search = saved_outcome.find_counted(runtime, saved) if saved else None
     name = None if save is None else search_name(save)
-    parsed = filters.query(found.query if found else " ".join(query), kinds)
-    if found and new:
-        parsed = replace(parsed, videos=found.videos)
-        if not found.videos:
-            return saved_outcome.no_news_outcome(found)
+    parsed = filters.query(saved_search.query if saved_search else " ".join(query), kinds)
+    if saved_search and new:
+        parsed = replace(parsed, videos=saved_search.videos)
+        if not saved_search.videos:
+            return saved_outcome.no_news_outcome(saved_search)
     names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
     runtime.preload()
     with _slow_search_notice():
@@ -102,10 +102,10 @@ def search_(
     if runtime.settings.search.remember:
         _note_scenes(runtime, result)
     if name is not None:
-        found = save_search(runtime.library, name, filters.text(" ".join(query), kinds))
-    elif found:
-        runtime.library.saved_searches.look(found.name)
-    return _scenes_outcome(runtime, result, found, explain=explain, is_saved=name is not None)
+        saved_search = save_search(runtime.library, name, filters.text(" ".join(query), kinds))
+    elif saved_search:
+        runtime.library.saved_searches.look(saved_search.name)
+    return _scenes_outcome(runtime, result, saved_search, explain=explain, is_saved=name is not None)
 
 
 def _scenes_outcome(

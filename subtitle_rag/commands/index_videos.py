@@ -117,13 +117,13 @@ def index_(
     if listen:
         runtime.listener()  # a missing model or package is told before anything is read
     if lists is not None:
-        chosen = choose_sources(runtime, lists, choice)
-        if not chosen:
+        listed_sources = choose_sources(runtime, lists, choice)
+        if not listed_sources:
             return output.Outcome(choice_values(runtime))
-        request = JobRequest((), chosen)
+        request = JobRequest((), listed_sources)
     else:
-        named = [text for text in sources if not (listen and find_page(text))]
-        request = parse_request(named, _wants_list if playlist is None else lambda _source: bool(playlist))
+        caption_sources = [text for text in sources if not (listen and find_page(text))]
+        request = parse_request(caption_sources, _wants_list if playlist is None else lambda _source: bool(playlist))
     run_options = fetching.RunOptions(patient=not options.no_wait, refresh=refresh)
     try:
         outcome = _run(runtime, pipeline.read_captions(runtime, request, source_options, run_options), options)
@@ -235,8 +235,8 @@ def sync_(
     from subtitle_rag.captions import addresses_in
     from subtitle_rag.library import named_sources
 
-    named = [each for name in channels for each in named_sources(runtime.library, name, addresses_in(name))]
-    sources = list(dict.fromkeys(named)) if channels else None
+    sources_by_name = [each for name in channels for each in named_sources(runtime.library, name, addresses_in(name))]
+    sources = list(dict.fromkeys(sources_by_name)) if channels else None
     return _run(runtime, pipeline.sync_sources(runtime, sources, patient=not options.no_wait, retry=retry), options)
 
 

@@ -112,15 +112,15 @@ def status_(runtime: "Runtime") -> output.Outcome:
     counts = runtime.library.counts()
     states = runtime.library.videos()
     failed = [state for state in states if state.failure]
-    gone = files.gone_sources(state.video for state in states)
+    lost_files = files.gone_sources(state.video for state in states)
     selected = [(state.video, state.selection) for state in states if state.selection]
     followed = runtime.library.sources.followed()
     contexts = runtime.library.contexts.counts()
     encoder = runtime.library.vectors.active()
     vectors = runtime.library.vectors.counts(encoder)
     tokens, token_lines = token_cost(runtime)
-    asked = Counter(each.state for each in runtime.library.listenings.all().values())
-    listening = {state: asked[state] for state in ("done", "due", "failed")}
+    listening_states = Counter(each.state for each in runtime.library.listenings.all().values())
+    listening = {state: listening_states[state] for state in ("done", "due", "failed")}
     saved = runtime.library.saved_searches.all()
     schedule, last = current_schedule(), last_sync(runtime.library)
     rest, rest_code = runtime.library.sources.current_rest(runtime.settings.youtube.rest)
@@ -139,7 +139,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
         "sources": [_source_values(source) for source in followed],
         "rest": {"until": output.moment(rest), "code": rest_code} if rest > time.time() else None,
         "selections": [{"video": video.id, **selection.values()} for video, selection in selected],
-        "gone": [output.fields(video, "id title source") for video in gone],
+        "gone": [output.fields(video, "id title source") for video in lost_files],
         "failures": [{**(_failure_values(state) or {}), **output.fields(state, "retry_at")} for state in failed],
         "schedule": {
             "interval": schedule.interval if schedule else None,
@@ -155,7 +155,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
         filter(None, [", ".join(schedule_sentences(schedule, last)), news_text(saved)]),
         _selection_lines(selected),
         _failure_lines(failed),
-        _gone_lines(gone),
+        _gone_lines(lost_files),
     )
     missing = runtime.videos_without_levels()
     notes = [levels_sentence(missing)] if missing else []
@@ -241,9 +241,9 @@ def _failure_lines(failed: "Sequence[VideoState]") -> Iterator[str]:
         yield f"  {AppError(str(code), **group[0].details).hint}"
 
 
-def _gone_lines(gone: "Sequence[Video]") -> Iterator[str]:
+def _gone_lines(lost_files: "Sequence[Video]") -> Iterator[str]:
     """Yield the caption files that are gone; `--json` has all of them."""
-    errors = [AppError("source_gone", title=video.title, path=str(video.source)) for video in gone]
+    errors = [AppError("source_gone", title=video.title, path=str(video.source)) for video in lost_files]
     yield from (f"! {error.message}" for error in errors[:SELECTIONS])
     if more := len(errors) - len(errors[:SELECTIONS]):
         yield _more_videos(more)

@@ -102,11 +102,11 @@ def listen_to(
     from subtitle_rag.transcribing import estimate_lines, estimate_listening, plan_listening, request_listening
 
     if not targets:
-        due = [each.video_id for each in runtime.library.listenings.due()][:limit]
-        if not due:
+        due_ids = [each.video_id for each in runtime.library.listenings.due()][:limit]
+        if not due_ids:
             note = _("Nothing waits to be listened to: subtitle-rag listen FOLDER, VIDEO or CHANNEL asks for it.")
             return output.Outcome(output.report_values(ListeningReport()), notes=[note])
-        return _run(runtime, due, model, jsonl=jsonl)
+        return _run(runtime, due_ids, model, jsonl=jsonl)
     listener = runtime.listener(model)  # a missing model or package is told before anything is asked
     failures = _fetch_captions(runtime, targets)
     plan = plan_listening(runtime.library, targets, again=again)
@@ -218,17 +218,17 @@ def _take(runtime: "Runtime", targets: Sequence[str]) -> output.Outcome:
     """Have videos use the captions that they have beside the present ones."""
     from subtitle_rag.transcribing import take_offer
 
-    taken, lines = [], []
+    switched, lines = [], []
     for target in targets:
         video = named_video(runtime.library, target)
         if not take_offer(runtime.library, runtime.indexer, video.id):
             raise UsageError("no_other_captions", title=video.title)
         track = runtime.library.track(video.id)
         kind = track.kind if track else ""
-        taken.append({"video": video.id, "title": video.title, "kind": kind})
+        switched.append({"video": video.id, "title": video.title, "kind": kind})
         words = _("the captions heard here") if kind == "local" else _("YouTube's captions")
         lines.append(_("{title} uses {captions}.").format(title=video.title, captions=words))
-    return output.Outcome({"taken": taken}, lines)
+    return output.Outcome({"taken": switched}, lines)
 
 
 def _compare(

@@ -108,9 +108,9 @@ def _values(mark: "Mark", *, is_stored: bool) -> dict[str, Any]:
 
 def _lines(mark: "Mark", *, is_stored: bool) -> Iterator[str]:
     tag = f"#{mark.tag}" if mark.tag else ""
-    gone = "" if is_stored else _("removed from the library")
+    absence = "" if is_stored else _("removed from the library")
     yield f"{mark.id:>3}  {clock(mark.at_ms):>8}  {line_text(mark.line)}"
-    where = " · ".join(filter(None, (mark.channel, mark.title, tag, gone)))
+    where = " · ".join(filter(None, (mark.channel, mark.title, tag, absence)))
     yield f"               {line_text(where)}"
     if mark.note:
         note = _("Note: {text}").format(text=line_text(mark.note))

@@ -100,11 +100,11 @@ def _migrate(settings: Settings, source: str, target: str) -> "Migrated":
 
 
 @contextmanager
-def _source_index(runtime: Runtime, place: str) -> "Iterator[Index]":
+def _source_index(runtime: Runtime, index_place: str) -> "Iterator[Index]":
     """Open the index that the library has filled, which may be a collection of several libraries."""
     from subtitle_rag.retrieval import index, korean
 
-    if index.server_terms.is_shared_place(place):
+    if index.server_terms.is_shared_place(index_place):
         with closing(
             index.SharedCollection(runtime.settings.qdrant, {"analyzer": korean.morphemes.ANALYZER})
         ) as shared:
@@ -113,8 +113,10 @@ def _source_index(runtime: Runtime, place: str) -> "Iterator[Index]":
         yield runtime.index
 
 
-def _with_index(settings: Settings, place: str) -> Settings:
+def _with_index(settings: Settings, index_place: str) -> Settings:
     """Return the settings with another index."""
     from subtitle_rag.retrieval.index.server_terms import server_address
 
-    return replace(settings, qdrant=replace(settings.qdrant, url="" if place == EMBEDDED else server_address(place)))
+    return replace(
+        settings, qdrant=replace(settings.qdrant, url="" if index_place == EMBEDDED else server_address(index_place))
+    )

@@ -128,7 +128,7 @@ def _context_entries(runtime: "Runtime", pulled: "llm.LocalModels") -> Iterator[
     for name in dict.fromkeys([*offered, *(name for name in pulled.sizes if name not in pulled.embedders)]):
         offer, size = offered.get(name), pulled.sizes.get(name)
         state, suits = "missing" if size is None else "here", offer.suits if offer else None
-        yield _entry(CONTEXT, name, offer, state, size, chosen=name == runtime.context_model, suits=suits)
+        yield _entry(CONTEXT, name, offer, state, size, is_chosen=name == runtime.context_model, suits=suits)
 
 
 def _entry(
@@ -138,7 +138,7 @@ def _entry(
     state: str,
     local_bytes: int | None,
     *,
-    chosen: bool,
+    is_chosen: bool,
     suits: str | None = None,
     revision: str | None = None,
 ) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def _entry(
     if local_bytes is not None:
         sizes["disk_gb"] = local_bytes / 1e9
     note = in_language(offer.note) if offer else None
-    entry = {"kind": kind, "name": name, "here": state == "here", "state": state, "chosen": chosen, **sizes}
+    entry = {"kind": kind, "name": name, "here": state == "here", "state": state, "chosen": is_chosen, **sizes}
     return {**entry, "suits": suits, "revision": revision, "note": note}
 
 
@@ -178,12 +178,12 @@ def _neural_entries(runtime: "Runtime", pulled: "llm.LocalModels", *, ollama_fir
         if kind == models.ENCODER and ollama_first:
             yield from _ollama_encoder_entries(name, pulled)
         for offer in offers:
-            yield _neural_entry(runtime, kind, offer.name, offer, chosen=offer == configured)
+            yield _neural_entry(runtime, kind, offer.name, offer, is_chosen=offer == configured)
         if kind == models.ENCODER and not ollama_first:
             yield from _ollama_encoder_entries(name, pulled)
         if name and configured is None and (kind == models.SPEECH or not models.is_ollama(name)):
             try:
-                yield _neural_entry(runtime, kind, name, None, chosen=True)
+                yield _neural_entry(runtime, kind, name, None, is_chosen=True)
             except UsageError as error:
                 output.say_error(error)
 
@@ -192,21 +192,21 @@ def _ollama_encoder_entries(configured: str, pulled: "llm.LocalModels") -> Itera
     """Yield the encoders that Ollama runs; at the end those that the manifest does not have."""
     offered = {model.name: model for model in models.ollama_encoders()}
     sizes = {name.removesuffix(":latest"): size for name, size in pulled.sizes.items()}
-    others = [models.OLLAMA + name.removesuffix(":latest") for name in sorted(pulled.embedders)]
-    chosen = configured.removesuffix(":latest") if models.is_ollama(configured) else ""
-    for name in dict.fromkeys([*offered, *others, *([chosen] if chosen else [])]):
+    embedders = [models.OLLAMA + name.removesuffix(":latest") for name in sorted(pulled.embedders)]
+    configured_name = configured.removesuffix(":latest") if models.is_ollama(configured) else ""
+    for name in dict.fromkeys([*offered, *embedders, *([configured_name] if configured_name else [])]):
         size = sizes.get(name.removeprefix(models.OLLAMA))
         state = "missing" if size is None else "here"
-        entry = _entry(models.ENCODER, name, offered.get(name), state, size, chosen=name == chosen)
+        entry = _entry(models.ENCODER, name, offered.get(name), state, size, is_chosen=name == configured_name)
         yield entry if name in offered else {**entry, "note": _(UNLISTED)}
 
 
 def _neural_entry(
-    runtime: "Runtime", kind: str, name: str, offer: "HubModel | None", *, chosen: bool
+    runtime: "Runtime", kind: str, name: str, offer: "HubModel | None", *, is_chosen: bool
 ) -> dict[str, Any]:
     state = runtime.models.state(name)
     size = state.bytes if state.status == "here" else None
-    return _entry(kind, name, offer, state.status, size, chosen=chosen, revision=state.revision or None)
+    return _entry(kind, name, offer, state.status, size, is_chosen=is_chosen, revision=state.revision or None)
 
 
 def _complete_neural_models(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
@@ -389,15 +389,15 @@ def _agreement(runtime: "Runtime", name: str, errors: list[AppError]) -> dict[st
     if model is None or model.kind != models.ENCODER or not model.extra.is_installed:
         return None
     through_ollama = next((each.name for each in models.ollama_encoders() if each.original == model.name), None)
-    other = through_ollama if through_ollama and runtime.settings.llm.hosts else model.original
-    if not other or not (models.is_ollama(other) or models.neural_model(other) not in (None, model)):
+    other_form = through_ollama if through_ollama and runtime.settings.llm.hosts else model.original
+    if not other_form or not (models.is_ollama(other_form) or models.neural_model(other_form) not in (None, model)):
         return None
     try:
-        with runtime.neural_with(model.name) as neural, runtime.neural_with(other) as other_neural:
+        with runtime.neural_with(model.name) as neural, runtime.neural_with(other_form) as other_neural:
             ours, theirs = neural.encoder(), other_neural.encoder()
             if ours is None or theirs is None:
                 return None
-            output.say(_("Comparing the vectors of {model} and {other}…").format(model=model.name, other=other))
+            output.say(_("Comparing the vectors of {model} and {other}…").format(model=model.name, other=other_form))
             agreement = compare_encoders(ours, theirs)
     except LlmError as error:
         output.say_error(error)
@@ -407,8 +407,8 @@ def _agreement(runtime: "Runtime", name: str, errors: list[AppError]) -> dict[st
         return None
     if not agreement.is_same:
         least = f"{agreement.least:.4f}"
-        errors.append(AppError("encoders_differ", name=model.name, other=other, least=least))
-    return {"with": other, **output.fields(agreement, "texts mean least same=is_same")}
+        errors.append(AppError("encoders_differ", name=model.name, other=other_form, least=least))
+    return {"with": other_form, **output.fields(agreement, "texts mean least same=is_same")}
 
 
 def _local_models(runtime: "Runtime") -> list[str]:

@@ -62,9 +62,9 @@ def _play(runtime: "Runtime", name: str, video: Video, at_ms: int, file: Path | 
             raise UsageError("no_screen", path=str(file))
         output.say(_("There is no screen to play on here; this is the link."))
         return None
-    chosen = name if strict else player.choose(name, extra, link=video.url is not None, media=file is not None)
+    player_name = name if strict else player.choose(name, extra, link=video.url is not None, media=file is not None)
     launch = player.play(
-        chosen,
+        player_name,
         watch_url=video.url,
         link=video.link(at_ms),
         at_ms=at_ms,
@@ -75,7 +75,7 @@ def _play(runtime: "Runtime", name: str, video: Video, at_ms: int, file: Path | 
     )
     if launch is not None:
         say_if_loading(launch)
-    return chosen
+    return player_name
 
 
 def say_if_loading(launch: "Launch") -> None:

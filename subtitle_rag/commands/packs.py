@@ -159,12 +159,12 @@ def _report_lines(report: "packing.UnpackReport") -> Iterator[str]:
         counts.append(n_("{n} failed", "{n} failed", len(report.failures)))
     yield ", ".join(counts)
     yield n_("{n} window became searchable.", "{n} windows became searchable.", report.windows)
-    taken = [
+    counts_taken = [
         n_("{n} context", "{n} contexts", report.contexts),
         n_("{n} vector", "{n} vectors", report.vectors),
         n_("{n} mark", "{n} marks", report.marks),
     ]
-    yield _("Taken over: {list}.").format(list=", ".join(taken))
+    yield _("Taken over: {list}.").format(list=", ".join(counts_taken))
 
 
 def _report_notes(report: "packing.UnpackReport") -> Iterator[str]:

@@ -72,10 +72,10 @@ def find_counted(runtime: "Runtime", name: str) -> "SavedSearch":
 
     for _search in pipeline.count_saved(runtime):
         pass
-    found = runtime.library.saved_searches.find(name)
-    if found is None:
+    saved_search = runtime.library.saved_searches.find(name)
+    if saved_search is None:
         raise UsageError("unknown_search", name=tidy(name))
-    return found
+    return saved_search
 
 
 def notes(search: "SavedSearch", *, is_saved: bool) -> Iterator[str]:

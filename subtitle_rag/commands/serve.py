@@ -35,11 +35,11 @@ def serve_(ctx: click.Context, host: str, port: int) -> int:
     if frame_options["debug"]:
         arguments = ["--debug", *arguments]
 
-    def started(address: str, place: "ListenAddress") -> None:
-        if not place.is_loopback:
+    def started(address: str, listen_address: "ListenAddress") -> None:
+        if not listen_address.is_loopback:
             output.say(_("Anyone who knows this address can use the app, and the connection is not encrypted."))
         output.data(address)
-        if place.is_any:
+        if listen_address.is_any:
             output.say(
                 _("From elsewhere, with this computer's address in the place of {name}.").format(
                     name=urlsplit(address).hostname

@@ -34,18 +34,19 @@ def show_(runtime: "Runtime", video: str, at: str | None) -> output.Outcome:
         row = named_video(runtime.library, video)
     check_within(row, centre or 0)
     track = runtime.library.track(row.id)
-    spoken = _spoken_near(runtime.library.windows_of(row.id), centre)
+    spoken_lines = _spoken_near(runtime.library.windows_of(row.id), centre)
     gaps = [gap for gap in (read_gaps(track) if track else ()) if _is_near(gap.start_ms, centre)]
     if not wants_json():
         _say_heading(row, track)
     values = {
         "video": _video_values(row, track, runtime.library.details(row.id)),
         "lines": [
-            {"start": line.start_ms / 1000, "speaker": line.speaker or None, "text": text} for line, text in spoken
+            {"start": line.start_ms / 1000, "speaker": line.speaker or None, "text": text}
+            for line, text in spoken_lines
         ],
         "gaps": [output.fields(gap, "start_ms end_ms reason") for gap in gaps],
     }
-    lines = [(line.start_ms, named_text(line.speaker, text)) for line, text in spoken]
+    lines = [(line.start_ms, named_text(line.speaker, text)) for line, text in spoken_lines]
     if gaps:
         from subtitle_rag.transcribing import gap_line
 

@@ -131,15 +131,15 @@ def write_vectors(
     """
     from subtitle_rag import pipeline
 
-    made = {False: 0, True: 0}
+    windows_made = {False: 0, True: 0}
     labels = {False: _("Vectors"), True: _("Vectors of pieces")}
 
     def update(event: VectorEvent) -> Mapping[str, Any]:
         match event:
             case VectorsDue(windows=windows, pieces=pieces):
-                return {"total": windows, "completed": made[pieces], "description": labels[pieces]}
+                return {"total": windows, "completed": windows_made[pieces], "description": labels[pieces]}
             case VectorsMade(count=count, pieces=pieces):
-                made[pieces] += count
+                windows_made[pieces] += count
                 return {"advance": count, "description": labels[pieces]}
             case VectorsWaiting():
                 return {"description": _("Waiting for contexts")}
@@ -172,18 +172,18 @@ def vectors_after_index(runtime: "Runtime", selection: "WindowSelection", *, jso
         return None
 
 
-def _prompt_change(due: ContextsDue) -> str:
+def _prompt_change(event: ContextsDue) -> str:
     """Return how many contexts another prompt has made, and how long the run takes."""
     sentence = n_(
         "The prompt has changed: {n} of {all} windows has a context by an earlier one, valid until its replacement.",
         "The prompt has changed: {n} of {all} windows have contexts by an earlier one, valid until their replacement.",
-        due.by_other_prompts,
-        n=f"{due.by_other_prompts:,}",
-        all=f"{due.windows:,}",
+        event.by_other_prompts,
+        n=f"{event.by_other_prompts:,}",
+        all=f"{event.windows:,}",
     )
-    minutes = max(1, round(due.seconds / 60))
+    minutes = max(1, round(event.seconds / 60))
     time = n_("That takes about {n} minute.", "That takes about {n} minutes.", minutes, n=f"{minutes:,}")
-    return f"{sentence} {time}" if due.seconds else sentence
+    return f"{sentence} {time}" if event.seconds else sentence
 
 
 def _run_to_report(
@@ -222,11 +222,11 @@ def report_lines(report: ContextReport | VectorsReport) -> Iterator[str]:
                 "{n} windows wait for their contexts: subtitle-rag vectors write goes on with them.",
                 report.waiting,
             )
-        elif left := report.left - report.failed:
+        elif windows_left := report.left - report.failed:
             yield n_(
                 "{n} window is left: subtitle-rag vectors write goes on with it.",
                 "{n} windows are left: subtitle-rag vectors write goes on with them.",
-                left,
+                windows_left,
             )
         if report.pieces:
             yield n_("{n} window got vectors of its pieces.", "{n} windows got vectors of their pieces.", report.pieces)

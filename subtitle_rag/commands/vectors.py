@@ -150,9 +150,9 @@ def _status_lines(values: dict[str, Any]) -> Iterator[str]:
     if values["made"]:
         yield _("Searched: those of {encoder}.").format(encoder=without_prompts(values["encoder"]))
     if successor:
-        made, windows = f"{successor['made']:,}", f"{successor['windows']:,}"
+        count_text, windows = f"{successor['made']:,}", f"{successor['windows']:,}"
         sentence = _("Taking over: {encoder}, with {made} of {windows}.")
-        yield sentence.format(encoder=without_prompts(successor["encoder"]), made=made, windows=windows)
+        yield sentence.format(encoder=without_prompts(successor["encoder"]), made=count_text, windows=windows)
     if values["device"]:
         yield values["device"]
     if not values["here"]:

@@ -107,14 +107,14 @@ def with_setting(text: str, table: str, name: str, value: Any) -> str | None:
     None if the text writes the setting in a form that is left to its author, such as an inline table, or a list with
     comments.
     """
-    key, said = _key(table, name), json.dumps(value, ensure_ascii=False)
+    key, value_text = _key(table, name), json.dumps(value, ensure_ascii=False)
     entries = list(_entries(text))
-    written = next((entry for entry in entries if not entry.is_heading and entry.parts == key), None)
-    if written:
-        span = _value_span(text, written)
-        changed = text[: span[0]] + said + text[span[1] :] if span else None
+    entry = next((each for each in entries if not each.is_heading and each.parts == key), None)
+    if entry:
+        span = _value_span(text, entry)
+        changed = text[: span[0]] + value_text + text[span[1] :] if span else None
     else:
-        changed = _with_line(text, entries, table, name, f"{name} = {said}")
+        changed = _with_line(text, entries, table, name, f"{name} = {value_text}")
     return changed if changed is not None and _differs_only_in(text, changed, table, name, value) else None
 
 
@@ -136,14 +136,14 @@ def _with_line(text: str, entries: "list[_Entry]", table: str, name: str, line: 
 def without_setting(text: str, table: str, name: str) -> str | None:
     """Return the TOML text without a setting; a comment after it stays. None as `with_setting`."""
     key, changed = _key(table, name), text
-    written = next((entry for entry in _entries(text) if not entry.is_heading and entry.parts == key), None)
-    if written:
-        span = _value_span(text, written)
+    entry = next((each for each in _entries(text) if not each.is_heading and each.parts == key), None)
+    if entry:
+        span = _value_span(text, entry)
         if span is None:
             return None
-        rest = text[span[1] : written.end].strip()
-        begin = text.rfind("\n", 0, written.start) + 1
-        changed = text[:begin] + (rest + text[written.end :] if rest else text[written.end + 1 :])
+        rest = text[span[1] : entry.end].strip()
+        begin = text.rfind("\n", 0, entry.start) + 1
+        changed = text[:begin] + (rest + text[entry.end :] if rest else text[entry.end + 1 :])
     return changed if _differs_only_in(text, changed, table, name, None) else None
 
 

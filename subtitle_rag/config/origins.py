@@ -52,7 +52,7 @@ def _section(reading: LoadedConfig, name: str, section: Any) -> Iterator[Effecti
             for key, text in value.items():
                 yield _effective(reading, f"{name}.{each.name}.{key}", text)
         elif each.metadata.get("address"):
-            addresses = without_user(value) if isinstance(value, str) else [without_user(one) for one in value]
+            addresses = without_user(value) if isinstance(value, str) else [without_user(address) for address in value]
             yield _effective(reading, f"{name}.{each.name}", addresses)
         elif isinstance(section, ThemeSettings) or not isinstance(value, str):
             yield _effective(reading, f"{name}.{each.name}", list(value) if isinstance(value, tuple) else value)

@@ -353,8 +353,10 @@ class LoadedConfig:
 
 def hosts_of_environment() -> dict[str, str]:
     """Return the hosts of Ollama that the environment names, each with its variable."""
-    own = os.environ.get(HOSTS_VARIABLE)
-    variable, text = (OLLAMA_VARIABLE, os.environ.get(OLLAMA_VARIABLE, "")) if own is None else (HOSTS_VARIABLE, own)
+    own_hosts = os.environ.get(HOSTS_VARIABLE)
+    variable, text = (
+        (OLLAMA_VARIABLE, os.environ.get(OLLAMA_VARIABLE, "")) if own_hosts is None else (HOSTS_VARIABLE, own_hosts)
+    )
     return {host.strip(): variable for host in text.split(",") if host.strip()}
 
 

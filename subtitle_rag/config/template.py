@@ -123,14 +123,14 @@ def _create(path: Path, text: str) -> bool:
     return True
 
 
-def _replace(path: Path, seen: str, text: str) -> bool:
+def _replace(path: Path, earlier_text: str, text: str) -> bool:
     """Replace the file's text, wholly or not at all; its mark of UTF-8, its line ends and its rights stay.
 
-    Returns False, and changes nothing, if the file does not say what was `seen` in it.
+    Returns False, and changes nothing, if the file does not say `earlier_text`.
     """
     with os_error_as_unwritable(path):
         earlier = path.read_bytes()
-        if earlier.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n") != seen.encode():
+        if earlier.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n") != earlier_text.encode():
             return False
         mark = codecs.BOM_UTF8 if earlier.startswith(codecs.BOM_UTF8) else b""
         lines = text.replace("\n", "\r\n") if b"\r\n" in earlier else text

@@ -99,11 +99,11 @@ class AnswerCheck:
         if reply.done_reason == USELESS:
             return "", COPY_REMINDER, ((COPY, reply.text),)
         answer, fault = self._clean(reply, last=last, window=window.text)
-        own = self.sources.without_copies(answer)
-        if not own:
+        own_text = self.sources.without_copies(answer)
+        if not own_text:
             return ("", COPY_REMINDER, ((COPY, answer),)) if answer else ("", fault, ())
-        text = self.sources.without_unrelated(own)
-        doubt_pairs = self._find_doubts(text or own, window=window.text, previous=previous)
+        text = self.sources.without_unrelated(own_text)
+        doubt_pairs = self._find_doubts(text or own_text, window=window.text, previous=previous)
         if not text and not _fault_reminder(doubt_pairs):
             return "", UNRELATED_REMINDER, ((UNRELATED, answer),)
         if self.words.are_of_another(window.id, text):
@@ -128,13 +128,13 @@ class AnswerCheck:
         if reply.done_reason == USELESS:
             return "", COPY_REMINDER
         answer, fault = self._clean(reply, last=last, limit=MAX_SUMMARY)
-        own = self.sources.without_copies(answer)
-        text = "".join(split_sentences(own)[:SUMMARY_SENTENCES]).strip()
+        own_text = self.sources.without_copies(answer)
+        text = "".join(split_sentences(own_text)[:SUMMARY_SENTENCES]).strip()
         if self.summary_words.are_of_another(self.video.id, text):
             return "", SUMMARY_REPETITION_REMINDER
         reminder = _fault_reminder(self._find_doubts(text))
-        if answer and not reminder and not self._is_about_video(own):
-            reminder = UNRELATED_REMINDER if own else COPY_REMINDER
+        if answer and not reminder and not self._is_about_video(own_text):
+            reminder = UNRELATED_REMINDER if own_text else COPY_REMINDER
         return ("", reminder) if reminder else (text, fault)
 
     def section(self, reply: Reply, *, last: bool) -> str:
@@ -153,14 +153,14 @@ class AnswerCheck:
 
     def _clean(self, reply: Reply, *, last: bool, window: str = "", limit: int = MAX_CONTEXT) -> tuple[str, str]:
         """Return an answer without wrapping and other scripts, and a slip into one in words for the model."""
-        known = known_text(self.library, self.video, self.windows)
+        video_text = known_text(self.library, self.video, self.windows)
         is_cut = reply.done_reason == LENGTH
         text = clean_context(reply.text, window=window, limit=limit, is_cut=is_cut)
         if reply.done_reason == LOOP and not last:
             text = ""
-        fault = SCRIPT_REMINDER if find_foreign_script(reply.text, known) else ""
-        if find_foreign_script(text, known):
-            text = without_foreign_script(text, known) if last else ""
+        fault = SCRIPT_REMINDER if find_foreign_script(reply.text, video_text) else ""
+        if find_foreign_script(text, video_text):
+            text = without_foreign_script(text, video_text) if last else ""
         return text, fault
 
     def _find_doubts(self, text: str, *, window: str = "", previous: str = "") -> Doubts:

@@ -63,8 +63,8 @@ class AnswerTally:
         """Why the model is given up."""
         if self.unusable_in_row < UNUSABLE:
             return None
-        other = other_model(self.model)
-        return AppError("contexts_unusable", model=self.model, n=self.unusable_in_row, other=other)
+        alternative = other_model(self.model)
+        return AppError("contexts_unusable", model=self.model, n=self.unusable_in_row, other=alternative)
 
 
 def is_weak(windows: int, helpful: int) -> bool:

@@ -167,16 +167,16 @@ def answer_object(raw: str) -> dict[str, Any] | None:
     if value is not None:
         return value
     text = _first_turn(_strip_thoughts(_last_channel(text)))
-    found, at = None, text.find("{")
+    last_object, at = None, text.find("{")
     while at >= 0:
         try:
             value, end = json.JSONDecoder(strict=False).raw_decode(text, at)
         except (ValueError, RecursionError):
             end = at + 1
         else:
-            found = value
+            last_object = value
         at = text.find("{", end)
-    return found
+    return last_object
 
 
 def _whole_object(text: str) -> dict[str, Any] | None:

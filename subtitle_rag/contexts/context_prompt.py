@@ -9,7 +9,7 @@ import hashlib
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -77,10 +77,12 @@ _TURN = re.compile(r"\[(?= ?(?:\||/? ?INST))", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """One request: `system` is the part that requests share."""
+    """One request: `system` is the part that requests share, `schema` the form of the answer."""
 
     system: str
     user: str
+    schema: Mapping[str, Any] = field(default_factory=lambda: SCHEMA, repr=False)
+    num_predict: int = NUM_PREDICT
 
     def as_list(self) -> list[dict[str, str]]:
         return [{"role": "system", "content": self.system}, {"role": "user", "content": self.user}]
@@ -119,9 +121,8 @@ class PromptPlan:
 
         Instruction, reminder and `SUMMARY_PREDICT` fit where the longest window and its context do.
         """
-        return Messages(
-            self._system(self.blocks[-1]), _join_lines(_SUMMARY_INSTRUCTION, neutral_text(reminder)[:_MAX_REMINDER])
-        )
+        user = _join_lines(_SUMMARY_INSTRUCTION, neutral_text(reminder)[:_MAX_REMINDER])
+        return Messages(self._system(self.blocks[-1]), user, SUMMARY_SCHEMA, SUMMARY_PREDICT)
 
     def overview_requests(self) -> list[Messages]:
         """Return the requests for summaries of the parts, which a `block` plan makes first; none for `full`."""

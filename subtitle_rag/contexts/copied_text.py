@@ -62,7 +62,7 @@ class SourceTexts:
     """Letters and digits of title, chapters and description, which a good context may name beside something else."""
     rule_stems: frozenset[str] = frozenset()
     """Words of the rules (`content_stems`)."""
-    said: WordsOf = field(default_factory=WordsOf)
+    video_words: WordsOf = field(default_factory=WordsOf)
     """All that the video says and is called; empty where a Korean context has few words of it."""
     labels: WordsOf = field(default_factory=WordsOf)
     """What every window's prompt calls the video: title and channel."""
@@ -81,13 +81,13 @@ class SourceTexts:
         """Prepare texts for lookup, whatever their spaces, punctuation and case; `names` are known beside the heads."""
         captions, heads, rules, labels = tuple(captions), tuple(heads), tuple(rules), tuple(labels)
         spelled = _spelled([*captions, *rules])
-        said = WordsOf.of(*captions, *heads, *names)
-        is_korean = 2 * len(_HANGUL.findall(said.spelled)) > len(said.spelled)
+        video_words = WordsOf.of(*captions, *heads, *names)
+        is_korean = 2 * len(_HANGUL.findall(video_words.spelled)) > len(video_words.spelled)
         return cls(
             spelled,
             _spelled(heads),
             frozenset(content_stems(nfc(" ".join(rules)))),
-            said if is_korean else WordsOf(),
+            video_words if is_korean else WordsOf(),
             WordsOf.of(*labels),
             WordsOf.of(*heads, *labels),
         )
@@ -110,7 +110,7 @@ class SourceTexts:
         word is too few: each of 275 sentences that a person wrote has two such words at least. All stays where the
         captions are in another language.
         """
-        if not self.said.spelled:
+        if not self.video_words.spelled:
             return text
         return "".join(sentence for sentence in split_sentences(text) if self._is_related(sentence)).strip()
 
@@ -121,8 +121,8 @@ class SourceTexts:
         video. Words of the rules do not count. A summary of captions in another language passes.
         """
         stems = content_stems(nfc(text)) - self.rule_stems
-        own = sum(map(self.said.has, stems))
-        return not self.said.spelled or own >= max(SAID_WORDS, SAID_SHARE * len(stems))
+        shared_words = sum(map(self.video_words.has, stems))
+        return not self.video_words.spelled or shared_words >= max(SAID_WORDS, SAID_SHARE * len(stems))
 
     def has_long_copy(self, text: str) -> bool:
         """Tell whether a text has `MAX_LETTERS` of captions or rules in a row."""
@@ -139,23 +139,25 @@ class SourceTexts:
     def _is_related(self, sentence: str) -> bool:
         stems = content_stems(nfc(sentence))
         of_task = stems & self.rule_stems
-        own = sum(map(self.said.has, stems - of_task))
-        return own >= (1 if len(of_task) < TASK_WORDS else 2)
+        shared_words = sum(map(self.video_words.has, stems - of_task))
+        return shared_words >= (1 if len(of_task) < TASK_WORDS else 2)
 
     def _says_more(self, sentence: str) -> bool:
         """Tell whether a sentence has a word of the captions that its title, chapters and description lack."""
         stems = content_stems(nfc(sentence)) - self.rule_stems
-        return any(stem in self.said.spelled and not any(stem in head for head in self.heads) for stem in stems)
+        return any(stem in self.video_words.spelled and not any(stem in head for head in self.heads) for stem in stems)
 
     def _has_copy(self, sentence: str) -> bool:
         spelled = letters(nfc(sentence))
         copied, longest = _copied(spelled, self.texts)
-        named, _run = _copied(spelled, self.heads)
-        named = max([named, *(len(head) for head in self.heads if len(head) < MIN_LETTERS and head in spelled)])
-        is_name = named > 0 and len(spelled) - named < MIN_LETTERS
-        is_name |= 2 * named > len(spelled) and not self._says_more(sentence)
+        head_letters, _run = _copied(spelled, self.heads)
+        head_letters = max(
+            [head_letters, *(len(head) for head in self.heads if len(head) < MIN_LETTERS and head in spelled)]
+        )
+        is_name = head_letters > 0 and len(spelled) - head_letters < MIN_LETTERS
+        is_name |= 2 * head_letters > len(spelled) and not self._says_more(sentence)
         stems = content_stems(nfc(sentence)) - self.rule_stems
-        is_name |= bool(stems) and all(map((self.head_words if named else self.labels).has, stems))
+        is_name |= bool(stems) and all(map((self.head_words if head_letters else self.labels).has, stems))
         is_whole = bool(spelled) and any(spelled in text for text in self.texts)
         return is_name or is_whole or longest >= MAX_LETTERS or bool(spelled and copied >= MAX_SHARE * len(spelled))
 

@@ -26,18 +26,18 @@ REPEATED_STEMS = 0.3
 def drop_repeats(sentences: list[str]) -> list[str]:
     """Drop sentences that say what stood before, whatever their punctuation, and those that go round in themselves."""
     unique: dict[str, str] = {}
-    said: set[str] = set()
+    words_before: set[str] = set()
     for sentence in sentences:
         words = re.findall(r"\w+", sentence.casefold())
-        if not (_says_again(words, said) or _goes_round(words) or _has_few_words(sentence)):
+        if not (_says_again(words, words_before) or _goes_round(words) or _has_few_words(sentence)):
             unique.setdefault(letters(sentence), sentence)
-            said.update(words)
+            words_before.update(words)
     return list(unique.values())
 
 
-def _says_again(words: list[str], said: set[str]) -> bool:
+def _says_again(words: list[str], words_before: set[str]) -> bool:
     """Tell whether most of a sentence's words stood before; a new number makes it another one."""
-    new = {word for word in words if word not in said}
+    new = {word for word in words if word not in words_before}
     has_new_number = any(letter.isdigit() for word in new for letter in word)
     return len(words) > 4 and not has_new_number and len(new) <= (1 - REPEATED_WORDS) * len(set(words))
 

@@ -312,7 +312,7 @@ def one_letter_apart(first: str, second: str) -> bool:
 
 def _overlap(context: str, window: str) -> float:
     """Return the share of a context's letter triples that the window has too."""
-    triples, others = (
+    triples, window_triples = (
         {spelled[at : at + 3] for at in range(len(spelled) - 2)} for spelled in (letters(context), letters(window))
     )
-    return len(triples & others) / len(triples) if triples else 0.0
+    return len(triples & window_triples) / len(triples) if triples else 0.0

@@ -7,7 +7,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.answer_check import AnswerCheck, ContextWords, Doubts
@@ -21,7 +20,7 @@ from subtitle_rag.contexts.planning import (
     overview_key,
     shared_num_ctx,
 )
-from subtitle_rag.contexts.prompt_layout import BUILT_IN, ContextPrompt, estimate
+from subtitle_rag.contexts.prompt_layout import ContextPrompt, estimate
 from subtitle_rag.domain import (
     AppError,
     ContextEvent,
@@ -56,41 +55,61 @@ FINAL = frozenset({"llm_out_of_memory", "llm_model_missing", "llm_cloud_refused"
 
 
 class _HostDoneError(Exception):
-    """The host is done: stopped, out of work, or given up."""
+    """The host is done: stopped, out of work, or given up for a `reason`."""
+
+    def __init__(self, reason: AppError | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
-class _LargePromptError(Exception):
-    """The host has too little memory for a large prompt."""
+class _ReplanError(Exception):
+    """The video is to be planned again: its captions have changed or left, or a prompt was too much for a host."""
+
+    def __init__(self, failure: AppError | None = None, characters: int = 0) -> None:
+        """`failure` is `llm_overflow` or `llm_out_of_memory`, of a prompt of so many characters."""
+        super().__init__(failure)
+        self.failure = failure
+        self.characters = characters
 
 
-class _CaptionsChangedError(Exception):
-    """The video has left, or it has other captions than those that the model was shown."""
+@dataclass(frozen=True, slots=True)
+class ModelShare:
+    """The part of a run that one model writes with one prompt, and the hosts with the model."""
+
+    model: str
+    ready: Sequence[tuple[Llm, ModelInfo]]
+    recipe: Recipe
+    prompt: ContextPrompt
+    windows: Mapping[str, int]
+    """Video → windows; 0: its summary alone."""
+    summaries: int = 0
+    by_other_prompts: int = 0
+    """Windows with a context by another prompt."""
 
 
 @dataclass(slots=True)
 class ContextHostRun:
-    """Hold the shared state of the hosts of one run, the queue of videos above all."""
+    """Hold the shared state of the hosts of one share, the queue of videos above all."""
 
     library: Library
-    recipe: Recipe
-    model: str
+    share: ModelShare
     stop: threading.Event
     pause: float
-    videos: deque[str]
     limit: int | None
-    prompt: ContextPrompt = BUILT_IN
-    events: "queue.Queue[ContextEvent | BaseException]" = field(default_factory=queue.Queue)
-    blocked: AppError | None = None
-    """Why the latest host was given up."""
-    lock: threading.Lock = field(default_factory=threading.Lock)
     answered: Callable[[Context], object] | None = None
     """Gets every answer before it is stored, also one that is asked for again; from the threads of the hosts."""
     num_ctx: int = 0
     """The largest so far: going back to a smaller one would make the server load the model again."""
-    takes_large: bool = True
-    """Whether videos that exceed the usual prompts may be shown whole."""
     with_summaries: bool = False
     """Whether each video is summarised after its windows."""
+    events: "queue.Queue[ContextEvent | BaseException]" = field(default_factory=queue.Queue)
+    blocked: AppError | None = None
+    """Why the latest host was given up."""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    takes_large: bool = True
+    """Whether videos that exceed the usual prompts may be shown whole."""
+    videos: deque[str] = field(init=False)
+    """Videos that wait for a host."""
     tally: AnswerTally = field(init=False)
     """Counts of all hosts' answers."""
     words: ContextWords = field(init=False)
@@ -99,30 +118,56 @@ class ContextHostRun:
     """Words of all summaries, by video."""
 
     def __post_init__(self) -> None:
-        counts = self.library.contexts.answer_counts(self.recipe).values()  # a digest may have several names
-        self.tally = AnswerTally(self.model, sum(all for all, _some in counts), sum(some for _all, some in counts))
+        self.videos = deque(self.share.windows)
+        counts = self.library.contexts.answer_counts(self.share.recipe).values()  # a digest may have several names
+        windows, helpful = (sum(each) for each in zip((0, 0), *counts, strict=True))
+        self.tally = AnswerTally(self.share.model, windows, helpful)
         self.words = ContextWords(self.library.contexts.texts)
         self.summary_words = ContextWords(self.library.summaries.all)
 
     def work(self, host: Llm, info: ModelInfo) -> None:
         """Write contexts until the queue is empty; each host runs this in a thread of its own."""
-        loaded = loaded_model(host, info.name)
-        host_work = _HostWork(self, host, info, shared_num_ctx(info, loaded, is_local=host.is_local))
         try:
+            least = shared_num_ctx(info, loaded_model(host, info.name), is_local=host.is_local)
+            rates = LearnedRates(self.library.contexts, self.share.recipe.digest)
+            requests = _HostRequests(host, info, rates, self.stop, self.pause, self.events, least)
             while True:
                 try:
                     video_id = self.videos.popleft()
                 except IndexError:
                     return
                 try:
-                    host_work.write(video_id)
-                except _HostDoneError:
+                    self._write(video_id, requests)
+                except _HostDoneError as done:
+                    self.blocked = done.reason or self.blocked
                     self.videos.appendleft(video_id)  # another host may go on with it
                     return
         except Exception as error:  # the thread that collects raises it
             self.events.put(error)
         finally:
             self.library.close()
+
+    def _write(self, video_id: str, requests: "_HostRequests") -> None:
+        """Write the missing contexts of a video, in order; plan it again where that helps."""
+        for replanned in range(REPLANS + 1):
+            transcript = self.library.contexts.transcript(video_id)  # before the windows: changes are noticed
+            video = self.library.video(video_id)
+            if video is None:
+                return
+            try:
+                _VideoRun(self, requests, transcript, video, self.library.windows_of(video_id)).write_missing()
+                return
+            except _ReplanError as replan:
+                failure = replan.failure
+                if failure is None:
+                    continue
+                logger.info("%s does not fit, attempt %d", video_id, replanned + 1, exc_info=True)
+                if failure.code == "llm_out_of_memory":
+                    self.takes_large, self.num_ctx, requests.least_num_ctx = False, 0, 0
+                elif replanned == REPLANS:
+                    self.events.put(ContextFailed(video.id, video.title, failure.code, failure.details))
+                else:
+                    requests.rates.learn_overflow(failure.details["n_prompt_tokens"], replan.characters)
 
     def check_open(self) -> None:
         """Raise `_HostDoneError` if no further window is to be written."""
@@ -136,37 +181,39 @@ class ContextHostRun:
             if self.limit is not None:
                 self.limit -= 1
 
-    def count_answer(self, context: Context) -> None:
-        """Count a window that got its last answer; report a model that proves weak, and give up a useless one.
-
-        Raises `_HostDoneError`, with `blocked` set.
-        """
-        with self.lock:
-            weak = self.tally.count(usable=bool(context.text), helpful=context.is_helpful)
-            refusal = self.tally.refusal
-            if weak and not refusal:
-                self.events.put(weak)
-            self.blocked = refusal or self.blocked
-        if refusal:
-            raise _HostDoneError
-
-    def count_retry(self, *, usable: bool) -> None:
-        with self.lock:
-            self.tally.count_retry(usable=usable)
-
     def return_window(self) -> None:
         with self.lock:
             if self.limit is not None:
                 self.limit += 1
 
+    def count_answer(self, context: Context) -> None:
+        """Count a window that got its last answer; report a model that proves weak, and give up a useless one.
+
+        Raises `_HostDoneError`.
+        """
+        with self.lock:
+            weak = self.tally.count(usable=bool(context.text), helpful=context.is_helpful)
+            refusal = self.tally.refusal
+        if refusal:
+            raise _HostDoneError(refusal)
+        if weak:
+            self.events.put(weak)
+
+    def count_retry(self, *, usable: bool) -> None:
+        with self.lock:
+            self.tally.count_retry(usable=usable)
+
 
 @dataclass(slots=True)
-class _HostWork:
-    """Ask one host, with retries, and plan a video again where that helps."""
+class _HostRequests:
+    """Ask one host, with retries."""
 
-    run: ContextHostRun
     host: Llm
     info: ModelInfo
+    rates: LearnedRates
+    stop: threading.Event
+    pause: float
+    events: "queue.Queue[ContextEvent | BaseException]"
     least_num_ctx: int
     """What answers ask this model with, too; 0 where that has proved too much."""
     failures_in_row: int = 0
@@ -176,82 +223,47 @@ class _HostWork:
     speed: float = 0.0
     """Tokens a second at which the host has read the run's last long prompt."""
 
-    @property
-    def rates(self) -> LearnedRates:
-        return LearnedRates(self.run.library.contexts, self.run.recipe.digest)
-
-    def write(self, video_id: str) -> None:
-        """Write the missing contexts of a video, in order."""
-        library = self.run.library
-        for replanned in range(REPLANS + 1):
-            transcript = library.contexts.transcript(video_id)  # before the windows: changes are noticed
-            video = library.video(video_id)
-            if video is None:
-                return
-            try:
-                _VideoRun(self, transcript, video, library.windows_of(video_id)).write_missing()
-                return
-            except _CaptionsChangedError:
-                continue
-            except _LargePromptError:
-                logger.info("%s is too long for the memory", video_id, exc_info=True)
-                self.run.takes_large, self.run.num_ctx, self.least_num_ctx = False, 0, 0
-            except AppError as error:
-                if error.code != "llm_overflow":
-                    raise
-                logger.info("%s does not fit, attempt %d", video_id, replanned + 1, exc_info=True)
-                if replanned == REPLANS:
-                    self.run.events.put(ContextFailed(video.id, video.title, error.code, error.details))
-                    return
-                self.rates.learn_overflow(error.details["n_prompt_tokens"], error.details["characters"])
-
-    def request(
+    def ask(
         self,
         video: Video,
         messages: context_prompt.Messages,
         num_ctx: int,
         seed: int,
-        *,
-        schema: Mapping[str, Any] = context_prompt.SCHEMA,
-        num_predict: int = context_prompt.NUM_PREDICT,
         is_useless: Callable[[str], bool] | None = None,
     ) -> Reply | AppError:
         """Ask the host about a video, with retries; return its reply, or its last failure.
 
-        `is_useless`: see `Llm.chat`.
+        `is_useless`: see `Llm.chat`. Raises `_ReplanError` and `_HostDoneError`.
         """
-        attempt, smallest = 1, context_prompt.BUCKETS[0]
         tokens = self._unread_tokens(messages, num_ctx)
         speed = self.speed or self.rates.tokens_per_second  # by this host in this run, else by any before
         reading = ModelRequest(video.id, video.title, "reading", tokens, round(tokens / speed) if speed else 0)
+        attempt = 1
         while True:
-            self.run.events.put(replace(reading, attempt=attempt))
+            self.events.put(replace(reading, attempt=attempt))
             try:
                 reply = self.host.chat(
                     messages.as_list(),
-                    model=self.run.model,
+                    model=self.info.name,
                     num_ctx=num_ctx,
-                    num_predict=num_predict,
+                    num_predict=messages.num_predict,
                     seed=seed,
-                    schema=schema,
-                    stop=self.run.stop,
+                    schema=messages.schema,
+                    stop=self.stop,
                     on_text=self._on_first_text(replace(reading, state="writing", seconds=0, attempt=attempt)),
                     is_useless=is_useless,
                 )
             except AppError as error:
                 logger.info("attempt %d gave no answer", attempt, exc_info=True)
-                is_large = num_ctx > context_prompt.BUCKETS[-1] or num_ctx == self.least_num_ctx > smallest
-                if error.code == "llm_out_of_memory" and is_large:
-                    raise _LargePromptError from error
-                last = attempt == (PATIENT_ATTEMPTS if error.code == "llm_timeout" else ATTEMPTS)
-                self._raise_unless_retryable(error, messages, last=last)
-                if last:
+                is_last = attempt == (PATIENT_ATTEMPTS if error.code == "llm_timeout" else ATTEMPTS)
+                self._raise_unless_retryable(error, messages, num_ctx, is_last=is_last)
+                if is_last:
                     self.failures_in_row += 1
                     return error
-                pause = self.run.pause * 2 ** (attempt - 1)
+                pause = self.pause * 2 ** (attempt - 1)
                 attempt += 1
-                self.run.events.put(replace(reading, state="waiting", seconds=round(pause), attempt=attempt))
-                if wait_for(self.run.stop, pause):
+                self.events.put(replace(reading, state="waiting", seconds=round(pause), attempt=attempt))
+                if wait_for(self.stop, pause):
                     raise _HostDoneError from error
             else:
                 self.failures_in_row = 0
@@ -271,56 +283,51 @@ class _HostWork:
 
         def post(_text: str) -> None:
             if pending:
-                self.run.events.put(pending.pop())
+                self.events.put(pending.pop())
 
         return post
 
-    def _raise_unless_retryable(self, error: AppError, messages: context_prompt.Messages, *, last: bool) -> None:
+    def _raise_unless_retryable(
+        self, error: AppError, messages: context_prompt.Messages, num_ctx: int, *, is_last: bool
+    ) -> None:
         """Raise what ends the video or the host; return if a retry may help."""
-        if self.run.stop.is_set() or error.code == "llm_stopped":
+        if self.stop.is_set() or error.code == "llm_stopped":
             raise _HostDoneError from error
-        if error.code == "llm_overflow":
-            error.details["characters"] = len(messages.system) + len(messages.user)
-            raise error
-        silent = error.code == "llm_not_running" or self.failures_in_row + 1 >= PATIENCE
-        if error.code in FINAL or (last and silent):
-            self.run.blocked = error
-            raise _HostDoneError
+        is_large = num_ctx > context_prompt.BUCKETS[-1] or num_ctx == self.least_num_ctx > context_prompt.BUCKETS[0]
+        if error.code == "llm_overflow" or (error.code == "llm_out_of_memory" and is_large):
+            raise _ReplanError(error, len(messages.system) + len(messages.user)) from error
+        is_silent = error.code == "llm_not_running" or self.failures_in_row + 1 >= PATIENCE
+        if error.code in FINAL or (is_last and is_silent):
+            raise _HostDoneError(error) from error
 
 
 @dataclass(slots=True)
 class _VideoRun:
     """Write the contexts of one video on one host."""
 
-    host: _HostWork
+    run: ContextHostRun
+    requests: _HostRequests
     transcript: str
     """Names the captions that the model is shown."""
     video: Video
     windows: Sequence[Window]
-    run: ContextHostRun = field(init=False)
     check: AnswerCheck = field(init=False)
     text_hash: str = field(init=False)
     """A hash of the captions' text, as prompts have it."""
 
     def __post_init__(self) -> None:
-        run = self.run = self.host.run
-        prompt_texts = (*run.prompt.rules, REMINDER, SUMMARY_REMINDER, *context_prompt.INSTRUCTIONS)
-        self.check = AnswerCheck(
-            run.library, self.video, self.windows, run.words, run.summary_words, prompt_texts=prompt_texts
-        )
+        run = self.run
+        prompt_texts = (*run.share.prompt.rules, REMINDER, SUMMARY_REMINDER, *context_prompt.INSTRUCTIONS)
+        self.check = AnswerCheck(run.library, self.video, self.windows, run.words, run.summary_words, prompt_texts)
         self.text_hash = context_prompt.transcript_hash(self.windows)
 
     def write_missing(self) -> None:
-        """Write the missing contexts and the summary.
-
-        Raises:
-            _CaptionsChangedError, _LargePromptError, AppError `llm_overflow`: the video is to be planned again.
-            _HostDoneError: the host writes no more.
-        """
-        missing = self.run.library.contexts.missing(self.video.id, self.run.recipe)
-        summaries = self.run.library.summaries if self.run.with_summaries else None
-        recipe = summary_recipe(self.run.recipe)
-        summary_tries = summaries.missing(recipe, videos=[self.video.id]).get(self.video.id) if summaries else None
+        """Write the missing contexts and the summary; raises `_ReplanError` and `_HostDoneError`."""
+        library, recipe, id = self.run.library, self.run.share.recipe, self.video.id
+        missing = library.contexts.missing(id, recipe)
+        summary_tries = None
+        if self.run.with_summaries:
+            summary_tries = library.summaries.missing(summary_recipe(recipe), videos=[id]).get(id)
         if not self.windows or not (missing or summary_tries is not None):
             return
         self.run.check_open()
@@ -330,72 +337,28 @@ class _VideoRun:
             if window.id in missing:
                 self.run.take_window()
                 try:
-                    previous = self._window(plan, window, missing[window.id], previous)
-                except (AppError, _CaptionsChangedError, _LargePromptError):  # it comes again
+                    previous = self._write_window(plan, window, missing[window.id], previous)
+                except _ReplanError:  # it comes again
                     self.run.return_window()
                     raise
         if summary_tries is not None:
             self.run.check_open()
             self._summarise(plan, summary_tries)
 
-    def _summarise(self, plan: context_prompt.PromptPlan, tries: int) -> None:
-        """Ask for the video's summary after the prompt of its windows; if the answer cannot be used, once more.
-
-        The second request names the fault. Each try is stored, so that a run which is killed does not ask again.
-        """
-        recipe = summary_recipe(self.run.recipe)
-        fault = ""
-        for number in range(tries, TRIES):
-            messages = plan.summary_request(reminder=f"{fault} {SUMMARY_REMINDER}".strip() if number else "")
-            reply = self.host.request(
-                self.video,
-                messages,
-                plan.num_ctx,
-                SEEDS[number],
-                schema=context_prompt.SUMMARY_SCHEMA,
-                num_predict=context_prompt.SUMMARY_PREDICT,
-                is_useless=self.check.copy_watch(),
-            )
-            if isinstance(reply, AppError):
-                self._fail(reply)
-                return
-            last = number + 1 == TRIES
-            text, fault = self.check.summary(reply, last=last)
-            summary = VideoSummary(
-                video_id=self.video.id,
-                text=text,
-                model=self.run.model,
-                digest=recipe.digest,
-                prompt=recipe.prompt,
-                tries=number + 1,
-                settled=bool(text) or last,
-                prompt_tokens=reply.prompt_tokens,
-                tokens=reply.tokens,
-                ms=reply.ms,
-                written_at=int(time.time()),
-            )
-            if not self.run.library.summaries.put(summary, self.transcript):
-                raise _CaptionsChangedError
-            if summary.settled:
-                self.run.summary_words.put(self.video.id, text)
-                video = self.video
-                event = SummaryWritten(video.id, video.title, text, reply.prompt_tokens, reply.tokens, reply.ms)
-                self.run.events.put(event)
-                return
-
     def _plan(self) -> context_prompt.PromptPlan:
-        planner = Planner(self.run.library, self.run.recipe, self.run.prompt, self.host.info)
+        run, requests = self.run, self.requests
+        planner = Planner(run.library, run.share.recipe, run.share.prompt, requests.info)
         plan = planner.plan(self.video, self.windows)
-        if plan.scope == "block" and self.run.takes_large:
-            large = LargePrompts.of(self.host.host, self.host.info)
+        if plan.scope == "block" and run.takes_large:
+            large = LargePrompts.of(requests.host, requests.info)
             plan = replace(planner, large=large).plan(self.video, self.windows)
-        self.run.num_ctx = max(self.run.num_ctx, plan.num_ctx)
-        plan = replace(plan, num_ctx=max(self.run.num_ctx, self.host.least_num_ctx))
+        run.num_ctx = max(run.num_ctx, plan.num_ctx)
+        plan = replace(plan, num_ctx=max(run.num_ctx, requests.least_num_ctx))
         return plan if plan.scope == "full" else plan.with_overview(self._overview(plan))
 
     def _overview(self, plan: context_prompt.PromptPlan) -> str:
         """Join the summaries of a long video's sections. The library keeps each of them, and the whole."""
-        contexts, video, recipe = self.run.library.contexts, self.video, self.run.recipe
+        contexts, video, recipe = self.run.library.contexts, self.video, self.run.share.recipe
         key = overview_key(recipe, video.id, self.text_hash)
         stored = contexts.overview(key)
         if stored is not None:
@@ -408,14 +371,14 @@ class _VideoRun:
             if section_key in texts:
                 continue
             self.run.check_open()
-            answer = self._section(messages, plan.num_ctx)
-            if isinstance(answer, AppError):
+            answer = self._ask_section(messages, plan.num_ctx)
+            if answer is None:
                 continue
             reply, section_text = answer
             section = OverviewSection(section_key, video.id, source, section_text)
             if not contexts.put_overview_section(section, self.transcript):
-                raise _CaptionsChangedError
-            texts[section_key] = section.text
+                raise _ReplanError
+            texts[section_key] = section_text
             done = sum(each in texts for each in keys)
             cost = (reply.prompt_tokens, reply.tokens, reply.ms)
             self.run.events.put(OverviewWritten(video.id, video.title, done, len(keys), section_text, *cost))
@@ -424,39 +387,38 @@ class _VideoRun:
             contexts.put_overview(key, video.id, text)
         return text
 
-    def _section(self, messages: context_prompt.Messages, num_ctx: int) -> tuple[Reply, str] | AppError:
+    def _ask_section(self, messages: context_prompt.Messages, num_ctx: int) -> tuple[Reply, str] | None:
         """Ask for a section's summary; if the answer cannot be used, with another seed. Return it with its text."""
         answer: tuple[Reply, str] | None = None
         for seed in SEEDS:
-            reply = self.host.request(self.video, messages, num_ctx, seed)
+            reply = self.requests.ask(self.video, messages, num_ctx, seed)
             if isinstance(reply, AppError):
-                return reply
+                return None
             answer = reply, self.check.section(reply, last=seed == SEEDS[-1])
             if answer[1]:
                 break
-        assert answer is not None
         return answer
 
-    def _window(self, plan: context_prompt.PromptPlan, window: Window, tries: int, previous: str) -> str:
+    def _write_window(self, plan: context_prompt.PromptPlan, window: Window, tries: int, previous: str) -> str:
         """Write one window's context; if the first answer cannot be used, ask again with another seed.
 
         An answer that repeats another window's context, or names what the video does not, is asked for again with its
         fault. One that has a fault still is stored without a text, so that search does not find the window by it.
+        Return the context, or `previous` without one.
         """
         fault = ""
         answers: list[Context] = []
         for number in range(tries, TRIES):
             messages = plan.messages(window.ordinal, reminder=f"{fault} {REMINDER}".strip() if number else "")
-            watch = self.check.copy_watch()
-            reply = self.host.request(self.video, messages, plan.num_ctx, SEEDS[number], is_useless=watch)
-            if isinstance(reply, AppError):
-                self._fail(reply)
+            reply = self._ask(messages, plan.num_ctx, number)
+            if reply is None:
                 return previous
-            self.host.rates.learn_length(reply.prompt_tokens, len(messages.system) + len(messages.user))
-            last = number + 1 == TRIES or not self.run.tally.retries_help
-            text, fault, doubts = self.check.context(window, reply, previous, last=last)
+            self.requests.rates.learn_length(reply.prompt_tokens, len(messages.system) + len(messages.user))
+            is_last = number + 1 == TRIES or not self.run.tally.retries_help
+            text, fault, doubts = self.check.context(window, reply, previous, last=is_last)
+            is_settled = is_last or bool(text)
             context = self._context(window, plan.scope, number, text, reply, doubts)
-            if last and not text:
+            if is_settled and not text:
                 context = replace(context, tries=TRIES)
             if number:
                 self.run.count_retry(usable=bool(text))
@@ -464,24 +426,21 @@ class _VideoRun:
             if self.run.answered is not None:
                 self.run.answered(context)
             if not self.run.library.contexts.put(context, self.transcript):
-                raise _CaptionsChangedError
+                raise _ReplanError
             self.run.words.put(window.id, text)
-            if text or last:
+            if is_settled:
                 self.run.events.put(self._written_event(window, answers))
                 self.run.count_answer(context)
-            if text:
-                return text
-            if last:
-                break
+                return text or previous
         return previous
 
     def _context(self, window: Window, scope: str, number: int, text: str, reply: Reply, doubts: Doubts) -> Context:
-        recipe = self.run.recipe
+        recipe = self.run.share.recipe
         return Context(
             key=context_key(recipe, window.id, self.text_hash),
             window_id=window.id,
             video_id=window.video_id,
-            model=self.run.model,
+            model=self.run.share.model,
             digest=recipe.digest,
             prompt=recipe.prompt,
             scope=scope,
@@ -508,8 +467,48 @@ class _VideoRun:
             video.id, video.title, window.id, window.ordinal, text, suspect, context.is_left_out, *costs
         )
 
-    def _fail(self, error: AppError) -> None:
-        self.run.events.put(ContextFailed(self.video.id, self.video.title, error.code, error.details))
+    def _summarise(self, plan: context_prompt.PromptPlan, tries: int) -> None:
+        """Ask for the video's summary after the prompt of its windows; if the answer cannot be used, once more.
+
+        The second request names the fault. Each try is stored, so that a run which is killed does not ask again.
+        """
+        recipe, video = summary_recipe(self.run.share.recipe), self.video
+        fault = ""
+        for number in range(tries, TRIES):
+            messages = plan.summary_request(reminder=f"{fault} {SUMMARY_REMINDER}".strip() if number else "")
+            reply = self._ask(messages, plan.num_ctx, number)
+            if reply is None:
+                return
+            is_last = number + 1 == TRIES
+            text, fault = self.check.summary(reply, last=is_last)
+            summary = VideoSummary(
+                video_id=video.id,
+                text=text,
+                model=self.run.share.model,
+                digest=recipe.digest,
+                prompt=recipe.prompt,
+                tries=number + 1,
+                settled=bool(text) or is_last,
+                prompt_tokens=reply.prompt_tokens,
+                tokens=reply.tokens,
+                ms=reply.ms,
+                written_at=int(time.time()),
+            )
+            if not self.run.library.summaries.put(summary, self.transcript):
+                raise _ReplanError
+            if summary.settled:
+                self.run.summary_words.put(video.id, text)
+                event = SummaryWritten(video.id, video.title, text, reply.prompt_tokens, reply.tokens, reply.ms)
+                self.run.events.put(event)
+                return
+
+    def _ask(self, messages: context_prompt.Messages, num_ctx: int, number: int) -> Reply | None:
+        """Ask for an answer that is not to copy its prompt; post the failure of one that does not come."""
+        reply = self.requests.ask(self.video, messages, num_ctx, SEEDS[number], self.check.copy_watch())
+        if isinstance(reply, AppError):
+            self.run.events.put(ContextFailed(self.video.id, self.video.title, reply.code, reply.details))
+            return None
+        return reply
 
 
 def summary_recipe(recipe: Recipe) -> Recipe:

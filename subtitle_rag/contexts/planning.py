@@ -92,8 +92,8 @@ def _cache_tokens(info: ModelInfo, loaded: Loaded | None, *, is_local: bool) -> 
     memory = free_memory() if is_local and info.cache_bytes else None
     if memory is None:
         return None
-    held = loaded.context_length * info.cache_bytes if loaded else -info.size
-    return int((memory + held) * MEMORY_SHARE) // info.cache_bytes
+    loaded_bytes = loaded.context_length * info.cache_bytes if loaded else -info.size
+    return int((memory + loaded_bytes) * MEMORY_SHARE) // info.cache_bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ class TemplateText:
 
     def _check(self, places: Places) -> None:
         """Note control characters, unknown and repeated places, and those that are missing."""
-        found: dict[str, int] = {}
+        line_by_name: dict[str, int] = {}
         for number, line in enumerate(self.text.split("\n"), start=1):
             if any(unicodedata.category(char) in ("Cc", "Cs") and char != "\t" for char in line):
                 self.note(_("the line has a control character"), number)
@@ -84,11 +84,11 @@ class TemplateText:
                     message = _("there is no place {place}, only {known}")
                     message = message.format(place=match[0], known=braced(places.names))
                     self.note(message, number, nearest(match[0], [f"{{{each}}}" for each in places.names]))
-                elif name in found:
+                elif name in line_by_name:
                     self.note(_("{place} stands there twice").format(place=match[0]), number)
-                found.setdefault(name, number)
+                line_by_name.setdefault(name, number)
         for name in places.required:
-            if name not in found:
+            if name not in line_by_name:
                 self.note(_("{place} is missing").format(place=braced([name])))
 
     def line_of(self, name: str) -> int:

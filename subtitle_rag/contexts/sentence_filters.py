@@ -127,15 +127,17 @@ SCRIPT_REMINDER = "한글로만 쓰세요. 한자나 가나는 쓰지 마세요.
 """A second request adds this."""
 
 
-def find_foreign_script(text: str, known: str) -> list[str]:
+def find_foreign_script(text: str, video_text: str) -> list[str]:
     """List the pieces of Chinese or Japanese script in a text that are nowhere in what is known."""
-    return [piece for piece in dict.fromkeys(_CHINESE_OR_JAPANESE.findall(text)) if piece not in known]
+    return [piece for piece in dict.fromkeys(_CHINESE_OR_JAPANESE.findall(text)) if piece not in video_text]
 
 
-def without_foreign_script(text: str, known: str) -> str:
+def without_foreign_script(text: str, video_text: str) -> str:
     """Return the text without the sentences that have such script."""
     lines = (
-        "".join(sentence for sentence in split_sentences(line) if not find_foreign_script(sentence, known)).rstrip()
+        "".join(
+            sentence for sentence in split_sentences(line) if not find_foreign_script(sentence, video_text)
+        ).rstrip()
         for line in text.splitlines()
     )
     return "\n".join(line for line in lines if line)

@@ -28,10 +28,12 @@ def whole_name(name: str, titles: Sequence[str], texts: Iterable[str]) -> str:
     The name itself, where it mostly stands alone.
     """
     uses = list(_uses(name, texts))
-    before = _common([left[::-1] for left, _right in uses])[::-1]
-    behind = _common([_bare(right) for _left, right in uses]) or _tail([right for _left, right in uses])
-    whole = f"{before}{name}{behind}"
-    return whole if whole != name else _with_surname(name, titles)
+    before = _common([before_use[::-1] for before_use, _after_use in uses])[::-1]
+    behind = _common([_bare(after_use) for _before_use, after_use in uses]) or _tail(
+        [after_use for _before_use, after_use in uses]
+    )
+    full_name = f"{before}{name}{behind}"
+    return full_name if full_name != name else _with_surname(name, titles)
 
 
 def _uses(name: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -64,7 +66,7 @@ def _tail(behind: Sequence[str]) -> str:
 def _with_surname(name: str, titles: Sequence[str]) -> str:
     """Return a given name with the surname that all titles have before it: 장민석 for 민석."""
     uses = list(_uses(name, map(nfc, titles)))
-    surnames = {left for left, _right in uses}
+    surnames = {letters_before for letters_before, _right in uses}
     if len(name) == 2 and len(surnames) == 1 and surnames <= _SURNAMES and all(not right for _left, right in uses):
         return surnames.pop() + name
     return name

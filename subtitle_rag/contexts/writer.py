@@ -8,38 +8,22 @@ follows, and catches up after a crash.
 import logging
 import queue
 import threading
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Protocol
 
-from subtitle_rag.contexts.hosts import FINAL, ContextHostRun, summary_recipe
+from subtitle_rag.contexts.hosts import FINAL, ContextHostRun, ModelShare, summary_recipe
 from subtitle_rag.contexts.planning import LargePrompts, Planner, largest_num_ctx
 from subtitle_rag.contexts.prompt_layout import ContextPrompt, ContextPrompts
 from subtitle_rag.domain import AppError, ContextEvent, ContextReport, ContextsDue, ContextWritten
 from subtitle_rag.library import Context, Library, Recipe, WindowSelection, hold_lock
-from subtitle_rag.llm import Llm, ModelInfo, hosts_with
+from subtitle_rag.llm import Llm, hosts_with
 from subtitle_rag.log_file import counts_of, logged_stage
 
 logger = logging.getLogger(__name__)
 
 PAUSE_S = 5.0
 """First wait before a failed request is repeated; it doubles."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Share:
-    """The work of one model, and the hosts with it."""
-
-    model: str
-    ready: list[tuple[Llm, ModelInfo]]
-    recipe: Recipe
-    prompt: ContextPrompt
-    work: dict[str, int]
-    """Video → windows; 0: its summary alone."""
-    summaries: int = 0
-    by_other_prompts: int = 0
-    """Windows with a context by another prompt."""
 
 
 class ContextIndexer(Protocol):
@@ -94,7 +78,7 @@ class Writer:
         yield report
 
     def _write_shares(
-        self, shares: Iterable[_Share], limit: int | None, report: ContextReport
+        self, shares: Iterable[ModelShare], limit: int | None, report: ContextReport
     ) -> Iterator[ContextEvent]:
         """Write one share after the other; set in `report` what ends it early."""
         try:
@@ -102,18 +86,15 @@ class Writer:
             for share in shares:
                 run = ContextHostRun(
                     self.library,
-                    share.recipe,
-                    share.model,
+                    share,
                     self.stop,
                     self.pause,
-                    deque(share.work),
                     limit,
-                    share.prompt,
-                    answered=self.answered,
+                    self.answered,
                     num_ctx=num_ctx if share.model == model else 0,
                     with_summaries=self.summaries,
                 )
-                yield from self._collect(run, share.ready)
+                yield from self._collect(run)
                 limit = run.limit
                 model, num_ctx = share.model, run.num_ctx
                 if run.videos:
@@ -123,12 +104,12 @@ class Writer:
         finally:
             self.stop.clear()
 
-    def _shares(self, selection: WindowSelection) -> tuple[list[_Share], AppError | None]:
+    def _shares(self, selection: WindowSelection) -> tuple[list[ModelShare], AppError | None]:
         """Divide the work among the models; return also why one that should write cannot.
 
         Contexts are queued for replacement only if their model can run.
         """
-        shares: list[_Share] = []
+        shares: list[ModelShare] = []
         failure: AppError | None = None
         contexts = self.library.contexts
         for model, keeps, channels in self._models(selection):
@@ -145,13 +126,15 @@ class Writer:
             for prompt, group in self._prompt_groups(channels, selection):
                 recipe = Recipe(ready[0][1].digest, prompt.version, keeps)
                 work = contexts.work(recipe, channels=group, videos=selection.videos)
-                others = contexts.count_replaced(recipe, channels=group, videos=selection.videos)
+                replaced = contexts.count_replaced(recipe, channels=group, videos=selection.videos)
                 summaries: Collection[str] = ()
                 if self.summaries:
-                    own = summary_recipe(recipe)
-                    summaries = self.library.summaries.missing(own, channels=group, videos=selection.videos)
+                    summaries_recipe = summary_recipe(recipe)
+                    summaries = self.library.summaries.missing(
+                        summaries_recipe, channels=group, videos=selection.videos
+                    )
                     work |= dict.fromkeys([id for id in summaries if id not in work], 0)
-                shares.append(_Share(model, ready, recipe, prompt, work, len(summaries), others))
+                shares.append(ModelShare(model, ready, recipe, prompt, work, len(summaries), replaced))
         if failure and not shares:
             raise failure
         return shares, failure
@@ -164,17 +147,17 @@ class Writer:
         groups = self.prompts.groups(channels or self._selected_channels(selection)) if by_channel else []
         return groups or [(self.prompts.usual, tuple(channels))]
 
-    def _due(self, shares: Sequence[_Share], limit: int | None) -> ContextsDue:
+    def _due(self, shares: Sequence[ModelShare], limit: int | None) -> ContextsDue:
         """Return the scope of the run, with the expected time."""
-        windows = sum(sum(share.work.values()) for share in shares)
+        windows = sum(sum(share.windows.values()) for share in shares)
         windows = windows if limit is None else min(windows, limit)
         ms, rest = 0.0, windows
         for share in shares:
-            count = min(rest, sum(share.work.values()))
+            count = min(rest, sum(share.windows.values()))
             rest -= count
             ms += count * (self.library.contexts.mean_ms(share.recipe.digest) or 0.0)
         return ContextsDue(
-            sum(len(share.work) for share in shares),
+            sum(len(share.windows) for share in shares),
             windows,
             self._sections_due(shares, windows),
             min(windows, sum(share.by_other_prompts for share in shares)),
@@ -182,7 +165,7 @@ class Writer:
             sum(share.summaries for share in shares) if limit is None else 0,
         )
 
-    def _sections_due(self, shares: Iterable[_Share], windows: int) -> int:
+    def _sections_due(self, shares: Iterable[ModelShare], windows: int) -> int:
         """Count the requests for overviews before `windows` windows have their contexts."""
         sections = 0
         for share in shares:
@@ -191,7 +174,7 @@ class Writer:
             long = self.library.contexts.long_videos(largest_num_ctx(info) // 4)
             large = LargePrompts.of(host, info) if long else LargePrompts()
             planner = Planner(self.library, share.recipe, share.prompt, info, large)
-            for video_id, missing in share.work.items():
+            for video_id, missing in share.windows.items():
                 if windows <= 0:
                     return sections
                 windows -= missing
@@ -210,8 +193,8 @@ class Writer:
         if rest := tuple(id for id in channel_ids if id not in by_channel):
             models.append((self.model, False, rest))
         for model in sorted({by_channel[id] for id in channel_ids if id in by_channel}):
-            chosen = tuple(id for id in channel_ids if by_channel.get(id) == model)
-            models.append((model or self.model, True, chosen))  # the usual one, chosen again, has no name
+            of_model = tuple(id for id in channel_ids if by_channel.get(id) == model)
+            models.append((model or self.model, True, of_model))  # the usual one, chosen again, has no name
         return models or [(self.model, False, selection.channels)]
 
     def _selected_channels(self, selection: WindowSelection) -> Sequence[str]:
@@ -223,9 +206,9 @@ class Writer:
             return tuple(dict.fromkeys(video.channel_id for video in videos if video))
         return [id for id, _name in self.library.channels()]
 
-    def _collect(self, run: ContextHostRun, ready: Iterable[tuple[Llm, ModelInfo]]) -> Iterator[ContextEvent]:
+    def _collect(self, run: ContextHostRun) -> Iterator[ContextEvent]:
         """Pass on the events of all hosts, and index each context as it comes."""
-        threads = [threading.Thread(target=run.work, args=pair, daemon=True) for pair in ready]
+        threads = [threading.Thread(target=run.work, args=pair, daemon=True) for pair in run.share.ready]
         for thread in threads:
             thread.start()
         try:

@@ -181,13 +181,13 @@ class Llm:
         body["options"] = {"num_ctx": num_ctx, "num_predict": num_predict, "temperature": 0, "seed": seed}
         call = Call(self.host, model, patience=self._patience(model, messages), stop=stop)
         guard = LoopGuard()
-        pieces = given = 0
+        pieces = sent = 0
 
         def give(text: str) -> None:
-            nonlocal given
-            if on_text and len(text) > given:
-                on_text(text[given:])
-                given = len(text)
+            nonlocal sent
+            if on_text and len(text) > sent:
+                on_text(text[sent:])
+                sent = len(text)
 
         started = time.monotonic()
         try:
@@ -329,9 +329,9 @@ def local_models(hosts: Iterable[Llm]) -> LocalModels:
     failures: list[AppError] = []
     for host in hosts:
         try:
-            own = [info for info in host.models() if not info.remote_host]
-            sizes |= {info.name: info.size for info in own}
-            embedders |= {info.name for info in own if not host.writes(info)}
+            local_infos = [info for info in host.models() if not info.remote_host]
+            sizes |= {info.name: info.size for info in local_infos}
+            embedders |= {info.name for info in local_infos if not host.writes(info)}
         except AppError as error:
             logger.info("a host's models are not known", exc_info=True)
             failures.append(error)

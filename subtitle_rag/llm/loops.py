@@ -58,7 +58,7 @@ class LoopGuard:
         """The text so far but for what repeats the words before it, and may turn out to be a loop; it only grows."""
         if self._cut is not None:
             return self.text
-        self._strip_numbers(whole=False)
+        self._strip_numbers(is_whole=False)
         end = len(self._bare) - max(_DELAY, _repeated(self._bare[-(TIMES + 1) * LONGEST :]))
         if end > 0:
             text = self._text[: self._places[end - 1] + 1].rstrip(_SEPARATORS)
@@ -73,21 +73,21 @@ class LoopGuard:
             self._text += piece[:room]
             piece = piece[room:]
             if len(self._text) % step == 0:
-                self._strip_numbers(whole=False)
+                self._strip_numbers(is_whole=False)
                 self._look(every=False)
         return self.loops
 
     def finish(self) -> bool:
         """Look once more at the end of an answer; return whether it loops."""
         if self._cut is None:
-            self._strip_numbers(whole=True)
+            self._strip_numbers(is_whole=True)
             self._look(every=True)
         return self.loops
 
-    def _strip_numbers(self, *, whole: bool) -> None:
+    def _strip_numbers(self, *, is_whole: bool) -> None:
         end = len(self._text)
         line = self._text.rfind("\n") + 1
-        if not whole and end - line < _IN_WORK and re.fullmatch(r"[ \t]*[0-9]{0,4}[.)]?", self._text[line:]):
+        if not is_whole and end - line < _IN_WORK and re.fullmatch(r"[ \t]*[0-9]{0,4}[.)]?", self._text[line:]):
             end = line  # a number may be in the making
         if end <= self._read:
             return

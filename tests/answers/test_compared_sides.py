@@ -63,7 +63,7 @@ def test_each_side_is_searched_with_what_both_are_compared_in(analyzer: Analyzer
     asked = parse_query("정원분식과 떡볶당은 떡볶이와 분위기에서 어떻게 다른가요?")
     sides = compared_sides(asked, analyzer)
     assert [side.query.text for side in sides] == ["정원분식 떡볶이와 분위기에서", "떡볶당 떡볶이와 분위기에서"]
-    assert [[word for word, _forms in side.own] for side in sides] == [["정원분식"], ["떡볶당"]]
+    assert [[word for word, _forms in side.own_words] for side in sides] == [["정원분식"], ["떡볶당"]]
 
 
 def fill(desk: Desk) -> None:
