@@ -122,38 +122,24 @@ def failure_entry(event: VideoFailed | ContextFailed | FileNotice | Resting) -> 
     return error_entry(AppError(event.code, **event.details), getattr(event, "video", None))
 
 
-def fields(value: object, names: str) -> dict[str, Any]:
-    """Return attributes as JSON has them, by their names or by others: `done=written`.
-
-    `start_ms` is `start` in seconds, `listed_at` a moment, a tuple a list, a day ISO text; `note?` is None if empty.
-    """
-    values = {}
-    for name in names.split():
-        key, _equals, attribute = name.removesuffix("?").rpartition("=")
-        item = getattr(value, attribute)
-        item = (item or None) if name.endswith("?") else item
-        values[key or attribute.removesuffix("_ms")] = _json_value(attribute, item)
-    return values
+def seconds(ms: int | None) -> float | None:
+    """Return milliseconds as JSON has them."""
+    return None if ms is None else ms / 1000
 
 
-def _json_value(name: str, value: Any) -> Any:
-    if isinstance(value, tuple | list):
-        return [_json_value("", each) for each in value]
-    if isinstance(value, date):
-        return value.isoformat()
-    if name.endswith("_at"):
-        return moment(value)
-    return value / 1000 if name.endswith("_ms") and value is not None else value
+def iso_day(day: date | None) -> str | None:
+    """Return a day as JSON has it."""
+    return day.isoformat() if day else None
 
 
-def moment(seconds: int | None) -> str | None:
+def moment(unix_s: int | None) -> str | None:
     """Return Unix seconds as JSON has them: ISO 8601 in UTC."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z") if seconds else None
+    return datetime.fromtimestamp(unix_s, UTC).isoformat().replace("+00:00", "Z") if unix_s else None
 
 
-def local_time(seconds: int) -> str:
+def local_time(unix_s: int) -> str:
     """Return Unix seconds as local time, with the day unless it is today."""
-    when, today = datetime.fromtimestamp(seconds), datetime.now()
+    when, today = datetime.fromtimestamp(unix_s), datetime.now()
     return f"{when:%H:%M}" if when.date() == today.date() else f"{when:%Y-%m-%d %H:%M}"
 
 
@@ -306,19 +292,52 @@ def report_values(report: IndexReport | ContextReport | VectorsReport | Listenin
     match report:
         case IndexReport():
             return {
-                "videos": fields(report, "found new changed unchanged failed"),
+                "videos": {
+                    "found": report.found,
+                    "new": report.new,
+                    "changed": report.changed,
+                    "unchanged": report.unchanged,
+                    "failed": report.failed,
+                },
                 "windows_indexed": report.windows,
                 "notices": [_notice_values(notice) for notice in report.notices],
                 "estimates": [asdict(estimate) for estimate in report.estimates],
                 "cut_short": [asdict(event) for event in report.cut_short],
             }
         case ContextReport():
-            names = "written empty left_out suspect failed summaries empty_summaries empty_overviews"
-            return {**fields(report, f"{names} prompt_tokens tokens"), "seconds": report.ms / 1000}
+            return {
+                "written": report.written,
+                "empty": report.empty,
+                "left_out": report.left_out,
+                "suspect": report.suspect,
+                "failed": report.failed,
+                "summaries": report.summaries,
+                "empty_summaries": report.empty_summaries,
+                "empty_overviews": report.empty_overviews,
+                "prompt_tokens": report.prompt_tokens,
+                "tokens": report.tokens,
+                "seconds": report.ms / 1000,
+            }
         case VectorsReport():
-            return fields(report, "encoder made left waiting failed cut pieces pieces_left")
+            return {
+                "encoder": report.encoder,
+                "made": report.made,
+                "left": report.left,
+                "waiting": report.waiting,
+                "failed": report.failed,
+                "cut": report.cut,
+                "pieces": report.pieces,
+                "pieces_left": report.pieces_left,
+            }
         case ListeningReport():
-            values = fields(report, "heard failed left windows_indexed=windows sound_ms gap_ms")
+            values = {
+                "heard": report.heard,
+                "failed": report.failed,
+                "left": report.left,
+                "windows_indexed": report.windows,
+                "sound": seconds(report.sound_ms),
+                "gap": seconds(report.gap_ms),
+            }
             return {**values, "seconds": round(report.seconds, 1)}
 
 

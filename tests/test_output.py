@@ -5,7 +5,6 @@ import io
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import get_args
@@ -126,27 +125,10 @@ def test_the_names_of_events_are_an_api() -> None:
     assert sorted({output.event_name(kind) for kind in kinds}) == names.split()
 
 
-@dataclass(frozen=True)
-class Noted:
-    id: str = "a"
-    start_ms: int | None = 1_500
-    end_ms: int | None = None
-    noted_at: int = 1_780_000_000
-    note: str = ""
-    words: tuple[str, ...] = ("치킨", "소스")
-    day: date = date(2026, 5, 31)
-
-
-def test_attributes_become_json_by_their_names() -> None:
-    assert output.fields(Noted(), "scene=id start_ms end_ms noted_at note? words day") == {
-        "scene": "a",
-        "start": 1.5,
-        "end": None,
-        "noted_at": "2026-05-28T20:26:40Z",
-        "note": None,
-        "words": ["치킨", "소스"],
-        "day": "2026-05-31",
-    }
+def test_times_and_days_of_json() -> None:
+    assert (output.seconds(1_500), output.seconds(0), output.seconds(None)) == (1.5, 0, None)
+    assert (output.iso_day(date(2026, 5, 31)), output.iso_day(None)) == ("2026-05-31", None)
+    assert (output.moment(1_780_000_000), output.moment(None)) == ("2026-05-28T20:26:40Z", None)
 
 
 @pytest.mark.parametrize("width", [80, 120])

@@ -55,25 +55,43 @@ def values(answer: Answer) -> dict[str, Any]:
     return {
         "question": answer.question,
         "answer": answer.text if answer.model or answer.counts else None,
-        **output.fields(answer, "ending declined grounded model?"),
+        "ending": answer.ending,
+        "declined": answer.declined,
+        "grounded": answer.grounded,
+        "model": answer.model or None,
         "no_model": output.error_entry(answer.error) if answer.ending == "no_model" and answer.error else None,
         "way": evidence.kind,
         "citations": [_citation_values(citation, scenes.get(citation.number)) for citation in answer.citations],
-        **output.fields(answer, "uncited"),
-        "unfounded": [output.fields(each, "claim missing") for each in answer.unfounded],
-        **output.fields(answer, "unsaid_words=unsaid dropped_citations=dropped"),
-        **output.fields(answer, "repeated_sentences=repeated recited_sentences=recited"),
+        "uncited": answer.uncited,
+        "unfounded": [{"claim": each.claim, "missing": each.missing} for each in answer.unfounded],
+        "unsaid_words": answer.unsaid,
+        "dropped_citations": answer.dropped,
+        "repeated_sentences": answer.repeated,
+        "recited_sentences": answer.recited,
         "scenes": [_source_values(source) for source in evidence.sources],
-        **output.fields(evidence, "left_out shortened nameless groups more_groups requests undated missing_sides"),
+        "left_out": evidence.left_out,
+        "shortened": evidence.shortened,
+        "nameless": evidence.nameless,
+        "groups": evidence.groups,
+        "more_groups": evidence.more_groups,
+        "requests": evidence.requests,
+        "undated": evidence.undated,
+        "missing_sides": evidence.missing_sides,
         "counts": [_count_values(count) for count in answer.counts],
-        "tokens": output.fields(answer, "prompt=prompt_tokens cached=cached_tokens answer=tokens window=num_ctx"),
+        "tokens": {
+            "prompt": answer.prompt_tokens,
+            "cached": answer.cached_tokens,
+            "answer": answer.tokens,
+            "window": answer.num_ctx,
+        },
         "took_ms": answer.took_ms,
     }
 
 
 def _count_values(count: WordCount) -> dict[str, Any]:
     return {
-        **output.fields(count, "words times"),
+        "words": count.words,
+        "times": count.times,
         "videos": [{"video": video.values(), "times": times} for video, times in count.videos],
         "spellings": dict(count.spellings),
         "heard": dict(count.heard),
@@ -83,21 +101,27 @@ def _count_values(count: WordCount) -> dict[str, Any]:
 def _citation_values(citation: Citation, source: EvidenceSource | None) -> dict[str, Any]:
     at = citation.at_ms
     return {
-        **output.fields(citation, "number status"),
+        "number": citation.number,
+        "status": citation.status,
         "scene": source.scene if source else None,
         "jump": {"at": at / 1000, "url": source.video.link(at)} if source and at is not None else None,
-        **output.fields(citation, "span claim missing"),
+        "span": citation.span,
+        "claim": citation.claim,
+        "missing": citation.missing,
     }
 
 
 def _source_values(source: EvidenceSource) -> dict[str, Any]:
     return {
-        **output.fields(source, "number scene"),
+        "number": source.number,
+        "scene": source.scene,
         "video": source.video.values(),
-        **output.fields(source, "start_ms end_ms"),
+        "start": output.seconds(source.start_ms),
+        "end": output.seconds(source.end_ms),
         "url": source.video.link(source.start_ms),
         "jump": {"at": source.at_ms / 1000, "url": source.video.link(source.at_ms)},
-        **output.fields(source, "text context"),
+        "text": source.text,
+        "context": source.context,
     }
 
 
@@ -116,8 +140,25 @@ def stored_lines(answer: "StoredAnswer") -> Iterator[str]:
 def stored_values(answer: "StoredAnswer") -> dict[str, Any]:
     """Return a stored answer as `--json` has it."""
     return {
-        **output.fields(answer, "id asked=asked_at question answer=text model prompt way ending"),
-        "citations": [output.fields(citation, "number status") for citation in answer.citations],
-        "unfounded": [output.fields(each, "claim missing") for each in answer.unfounded],
-        "scenes": [output.fields(source, "number scene video title at_ms text=line") for source in answer.sources],
+        "id": answer.id,
+        "asked": output.moment(answer.asked_at),
+        "question": answer.question,
+        "answer": answer.text,
+        "model": answer.model,
+        "prompt": answer.prompt,
+        "way": answer.way,
+        "ending": answer.ending,
+        "citations": [{"number": citation.number, "status": citation.status} for citation in answer.citations],
+        "unfounded": [{"claim": each.claim, "missing": each.missing} for each in answer.unfounded],
+        "scenes": [
+            {
+                "number": source.number,
+                "scene": source.scene,
+                "video": source.video,
+                "title": source.title,
+                "at": output.seconds(source.at_ms),
+                "text": source.line,
+            }
+            for source in answer.sources
+        ],
     }

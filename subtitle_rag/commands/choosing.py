@@ -193,7 +193,10 @@ def choice_values(runtime: "Runtime") -> dict[str, Any]:
                 "number": number,
                 "name": choice.label,
                 "kind": choice.source.kind,
-                **output.fields(choice, "url followed=is_followed videos failure?"),
+                "url": choice.url,
+                "followed": choice.is_followed,
+                "videos": choice.videos,
+                "failure": choice.failure or None,
                 "seconds": None if choice.videos is None else channel_choices.fetch_seconds(choice.videos, settings),
             }
             for number, choice in enumerate(channel_choices.kept_choice(runtime.library), 1)

@@ -119,7 +119,16 @@ def config_validate(file: Path | None) -> output.Outcome | int:
     mistakes = _mistakes(reading)
     if not wants_json():
         return _print_mistakes(mistakes, path)
-    listed = [{"file": each.place, **output.fields(each, "line key? message nearest?")} for each in mistakes]
+    listed = [
+        {
+            "file": each.place,
+            "line": each.line,
+            "key": each.key or None,
+            "message": each.message,
+            "nearest": each.nearest or None,
+        }
+        for each in mistakes
+    ]
     values = {"file": str(path), "valid": not mistakes, "mistakes": listed}
     return output.Outcome(values, errors=[_failure(mistake, path) for mistake in mistakes])
 
@@ -169,7 +178,7 @@ def config_prompt(kind: str) -> output.Outcome:
     else:
         language: Language = "ko" if read_config().settings.language == "ko" else "en"
         text, places = built_in_prompt(language), PROMPT_PLACES
-    return output.Outcome({"prompt": text, **output.fields(places, "required optional")}, text.splitlines())
+    return output.Outcome({"prompt": text, "required": places.required, "optional": places.optional}, text.splitlines())
 
 
 @config_.command(

@@ -99,8 +99,17 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
     weak = weak_models(stored.answer_counts())
     values["weak_models"] = [asdict(each) for each in weak]
     costs = stored.model_costs()
-    names = "model windows videos seconds_a_window tokens_a_video saved_share"
-    values["model_costs"] = [output.fields(cost, names) for cost in costs]
+    values["model_costs"] = [
+        {
+            "model": cost.model,
+            "windows": cost.windows,
+            "videos": cost.videos,
+            "seconds_a_window": cost.seconds_a_window,
+            "tokens_a_video": cost.tokens_a_video,
+            "saved_share": cost.saved_share,
+        }
+        for cost in costs
+    ]
     lines = [*_status_lines(counts, summaries), *map(model_cost, costs)]
     lines += _model_lines(runtime.context_model, models)
     for error in map(weakness_error, weak):
@@ -127,7 +136,7 @@ def contexts_show(runtime: Runtime, scene: str) -> output.Outcome:
         raise UsageError("no_model_answer", video=video.title, at=clock(at_ms))
     context = answers[-1]
     doubts = [{"kind": kind, "text": text} for kind, text in context.doubts]
-    texts = output.fields(context, "context=text raw model tries")
+    texts = {"context": context.text, "raw": context.raw, "model": context.model, "tries": context.tries}
     values = {"scene": context.window_id, "video": video.id, **texts, "doubts": doubts}
     return output.Outcome(values, [context.raw])
 
@@ -227,12 +236,14 @@ def contexts_import(runtime: Runtime, file: str, replace: bool, keep: bool) -> o
         _confirm_replacement(plan, file)
     if contexts:
         context_file.import_contexts(runtime.library, runtime.indexer, contexts)
-    values = {
+    values: dict[str, Any] = {
         "file": file,
         "new": len(plan.new),
         "replaced": 0 if keep else len(plan.replacing),
         "kept": len(plan.replacing) if keep else 0,
-        **output.fields(plan, "same without_window missing_videos"),
+        "same": plan.same,
+        "without_window": plan.without_window,
+        "missing_videos": plan.missing_videos,
     }
     rows = [(_("Added"), "new"), (_("Replaced"), "replaced"), (_("Kept"), "kept"), (_("Already the same"), "same")]
     lines = output.counts_table((title, values[name]) for title, name in rows)
@@ -329,7 +340,15 @@ def _prompt_lines(runtime: Runtime) -> Iterator[str]:
 
 def _count_values(counts: "ContextCounts", summaries: "SummaryCounts") -> dict[str, Any]:
     return {
-        **output.fields(counts, "windows written due empty left_out suspect from_a_part=in_part prompt_tokens tokens"),
+        "windows": counts.windows,
+        "written": counts.written,
+        "due": counts.due,
+        "empty": counts.empty,
+        "left_out": counts.left_out,
+        "suspect": counts.suspect,
+        "from_a_part": counts.in_part,
+        "prompt_tokens": counts.prompt_tokens,
+        "tokens": counts.tokens,
         "seconds": counts.ms / 1000,
-        "summaries": output.fields(summaries, "written due empty"),
+        "summaries": {"written": summaries.written, "due": summaries.due, "empty": summaries.empty},
     }

@@ -44,7 +44,10 @@ def doctor_(runtime: "Runtime", offline: bool, report: str | None, repair: bool)
     failed = [check for check in checks if check.severity == "error"]
     code = output.ExitCode.FAILED if failed else output.ExitCode.DONE
     if wants_json():
-        listed = [output.fields(check, "name severity message hint=remedy") for check in checks]
+        listed = [
+            {"name": check.name, "severity": check.severity, "message": check.message, "hint": check.remedy}
+            for check in checks
+        ]
         errors = [{"code": c.name, "message": c.message, "hint": c.remedy or "", "video": None} for c in failed]
         result: dict[str, object] = {"checks": listed}
         if report is not None:
@@ -69,7 +72,7 @@ def _repair(settings: "Settings") -> output.Outcome:
         "backup": str(backup.path) if backup and recovery.restored else None,
         "read": recovery.read,
         "restored": recovery.restored,
-        "lost": [output.fields(video, "id title") for video in recovery.lost],
+        "lost": [{"id": video.id, "title": video.title} for video in recovery.lost],
     }
     return output.Outcome(result, _recovery_lines(recovery, str(path)))
 

@@ -52,7 +52,8 @@ def export_(
     values = {
         "format": format_name,
         "file": str(path) if path else None,
-        **output.fields(export, "scenes left_out"),
+        "scenes": export.scenes,
+        "left_out": export.left_out,
     }
     notes = [exporting.left_out_sentence(export.left_out)] if export.left_out else []
     if format_name == "m3u" and any(scene.media for scene in export.written):
@@ -96,7 +97,18 @@ def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
         say_if_loading(player.play_all(parts, runtime.settings.paths.cache))
     else:
         notes.append(_("There is no screen to play on here; this is what would be played."))
-    values = {"played": can_show, "scenes": [output.fields(part, "what start_ms end_ms title") for part in parts]}
+    values = {
+        "played": can_show,
+        "scenes": [
+            {
+                "what": part.what,
+                "start": output.seconds(part.start_ms),
+                "end": output.seconds(part.end_ms),
+                "title": part.title,
+            }
+            for part in parts
+        ],
+    }
     lines = (f"{clock(part.start_ms)}–{clock(part.end_ms)}  {line_text(part.what)}" for part in parts)
     return output.Outcome(values, lines, notes)
 
@@ -200,7 +212,8 @@ def _clip_values(clip: "exporting.ClipFile") -> dict[str, Any]:
     return {
         "scene": scene.id,
         "video": scene.video.values(),
-        **output.fields(scene, "start_ms end_ms"),
+        "start": output.seconds(scene.start_ms),
+        "end": output.seconds(scene.end_ms),
         "file": str(clip.path),
         "new": clip.is_new,
         "cut_short": clip.is_cut_short,

@@ -119,7 +119,17 @@ def _scenes_outcome(
     if not is_empty and not (result.scenes and result.has_known_word):
         suggested = search.suggestions.suggest_queries(runtime.searcher, runtime.library, result.query.raw)
     reasons = {error.code: error for _name, error in result.missing}
-    suggestions = [output.fields(each, "kind query changed instead scenes more") for each in suggested]
+    suggestions = [
+        {
+            "kind": each.kind,
+            "query": each.query,
+            "changed": each.changed,
+            "instead": each.instead,
+            "scenes": each.scenes,
+            "more": each.more,
+        }
+        for each in suggested
+    ]
     hints = _hints(result, suggested, is_empty=is_empty)
     return output.Outcome(
         result_values(result)
@@ -195,7 +205,10 @@ def result_values(result: "search.SearchResult") -> dict[str, Any]:
     """Return a search's result as `--json` has it."""
     return {
         "query": result.query.raw,
-        **output.fields(result, "retrievers reranked unknown_words undated"),
+        "retrievers": result.retrievers,
+        "reranked": result.reranked,
+        "unknown_words": result.unknown_words,
+        "undated": result.undated,
         "shares": dict(result.shares),
         "took_ms": dict(result.took_ms),
         "more": result.more,
@@ -215,25 +228,41 @@ def _period_values(result: "search.SearchResult") -> dict[str, str | None] | Non
 
 def _scene_values(scene: "search.scenes.Scene") -> dict[str, Any]:
     return {
-        **output.fields(scene, "rank scene=id"),
+        "rank": scene.rank,
+        "scene": scene.id,
         "video": scene.video.values(),
-        **output.fields(scene, "start_ms end_ms url"),
+        "start": output.seconds(scene.start_ms),
+        "end": output.seconds(scene.end_ms),
+        "url": scene.url,
         "jump": {"at": scene.at_ms / 1000, "url": scene.jump_url},
-        **output.fields(scene, "text sentence speakers context highlights score"),
+        "text": scene.text,
+        "sentence": scene.sentence,
+        "speakers": scene.speakers,
+        "context": scene.context,
+        "highlights": scene.highlights,
+        "score": scene.score,
         "scores": {
             name: {"rank": s.rank, "score": s.score} if name in search.parts.SEARCH_PARTS else s.score
             for name, s in scene.scores.items()
         },
         "related": [list(span) for span in sorted(scene.related)],
-        **output.fields(scene, "title_highlights reason"),
-        "words": [output.fields(word, "word source instead") for word in scene.words],
+        "title_highlights": scene.title_highlights,
+        "reason": scene.reason,
+        "words": [{"word": word.word, "source": word.source, "instead": word.instead} for word in scene.words],
         "copies": [_copy_values(copy) for copy in scene.copies],
     }
 
 
 def _copy_values(copy: "search.scenes.Scene") -> dict[str, Any]:
     jump = {"at": copy.at_ms / 1000, "url": copy.jump_url}
-    return {"scene": copy.id, "video": copy.video.values(), **output.fields(copy, "start_ms end_ms url"), "jump": jump}
+    return {
+        "scene": copy.id,
+        "video": copy.video.values(),
+        "start": output.seconds(copy.start_ms),
+        "end": output.seconds(copy.end_ms),
+        "url": copy.url,
+        "jump": jump,
+    }
 
 
 def scene_lines(scene: "search.scenes.Scene", *, is_new: bool = False) -> Iterator[str]:

@@ -303,7 +303,7 @@ def _report_outcome(total: IndexReport, runtime: "Runtime") -> output.Outcome:
         errors.append(output.failure_entry(total.blocked))
         code = output.ExitCode.TRY_LATER
     size = runtime.library.counts()
-    result = {**output.report_values(total), "library": output.fields(size, "videos windows")}
+    result = {**output.report_values(total), "library": {"videos": size.videos, "windows": size.windows}}
     return output.Outcome(result, errors=errors, exit_code=code, errors_shown=True)
 
 

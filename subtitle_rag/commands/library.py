@@ -72,14 +72,22 @@ def _channel_lines(name: str, states: "Sequence[VideoState]") -> Iterator[str]:
 def _video_values(state: "VideoState") -> dict[str, Any]:
     video = state.video
     return {
-        **output.fields(video, "id title kind? url published duration_ms source"),
-        **output.fields(state, "windows searchable due"),
+        "id": video.id,
+        "title": video.title,
+        "kind": video.kind or None,
+        "url": video.url,
+        "published": output.iso_day(video.published),
+        "duration": output.seconds(video.duration_ms),
+        "source": video.source,
+        "windows": state.windows,
+        "searchable": state.searchable,
+        "due": state.due,
         "selection": state.selection.values() if state.selection else None,
-        **output.fields(state, "heard_by?"),
+        "heard_by": state.heard_by or None,
         "other_captions": state.is_offered,
         "listening": _listening_values(state),
         "failure": _failure_values(state),
-        **output.fields(state, "retry_at"),
+        "retry_at": output.moment(state.retry_at),
     }
 
 
@@ -89,7 +97,9 @@ def _listening_values(state: "VideoState") -> dict[str, Any] | None:
         return None
     error = AppError(listening.failure, **listening.details) if listening.failure else None
     return {
-        **output.fields(listening, "state heard_ms length_ms"),
+        "state": listening.state,
+        "heard": output.seconds(listening.heard_ms),
+        "length": output.seconds(listening.length_ms),
         "failure": output.error_entry(error, state.video.id) if error else None,
     }
 
@@ -125,26 +135,36 @@ def status_(runtime: "Runtime") -> output.Outcome:
     schedule, last = current_schedule(), last_sync(runtime.library)
     rest, rest_code = runtime.library.sources.current_rest(runtime.settings.youtube.rest)
     result = {
-        **output.fields(counts, "channels videos windows"),
+        "channels": counts.channels,
+        "videos": counts.videos,
+        "windows": counts.windows,
         "stages": {
             "captions": {
                 "done": counts.videos - counts.failed - counts.due,
-                **output.fields(counts, "due failed"),
+                "due": counts.due,
+                "failed": counts.failed,
             },
             "bm25": {"done": counts.searchable, "due": counts.windows - counts.searchable},
-            "contexts": output.fields(contexts, "done=written due empty left_out"),
-            "vectors": {**output.fields(vectors, "done=made due"), "encoder": encoder, "token_vectors": tokens},
+            "contexts": {
+                "done": contexts.written,
+                "due": contexts.due,
+                "empty": contexts.empty,
+                "left_out": contexts.left_out,
+            },
+            "vectors": {"done": vectors.made, "due": vectors.due, "encoder": encoder, "token_vectors": tokens},
             "listening": listening,
         },
         "sources": [_source_values(source) for source in followed],
         "rest": {"until": output.moment(rest), "code": rest_code} if rest > time.time() else None,
         "selections": [{"video": video.id, **selection.values()} for video, selection in selected],
-        "gone": [output.fields(video, "id title source") for video in lost_files],
-        "failures": [{**(_failure_values(state) or {}), **output.fields(state, "retry_at")} for state in failed],
+        "gone": [{"id": video.id, "title": video.title, "source": video.source} for video in lost_files],
+        "failures": [{**(_failure_values(state) or {}), "retry_at": output.moment(state.retry_at)} for state in failed],
         "schedule": {
             "interval": schedule.interval if schedule else None,
             "scheduler": schedule.scheduler if schedule else None,
-            "last": {**output.fields(last, "new failed code?"), "at": output.moment(last.at)} if last else None,
+            "last": {"new": last.new, "failed": last.failed, "code": last.code or None, "at": output.moment(last.at)}
+            if last
+            else None,
         },
         "saved": [saved_outcome.values(each) for each in saved],
     }
@@ -173,8 +193,18 @@ def _index_errors(runtime: "Runtime") -> list[AppError]:
 
 def _source_values(source: "FollowedSource") -> dict[str, Any]:
     return {
-        **output.fields(source, "url name videos unlisted listed_at complete"),
-        **output.fields(source.options, "tabs? languages translated limit since match"),
+        "url": source.url,
+        "name": source.name,
+        "videos": source.videos,
+        "unlisted": source.unlisted,
+        "listed_at": output.moment(source.listed_at),
+        "complete": source.complete,
+        "tabs": source.options.tabs or None,
+        "languages": source.options.languages,
+        "translated": source.options.translated,
+        "limit": source.options.limit,
+        "since": output.iso_day(source.options.since),
+        "match": source.options.match,
     }
 
 

@@ -98,11 +98,15 @@ def _mark_outcome(runtime: "Runtime", number: int) -> output.Outcome:
 def _values(mark: "Mark", *, is_stored: bool) -> dict[str, Any]:
     return {
         "number": mark.id,
-        "video": output.fields(mark, "id=video_id title channel url"),
+        "video": {"id": mark.video_id, "title": mark.title, "channel": mark.channel, "url": mark.url},
         "in_library": is_stored,
-        **output.fields(mark, "start_ms end_ms"),
+        "start": output.seconds(mark.start_ms),
+        "end": output.seconds(mark.end_ms),
         "jump": {"at": mark.at_ms / 1000, "url": watch_url(mark.video_id, mark.at_ms) if mark.url else None},
-        **output.fields(mark, "line note? tag? marked_at"),
+        "line": mark.line,
+        "note": mark.note or None,
+        "tag": mark.tag or None,
+        "marked_at": output.moment(mark.marked_at),
     }
 
 

@@ -28,7 +28,6 @@ UNLISTED = N_(
     "Not in the list of this program: nothing is known of its memory, its licence, and what precedes its texts "
     "(query_prompt and document_prompt under [models] set that)."
 )
-OFFER_FIELDS = "disk_gb memory_gb licence"
 
 models_ = click.Group("models")
 
@@ -41,12 +40,20 @@ def models_list(runtime: "Runtime") -> output.Outcome:
     neural = _neural_entries(runtime, pulled, ollama_first=ollama_first)
     entries = [*_context_entries(runtime, pulled), *neural]
     verdicts = [
-        {**output.fields(each, "name family licence context offered"), "reason": in_language(each.reason)}
+        {
+            "name": each.name,
+            "family": each.family,
+            "licence": each.licence,
+            "context": each.context,
+            "offered": each.offered,
+            "reason": in_language(each.reason),
+        }
         for each in models.context_verdicts()
     ]
     steps = [_step_entry(runtime, step) for step in models.search_steps()]
     about_speech = [
-        {**output.fields(each, "name licence"), "reason": in_language(each.reason)} for each in models.speech_verdicts()
+        {"name": each.name, "licence": each.licence, "reason": in_language(each.reason)}
+        for each in models.speech_verdicts()
     ]
     left_out = [each for each in verdicts if not each["offered"]]  # the others have a note of their own
     lines = [
@@ -64,7 +71,9 @@ def _step_entry(runtime: "Runtime", step: "SearchStep") -> dict[str, Any]:
     extra = step.extra
     sizes = [runtime.models.state(model.name).all_bytes or model.disk_gb * 1e9 for model in step.models]
     return {
-        **output.fields(step, "name encoder? reranker?"),
+        "name": step.name,
+        "encoder": step.encoder or None,
+        "reranker": step.reranker or None,
         "extra": extra.name if extra else None,
         "packages_mb": extra.megabytes if extra else 0,
         "models_mb": round(sum(sizes) / 1e6),
@@ -143,12 +152,20 @@ def _entry(
     revision: str | None = None,
 ) -> dict[str, Any]:
     """Return a model as `--json` has it; the size on the disk counts before the manifest's."""
-    sizes = output.fields(offer, OFFER_FIELDS) if offer else dict.fromkeys(OFFER_FIELDS.split())
-    if local_bytes is not None:
-        sizes["disk_gb"] = local_bytes / 1e9
-    note = in_language(offer.note) if offer else None
-    entry = {"kind": kind, "name": name, "here": state == "here", "state": state, "chosen": is_chosen, **sizes}
-    return {**entry, "suits": suits, "revision": revision, "note": note}
+    offered_gb = offer.disk_gb if offer else None
+    return {
+        "kind": kind,
+        "name": name,
+        "here": state == "here",
+        "state": state,
+        "chosen": is_chosen,
+        "disk_gb": offered_gb if local_bytes is None else local_bytes / 1e9,
+        "memory_gb": offer.memory_gb if offer else None,
+        "licence": offer.licence if offer else None,
+        "suits": suits,
+        "revision": revision,
+        "note": in_language(offer.note) if offer else None,
+    }
 
 
 def _pulled_models(runtime: "Runtime") -> "llm.LocalModels":
@@ -313,7 +330,13 @@ def _fetch(runtime: "Runtime", name: str) -> dict[str, Any]:
     with closing(pipeline.fetch_model(runtime, name)) as events:
         fetched = output.track_to_report(ModelFetched, events, name[:40], update, of_bytes=True)
     fetched_bytes = fetched.fetched_bytes if model else None
-    return {"kind": kind, **output.fields(fetched, "name revision? bytes?"), "fetched_bytes": fetched_bytes}
+    return {
+        "kind": kind,
+        "name": fetched.name,
+        "revision": fetched.revision or None,
+        "bytes": fetched.bytes or None,
+        "fetched_bytes": fetched_bytes,
+    }
 
 
 @models_.command(
@@ -363,7 +386,7 @@ def _check(runtime: "Runtime", name: str) -> dict[str, Any]:
         "name": name,
         "revision": runtime.models.state(name).revision or None,
         "dimensions": None,
-        "files": [output.fields(file, "path bytes problem?") for file in files],
+        "files": [{"path": file.path, "bytes": file.bytes, "problem": file.problem or None} for file in files],
     }
 
 
@@ -408,7 +431,13 @@ def _agreement(runtime: "Runtime", name: str, errors: list[AppError]) -> dict[st
     if not agreement.is_same:
         least = f"{agreement.least:.4f}"
         errors.append(AppError("encoders_differ", name=model.name, other=other_form, least=least))
-    return {"with": other_form, **output.fields(agreement, "texts mean least same=is_same")}
+    return {
+        "with": other_form,
+        "texts": agreement.texts,
+        "mean": agreement.mean,
+        "least": agreement.least,
+        "same": agreement.is_same,
+    }
 
 
 def _local_models(runtime: "Runtime") -> list[str]:

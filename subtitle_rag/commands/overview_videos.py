@@ -35,17 +35,33 @@ def overview_(runtime: "Runtime", target: str) -> output.Outcome:
 def _video_values(overview: "VideoOverview") -> dict[str, Any]:
     return {
         "video": overview.video.values(),
-        **output.fields(overview, "summary?"),
-        "sections": [output.fields(each, "start_ms end_ms title? words") for each in overview.sections],
+        "summary": overview.summary or None,
+        "sections": [
+            {
+                "start": output.seconds(each.start_ms),
+                "end": output.seconds(each.end_ms),
+                "title": each.title or None,
+                "words": each.words,
+            }
+            for each in overview.sections
+        ],
         "words": [_mention_values(word) for word in overview.words],
         "names": [_mention_values(name) for name in overview.names],
-        "peaks": [output.fields(part, "start_ms end_ms value line") for part in overview.peaks],
+        "peaks": [
+            {
+                "start": output.seconds(part.start_ms),
+                "end": output.seconds(part.end_ms),
+                "value": part.value,
+                "line": part.line,
+            }
+            for part in overview.peaks
+        ],
     }
 
 
 def _channel_values(overview: "ChannelOverview") -> dict[str, Any]:
     return {
-        "channel": output.fields(overview, "id=channel_id name"),
+        "channel": {"id": overview.channel_id, "name": overview.name},
         "videos": [{**video.values(), "summary": sentence or None} for video, sentence in overview.videos],
         "words": [_mention_values(word) for word in overview.words],
         "names": [_mention_values(name) for name in overview.names],
@@ -53,7 +69,12 @@ def _channel_values(overview: "ChannelOverview") -> dict[str, Any]:
 
 
 def _mention_values(mention: "OverviewTerm") -> dict[str, Any]:
-    return {"text": mention.text, "video": mention.video.id, **output.fields(mention, "at_ms windows")}
+    return {
+        "text": mention.text,
+        "video": mention.video.id,
+        "at": output.seconds(mention.at_ms),
+        "windows": mention.windows,
+    }
 
 
 def _video_lines(overview: "VideoOverview") -> Iterator[str]:

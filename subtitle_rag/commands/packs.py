@@ -112,7 +112,7 @@ def unpack_(settings: "Settings", file: str, follow: bool) -> output.Outcome:
         output.say_error(error)
     failed = last.failures and not (last.new or last.known)
     return output.Outcome(
-        {**_report_values(last), "library": output.fields(size, "videos windows")},
+        {**_report_values(last), "library": {"videos": size.videos, "windows": size.windows}},
         _report_lines(last),
         _report_notes(last),
         errors,
@@ -140,12 +140,12 @@ def _vectors_to_take(runtime: Runtime, manifest: "packing.Manifest") -> Callable
 
 def _report_values(report: "packing.UnpackReport") -> dict[str, Any]:
     return {
-        "videos": {**output.fields(report, "new known"), "failed": len(report.failures)},
+        "videos": {"new": report.new, "known": report.known, "failed": len(report.failures)},
         "windows_indexed": report.windows,
-        "contexts": output.fields(report, "taken=contexts own_kept=contexts_kept left_out=contexts_left_out"),
-        "vectors": output.fields(report, "taken=vectors left_out=vectors_left_out"),
+        "contexts": {"taken": report.contexts, "own_kept": report.contexts_kept, "left_out": report.contexts_left_out},
+        "vectors": {"taken": report.vectors, "left_out": report.vectors_left_out},
         "marks": report.marks,
-        "sources": output.fields(report, "followed not_followed"),
+        "sources": {"followed": report.followed, "not_followed": report.not_followed},
         "conflicts": [asdict(conflict) for conflict in report.conflicts],
     }
 

@@ -38,7 +38,7 @@ def count_and_announce(runtime: "Runtime") -> "list[SavedSearchCounted]":
 
 
 def values(search: "SavedSearch | SavedSearchCounted") -> dict[str, Any]:
-    return output.fields(search, "name query new")
+    return {"name": search.name, "query": search.query, "new": search.new}
 
 
 def result_values(search: "SavedSearch", result: "SearchResult") -> dict[str, Any]:

@@ -70,7 +70,7 @@ def self_check() -> output.Outcome:
     report = installation.version_report()
     result = {
         "version": report.version,
-        "python": output.fields(report.python, "wanted installed state"),
+        "python": {"wanted": report.python.wanted, "installed": report.python.installed, "state": report.python.state},
         "packages": [asdict(package) for package in report.packages],
         "extras": [{"name": name, "whole": not lacking, "lacking": lacking} for name, lacking in report.extras.items()],
     }

@@ -44,7 +44,10 @@ def show_(runtime: "Runtime", video: str, at: str | None) -> output.Outcome:
             {"start": line.start_ms / 1000, "speaker": line.speaker or None, "text": text}
             for line, text in spoken_lines
         ],
-        "gaps": [output.fields(gap, "start_ms end_ms reason") for gap in gaps],
+        "gaps": [
+            {"start": output.seconds(gap.start_ms), "end": output.seconds(gap.end_ms), "reason": gap.reason}
+            for gap in gaps
+        ],
     }
     lines = [(line.start_ms, named_text(line.speaker, text)) for line, text in spoken_lines]
     if gaps:
@@ -91,15 +94,27 @@ def _video_values(video: Video, track: Track | None, details: Details) -> dict[s
     board = details.storyboard
     return {
         **video.values(),
-        **output.fields(video, "duration_ms kind?"),
+        "duration": output.seconds(video.duration_ms),
+        "kind": video.kind or None,
         "track": _track_values(track) if track else None,
-        "chapters": [output.fields(chapter, "start_ms title") for chapter in video.chapters],
-        **output.fields(details, "description? thumbnail"),
+        "chapters": [{"start": output.seconds(chapter.start_ms), "title": chapter.title} for chapter in video.chapters],
+        "description": details.description or None,
+        "thumbnail": details.thumbnail,
         "storyboard": asdict(board) if board else None,
-        "heatmap": [output.fields(part, "start_ms end_ms value") for part in details.heatmap],
+        "heatmap": [
+            {"start": output.seconds(part.start_ms), "end": output.seconds(part.end_ms), "value": part.value}
+            for part in details.heatmap
+        ],
     }
 
 
 def _track_values(track: Track) -> dict[str, Any]:
     selection = track.selection.values() if track.selection else None
-    return {**output.fields(track, "language kind flag? model? settings?"), "selection": selection}
+    return {
+        "language": track.language,
+        "kind": track.kind,
+        "flag": track.flag or None,
+        "model": track.model or None,
+        "settings": track.settings or None,
+        "selection": selection,
+    }

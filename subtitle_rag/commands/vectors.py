@@ -17,11 +17,8 @@ from subtitle_rag.retrieval.named_vectors import piece_id
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
+    from subtitle_rag.library import VectorCounts
     from subtitle_rag.retrieval.neural import Encoder
-
-COUNTS = "windows made due"
-"""Fields of `VectorCounts` in JSON."""
-
 
 vectors_ = click.Group("vectors")
 
@@ -45,7 +42,7 @@ def _write(runtime: Runtime, options: StageOptions, *, redo: bool = False) -> ou
     for line in token_cost(runtime)[1]:
         output.say(line)
     report = stage_runs.write_vectors(runtime, selection, jsonl=options.jsonl)
-    counts = output.fields(runtime.library.vectors.counts(report.encoder), COUNTS)
+    counts = _count_values(runtime.library.vectors.counts(report.encoder))
     return stage_runs.report_outcome(report, counts, options)
 
 
@@ -109,7 +106,8 @@ def _pieces(runtime: Runtime, encoder: "Encoder | None") -> tuple[dict[str, Any]
         times=f"{cost.letters:.1f}",
     )
     values = {
-        **output.fields(counts, "made due"),
+        "made": counts.made,
+        "due": counts.due,
         "per_window": round(cost.pieces, 2),
         "bytes_per_1000": cost.bytes,
         "encoding_ratio": round(cost.letters, 2),
@@ -126,6 +124,10 @@ def _find_encoder(runtime: Runtime) -> "Encoder | None":
         return None
 
 
+def _count_values(counts: "VectorCounts") -> dict[str, int]:
+    return {"windows": counts.windows, "made": counts.made, "due": counts.due}
+
+
 def _status_values(runtime: Runtime, encoder_id: str | None) -> dict[str, Any]:
     """Count the vectors in use, and those of `encoder_id` (None: not here) if they are to replace them."""
     from subtitle_rag.encoding import waiting
@@ -135,11 +137,11 @@ def _status_values(runtime: Runtime, encoder_id: str | None) -> dict[str, Any]:
     successor = encoder_id if encoder_id and encoder_id != active else None
     current = successor or active
     return {
-        **output.fields(vectors.counts(active), COUNTS),
+        **_count_values(vectors.counts(active)),
         "waiting": len(waiting(runtime.library, current)) if current else 0,
         "encoder": active,
         "here": encoder_id is not None,
-        "coming": {"encoder": successor, **output.fields(vectors.counts(successor), COUNTS)} if successor else None,
+        "coming": {"encoder": successor, **_count_values(vectors.counts(successor))} if successor else None,
     }
 
 
