@@ -66,9 +66,16 @@ def clean_context(raw: str, *, window: str = "", limit: int = MAX_CONTEXT, is_cu
     return ""
 
 
+_BARE = re.compile("[가-힣][가-힣A-Za-z0-9 ,.!?%]*")
+"""A line without any sign that something may wrap it: most answers under a schema, of which sentences alone are looked
+at."""
+
+
 def _strip_layer(text: str, speech: str) -> str:
     """Strip the outermost layers of wrapping off."""
     text = "\n".join(plain_text(line) for line in text.splitlines()).strip()
+    if _BARE.fullmatch(text) and not is_echo(text, speech):
+        return _filter_sentences(text, speech)
     text = _without_announcement(_last_draft(_first_turn(_strip_thoughts(_last_channel(_BREAK.sub(" ", text))))))
     for source in _readings(text):
         lines = list(split_lines(source.strip(), speech))

@@ -6,7 +6,6 @@ sentences are compared without punctuation, and digits keep them apart.
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 from subtitle_rag.contexts.sentence_filters import ends_in_verb, letters, stems_in_order
 
@@ -17,10 +16,9 @@ MIN_ECHO = 6
 REPEATED_WORDS = 0.6
 """Share of a sentence's words that stood before, from which on it says nothing new; .19 is the most in 275 sentences
 that a person wrote."""
-REPEATED_PAIRS = 0.25
-"""Share of a sentence's pairs of words that are in it before, from which on it goes round; there .04 is the most."""
 REPEATED_STEMS = 0.3
-"""The same of its words without particles; .25 is the most in 350 sentences that a person wrote."""
+"""Share of a sentence's words without particles that are in it before, from which on it goes round; .25 is the most in
+350 sentences that a person wrote."""
 
 
 def drop_repeats(sentences: list[str]) -> list[str]:
@@ -29,7 +27,7 @@ def drop_repeats(sentences: list[str]) -> list[str]:
     words_before: set[str] = set()
     for sentence in sentences:
         words = re.findall(r"\w+", sentence.casefold())
-        if not (_says_again(words, words_before) or _goes_round(words) or _has_few_words(sentence)):
+        if not (_says_again(words, words_before) or _has_few_words(sentence)):
             unique.setdefault(letters(sentence), sentence)
             words_before.update(words)
     return list(unique.values())
@@ -40,11 +38,6 @@ def _says_again(words: list[str], words_before: set[str]) -> bool:
     new = {word for word in words if word not in words_before}
     has_new_number = any(letter.isdigit() for word in new for letter in word)
     return len(words) > 4 and not has_new_number and len(new) <= (1 - REPEATED_WORDS) * len(set(words))
-
-
-def _goes_round(words: list[str]) -> bool:
-    pairs = list(pairwise(words))
-    return len(words) > 8 and len(pairs) - len(set(pairs)) >= REPEATED_PAIRS * len(pairs)
 
 
 def _has_few_words(sentence: str) -> bool:

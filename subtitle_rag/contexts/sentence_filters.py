@@ -166,7 +166,6 @@ _YES = re.compile(
     r"[\s,.!~:]*)+",
     re.IGNORECASE,
 )
-_YES_BEFORE = re.compile(r"^(?:네|예|넵|물론(?:이죠|입니다)?|알겠습니다|좋습니다|죄송합니다)[,.!]?\s+")
 
 
 def is_preamble(sentence: str) -> bool:
@@ -175,12 +174,12 @@ def is_preamble(sentence: str) -> bool:
     if _YES.fullmatch(text):
         return True
     titled = text.endswith((":", "："))
-    bare = _YES_BEFORE.sub("", text.rstrip(" .!:：~"))
+    bare = text.rstrip(" .!:：~")
     if not _has_own_subject(bare) and (_PROMISE.search(bare) or (titled and _TITLE.search(bare))):
         return True
     *words, last = bare.split() or [""]
-    presents = (_PRESENTS.search(last) and _MARKED.search(bare)) or (titled and _TASK_WORD.fullmatch(last))
-    return bool(presents) and all(_TASK_WORD.fullmatch(word.strip("'\"()[]*")) for word in words)
+    presents = bool(_PRESENTS.search(last) and _MARKED.search(bare))
+    return presents and all(_TASK_WORD.fullmatch(word.strip("'\"()[]*")) for word in words)
 
 
 _ANNOUNCED = re.compile(
@@ -303,11 +302,6 @@ def _has_own_subject(text: str) -> bool:
     """Tell whether one of the first two words is a subject of its own; 은 and 는 mark only the first."""
     for at, word in enumerate(text.split(maxsplit=2)[:2]):
         subject = _SUBJECT.fullmatch(word)
-        if (
-            subject
-            and not (at and word[-1] in "은는")
-            and not _TASK_WORD.fullmatch(word)
-            and not _TASK_WORD.fullmatch(subject[1])
-        ):
+        if subject and not (at and word[-1] in "은는") and not _TASK_WORD.fullmatch(word):
             return not _NO_SUBJECT.fullmatch(subject[1])
     return False
