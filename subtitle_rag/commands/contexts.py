@@ -15,6 +15,7 @@ from subtitle_rag.commands.options import (
     complete_channels,
     complete_context_models,
     file_to_write,
+    force_option,
     model_option,
     runtime_outcome,
     video_option,
@@ -193,7 +194,7 @@ def contexts_model(runtime: Runtime, channel: str, name: str | None, usual: bool
 @click.argument("file", metavar="FILE|-")
 @channel_option
 @video_option
-@click.option("--force", is_flag=True, help=N_("Replace a file that exists."))
+@force_option
 @runtime_outcome
 def contexts_export(
     runtime: Runtime, file: str, channel: Sequence[str], video: Sequence[str], force: bool

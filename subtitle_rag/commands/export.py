@@ -8,7 +8,7 @@ import click
 
 from subtitle_rag import exporting, output
 from subtitle_rag.commands.open import say_if_loading
-from subtitle_rag.commands.options import file_to_write, runtime_outcome
+from subtitle_rag.commands.options import file_to_write, force_option, runtime_outcome
 from subtitle_rag.commands.scene_arguments import SceneChoice, choose_scenes, chosen_spans, scene_span
 from subtitle_rag.domain import AppError, UsageError, clock
 from subtitle_rag.i18n import N_, _, n_
@@ -36,7 +36,7 @@ class FormatChoice(click.Choice[str]):
 @choose_scenes
 @click.option("-o", "--output", "file", metavar="FILE", help=N_("Write this file instead of standard output."))
 @click.option("--clips", metavar="DIR", help=N_("Where the clips of the scenes are, for Anki's cards."))
-@click.option("--force", is_flag=True, help=N_("Replace a file that exists."))
+@force_option
 @runtime_outcome
 def export_(
     runtime: "Runtime", name: str | None, choice: SceneChoice, file: str | None, clips: str | None, force: bool

@@ -14,9 +14,11 @@ from subtitle_rag.commands.options import (
     complete_channels,
     complete_files,
     jsonl_option,
+    newest_option,
     pack_options,
     runtime_outcome,
     wants_json,
+    yes_option,
 )
 from subtitle_rag.domain import (
     EXPECTED,
@@ -75,7 +77,7 @@ index_options = pack_options(
     "--lang",
     help=N_("Preferred languages, best first, separated by commas: ko,en; without it, those of the config."),
 )
-@click.option("--limit", type=click.IntRange(min=1), help=N_("At most this many videos, the newest first."))
+@newest_option
 @click.option("--since", metavar="DATE", help=N_("Only videos published on this day or later."))
 @click.option("--match", metavar="REGEX", help=N_("From YouTube, only videos whose title contains this."))
 @click.option(
@@ -212,7 +214,7 @@ def _split(text: str) -> tuple[str, ...]:
     type=click.Choice(["daily", "weekly", "off"]),
     help=N_("Have the system run sync daily or weekly, or no longer; what is written is shown first."),
 )
-@click.option("--yes", is_flag=True, help=N_("Do not ask."))
+@yes_option
 @index_options
 @runtime_outcome
 def sync_(

@@ -16,6 +16,7 @@ from subtitle_rag.commands.options import (
     confirmed,
     runtime_outcome,
     wants_json,
+    yes_option,
 )
 from subtitle_rag.commands.vectors import token_cost
 from subtitle_rag.domain import EXPECTED, AppError, ListCutShort
@@ -290,7 +291,7 @@ def _more_videos(n: int) -> str:
 @click.argument(
     "targets", nargs=-1, required=True, metavar="VIDEO|CHANNEL|URL...", shell_complete=complete_channels_and_videos
 )
-@click.option("--yes", is_flag=True, help=N_("Do not ask."))
+@yes_option
 @runtime_outcome
 def remove_(runtime: "Runtime", targets: Sequence[str], yes: bool) -> output.Outcome:
     from subtitle_rag import removing

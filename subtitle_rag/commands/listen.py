@@ -12,8 +12,10 @@ from subtitle_rag.commands.options import (
     complete_channels_and_videos,
     confirmed,
     jsonl_option,
+    newest_option,
     runtime_outcome,
     wants_json,
+    yes_option,
 )
 from subtitle_rag.domain import (
     AppError,
@@ -45,7 +47,7 @@ DIFFERENCES = 30
 @click.command("listen")
 @click.argument("targets", nargs=-1, metavar="[SOURCE|VIDEO|CHANNEL...]", shell_complete=complete_channels_and_videos)
 @click.option("--model", help=N_("Listen by this model instead of the one in the config; a name from models list."))
-@click.option("--limit", type=click.IntRange(min=1), help=N_("At most this many videos, the newest first."))
+@newest_option
 @click.option("--again", is_flag=True, help=N_("Listen again to what was heard, for example by another model."))
 @click.option(
     "--compare", is_flag=True, help=N_("Show where a video's captions and what is heard differ, names first.")
@@ -57,7 +59,7 @@ DIFFERENCES = 30
     "--take", is_flag=True, help=N_("Use a video's other captions: YouTube's in place of the heard ones, or back.")
 )
 @click.option("--cancel", is_flag=True, help=N_("Listen no longer to what was asked for."))
-@click.option("--yes", is_flag=True, help=N_("Do not ask."))
+@yes_option
 @jsonl_option
 @runtime_outcome
 def listen_(

@@ -188,6 +188,11 @@ def completions(names: "Iterable[tuple[str, str]]", prefix: str) -> "Completions
 
 # --- options that several verbs have ---
 
+yes_option = click.option("--yes", is_flag=True, help=N_("Do not ask."))
+force_option = click.option("--force", is_flag=True, help=N_("Replace a file that exists."))
+newest_option = click.option(
+    "--limit", type=click.IntRange(min=1), help=N_("At most this many videos, the newest first.")
+)
 jsonl_option = click.option("--jsonl", is_flag=True, help=N_("Print every event as a line of JSON while it happens."))
 channel_option = click.option(
     "--channel", multiple=True, shell_complete=complete_channels, help=N_("Only channels whose name holds this.")

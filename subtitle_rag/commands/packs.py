@@ -13,6 +13,7 @@ from subtitle_rag.commands.options import (
     complete_channels,
     complete_files,
     file_to_write,
+    force_option,
     print_outcome,
     runtime_outcome,
     video_option,
@@ -38,7 +39,7 @@ SHOWN = 10
 @click.option("--vectors/--no-vectors", default=False, help=N_("With the vectors of search by meaning, or without."))
 @click.option("--marks/--no-marks", default=True, help=N_("With your marks and their notes (default), or without."))
 @click.option("-o", "--output", "file", metavar="FILE", required=True, help=N_("The file to write."))
-@click.option("--force", is_flag=True, help=N_("Replace a file that exists."))
+@force_option
 @runtime_outcome
 def pack_(
     runtime: Runtime,

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -101,6 +101,8 @@ def write_contexts(
             case ContextsDue(windows=windows, sections=sections):
                 if event.by_other_prompts:
                     output.say(_prompt_change(event))
+                if prelude:
+                    output.say(prelude)
                 return {"total": windows + sections + event.summaries, "parts": parts}
             case OverviewWritten():
                 tokens += event.prompt_tokens + event.tokens
@@ -117,8 +119,8 @@ def write_contexts(
                 output.say_error(weakness_error(event))
         return {}
 
-    events = output.track(pipeline.write_contexts(runtime, selection, model), _("Contexts"), update)
-    return _run_to_report(ContextReport, events, jsonl=jsonl, prelude=prelude)
+    events = pipeline.write_contexts(runtime, selection, model)
+    return _with_failure(output.track_to_report(ContextReport, events, _("Contexts"), update, jsonl=jsonl))
 
 
 def write_vectors(
@@ -131,12 +133,15 @@ def write_vectors(
     """
     from subtitle_rag import pipeline
 
+    preludes = [prelude] if prelude else []
     windows_made = {False: 0, True: 0}
     labels = {False: _("Vectors"), True: _("Vectors of pieces")}
 
     def update(event: VectorEvent) -> Mapping[str, Any]:
         match event:
             case VectorsDue(windows=windows, pieces=pieces):
+                while preludes:
+                    output.say(preludes.pop())
                 return {"total": windows, "completed": windows_made[pieces], "description": labels[pieces]}
             case VectorsMade(count=count, pieces=pieces):
                 windows_made[pieces] += count
@@ -145,8 +150,8 @@ def write_vectors(
                 return {"description": _("Waiting for contexts")}
         return {}
 
-    events = output.track(pipeline.write_vectors(runtime, selection, patient=patient), _("Vectors"), update)
-    return _run_to_report(VectorsReport, events, jsonl=jsonl, prelude=prelude)
+    events = pipeline.write_vectors(runtime, selection, patient=patient)
+    return _with_failure(output.track_to_report(VectorsReport, events, _("Vectors"), update, jsonl=jsonl))
 
 
 def contexts_after_index(runtime: "Runtime", selection: "WindowSelection", *, jsonl: bool) -> ContextReport | None:
@@ -186,20 +191,11 @@ def _prompt_change(event: ContextsDue) -> str:
     return f"{sentence} {time}" if event.seconds else sentence
 
 
-def _run_to_report(
-    kind: type[Report], events: Iterable[ContextEvent] | Iterable[VectorEvent], *, jsonl: bool, prelude: str
-) -> Report:
-    """Run to the end; return the report, a `kind`, and say what has ended the run early."""
-    for event in events:
-        if prelude and isinstance(event, ContextsDue | VectorsDue):
-            output.say(prelude)
-            prelude = ""
-        if jsonl:
-            output.event_line(event)
-    assert isinstance(event, kind)
-    if event.blocked:
-        output.say_error(event.blocked)
-    return event
+def _with_failure(report: Report) -> Report:
+    """Return the report, and say what has ended its run early."""
+    if report.blocked:
+        output.say_error(report.blocked)
+    return report
 
 
 def report_outcome(
