@@ -19,7 +19,7 @@ from typing import Literal
 from subtitle_rag import exporting, player
 from subtitle_rag.captions import files
 from subtitle_rag.config import hosts_of_environment
-from subtitle_rag.contexts import lacks_shared_memory, loaded_model, shared_num_ctx
+from subtitle_rag.contexts import lacks_shared_memory, prompt_sizes
 from subtitle_rag.domain import EXPECTED, AppError, FetchError, LlmError, byte_size
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.installation import (
@@ -366,10 +366,7 @@ def _ollama(runtime: Runtime) -> Finding:
     try:
         with runtime.llms() as hosts:
             infos = [host.check(model) for host in hosts]
-            sizes = [
-                shared_num_ctx(info, loaded_model(host, model), is_local=host.is_local)
-                for host, info in zip(hosts, infos, strict=True)
-            ]
+            sizes = [prompt_sizes(host, info).least for host, info in zip(hosts, infos, strict=True)]
     except LlmError as error:
         logger.info("Ollama cannot be used", exc_info=True)
         gain = _("Optional: with contexts, scenes are found that name nothing. {remedy}")

@@ -11,9 +11,7 @@ from subtitle_rag.contexts import (
     WHOLE_SHARE,
     LearnedRates,
     estimate,
-    large_windows,
-    loaded_model,
-    shared_num_ctx,
+    prompt_sizes,
 )
 from subtitle_rag.domain import EvidenceKind
 from subtitle_rag.library import Contexts
@@ -93,15 +91,14 @@ class ReadyHost:
 
     def budget(self, prompt: AnswerPrompt) -> TokenBudget:
         """Return the model's token budget, by its own counts if known."""
-        loaded = loaded_model(self.host, self.info.name)
-        least = shared_num_ctx(self.info, loaded, is_local=self.host.is_local)
-        windows = {*answer_prompt.windows(self.info.context_length), least}
+        sizes = prompt_sizes(self.host, self.info)
+        windows = {*answer_prompt.windows(self.info.context_length), sizes.least}
         automatic = max(BUCKETS[-1], round(AUTOMATIC_S * (self.rates.tokens_per_second or 0)))
         return TokenBudget(
             tuple(sorted(windows)),
             self.rates.tokens_per_char,
-            least,
-            large_windows(self.info, loaded, is_local=self.host.is_local),
+            sizes.least,
+            sizes.large,
             self.info.context_length,
             automatic,
             self.info.cache_bytes,

@@ -32,13 +32,10 @@ from .grounding import UNGROUNDED as UNGROUNDED, all_values as all_values, doubt
 from .learned_rates import LearnedRates as LearnedRates
 from .planning import (
     WHOLE_SHARE as WHOLE_SHARE,
-    LargePrompts as LargePrompts,
     Planner as Planner,
     context_key as context_key,
     lacks_shared_memory as lacks_shared_memory,
-    large_windows as large_windows,
-    loaded_model as loaded_model,
-    shared_num_ctx as shared_num_ctx,
+    prompt_sizes as prompt_sizes,
 )
 from .prompt_layout import (
     BUILT_IN as BUILT_IN,

@@ -13,12 +13,10 @@ from subtitle_rag.contexts.answer_check import AnswerCheck, ContextWords, Doubts
 from subtitle_rag.contexts.answer_tally import AnswerTally
 from subtitle_rag.contexts.learned_rates import LearnedRates
 from subtitle_rag.contexts.planning import (
-    LargePrompts,
     Planner,
     context_key,
-    loaded_model,
     overview_key,
-    shared_num_ctx,
+    prompt_sizes,
 )
 from subtitle_rag.contexts.prompt_layout import ContextPrompt, estimate
 from subtitle_rag.domain import (
@@ -128,9 +126,10 @@ class ContextHostRun:
     def work(self, host: Llm, info: ModelInfo) -> None:
         """Write contexts until the queue is empty; each host runs this in a thread of its own."""
         try:
-            least = shared_num_ctx(info, loaded_model(host, info.name), is_local=host.is_local)
             rates = LearnedRates(self.library.contexts, self.share.recipe.digest)
-            requests = _HostRequests(host, info, rates, self.stop, self.pause, self.events, least)
+            requests = _HostRequests(
+                host, info, rates, self.stop, self.pause, self.events, prompt_sizes(host, info).least
+            )
             while True:
                 try:
                     video_id = self.videos.popleft()
@@ -350,8 +349,8 @@ class _VideoRun:
         planner = Planner(run.library, run.share.recipe, run.share.prompt, requests.info)
         plan = planner.plan(self.video, self.windows)
         if plan.scope == "block" and run.takes_large:
-            large = LargePrompts.of(requests.host, requests.info)
-            plan = replace(planner, large=large).plan(self.video, self.windows)
+            sizes = prompt_sizes(requests.host, requests.info)
+            plan = replace(planner, sizes=sizes).plan(self.video, self.windows)
         run.num_ctx = max(run.num_ctx, plan.num_ctx)
         plan = replace(plan, num_ctx=max(run.num_ctx, requests.least_num_ctx))
         return plan if plan.scope == "full" else plan.with_overview(self._overview(plan))

@@ -6,7 +6,7 @@ A large prompt is above the usual sizes: what the model's context, its KV cache 
 import hashlib
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from subtitle_rag.contexts.context_prompt import BUCKETS, PromptPlan, plan, transcript_hash
 from subtitle_rag.contexts.learned_rates import LearnedRates
@@ -28,58 +28,51 @@ MEMORY_SHARE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class LargePrompts:
-    """The values of `num_ctx` above the usual ones, ascending, and the tokens that a prompt may have in them."""
+class PromptSizes:
+    """The values of `num_ctx` for requests to a model on one host, by the model's training and the free memory."""
 
-    windows: tuple[int, ...] = ()
-    most_tokens: int = 0
+    least: int
+    """That of all requests at least, for contexts as for answers."""
+    large: tuple[int, ...]
+    """Those above the usual ones, ascending."""
+    most_tokens: int
+    """The tokens that a prompt with its answer may have in a large one."""
 
     @classmethod
-    def of(cls, host: Llm, info: ModelInfo) -> "LargePrompts":
-        """Ask the host what it has loaded, if the model is trained for large prompts."""
-        if not host.is_local or not info.cache_bytes or WHOLE_SHARE * info.context_length <= BUCKETS[-1]:
-            return cls()
-        windows = large_windows(info, loaded_model(host, info.name), is_local=True)
-        return cls(windows, round(WHOLE_SHARE * info.context_length))
+    def of(cls, info: ModelInfo, loaded: Loaded | None, *, is_local: bool) -> "PromptSizes":
+        """Return the sizes for a model of which `loaded` is in the host's memory.
 
-    def num_ctx(self, tokens: int) -> int | None:
-        """Return the smallest value for a prompt with its answer, or None if they are too long."""
+        A server loads a model again for another value, and forgets the prompts that it has read. So what is loaded
+        stays, and what is not has room for an answer from the usual scenes, where training and memory allow that.
+        Nothing is known about another computer's memory, nor about the cache of a model without its dimensions: they
+        get no large prompts.
+        """
+        room = _cache_tokens(info, loaded, is_local=is_local)
+        fits = [size for size in (BUCKETS[0], SHARED_NUM_CTX) if room is None or size <= room]
+        least = min(fits[-1] if fits else BUCKETS[0], info.context_length or SHARED_NUM_CTX)
+        sizes = {info.context_length, *(BUCKETS[-1] << doublings for doublings in range(1, 8))}
+        most = 0 if room is None else min(room, info.context_length)
+        return cls(
+            max(least, loaded.context_length if loaded else 0),
+            tuple(sorted(size for size in sizes if BUCKETS[-1] < size <= most)),
+            round(WHOLE_SHARE * info.context_length),
+        )
+
+    def large_num_ctx(self, tokens: int) -> int | None:
+        """Return the smallest large value for a prompt with its answer, or None if they are too long."""
         if tokens > self.most_tokens:
             return None
-        return next((window for window in self.windows if tokens <= window), None)
+        return next((size for size in self.large if tokens <= size), None)
 
 
-def loaded_model(host: Llm, model: str) -> Loaded | None:
-    """Return the model in the host's memory; None also for an old server, which cannot say."""
+def prompt_sizes(host: Llm, info: ModelInfo) -> PromptSizes:
+    """Ask a host what it has loaded, which an old server cannot say, and return the sizes of prompts for a model."""
     try:
-        return host.loaded_model(model)
+        loaded = host.loaded_model(info.name)
     except AppError:
         logger.info("what is loaded is not known", exc_info=True)
-        return None
-
-
-def large_windows(info: ModelInfo, loaded: Loaded | None, *, is_local: bool) -> tuple[int, ...]:
-    """Return the values of `num_ctx` above the usual ones which the model is trained for and the memory holds.
-
-    Nothing is known about another computer's memory, nor about the cache of a model without its dimensions.
-    """
-    room = _cache_tokens(info, loaded, is_local=is_local)
-    if room is None:
-        return ()
-    sizes = {info.context_length, *(BUCKETS[-1] << doublings for doublings in range(1, 8))}
-    return tuple(sorted(size for size in sizes if BUCKETS[-1] < size <= min(room, info.context_length)))
-
-
-def shared_num_ctx(info: ModelInfo, loaded: Loaded | None, *, is_local: bool) -> int:
-    """Return the least `num_ctx` of all requests to a model, for contexts as for answers.
-
-    A server loads a model again for another value, and forgets the prompts that it has read. So what is loaded stays,
-    and what is not has room for an answer from the usual scenes, where training and memory allow that.
-    """
-    room = _cache_tokens(info, loaded, is_local=is_local)
-    fits = [size for size in (BUCKETS[0], SHARED_NUM_CTX) if room is None or size <= room]
-    least = min(fits[-1] if fits else BUCKETS[0], info.context_length or SHARED_NUM_CTX)
-    return max(least, loaded.context_length if loaded else 0)
+        loaded = None
+    return PromptSizes.of(info, loaded, is_local=host.is_local)
 
 
 def lacks_shared_memory(info: ModelInfo, num_ctx: int) -> bool:
@@ -104,7 +97,8 @@ class Planner:
     recipe: Recipe
     prompt: ContextPrompt
     info: ModelInfo
-    large: LargePrompts = field(default_factory=LargePrompts)
+    sizes: PromptSizes | None = None
+    """With them, prompts may be large."""
 
     def plan(self, video: Video, windows: Sequence[Window]) -> PromptPlan:
         """Plan a video's requests by the model's token ratio and the channel's glossary."""
@@ -115,7 +109,7 @@ class Planner:
             tokens_per_char=LearnedRates(self.library.contexts, self.recipe.digest).tokens_per_char,
             largest=largest_num_ctx(self.info),
             prompt=self.prompt,
-            large=self.large.num_ctx,
+            large=self.sizes.large_num_ctx if self.sizes else None,
         )
 
     def prompt_estimate(self, video_id: str) -> int:

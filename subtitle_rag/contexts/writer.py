@@ -13,7 +13,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Protocol
 
 from subtitle_rag.contexts.hosts import FINAL, ContextHostRun, ModelShare, summary_recipe
-from subtitle_rag.contexts.planning import LargePrompts, Planner, largest_num_ctx
+from subtitle_rag.contexts.planning import Planner, largest_num_ctx, prompt_sizes
 from subtitle_rag.contexts.prompt_layout import ContextPrompt, ContextPrompts
 from subtitle_rag.domain import AppError, ContextEvent, ContextReport, ContextsDue, ContextWritten
 from subtitle_rag.library import Context, Library, Recipe, WindowSelection, hold_lock
@@ -172,8 +172,8 @@ class Writer:
             host, info = share.ready[0]
             # fewer characters fit by any vocabulary's ratio for Korean: these videos need no plan
             long = self.library.contexts.long_videos(largest_num_ctx(info) // 4)
-            large = LargePrompts.of(host, info) if long else LargePrompts()
-            planner = Planner(self.library, share.recipe, share.prompt, info, large)
+            sizes = prompt_sizes(host, info) if long else None
+            planner = Planner(self.library, share.recipe, share.prompt, info, sizes)
             for video_id, missing in share.windows.items():
                 if windows <= 0:
                     return sections

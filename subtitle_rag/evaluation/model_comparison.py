@@ -20,7 +20,6 @@ from subtitle_rag.contexts import (
     VERSION,
     ContextPrompt,
     ContextPrompts,
-    LargePrompts,
     Planner,
     Writer,
     clean_context,
@@ -28,6 +27,7 @@ from subtitle_rag.contexts import (
     context_prompt,
     find_foreign_script,
     known_text,
+    prompt_sizes,
 )
 from subtitle_rag.domain import ContextEvent, OverviewWritten, Track, Window
 from subtitle_rag.evaluation.questions import Document
@@ -128,8 +128,8 @@ class ModelContexts:
     def cost(self, other_ms: float | None) -> CostEstimate:
         """Estimate the work that is left; `other_ms` is the time of a context where this model has not been timed."""
         work = self.library.contexts.work(self.recipe, videos=[video.id for video, _windows in self._documents])
-        large = LargePrompts.of(self._hosts[0], self.info)
-        planner = Planner(self.library, self.recipe, self.prompt, self.info, large)
+        sizes = prompt_sizes(self._hosts[0], self.info)
+        planner = Planner(self.library, self.recipe, self.prompt, self.info, sizes)
         calls = sum(work.values()) + sum(map(planner.missing_sections, work))
         mean_ms = self.library.contexts.mean_ms(self.info.digest) or other_ms
         return CostEstimate(

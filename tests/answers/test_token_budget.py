@@ -9,7 +9,7 @@ from subtitle_rag.answers.token_budget import AUTOMATIC_S, ReadyHost
 from subtitle_rag.config import LlmSettings
 from subtitle_rag.contexts import planning
 from subtitle_rag.contexts.context_prompt import BUCKETS
-from subtitle_rag.contexts.planning import lacks_shared_memory, large_windows, shared_num_ctx
+from subtitle_rag.contexts.planning import PromptSizes, lacks_shared_memory
 from subtitle_rag.llm import Llm, Loaded, ModelInfo, Reply
 from subtitle_rag.llm.responses import model_from_show
 from tests.answers.desk import NAME, Desk
@@ -82,15 +82,15 @@ def test_large_windows_follow_from_memory_and_model(
     monkeypatch: pytest.MonkeyPatch, info: ModelInfo, memory: int | None, expected: tuple[int, ...]
 ) -> None:
     monkeypatch.setattr(planning, "free_memory", lambda: memory)
-    assert large_windows(info, None, is_local=True) == expected
-    assert large_windows(info, None, is_local=False) == ()
+    assert PromptSizes.of(info, None, is_local=True).large == expected
+    assert PromptSizes.of(info, None, is_local=False).large == ()
 
 
 def test_a_loaded_models_own_cache_counts_as_free(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planning, "free_memory", lambda: GB)
-    assert large_windows(model(), None, is_local=True) == ()
+    assert PromptSizes.of(model(), None, is_local=True).large == ()
     loaded = Loaded("m", 65_536)
-    assert large_windows(model(), loaded, is_local=True) == (32_768, 65_536)
+    assert PromptSizes.of(model(), loaded, is_local=True).large == (32_768, 65_536)
 
 
 def test_what_a_question_reads_by_itself_follows_from_the_models_speed(desk: Desk) -> None:
@@ -122,6 +122,6 @@ def test_contexts_and_answers_share_the_least_num_ctx(
     monkeypatch: pytest.MonkeyPatch, free: int, loaded: Loaded | None, is_local: bool, least: int
 ) -> None:
     monkeypatch.setattr(planning, "free_memory", lambda: free)
-    assert shared_num_ctx(model(), loaded, is_local=is_local) == least
+    assert PromptSizes.of(model(), loaded, is_local=is_local).least == least
     assert lacks_shared_memory(model(), least) is (least < 8192)
-    assert shared_num_ctx(replace(model(), context_length=2048), None, is_local=False) == 2048
+    assert PromptSizes.of(replace(model(), context_length=2048), None, is_local=False).least == 2048
