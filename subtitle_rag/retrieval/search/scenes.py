@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache
 
-from subtitle_rag.domain import Line, Video, Window
+from subtitle_rag.domain import Line, Morphemes, Video, Window
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.pieces import cut_pieces
@@ -124,28 +124,15 @@ def make_scenes(
     analyses = source.morphemes(ids)
     contexts = source.contexts([group[0].window_id for group in groups])
     videos = source.videos({group[0].video_id for group in groups})
-    finder = WordFinder(lexical)
-    traced = finder.forms | lexical.forms | lexical.related
-    titles = {id: tuple(highlights.spans(video.title, lexical)) for id, video in videos.items()}
+    maker = _SceneMaker(lexical)
     scenes: list[Scene] = []
     unsaid: dict[str, str] = {}
     for group in groups:
-        video = videos.get(group[0].video_id)
+        best, video = group[0], videos.get(group[0].video_id)
         members = [windows[r.window_id] for r in sorted(group, key=lambda r: r.ordinal) if r.window_id in windows]
         if video is None or not members:
             continue
-        context = contexts.get(group[0].window_id)
-        form_spans = [highlights.spoken_forms(analyses.get(window.id), traced) for window in members]
-        marks = [
-            highlights.marks(window.text, forms, lexical) for window, forms in zip(members, form_spans, strict=True)
-        ]
-        text_by_form = {
-            form: window.text[start:end]
-            for window, forms in zip(members, form_spans, strict=True)
-            for start, end, form in forms
-        }
-        words = partial(finder.find, text_by_form)
-        scene = _scene(len(scenes) + 1, video, group[0], members, marks, words, titles[video.id], context, lexical)
+        scene = maker.scene(len(scenes) + 1, video, best, members, analyses, contexts.get(best.window_id))
         scenes.append(scene)
         if not _says_most(scene.words):
             unsaid[scene.id] = max((entry for entry in group if entry.window_id in windows), key=_piece_score).window_id
@@ -161,7 +148,7 @@ def make_results(
     source: Windows,
     results: Sequence[Sequence[Group]],
     lexical: LexicalQuery,
-    nearest_pieces: NearestPieces = no_pieces,
+    nearest_pieces: NearestPieces,
 ) -> tuple[Scene, ...]:
     """Make scenes of the results, in their order: of each the one of the video that says most, with its copies."""
     groups = [group for some in results for group in some]
@@ -226,55 +213,77 @@ def passages(source: Windows, ids: Sequence[str]) -> dict[str, str]:
     return {id: passage(contexts.get(id), windows[id].text) for id in ids if id in windows}
 
 
-def _scene(
-    rank: int,
-    video: Video,
-    best: Ranked,
-    windows: Sequence[Window],
-    marks: Sequence[highlights.Marks],
-    find_words: Callable[[str, str, str, str], tuple[FoundWord, ...]],
-    title: tuple[highlights.Span, ...],
-    context: str | None,
-    lexical: LexicalQuery,
-) -> Scene:
-    lines: list[Line] = []
-    typed: list[highlights.Span] = []
-    related: list[highlights.Span] = []
-    offset = 0
-    for window, window_marks in zip(windows, marks, strict=True):
-        lines += [line._replace(offset=offset + line.offset) for line in window.lines] if offset else window.lines
-        moved = window_marks.moved(offset)
-        typed += moved.typed
-        related += moved.related
-        offset += len(window.text) + 1
-    text = " ".join(window.text for window in windows)
-    at = _best_line(best.window_id, windows, marks)
-    by_words = "bm25" in best.scores and best.scores["bm25"].rank is not None
-    around = f"{windows[0].overlap_before} {windows[-1].overlap_after}"
-    words = find_words(text, context or "", video.title, around)
-    reason = _reason(bool(typed), bool(related), bool(title), text, context, by_words, lexical)
-    if reason == "nearby":  # neighbouring windows lend the words
-        words = tuple(word._replace(source="nearby") if word.source == "missing" else word for word in words)
-    return Scene(
-        rank=rank,
-        id=best.window_id,
-        video=video,
-        start_ms=windows[0].start_ms,
-        end_ms=max(window.end_ms for window in windows),
-        text=text,
-        lines=tuple(lines),
-        highlights=tuple(sorted((*typed, *related))),
-        at_ms=at.start_ms,
-        score=best.score,
-        scores=best.scores,
-        overlap_before=windows[0].overlap_before,
-        overlap_after=windows[-1].overlap_after,
-        context=context,
-        related=frozenset(related),
-        title_highlights=title,
-        reason=reason,
-        words=words,
-    )
+class _SceneMaker:
+    """Makes scenes for one query, of windows that were read."""
+
+    def __init__(self, lexical: LexicalQuery) -> None:
+        self._lexical = lexical
+        self._finder = WordFinder(lexical)
+        self._forms = self._finder.forms | lexical.forms | lexical.related
+        self._title_highlights = cache(lambda title: tuple(highlights.spans(title, lexical)))
+
+    def scene(
+        self,
+        rank: int,
+        video: Video,
+        best: Ranked,
+        windows: Sequence[Window],
+        analyses: Mapping[str, Morphemes],
+        context: str | None,
+    ) -> Scene:
+        """Make a scene of neighbours, at least one, in the order of time; `context` is that of the `best` one."""
+        form_spans = [highlights.spoken_forms(analyses.get(window.id), self._forms) for window in windows]
+        marks: list[highlights.Marks] = []
+        lines: list[Line] = []
+        typed: list[highlights.Span] = []
+        related: list[highlights.Span] = []
+        text_by_form: dict[str, str] = {}
+        offset = 0
+        for window, forms in zip(windows, form_spans, strict=True):
+            marks.append(highlights.marks(window.text, forms, self._lexical))
+            text_by_form |= {form: window.text[start:end] for start, end, form in forms}
+            lines += [line._replace(offset=offset + line.offset) for line in window.lines] if offset else window.lines
+            moved = marks[-1].moved(offset)
+            typed += moved.typed
+            related += moved.related
+            offset += len(window.text) + 1
+        text = " ".join(window.text for window in windows)
+        title = self._title_highlights(video.title)
+        around = f"{windows[0].overlap_before} {windows[-1].overlap_after}"
+        words = self._finder.find(text_by_form, text, context or "", video.title, around)
+        reason: Reason = "said" if typed else "related" if related else "title" if title else "meaning"
+        if reason == "meaning":
+            reason = self._reason_without_marks(text, context, best)
+        if reason == "nearby":  # neighbouring windows lend the words
+            words = tuple(word._replace(source="nearby") if word.source == "missing" else word for word in words)
+        return Scene(
+            rank=rank,
+            id=best.window_id,
+            video=video,
+            start_ms=windows[0].start_ms,
+            end_ms=max(window.end_ms for window in windows),
+            text=text,
+            lines=tuple(lines),
+            highlights=tuple(sorted((*typed, *related))),
+            at_ms=_best_line(best.window_id, windows, marks).start_ms,
+            score=best.score,
+            scores=best.scores,
+            overlap_before=windows[0].overlap_before,
+            overlap_after=windows[-1].overlap_after,
+            context=context,
+            related=frozenset(related),
+            title_highlights=title,
+            reason=reason,
+            words=words,
+        )
+
+    def _reason_without_marks(self, text: str, context: str | None, best: Ranked) -> Reason:
+        """Return what a scene was found by whose speech and title have nothing to mark."""
+        if context and highlights.spans(context, self._lexical):
+            return "context"
+        if "bm25" not in best.scores or best.scores["bm25"].rank is None:
+            return "meaning"
+        return "spelling" if highlights.shares_letters(text, self._lexical) else "nearby"
 
 
 def _best_line(best_id: str, windows: Sequence[Window], marks: Sequence[highlights.Marks]) -> Line:
@@ -295,17 +304,3 @@ def _best_line(best_id: str, windows: Sequence[Window], marks: Sequence[highligh
     earliest_ms = line.start_ms - highlights.LOOK_BACK_MS
     lines_before = [each for each in window.lines if each.offset <= begin and each.start_ms >= earliest_ms]
     return lines_before[-1] if lines_before else line
-
-
-def _reason(
-    typed: bool, related: bool, title: bool, text: str, context: str | None, by_words: bool, lexical: LexicalQuery
-) -> Reason:
-    if typed or related:
-        return "said" if typed else "related"
-    if title:
-        return "title"
-    if context and highlights.spans(context, lexical):
-        return "context"
-    if not by_words:
-        return "meaning"
-    return "spelling" if highlights.shares_letters(text, lexical) else "nearby"
