@@ -22,7 +22,8 @@ from typing import IO, Any, TypeGuard
 from subtitle_rag import __version__
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.packing.json_checks import Checks, FieldError, Fields
+from subtitle_rag.packing import kinds
+from subtitle_rag.packing.kinds import FieldError, Fields
 
 logger = logging.getLogger(__name__)
 
@@ -86,22 +87,19 @@ class Manifest:
         return {"format": FORMAT, **asdict(self)}
 
 
-def read_manifest(fields: Fields) -> Manifest:
-    """Read a manifest of the known version; raises FieldError."""
-    checks: Checks = {
-        "bytes": (Fields.integer, 0, 2**50),
-        "sha256": (Fields.match, r"[0-9a-f]{64}"),
-        "records": (Fields.integer, 0, 2**40),
-    }
-    members = fields.record("members")
-    return Manifest(
-        fields.integer("version", OLDEST_VERSION, VERSION),
-        fields.text("app", 100),
-        fields.text("made_at", 40),
-        fields.text("rule", 100),
-        fields.text("encoder", 200),
-        {name: MemberSum(**members.record(name).read(checks)) for name in MEMBERS},
-    )
+_SUM: Fields = {
+    "bytes": kinds.integer(0, 2**50),
+    "sha256": kinds.match(r"[0-9a-f]{64}"),
+    "records": kinds.integer(0, 2**40),
+}
+_MANIFEST: Fields = {
+    "version": kinds.integer(OLDEST_VERSION, VERSION),
+    "app": kinds.text(100),
+    "made_at": kinds.text(40),
+    "rule": kinds.text(100),
+    "encoder": kinds.text(200),
+    "members": kinds.record(dict, dict.fromkeys(MEMBERS, kinds.record(MemberSum, _SUM))),
+}
 
 
 class PackFile:
@@ -125,7 +123,7 @@ class PackFile:
         self._archive.close()
         self._file.close()
 
-    def records(self, name: str) -> Iterator[Fields]:
+    def records(self, name: str) -> Iterator[dict[str, Any]]:
         """Yield the records of a member, and compare size and checksum at its end."""
         expected, digest, count, size = self.manifest.members[name], hashlib.sha256(), 0, 0
         longest = MAX_LINE if name == VIDEOS else MAX_OTHER_LINE
@@ -137,10 +135,10 @@ class PackFile:
                 digest.update(line)
                 count += 1
                 try:
-                    fields = Fields.parse(line)
+                    values = kinds.parse_record(line)
                 except FieldError as error:
                     raise self.damaged_record(name, count, error) from error
-                yield fields
+                yield values
         if (size, count, digest.hexdigest()) != (expected.bytes, expected.records, expected.sha256):
             raise self.damaged(_("the checksum of {name} does not match").format(name=name))
 
@@ -191,18 +189,13 @@ class PackFile:
         with self._translated():
             content = archive.read(MANIFEST)
         try:
-            fields = Fields.parse(content)
-        except FieldError as error:
-            raise self.damaged_record(MANIFEST, 1, error) from error
-        try:
-            fields.choice("format", (FORMAT,))
-        except FieldError as error:
-            raise AppError("pack_foreign", path=str(self.path)) from error
-        try:
-            version = fields.integer("version", 1, 2**31)
+            values = kinds.parse_record(content)
+            if values.get("format") != FORMAT:
+                raise AppError("pack_foreign", path=str(self.path))
+            version = kinds.read_field("version", kinds.integer(1, 2**31), values)
             if version > VERSION:
                 raise AppError("pack_newer", path=str(self.path), found=version, known=VERSION)
-            return read_manifest(fields)
+            return Manifest(**kinds.read_fields(_MANIFEST, values))
         except FieldError as error:
             raise self.damaged_record(MANIFEST, 1, error) from error
 

@@ -4,13 +4,13 @@ What is read is checked and cleaned as captions and metadata from YouTube are: n
 must be YouTube's, and times in the future become the present.
 """
 
-import base64
 import hashlib
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
 from typing import Any
 
 from subtitle_rag.captions import FORMATS, MAX_MS, clean_name, is_video_id, video_url
@@ -35,22 +35,21 @@ from subtitle_rag.library import (
     SourceOptions,
     VideoSummary,
 )
-from subtitle_rag.packing.json_checks import Checks, FieldError, Fields
+from subtitle_rag.packing import kinds
+from subtitle_rag.packing.kinds import FieldError, FieldKind, Fields
 
 Values = dict[str, Any]
 
-VIDEO_ID = r"[A-Za-z0-9_-]{11}|file-[0-9a-f]{16}"
-WINDOW_ID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-KEY = r"[0-9a-f]{32}"
-DIGEST = r"[0-9a-f]{64}"
+WINDOW_ID = kinds.match(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+MAX_NAME = 1_000
+_VIDEO_ID = kinds.match(r"[A-Za-z0-9_-]{11}|file-[0-9a-f]{16}")
+_KEY = kinds.match(r"[0-9a-f]{32}")
 _WATCH = r"https://(www\.youtube\.com/watch\?v=|youtu\.be/)"
 _LANGUAGE = r"[A-Za-z0-9_-]{2,40}"
 """YouTube names a second track of a language by eleven characters after the code, `_` among them."""
 UNKNOWN_LANGUAGE = "und"
 MAX_SECONDS = 2**40
 MAX_NUMBER = 2**53
-MAX_NAME = 1_000
-MAX_TEXT = 100_000
 MAX_RAW = 64 * 2**20
 """Bytes of one caption track."""
 MAX_ITEMS = 100_000
@@ -86,145 +85,35 @@ class PackedSource:
 # --- Fields ---
 
 
-def _pattern(fields: Fields, name: str) -> str:
-    text = fields.text(name, MAX_NAME)
-    try:
-        re.compile(text)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise FieldError(name) from error
-    return text
-
-
-def _name(fields: Fields, name: str) -> str:
-    return nfc(clean_name(fields.text(name, MAX_NAME)))
-
-
-def _channel_id(fields: Fields) -> str:
-    id = fields.text("channel_id", MAX_NAME)
+def _read_channel_id(value: Any) -> str:
+    id = _NAME.read(value)
     if not id or not id.isprintable():
-        raise FieldError("channel_id")
+        raise ValueError
     return id
 
 
-def _day(fields: Fields, name: str) -> date | None:
-    text = fields.optional(name, Fields.match, r"\d{4}-\d\d-\d\d")
-    try:
-        return date.fromisoformat(text) if text else None
-    except ValueError as error:
-        raise FieldError(name) from error
+def _read_day(value: Any) -> date:
+    return date.fromisoformat(kinds.match(r"\d{4}-\d\d-\d\d").read(value))
 
 
-def _past(fields: Fields, name: str) -> int:
+def _read_past(value: Any) -> int:
     """Read Unix seconds. The future would win against all that comes later, so it becomes the present."""
-    return min(fields.integer(name, 0, MAX_SECONDS), int(time.time()))
+    return min(kinds.integer(0, MAX_SECONDS).read(value), int(time.time()))
 
 
-def _doubts(fields: Fields, name: str) -> tuple[tuple[str, str], ...]:
-    rows = [_row(name, item, "kind", "text") for item in fields.items(name, MAX_NAME)]
-    return tuple((row.text("kind", MAX_NAME), row.text("text", MAX_TEXT)) for row in rows)
+def _read_share(value: Any) -> float:
+    if type(value) not in (int, float) or not 0 <= value <= 1:
+        raise ValueError
+    return float(value)
 
 
-def _values(record: object, names: Iterable[str]) -> Values:
-    return {name: getattr(record, name) for name in names}
-
-
-_NAME = (Fields.text, MAX_NAME)
-_TEXT = (Fields.text, MAX_TEXT)
-_COUNT = (Fields.integer, 0, MAX_NUMBER)
-_TIME = (Fields.integer, 0, MAX_MS)
-_WINDOW = ("id", "start_ms", "end_ms", "text", "lines", "overlap_before", "overlap_after")
-
-
-# --- Videos ---
-
-
-def video_values(packed: PackedVideo, windows: Sequence[Window]) -> Values:
-    """Return a video as JSON has it. The path of its caption file stays at home."""
-    video, details = packed.video, packed.details
-    return {
-        **_values(video, ("id", "title", "channel_id", "channel", "duration_ms", "kind")),
-        "url": _shared_url(video.url, video.id),
-        "published": video.published.isoformat() if video.published else None,
-        "chapters": [[chapter.start_ms, chapter.title] for chapter in video.chapters],
-        "description": details.description,
-        "heatmap": details.heatmap,
-        "track": _track_values(packed.track) if packed.track else None,
-        "windows": [_values(window, _WINDOW) for window in windows],
-        "contexts": [_context_values(context) for context in packed.contexts],
-        "overviews": dict(packed.overviews),
-        "overview_sections": [{**_values(each, _SECTION), "text": each.text[:MAX_TEXT]} for each in packed.sections],
-        "summary": _values(packed.summary, _SUMMARY) if packed.summary else None,
-    }
-
-
-def read_video(fields: Fields) -> PackedVideo:
-    id = fields.match("id", VIDEO_ID)
-    track = _track(fields.record("track")) if fields.has("track") else None
-    windows = {each.match("id", WINDOW_ID): _window_text(each) for each in fields.records("windows", MAX_ITEMS)}
-    if len(windows) != len(fields.items("windows", MAX_ITEMS)) or (windows and track is None):
-        raise FieldError("windows")
-    contexts = [
-        Context(window_id=each.choice("window", windows), video_id=id, **each.read(_CONTEXT))
-        for each in fields.records("contexts", MAX_ITEMS)
-    ]
-    if len({context.key for context in contexts}) != len(contexts):
-        raise FieldError("contexts")
-    overviews = fields.items_by_name("overviews", MAX_ITEMS)
-    sections = [
-        OverviewSection(video_id=id, **each.read(_SECTION)) for each in fields.records("overview_sections", MAX_ITEMS)
-    ]
-    video = Video(
-        id=id,
-        title=_name(fields, "title") or id,
-        channel_id=_channel_id(fields),
-        channel=_name(fields, "channel") or _channel_id(fields),
-        url=fields.optional("url", Fields.match, _WATCH + re.escape(id)),
-        published=_day(fields, "published"),
-        duration_ms=fields.optional("duration_ms", *_TIME),
-        chapters=tuple(_chapter(item) for item in fields.items("chapters", MAX_ITEMS)),
-        kind=fields.choice("kind", ("", "video", "short", "stream")),
-    )
-    details = Details(
-        description=fields.text("description", MAX_TEXT),
-        heatmap=tuple(_heat(item) for item in fields.items("heatmap", MAX_ITEMS)),
-    )
-    keys = {key: Fields({"text": text}).text("text", MAX_TEXT) for key, text in overviews.items()}
-    if not all(re.fullmatch(KEY, key) for key in keys):
-        raise FieldError("overviews")
-    summary = VideoSummary(id, **fields.record("summary").read(_SUMMARY)) if windows and fields.has("summary") else None
-    return PackedVideo(video, details, track, windows, contexts, keys, sections, summary)
-
-
-def _shared_url(url: str | None, id: str) -> str | None:
-    """Return a video's address in a form that a reader takes."""
-    if url is None or not is_video_id(id):
-        return None
-    return url if re.fullmatch(_WATCH + re.escape(id), url) else video_url(id)
-
-
-FLAGS = ("", "dub", "translated")
-"""Flags of a track that every version knows. Later ones are in its selection alone."""
-_TRACK: Checks = {
-    "language": (Fields.match, _LANGUAGE),
-    "kind": (Fields.choice, ("manual", "asr", "file")),
-    "format": (Fields.choice, tuple(FORMATS)),
-    "flag": (Fields.choice, FLAGS),
-    "sha256": (Fields.match, DIGEST),
-    "fetched_at": (_past,),
-}
-
-
-def _track_values(track: Track) -> Values:
-    """Return a track as a reader takes it: a file may be named and dated as it pleases."""
-    flag = track.flag if track.flag in FLAGS else ""
-    own = {"language": _shared_language(track.language), "fetched_at": max(0, track.fetched_at), "flag": flag}
-    values = {**_values(track, _TRACK), **own, "selection": _selection_values(track.selection)}
-    if track.kind == "local":  # automatic captions to a version that knows of no heard ones
-        values |= {"kind": "asr", "heard": _values(track, ("model", "settings"))}
+def _read_pattern(value: Any) -> str:
+    pattern = _NAME.read(value)
     try:
-        return {**values, "text": track.raw.decode()}
-    except UnicodeDecodeError:
-        return {**values, "base64": base64.b64encode(track.raw).decode()}
+        re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError from error
+    return pattern
 
 
 def _shared_languages(languages: Iterable[str]) -> list[str]:
@@ -232,163 +121,247 @@ def _shared_languages(languages: Iterable[str]) -> list[str]:
     return [language for language in languages if re.fullmatch(_LANGUAGE, language)]
 
 
-def _shared_language(language: str) -> str:
-    return next(iter(_shared_languages([language])), UNKNOWN_LANGUAGE)
+def _address(video_id: str) -> FieldKind[str | None]:
+    """Return the kind of a video's address on YouTube, which is written in a form that `read` takes."""
+    pattern = _WATCH + re.escape(video_id)
+
+    def write(url: str | None) -> str | None:
+        if url is None or not is_video_id(video_id):
+            return None
+        return url if re.fullmatch(pattern, url) else video_url(video_id)
+
+    return FieldKind(kinds.optional(kinds.match(pattern)).read, write)
 
 
-def _selection_values(selection: TrackSelection | None) -> Values | None:
-    if selection is None:
-        return None
-    tracks = [{**asdict(track), "language": _shared_language(track.language)} for track in selection.tracks]
-    return {**_values(selection, ("taken", "flag", "withheld")), "tracks": tracks}
+_NAME, _TEXT = kinds.text(MAX_NAME), kinds.text(100_000)
+_TITLE = FieldKind(lambda value: nfc(clean_name(_NAME.read(value))))
+_CHANNEL_ID = FieldKind(_read_channel_id)
+_COUNT, _TIME = kinds.integer(0, MAX_NUMBER), kinds.integer(0, MAX_MS)
+_TRIES = kinds.integer(0, MAX_NAME)
+_PAST = FieldKind(_read_past, lambda seconds: max(0, seconds))
+_DAY = kinds.optional(FieldKind(_read_day, date.isoformat))
+_TRACK_LANGUAGE = FieldKind(
+    kinds.match(_LANGUAGE).read, lambda language: next(iter(_shared_languages([language])), UNKNOWN_LANGUAGE)
+)
+_DOUBT = FieldKind(kinds.row(lambda **doubt: tuple(doubt.values()), {"kind": _NAME, "text": _TEXT}).read)
 
 
-def _track(fields: Fields) -> Track:
-    raw = fields.decoded("base64", MAX_RAW) if fields.has("base64") else fields.raw("text", MAX_RAW)
-    track = Track(raw=raw, **fields.read(_TRACK))
-    if hashlib.sha256(raw).hexdigest() != track.sha256:
-        raise FieldError("sha256")
-    if fields.has("heard"):
-        heard = fields.record("heard").read({"model": (Fields.text, MAX_NAME), "settings": (Fields.text, MAX_NAME)})
-        track = replace(track, kind="local", **heard)
-    selection = _selection(fields.record("selection")) if fields.has("selection") else None
-    return replace(track, selection=selection, flag=selection.flag if selection else track.flag)
+# --- Videos ---
 
 
-def _selection(fields: Fields) -> TrackSelection:
-    tracks = tuple(
-        MeasuredTrack(
-            language=each.match("language", _LANGUAGE),
-            kind=each.choice("kind", ("manual", "asr")),
-            syllables=each.optional("syllables", *_COUNT),
-            failure=each.match("failure", "[a-z_]{0,40}"),
-        )
-        for each in fields.records("tracks", MAX_LANGUAGES)
-    )
-    taken = fields.integer("taken", 0, len(tracks) - 1)
-    flag = fields.choice("flag", (*FLAGS, "mislabelled"))
-    return TrackSelection(tracks, taken, flag, fields.flag("withheld"))
+FLAGS = ("", "dub", "translated")
+"""Flags of a track that every version knows. Later ones are in its selection alone."""
 
-
-def _window_text(fields: Fields) -> str:
-    fields.read({"start_ms": _TIME, "end_ms": _TIME, "lines": (Fields.items, MAX_ITEMS)})
-    return fields.text("text", MAX_TEXT)
-
-
-def _chapter(item: Any) -> Chapter:
-    fields = _row("chapters", item, "start_ms", "title")
-    return Chapter(**fields.read({"start_ms": _TIME, "title": (_name,)}))
-
-
-def _heat(item: Any) -> Heat:
-    fields = _row("heatmap", item, "start_ms", "end_ms", "value")
-    value = item[2]
-    if type(value) not in (int, float) or not 0 <= value <= 1:
-        raise FieldError("heatmap")
-    return Heat(**fields.read({"start_ms": _TIME, "end_ms": _TIME}), value=value)
-
-
-def _row(name: str, item: Any, *names: str) -> Fields:
-    if not isinstance(item, list) or len(item) != len(names):
-        raise FieldError(name)
-    return Fields(dict(zip(names, item, strict=True)))
-
-
-# --- Contexts ---
-
-
-_CONTEXT: Checks = {
-    "key": (Fields.match, KEY),
-    **dict.fromkeys(("model", "digest", "prompt"), _NAME),
-    "scope": (Fields.choice, ("full", "block")),
-    "seed": (Fields.integer, -MAX_NUMBER, MAX_NUMBER),
-    **dict.fromkeys(("text", "raw"), _TEXT),
-    "doubts": (_doubts,),
-    **dict.fromkeys(("prompt_tokens", "tokens", "prompt_ms", "ms"), _COUNT),
-    "tries": (Fields.integer, 0, MAX_NAME),
-    "stale": (Fields.flag,),
-    "written_at": (_past,),
+_VIDEO: Fields = {
+    "id": _VIDEO_ID,
+    "title": _TITLE,
+    "channel_id": _CHANNEL_ID,
+    "channel": _TITLE,
+    "duration_ms": kinds.optional(_TIME),
+    "kind": kinds.choice(("", "video", "short", "stream")),
+    "published": _DAY,
+    "chapters": kinds.items(kinds.row(Chapter, {"start_ms": _TIME, "title": _TITLE}), MAX_ITEMS),
 }
-_SECTION: Checks = {"key": (Fields.match, KEY), "source": _NAME, "text": _TEXT}
-_SUMMARY: Checks = {
+_DETAILS: Fields = {
+    "description": _TEXT,
+    "heatmap": kinds.items(
+        kinds.row(Heat, {"start_ms": _TIME, "end_ms": _TIME, "value": FieldKind(_read_share)}), MAX_ITEMS
+    ),
+}
+_MEASURED: Fields = {
+    "language": _TRACK_LANGUAGE,
+    "kind": kinds.choice(("manual", "asr")),
+    "syllables": kinds.optional(_COUNT),
+    "failure": kinds.match("[a-z_]{0,40}"),
+}
+_SELECTION: Fields = {
+    "taken": kinds.integer(0, MAX_LANGUAGES - 1),
+    "flag": kinds.choice((*FLAGS, "mislabelled")),
+    "withheld": kinds.FLAG,
+    "tracks": kinds.items(kinds.record(MeasuredTrack, _MEASURED), MAX_LANGUAGES),
+}
+_TRACK: Fields = {
+    "language": _TRACK_LANGUAGE,
+    "kind": kinds.choice(("manual", "asr", "file")),
+    "format": kinds.choice(FORMATS),
+    "flag": FieldKind(kinds.choice(FLAGS).read, lambda flag: flag if flag in FLAGS else ""),
+    "sha256": kinds.match(r"[0-9a-f]{64}"),
+    "fetched_at": _PAST,
+    "selection": kinds.optional(kinds.record(TrackSelection, _SELECTION)),
+}
+_RAW_TEXT, _RAW_BYTES = kinds.raw_text(MAX_RAW), kinds.base64_bytes(MAX_RAW)
+_HEARD: Fields = {"model": _NAME, "settings": _NAME}
+_WINDOW: Fields = {
+    "id": WINDOW_ID,
+    "start_ms": _TIME,
+    "end_ms": _TIME,
+    "text": _TEXT,
+    "lines": kinds.items(kinds.ANYTHING, MAX_ITEMS),
+    "overlap_before": kinds.ANYTHING,
+    "overlap_after": kinds.ANYTHING,
+}
+_CONTEXT: Fields = {
+    "key": _KEY,
+    **dict.fromkeys(("model", "digest", "prompt"), _NAME),
+    "scope": kinds.choice(("full", "block")),
+    "seed": kinds.integer(-MAX_NUMBER, MAX_NUMBER),
+    **dict.fromkeys(("text", "raw"), _TEXT),
+    "doubts": kinds.items(_DOUBT, MAX_NAME),
+    **dict.fromkeys(("prompt_tokens", "tokens", "prompt_ms", "ms"), _COUNT),
+    "tries": _TRIES,
+    "stale": kinds.FLAG,
+    "written_at": _PAST,
+}
+_SECTION: Fields = {"key": _KEY, "source": _NAME, "text": _TEXT}
+_SUMMARY: Fields = {
     "text": _TEXT,
     **dict.fromkeys(("model", "digest", "prompt"), _NAME),
-    "tries": (Fields.integer, 0, MAX_NAME),
-    "settled": (Fields.flag,),
+    "tries": _TRIES,
+    "settled": kinds.FLAG,
     **dict.fromkeys(("prompt_tokens", "tokens", "ms"), _COUNT),
-    "written_at": (_past,),
+    "written_at": _PAST,
 }
+_OVERVIEWS = kinds.items_by_name(_KEY, _TEXT, MAX_ITEMS)
 
 
-def _context_values(context: Context) -> Values:
-    return {"window": context.window_id, **_values(context, _CONTEXT), "raw": context.raw[:MAX_TEXT]}
+def video_values(packed: PackedVideo, windows: Sequence[Window]) -> Values:
+    """Return a video as JSON has it. The path of its caption file stays at home."""
+    video = packed.video
+    return {
+        **kinds.write_fields(_VIDEO, video),
+        "url": _address(video.id).write(video.url),
+        **kinds.write_fields(_DETAILS, packed.details),
+        "track": _track_values(packed.track) if packed.track else None,
+        "windows": [kinds.write_fields(_WINDOW, window) for window in windows],
+        "contexts": [{"window": each.window_id, **kinds.write_fields(_CONTEXT, each)} for each in packed.contexts],
+        "overviews": _OVERVIEWS.write(dict(packed.overviews)),
+        "overview_sections": [kinds.write_fields(_SECTION, each) for each in packed.sections],
+        "summary": kinds.write_fields(_SUMMARY, packed.summary) if packed.summary else None,
+    }
+
+
+def read_video(values: Values) -> PackedVideo:
+    video = Video(**kinds.read_fields(_VIDEO, values))
+    url = kinds.read_field("url", _address(video.id), values)
+    video = replace(video, url=url, title=video.title or video.id, channel=video.channel or video.channel_id)
+    track = kinds.read_field("track", kinds.optional(FieldKind(_read_track)), values)
+    window_list: tuple[Values, ...] = kinds.read_field(
+        "windows", kinds.items(kinds.record(dict, _WINDOW), MAX_ITEMS), values
+    )
+    windows = {window["id"]: window["text"] for window in window_list}
+    if len(windows) != len(window_list) or (windows and track is None):
+        raise FieldError("windows")
+
+    def context(window: str, **fields: Any) -> Context:
+        return Context(window_id=window, video_id=video.id, **fields)
+
+    lists: Fields = {
+        "contexts": kinds.items(kinds.record(context, {"window": kinds.choice(windows), **_CONTEXT}), MAX_ITEMS),
+        "overviews": _OVERVIEWS,
+        "overview_sections": kinds.items(
+            kinds.record(partial(OverviewSection, video_id=video.id), _SECTION), MAX_ITEMS
+        ),
+        "summary": kinds.optional(kinds.record(partial(VideoSummary, video.id), _SUMMARY)),
+    }
+    contexts, overviews, sections, summary = kinds.read_fields(lists, values).values()
+    if len({each.key for each in contexts}) != len(contexts):
+        raise FieldError("contexts")
+    details = Details(**kinds.read_fields(_DETAILS, values))
+    return PackedVideo(video, details, track, windows, contexts, overviews, sections, summary if windows else None)
+
+
+def _track_values(track: Track) -> Values:
+    """Return a track as a reader takes it: a file may be named and dated as it pleases."""
+    values = kinds.write_fields(_TRACK, track)
+    if track.kind == "local":  # automatic captions to a version that knows of no heard ones
+        values |= {"kind": "asr", "heard": kinds.write_fields(_HEARD, track)}
+    try:
+        return {**values, "text": _RAW_TEXT.write(track.raw)}
+    except UnicodeDecodeError:
+        return {**values, "base64": _RAW_BYTES.write(track.raw)}
+
+
+def _read_track(values: Values) -> Track:
+    fields = kinds.read_fields({**_TRACK, "heard": kinds.optional(kinds.record(dict, _HEARD))}, values)
+    if values.get("base64") is not None:
+        raw = kinds.read_field("base64", _RAW_BYTES, values)
+    else:
+        raw = kinds.read_field("text", _RAW_TEXT, values)
+    if hashlib.sha256(raw).hexdigest() != fields["sha256"]:
+        raise FieldError("sha256")
+    if heard := fields.pop("heard"):
+        fields |= {"kind": "local", **heard}
+    if selection := fields["selection"]:
+        if selection.taken >= len(selection.tracks):
+            raise FieldError("taken")
+        fields["flag"] = selection.flag
+    return Track(raw=raw, **fields)
 
 
 # --- What belongs to the user ---
 
 
-def channel_values(id: str, name: str, glossary: Iterable[str]) -> Values:
-    return {"id": id, "name": name, "glossary": [each[:MAX_NAME] for each in glossary]}
-
-
-def read_channel(fields: Fields) -> tuple[str, tuple[str, ...]]:
-    """Read the id of a channel, and the glossary that its user gave it."""
-    return fields.text("id", MAX_NAME), fields.texts("glossary", MAX_ITEMS, MAX_NAME)
-
-
-_MARK: Checks = {
+_CHANNEL: Fields = {"id": _NAME, "glossary": kinds.items(_NAME, MAX_ITEMS)}
+_MARK: Fields = {
     **dict.fromkeys(("start_ms", "end_ms", "at_ms"), _TIME),
-    **dict.fromkeys(("title", "channel"), (_name,)),
+    **dict.fromkeys(("title", "channel"), _TITLE),
     **dict.fromkeys(("line", "note"), _TEXT),
     "tag": _NAME,
-    "marked_at": (_past,),
+    "marked_at": _PAST,
 }
+_SOURCE: Fields = {"url": _NAME, "name": _TITLE, "channel_id": kinds.optional(_NAME)}
+_OPTIONS: Fields = {
+    "tabs": kinds.items(kinds.choice(TABS), len(TABS)),
+    "languages": FieldKind(
+        kinds.items(kinds.match(_LANGUAGE), MAX_LANGUAGES).read,
+        lambda languages: _shared_languages(languages)[:MAX_LANGUAGES] or SourceOptions().languages,
+    ),
+    "translated": kinds.FLAG,
+    "limit": kinds.optional(kinds.integer(1, MAX_NUMBER)),
+    "since": _DAY,
+    "match": kinds.optional(FieldKind(_read_pattern)),
+}
+
+
+def channel_values(id: str, name: str, glossary: Iterable[str]) -> Values:
+    return {"id": id, "name": name, "glossary": _CHANNEL["glossary"].write(glossary)}
+
+
+def read_channel(values: Values) -> tuple[str, tuple[str, ...]]:
+    """Read the id of a channel, and the glossary that its user gave it."""
+    fields = kinds.read_fields(_CHANNEL, values)
+    return fields["id"], fields["glossary"]
 
 
 def mark_values(mark: Mark) -> Values:
-    url, tag = _shared_url(mark.url, mark.video_id), mark.tag[:MAX_NAME]
-    return {"video": mark.video_id, "url": url, **_values(mark, _MARK), "tag": tag}
-
-
-def read_mark(fields: Fields) -> Mark:
-    id = fields.match("video", VIDEO_ID)
-    url = fields.optional("url", Fields.match, _WATCH + re.escape(id))
-    return Mark(id=0, video_id=id, url=url, **fields.read(_MARK))
-
-
-_OPTIONS: Checks = {
-    "tabs": (Fields.texts, len(TABS), MAX_NAME),
-    "languages": (Fields.texts, MAX_LANGUAGES, 40),
-    "translated": (Fields.flag,),
-    "limit": (Fields.optional, Fields.integer, 1, MAX_NUMBER),
-    "since": (_day,),
-    "match": (Fields.optional, _pattern),
-}
-
-
-def source_values(source: FollowedSource) -> Values:
-    since = source.options.since
     return {
-        **_values(source, ("url", "name", "channel_id")),
-        **_values(source.options, _OPTIONS),
-        "languages": _shared_languages(source.options.languages)[:MAX_LANGUAGES] or SourceOptions().languages,
-        "since": since.isoformat() if since else None,
+        "video": mark.video_id,
+        "url": _address(mark.video_id).write(mark.url),
+        **kinds.write_fields(_MARK, mark),
     }
 
 
-def read_source(fields: Fields) -> PackedSource:
+def read_mark(values: Values) -> Mark:
+    id = kinds.read_field("video", _VIDEO_ID, values)
+    return Mark(id=0, video_id=id, **kinds.read_fields({"url": _address(id), **_MARK}, values))
+
+
+def source_values(source: FollowedSource) -> Values:
+    return {**kinds.write_fields(_SOURCE, source), **kinds.write_fields(_OPTIONS, source.options)}
+
+
+def read_source(values: Values) -> PackedSource:
     from subtitle_rag.captions import parse_address
 
-    url = fields.text("url", MAX_NAME)
+    source = PackedSource(
+        **kinds.read_fields(_SOURCE, values), options=SourceOptions(**kinds.read_fields(_OPTIONS, values))
+    )
     try:
-        if parse_address(url).url != url or parse_address(url).kind == "video":
-            raise FieldError("url")
+        address = parse_address(source.url)
     except UsageError as error:
         raise FieldError("url") from error
-    options = SourceOptions(**fields.read(_OPTIONS))
-    if not options.languages or not all(re.fullmatch(_LANGUAGE, each) for each in options.languages):
+    if address.url != source.url or address.kind == "video":
+        raise FieldError("url")
+    if not source.options.languages:
         raise FieldError("languages")
-    if not set(options.tabs) <= set(TABS):
-        raise FieldError("tabs")
-    channel_id = fields.optional("channel_id", *_NAME)
-    return PackedSource(url, _name(fields, "name"), channel_id, options)
+    return source

@@ -1,19 +1,17 @@
 """The vectors of a window as a record of a pack: numbers in base64, in half precision where that loses nothing."""
 
-import base64
 import struct
 from dataclasses import dataclass
 from typing import Any
 
-from subtitle_rag.packing.json_checks import FieldError, Fields
+from subtitle_rag.packing import kinds
+from subtitle_rag.packing.kinds import FieldError, FieldKind, Fields
 from subtitle_rag.packing.pack_records import MAX_NAME, WINDOW_ID, Values
 from subtitle_rag.retrieval.named_vectors import check_vector, multivector_name, vector_names
 from subtitle_rag.retrieval.values import DenseVector, MultiVector, Point, SparseVector, Vector
 
-ENCODER_ID = r"[A-Za-z0-9._/@:+-]{1,200}"
-SOURCE = r"[0-9a-f]{32}/([0-9a-f]{32})?"
-MAX_BYTES = 4 * 2**20
-_TYPES = {16: "e", 32: "f"}
+_FORMATS = {16: "e", 32: "f"}
+_BYTES = kinds.base64_bytes(4 * 2**20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +27,7 @@ class PackedVectors:
     @property
     def name(self) -> str:
         """The name that stands for all of them in the library's notes."""
-        dense, sparse = vector_names(self.encoder)
-        return next(name for name in (dense, sparse, multivector_name(self.encoder)) if name in self.vectors)
+        return next(name for name in _names(self.encoder).values() if name in self.vectors)
 
     def sizes(self) -> dict[str, int | None]:
         """Return the dimensions of each vector by name, None for a sparse one."""
@@ -39,45 +36,33 @@ class PackedVectors:
 
 def vectors_values(point: Point, encoder: str, source: str) -> Values | None:
     """Return an encoder's vectors of a point as JSON has them; None if it has none."""
-    dense_name, sparse_name = vector_names(encoder)
-    dense, sparse = point.vectors.get(dense_name), point.vectors.get(sparse_name)
-    tokens = point.vectors.get(multivector_name(encoder))
-    values: Values = {"window": point.id, "encoder": encoder, "source": source}
-    if isinstance(dense, DenseVector):
-        values["dense"] = _packed(dense.values)
-    if isinstance(sparse, SparseVector):
-        terms = struct.pack(f"<{len(sparse.indices)}I", *sparse.indices)
-        values["sparse"] = {"terms": _encoded(terms), **_packed(sparse.values)}
-    if isinstance(tokens, MultiVector):
-        values["tokens"] = {"dimensions": tokens.dimensions, "bits": 16, "numbers": _encoded(tokens.packed)}
-    return values if len(values) > 3 else None
+    vectors = {
+        field: _VECTORS[field].write(point.vectors[name])
+        for field, name in _names(encoder).items()
+        if name in point.vectors
+    }
+    return {"window": point.id, "encoder": encoder, "source": source, **vectors} if vectors else None
 
 
-def read_vectors(fields: Fields) -> PackedVectors:
+def read_vectors(values: Values) -> PackedVectors:
     """Read the vectors of a window; raises FieldError, also for a number that is none."""
-    encoder = fields.match("encoder", ENCODER_ID)
-    dense_name, sparse_name = vector_names(encoder)
-    vectors: dict[str, Vector] = {}
-    if fields.has("dense"):
-        vectors[dense_name] = DenseVector(_numbers(fields.record("dense")))
-    if fields.has("sparse"):
-        record = fields.record("sparse")
-        vectors[sparse_name] = SparseVector(
-            _unpacked("terms", record.decoded("terms", MAX_BYTES), "I", 4), _numbers(record)
-        )
-    if fields.has("tokens"):
-        record = fields.record("tokens")
-        record.integer("bits", 16, 16)
-        data = record.decoded("numbers", MAX_BYTES)
-        vectors[multivector_name(encoder)] = MultiVector(record.integer("dimensions", 1, MAX_NAME), data)
+    fields = kinds.read_fields(_VECTORS, values)
+    names = _names(fields["encoder"])
+    vectors = {name: fields[field] for field, name in names.items() if fields[field] is not None}
+    if not vectors:
+        raise FieldError("dense")
     try:
         for name, vector in vectors.items():
             check_vector(name, vector)
     except (ValueError, OverflowError) as error:
         raise FieldError("numbers") from error
-    if not vectors:
-        raise FieldError("dense")
-    return PackedVectors(fields.match("window", WINDOW_ID), encoder, fields.match("source", SOURCE), vectors)
+    return PackedVectors(fields["window"], fields["encoder"], fields["source"], vectors)
+
+
+def _names(encoder: str) -> dict[str, str]:
+    """Return the fields of a record with the names of their vectors in the index."""
+    dense, sparse = vector_names(encoder)
+    return {"dense": dense, "sparse": sparse, "tokens": multivector_name(encoder)}
 
 
 def _size(vector: Vector) -> int | None:
@@ -86,29 +71,57 @@ def _size(vector: Vector) -> int | None:
     return len(vector.values) if isinstance(vector, DenseVector) else None
 
 
-def _packed(values: tuple[float, ...]) -> Values:
-    for bits, kind in _TYPES.items():
+def _read_numbers(value: Any) -> tuple[float, ...]:
+    bits = kinds.read_field("bits", kinds.integer(16, 32), value)
+    if bits not in _FORMATS:
+        raise FieldError("bits")
+    return _unpacked("numbers", _FORMATS[bits], value)
+
+
+def _write_numbers(numbers: tuple[float, ...]) -> Values:
+    for bits, kind in _FORMATS.items():
         try:
-            data = struct.pack(f"<{len(values)}{kind}", *values)
+            data = struct.pack(f"<{len(numbers)}{kind}", *numbers)
         except OverflowError:  # too great for half precision
             continue
-        if bits == 32 or struct.unpack(f"<{len(values)}{kind}", data) == values:
+        if bits == 32 or struct.unpack(f"<{len(numbers)}{kind}", data) == numbers:
             break
-    return {"bits": bits, "numbers": _encoded(data)}
+    return {"bits": bits, "numbers": _BYTES.write(data)}
 
 
-def _numbers(fields: Fields) -> tuple[float, ...]:
-    bits = fields.integer("bits", 16, 32)
-    if bits not in _TYPES:
-        raise FieldError("bits")
-    return _unpacked("numbers", fields.decoded("numbers", MAX_BYTES), _TYPES[bits], bits // 8)
-
-
-def _unpacked(name: str, data: bytes, kind: str, size: int) -> tuple[Any, ...]:
+def _unpacked(name: str, kind: str, value: Any) -> tuple[Any, ...]:
+    data, size = kinds.read_field(name, _BYTES, value), struct.calcsize(kind)
     if len(data) % size:
         raise FieldError(name)
     return struct.unpack(f"<{len(data) // size}{kind}", data)
 
 
-def _encoded(data: bytes) -> str:
-    return base64.b64encode(data).decode()
+def _read_sparse(value: Any) -> SparseVector:
+    return SparseVector(_unpacked("terms", "I", value), _read_numbers(value))
+
+
+def _write_sparse(vector: SparseVector) -> Values:
+    terms = struct.pack(f"<{len(vector.indices)}I", *vector.indices)
+    return {"terms": _BYTES.write(terms), **_write_numbers(vector.values)}
+
+
+def _read_tokens(value: Any) -> MultiVector:
+    fields: Fields = {"dimensions": kinds.integer(1, MAX_NAME), "bits": kinds.integer(16, 16), "numbers": _BYTES}
+    values = kinds.read_fields(fields, value)
+    return MultiVector(values["dimensions"], values["numbers"])
+
+
+def _write_tokens(vector: MultiVector) -> Values:
+    return {"dimensions": vector.dimensions, "bits": 16, "numbers": _BYTES.write(vector.packed)}
+
+
+_VECTORS: Fields = {
+    "window": WINDOW_ID,
+    "encoder": kinds.match(r"[A-Za-z0-9._/@:+-]{1,200}"),
+    "source": kinds.match(r"[0-9a-f]{32}/([0-9a-f]{32})?"),
+    "dense": kinds.optional(
+        FieldKind(lambda value: DenseVector(_read_numbers(value)), lambda vector: _write_numbers(vector.values))
+    ),
+    "sparse": kinds.optional(FieldKind(_read_sparse, _write_sparse)),
+    "tokens": kinds.optional(FieldKind(_read_tokens, _write_tokens)),
+}

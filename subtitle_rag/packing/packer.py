@@ -91,8 +91,8 @@ class Packer:
                     file.flush()
                     os.fsync(file.fileno())
                 size, total = part.stat().st_size, self._records()
-                with closing(PackFile(part)) as written:
-                    for count in PackReader(written).check():
+                with closing(PackFile(part)) as pack:
+                    for count in PackReader(pack).check():
                         yield PackProgress(count, total)
                 replace_path(part, path)
             except OSError as error:
@@ -168,11 +168,10 @@ class Packer:
                 video,
                 self._library.details(video.id),
                 track,
-                {window.id: window.text for window in windows},
-                contexts.all_valid(video.id),
-                contexts.overviews(video.id),
-                contexts.sections_of(video.id),
-                self._library.summaries.get(video.id),
+                contexts=contexts.all_valid(video.id),
+                overviews=contexts.overviews(video.id),
+                sections=contexts.sections_of(video.id),
+                summary=self._library.summaries.get(video.id),
             )
             self._counts["windows"] += len(windows)
             self._counts["contexts"] += sum(bool(context.text) for context in packed.contexts)

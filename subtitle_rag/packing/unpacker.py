@@ -146,11 +146,11 @@ class Unpacker:
             return
         if track is None:
             try:
-                own = windows_of_track(video, packed.track, video.title)
+                windows = windows_of_track(video, packed.track, video.title)
             except CaptionError as error:
                 self._report.failures.append(VideoFailed(video.id, video.title, error.code, error.details))
                 return
-            self._library.put_video(video, packed.track, own, RULE, packed.details)
+            self._library.put_video(video, packed.track, windows, RULE, packed.details)
             self._report.new += 1
         elif track.sha256 != packed.track.sha256:
             self._report.conflicts.append(UnpackConflict("captions", video.title, video.id))
@@ -181,17 +181,17 @@ class Unpacker:
     def _put_channels(self, reader: PackReader) -> None:
         contexts = self._library.contexts
         for id, glossary in reader.channels():
-            own = contexts.glossary(id)
-            if glossary and not own:
+            present = contexts.glossary(id)
+            if glossary and not present:
                 contexts.put_glossary(id, glossary)
-            elif glossary and own != glossary:
+            elif glossary and present != glossary:
                 self._report.conflicts.append(UnpackConflict("glossary", id))
 
     def _put_marks(self, reader: PackReader) -> None:
         marks = self._library.marks
-        own = {(mark.video_id, mark.start_ms, mark.end_ms): mark for mark in marks.all()}
+        marks_by_span = {(mark.video_id, mark.start_ms, mark.end_ms): mark for mark in marks.all()}
         for mark in reader.marks():
-            stored = own.get((mark.video_id, mark.start_ms, mark.end_ms))
+            stored = marks_by_span.get((mark.video_id, mark.start_ms, mark.end_ms))
             if stored is None:
                 self._report.marks += marks.adopt(mark)
             elif (stored.note, stored.tag) != (mark.note, mark.tag):
@@ -234,7 +234,7 @@ class Unpacker:
         ids = list(dict.fromkeys(packed.window_id for packed in batch))
         sources, notes = self._passage_sources(batch), self._library.vectors.stored(ids)
         layout = self._index.vectors()
-        named: dict[str, dict[str, Vector]] = {}
+        vectors_by_name: dict[str, dict[str, Vector]] = {}
         noted: dict[str, list[StoredVector]] = {}
         for packed in batch:
             note = StoredVector(packed.name, packed.encoder, packed.source)
@@ -245,13 +245,13 @@ class Unpacker:
                 self._report.vectors_left_out += 1
                 continue
             for name, vector in packed.vectors.items():
-                named.setdefault(name, {})[packed.window_id] = vector
+                vectors_by_name.setdefault(name, {})[packed.window_id] = vector
                 if name not in layout:
                     layout[name] = packed.sizes()[name]
                     self._index.add_vector(name, layout[name])
             noted.setdefault(packed.window_id, []).append(note)
             self._report.vectors += 1
-        for name, vectors in named.items():
+        for name, vectors in vectors_by_name.items():
             self._index.replace_vector(name, vectors)
         self._library.vectors.put(noted)
 

@@ -27,7 +27,7 @@ def test_the_documents_name_each_format(suffix: str, page: str) -> None:
 
 
 def test_a_pack_may_hold_each_format() -> None:
-    assert pack_records._TRACK["format"][1] == tuple(FORMATS)
+    assert [pack_records._TRACK["format"].read(name) for name in FORMATS] == list(FORMATS)
 
 
 @pytest.mark.parametrize("format", FORMATS)

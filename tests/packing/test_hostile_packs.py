@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.domain import AppError, UsageError
-from subtitle_rag.packing import json_checks, pack_file
+from subtitle_rag.packing import kinds, pack_file
 from subtitle_rag.packing.pack_file import MANIFEST, MARKS, MEMBERS, SOURCES, VECTORS, VIDEOS
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.support.cases import cases
@@ -254,16 +254,16 @@ def test_a_line_without_end_is_refused(good: Path, tmp_path: Path, monkeypatch: 
     "line", [b'{"a": NaN}', b'{"a": -Infinity}', b'{"a": 1, "a": 1}', b'["a"]', b"{" * 9_000, b'{"a": ' + b"9" * 9_000]
 )
 def test_json_that_is_no_record_is_refused(line: bytes) -> None:
-    with pytest.raises(json_checks.FieldError, match="JSON"):
-        json_checks.Fields.parse(line)
+    with pytest.raises(kinds.FieldError, match="JSON"):
+        kinds.parse_record(line)
 
 
 @cases("values", [b"{}" + b",{}" * 60, b"0" + b",0" * 60])
 def test_a_record_of_too_many_values_is_not_parsed(monkeypatch: pytest.MonkeyPatch, values: bytes) -> None:
-    monkeypatch.setattr(json_checks, "MAX_OBJECTS", 50)
-    monkeypatch.setattr(json_checks, "MAX_VALUES", 50)
-    with pytest.raises(json_checks.FieldError, match="JSON"):
-        json_checks.Fields.parse(b'{"a": [' + values + b"]}")
+    monkeypatch.setattr(kinds, "MAX_OBJECTS", 50)
+    monkeypatch.setattr(kinds, "MAX_VALUES", 50)
+    with pytest.raises(kinds.FieldError, match="JSON"):
+        kinds.parse_record(b'{"a": [' + values + b"]}")
 
 
 def test_a_truncated_pack_is_refused_wherever_it_ends(good: Path, tmp_path: Path) -> None:
