@@ -97,7 +97,7 @@ _MANIFEST: Fields = {
     "app": kinds.text(100),
     "made_at": kinds.text(40),
     "rule": kinds.text(100),
-    "encoder": kinds.text(200),
+    "encoder": kinds.text(5_000),
     "members": kinds.record(dict, dict.fromkeys(MEMBERS, kinds.record(MemberSum, _SUM))),
 }
 

@@ -10,6 +10,8 @@ from subtitle_rag.packing.pack_records import MAX_NAME, WINDOW_ID, Values
 from subtitle_rag.retrieval.named_vectors import check_vector, multivector_name, vector_names
 from subtitle_rag.retrieval.values import DenseVector, MultiVector, Point, SparseVector, Vector
 
+ENCODER_ID = r"[^\x00-\x1f\x7f]{1,500}@[!-~]{1,4000}"
+"""A model's name, which may be a folder's, then its digest, prompts and options (`models.Prompts`)."""
 _FORMATS = {16: "e", 32: "f"}
 _BYTES = kinds.base64_bytes(4 * 2**20)
 
@@ -117,7 +119,7 @@ def _write_tokens(vector: MultiVector) -> Values:
 
 _VECTORS: Fields = {
     "window": WINDOW_ID,
-    "encoder": kinds.match(r"[A-Za-z0-9._/@:+-]{1,200}"),
+    "encoder": kinds.match(ENCODER_ID),
     "source": kinds.match(r"[0-9a-f]{32}/([0-9a-f]{32})?"),
     "dense": kinds.optional(
         FieldKind(lambda value: DenseVector(_read_numbers(value)), lambda vector: _write_numbers(vector.values))
