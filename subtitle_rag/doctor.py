@@ -35,10 +35,19 @@ from subtitle_rag.installation import (
 )
 from subtitle_rag.library import PLAYER, LastSync, last_sync, quick_check, unwritable
 from subtitle_rag.listening import Transcriber, open_transcriber
-from subtitle_rag.models import ENCODER, NO_PROMPTS, RERANKER, Kind, is_ollama, search_step, without_prompts
+from subtitle_rag.models import ENCODER, NO_PROMPTS, RERANKER, Kind, is_added, is_ollama, search_step, without_prompts
 from subtitle_rag.platforms import on_windows
-from subtitle_rag.plugins import ADDED_VERBS, EXPORT_FORMATS, GROUPS, PLAYERS, TRANSCRIBERS, load_plugin, plugin_names
-from subtitle_rag.retrieval.neural import plan_graph, probe_device
+from subtitle_rag.plugins import (
+    ADDED_VERBS,
+    ENCODERS,
+    EXPORT_FORMATS,
+    GROUPS,
+    PLAYERS,
+    TRANSCRIBERS,
+    load_plugin,
+    plugin_names,
+)
+from subtitle_rag.retrieval.neural import TextEncoder, plan_graph, probe_device
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.scheduling import Schedule, current_schedule
 
@@ -404,8 +413,8 @@ def _model(runtime: Runtime, kind: Kind) -> Finding:
     name = runtime.models.configured(kind)
     if not name:
         return "ok", _("none is set")
-    if is_ollama(name):
-        return _ollama_encoder(runtime, name, gain)
+    if is_ollama(name) or is_added(name):
+        return _encoder_elsewhere(runtime, name, gain)
     extra = runtime.models.required_extra(name) or NEURAL
     try:
         require_extra(extra)
@@ -448,13 +457,14 @@ def _ollama_remedy(runtime: Runtime) -> str:
     return remedy if offer.is_pulled else f"{remedy} {fetch}"
 
 
-def _ollama_encoder(runtime: Runtime, name: str, gain: str) -> Finding:
+def _encoder_elsewhere(runtime: Runtime, name: str, gain: str) -> Finding:
+    """Check an encoder that Ollama or a plug-in runs."""
     try:
         encoder = runtime.neural.encoder()
         if encoder is None:
             raise AppError("model_missing", name=name)
     except AppError as error:
-        logger.info("Ollama's encoder cannot be used", exc_info=True)
+        logger.info("the encoder cannot be used", exc_info=True)
         return "warning", error.message, gain.format(remedy=error.hint)
     return "ok", _encoder_text(runtime, name, encoder.id)
 
@@ -482,6 +492,7 @@ def _plugins(_runtime: Runtime) -> Finding:
         PLAYERS: (tuple, list),
         ADDED_VERBS: Command,
         TRANSCRIBERS: Transcriber,
+        ENCODERS: TextEncoder,
     }
     names, broken = [], []
     for group in GROUPS:

@@ -27,8 +27,10 @@ PLAYERS = "subtitle_rag.players"
 ADDED_VERBS = "subtitle_rag.verbs"
 """Values are click commands, by the verb's name."""
 TRANSCRIBERS = "subtitle_rag.transcribers"
-"""Values are `listening.Transcriber`s, by the name of a model that listens."""
-GROUPS = (EXPORT_FORMATS, PLAYERS, ADDED_VERBS, TRANSCRIBERS)
+"""Values are `listening.Transcriber`s, by the name for `speech` under `[models]`."""
+ENCODERS = "subtitle_rag.encoders"
+"""Values are `retrieval.neural.TextEncoder`s, by the name for `encoder` under `[models]`."""
+GROUPS = (EXPORT_FORMATS, PLAYERS, ADDED_VERBS, TRANSCRIBERS, ENCODERS)
 
 T = TypeVar("T")
 

@@ -95,7 +95,7 @@ class OpenLibrary:
     def ask(self, question: str, *, channels: Iterable[str] = (), videos: Iterable[str] = ()) -> Answer:
         """Have the local model answer from the best scenes, with citations that are checked.
 
-        Without a model `ending` is `no_model`, and the scenes are in `evidence`.
+        Without a model `ending` is `no_model`, and the scenes are in `evidence.sources`.
 
         Raises:
             UsageError: those of `search`.
@@ -110,8 +110,10 @@ class OpenLibrary:
             raise answer.error
         return answer
 
-    def export(self, scenes: "Sequence[Scene]", file: str | Path | None = None, *, format: str = "md") -> str:
+    def export(self, scenes: "Sequence[Scene]", file: str | Path | None = None, *, format: str | None = None) -> str:
         """Return scenes as text in a format of `subtitle-rag export`, and write them into `file` where one is given.
+
+        Without a format the file's ending names it; Markdown for any other ending, and without a file.
 
         Raises:
             UsageError: `export_unknown`, `export_without_file`, `nothing_to_export`.
@@ -119,13 +121,15 @@ class OpenLibrary:
         """
         from subtitle_rag import exporting
 
-        if file is None and exporting.is_binary(format):
+        path = None if file is None else Path(file).expanduser()
+        format = format or exporting.format_of_file(path)
+        if path is None and exporting.is_binary(format):
             raise UsageError("export_without_file", format=format)
         library = self._runtime.library
         spans = [exporting.scene_span(library, scene) for scene in scenes]
         export = exporting.render_export(format, exporting.read_scenes(library, spans), None)
-        if file is not None:
-            exporting.write_export(Path(file).expanduser(), export)
+        if path is not None:
+            exporting.write_export(path, export)
         return export.text
 
 

@@ -1,22 +1,32 @@
 """Parts of other distributions: a real one on `sys.path`, found by its metadata."""
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from subtitle_rag import player, plugins
+from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.domain import AppError, Video
 from subtitle_rag.exporting import ExportedScene, ExportFormat, render_export
-from subtitle_rag.plugins import EXPORT_FORMATS, PLAYERS
+from subtitle_rag.models import ModelStore, is_added
+from subtitle_rag.plugins import ENCODERS, EXPORT_FORMATS, PLAYERS
+from subtitle_rag.retrieval.neural import HostedModels
+from subtitle_rag.retrieval.neural.added_encoder import AddedEncoder, added_encoder
+from subtitle_rag.retrieval.values import DenseVector
 
 MODULE = """
 from subtitle_rag.exporting import ExportFormat
+from subtitle_rag.retrieval.neural import TextEncoder
 
 TITLES = ExportFormat(lambda scenes, title: "\\n".join(scene.video.title for scene in scenes))
 FAILING = ExportFormat(lambda scenes, title: 1 / 0)
 PLAYER = ("tiny-player", "--at={seconds}", "{url}")
 NOTHING = 7
+LETTERS = TextEncoder("1 beta", 2, lambda texts: [(3, 4) for _ in texts], lambda text: (0, len(text)), is_light=True)
+SHORT = TextEncoder("1", 3, lambda texts: [(3, 4) for _ in texts], lambda text: 1 / 0)
 """
 ENTRIES = f"""
 [{EXPORT_FORMATS}]
@@ -30,6 +40,12 @@ md = tiny_plugin:NOTHING
 tiny = tiny_plugin:PLAYER
 bad = tiny_plugin:NOTHING
 mpv = tiny_plugin:PLAYER
+
+[{ENCODERS}]
+letters = tiny_plugin:LETTERS
+short = tiny_plugin:SHORT
+broken = tiny_plugin:NOTHING
+bge-m3 = tiny_plugin:LETTERS
 """
 
 
@@ -43,6 +59,7 @@ def tiny_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (info / "entry_points.txt").write_text(ENTRIES)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "tiny_plugin", raising=False)
+    added_encoder.cache_clear()
 
 
 def scenes() -> list[ExportedScene]:
@@ -93,3 +110,52 @@ def test_a_player_joins_the_others_and_replaces_none(monkeypatch: pytest.MonkeyP
 def test_a_part_is_loaded_by_its_name() -> None:
     assert isinstance(plugins.load_plugin(EXPORT_FORMATS, "titles", ExportFormat), ExportFormat)
     assert plugins.load_plugin(EXPORT_FORMATS, "nobody", ExportFormat) is None
+
+
+class TestEncoder:
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> ModelStore:
+        return ModelStore(tmp_path / "models", ModelSettings(encoder="letters"))
+
+    @pytest.fixture
+    def models(self, store: ModelStore, tmp_path: Path) -> Iterator[HostedModels]:
+        with closing(HostedModels(tmp_path / "neural", store)) as models:
+            yield models
+
+    def test_the_settings_name_it_and_an_id_finds_it_again(self, models: HostedModels) -> None:
+        encoder = models.encoder()
+        assert isinstance(encoder, AddedEncoder)
+        assert (encoder.id, encoder.dimensions, encoder.has_pieces) == ("letters@1%20beta", 2, True)
+        assert models.encoder(encoder.id) is models.encoder(encoder.id)
+        assert models.encoder("letters@2") is None
+
+    def test_its_vectors_are_units(self, models: HostedModels) -> None:
+        encoder = models.encoder()
+        assert encoder
+        assert [each and each.dense for each in encoder.passages(["가", "나"])] == [DenseVector((0.6, 0.8))] * 2
+        assert encoder.query("국수").dense == DenseVector((0.0, 1.0))
+
+    def test_it_needs_no_packages_and_no_files(self, store: ModelStore) -> None:
+        assert store.required_extra("letters") is None
+        assert store.state("letters").status == "here"
+        assert store.knows_prompts("letters")
+
+    @pytest.mark.parametrize(
+        ("name", "call", "reason"),
+        [
+            ("broken", lambda models: models.encoder("broken"), "tiny_plugin:NOTHING = int"),
+            ("short", lambda models: models.encoder("short").passages(["가"]), "ValueError: not 1 × 3"),
+            ("short", lambda models: models.encoder("short").query("가"), "ZeroDivisionError"),
+        ],
+    )
+    def test_what_it_does_wrong_is_told(
+        self, models: HostedModels, name: str, call: Callable[[HostedModels], object], reason: str
+    ) -> None:
+        with pytest.raises(AppError) as broken:
+            call(models)
+        assert (broken.value.code, broken.value.details["name"]) == ("plugin_broken", name)
+        assert reason in broken.value.message
+
+    def test_the_manifests_models_keep_their_names(self) -> None:
+        assert is_added("letters")
+        assert not is_added("bge-m3")

@@ -48,12 +48,15 @@ def test_a_script_goes_all_the_way(library: subtitle_rag.OpenLibrary, tmp_path: 
     assert library.search(word, videos=["sample-0001"], after=date(1900, 1, 1), before=date(2100, 1, 1))
     text = library.export(scenes)
     assert scenes[0].video.title in text
-    library.export(scenes, tmp_path / "scenes.csv", format="csv")
-    assert scenes[0].video.title in (tmp_path / "scenes.csv").read_text("utf-8-sig")
+    table = library.export(scenes, tmp_path / "scenes.csv")
+    assert (tmp_path / "scenes.csv").read_bytes().decode("utf-8-sig") == table != text
+    library.export(scenes, tmp_path / "table.md", format="csv")
+    assert (tmp_path / "table.md").read_bytes() == (tmp_path / "scenes.csv").read_bytes()
     answer = library.ask(f"{word} 이야기가 어디에 나오나요?")
     assert answer.ending == "no_model"
     assert answer.error is not None
     assert answer.error.code == "llm_off"
+    assert word in "".join(source.video.title for source in answer.evidence.sources)
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 NAMES = ("md", "csv", "jsonl", "txt", "srt", "vtt", "m3u", "edl", "html", "anki")
 """The formats, which are imported when one is used."""
-SUFFIXES = {"markdown": "md", "htm": "html", "m3u8": "m3u", "apkg": "anki"}
-"""Other endings of files for a format."""
 
 
 class FormatChoice(click.Choice[str]):
@@ -42,7 +40,7 @@ def export_(
     runtime: "Runtime", name: str | None, choice: SceneChoice, file: str | None, clips: str | None, force: bool
 ) -> output.Outcome:
     path = None if file is None or file == "-" else file_to_write(file, force=force)
-    format_name = name or _format_of(path) or "md"
+    format_name = name or exporting.format_of_file(path)
     if path is None and exporting.is_binary(format_name):
         raise UsageError("export_without_file", format=format_name)
     scenes = exporting.read_scenes(runtime.library, chosen_spans(runtime, choice))
@@ -65,12 +63,6 @@ def export_(
     exporting.write_export(path, export)
     line = n_("{n} scene: {path}", "{n} scenes: {path}", export.scenes, path=path)
     return output.Outcome({**values, "text": None}, [line], notes)
-
-
-def _format_of(path: Path | None) -> str | None:
-    suffix = path.suffix.lower().removeprefix(".") if path else ""
-    suffix = SUFFIXES.get(suffix, suffix)
-    return suffix if suffix in NAMES or suffix in plugin_names(EXPORT_FORMATS) else None
 
 
 @click.command("play")

@@ -444,7 +444,7 @@ def _local_models(runtime: "Runtime") -> list[str]:
     """Return the offered models with any file here, and the settings' folders and encoder in Ollama."""
     offered = [model.name for model in (*models.encoders(), *models.rerankers(), *models.speech_models())]
     configured = [runtime.models.configured(kind) for kind in (models.ENCODER, models.RERANKER)]
-    folders = [name for name in configured if name and not models.neural_model(name)]
+    folders = [name for name in configured if name and not (models.neural_model(name) or models.is_added(name))]
     return [*(name for name in offered if runtime.models.state(name).status != "missing"), *folders]
 
 

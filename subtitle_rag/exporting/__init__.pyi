@@ -10,6 +10,7 @@ from .exported_scene import ExportedScene as ExportedScene
 from .formats import (
     ExportFormat as ExportFormat,
     ExportText as ExportText,
+    format_of_file as format_of_file,
     is_binary as is_binary,
     left_out_sentence as left_out_sentence,
     render_export as render_export,

@@ -44,6 +44,16 @@ FORMATS: Mapping[str, ExportFormat] = {
     "anki": ExportFormat(markdown.plain_text, write_file=anki_cards.write_package),
 }
 
+SUFFIXES = {"markdown": "md", "htm": "html", "m3u8": "m3u", "apkg": "anki"}
+"""Other endings of files for a format."""
+
+
+def format_of_file(path: Path | None) -> str:
+    """Return the format that a file's ending names; Markdown for any other ending, and without a file."""
+    suffix = path.suffix.lower().removeprefix(".") if path else ""
+    suffix = SUFFIXES.get(suffix, suffix)
+    return suffix if suffix in FORMATS or suffix in plugin_names(EXPORT_FORMATS) else "md"
+
 
 def export_format(name: str) -> ExportFormat:
     """Return a format by its name: one of `FORMATS`, else of a plug-in.

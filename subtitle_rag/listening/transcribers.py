@@ -11,6 +11,7 @@ from subtitle_rag.domain import AppError, Cue
 from subtitle_rag.installation import LISTEN, require_extra
 from subtitle_rag.listening.heard import GapReason, HeardStretch, Transcriber
 from subtitle_rag.listening.listening_process import replies
+from subtitle_rag.models import is_added
 from subtitle_rag.plugins import TRANSCRIBERS, load_plugin
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def open_transcriber(models: "ModelStore", name: str | None = None) -> Transcrib
         AppError: `listen_missing`, `speech_model_missing`, `model_damaged`, `plugin_broken`.
     """
     name = name or models.settings.speech
-    added = load_plugin(TRANSCRIBERS, name, Transcriber)
+    added = load_plugin(TRANSCRIBERS, name, Transcriber) if is_added(name) else None
     if added is not None:
         return added
     require_extra(LISTEN)

@@ -31,6 +31,11 @@ from .manifest import (
     speech_models as speech_models,
     speech_verdicts as speech_verdicts,
 )
-from .model_store import ModelFiles as ModelFiles, ModelStore as ModelStore, SpeechFiles as SpeechFiles
+from .model_store import (
+    ModelFiles as ModelFiles,
+    ModelStore as ModelStore,
+    SpeechFiles as SpeechFiles,
+    is_added as is_added,
+)
 from .prompts import NO_PROMPTS as NO_PROMPTS, Prompts as Prompts, without_prompts as without_prompts
 from .record import hold_model as hold_model

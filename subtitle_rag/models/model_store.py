@@ -14,6 +14,7 @@ from subtitle_rag.installation import MEANING, NEURAL, Extra
 from subtitle_rag.models import local, manifest
 from subtitle_rag.models.prompts import Prompts
 from subtitle_rag.models.record import Record, hold_model, matches, writing
+from subtitle_rag.plugins import ENCODERS, TRANSCRIBERS, plugin_names
 
 KIND_NAMES = {
     manifest.ENCODER: N_("encoder"),
@@ -84,6 +85,11 @@ class FileChecked:
     path: str
     bytes: int
     problem: Problem
+
+
+def is_added(name: str) -> bool:
+    """Whether another distribution adds the encoder or transcriber of this name; the manifest's keep theirs."""
+    return manifest.hub_model(name) is None and any(name in plugin_names(group) for group in (ENCODERS, TRANSCRIBERS))
 
 
 class ModelStore:
@@ -157,8 +163,8 @@ class ModelStore:
         return SpeechFiles(model.name, folder, record.id)
 
     def required_extra(self, name: str) -> Extra | None:
-        """Return the packages that a model needs, by its name or folder; None if Ollama runs it, or there is none."""
-        if not name or manifest.is_ollama(name):
+        """Return the packages that a model needs, by its name or folder; None if it needs none of ours."""
+        if not name or manifest.is_ollama(name) or is_added(name):
             return None
         try:
             model, folder = self._locate(name)
@@ -177,11 +183,15 @@ class ModelStore:
             return True
         if manifest.is_ollama(name):
             return manifest.ollama_encoder(name) is not None
+        if is_added(name):
+            return True
         model, folder = self._locate(name)
         return bool(model or Record.read(folder) or local.file_prompts(folder))
 
     def state(self, name: str) -> State:
         """Return the downloaded part, by the lengths of its files; raises UsageError `model_unknown`."""
+        if is_added(name):
+            return State("here", 0, None, "")
         model, folder = self._locate(name)
         record = Record.read(folder)
         if record is None:

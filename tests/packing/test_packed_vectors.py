@@ -4,7 +4,7 @@ import pytest
 
 from subtitle_rag.packing.packed_vectors import read_vectors, vectors_values
 from subtitle_rag.retrieval.named_vectors import multivector_name, piece_id, vector_names
-from subtitle_rag.retrieval.values import DenseVector, MultiVector, Point, SparseVector
+from subtitle_rag.retrieval.values import DenseVector, MultiVector, Point, SparseVector, Vector
 
 WINDOW = "00000000-0000-0000-0000-000000000000"
 ENCODERS = (
@@ -20,7 +20,7 @@ ENCODERS = (
 @pytest.mark.parametrize("encoder", ENCODERS)
 def test_the_vectors_of_every_encoder_go_into_a_pack_and_out_of_it(encoder: str) -> None:
     dense, sparse = vector_names(encoder)
-    vectors = {
+    vectors: dict[str, Vector] = {
         dense: DenseVector((0.5, 0.25)),
         sparse: SparseVector((3, 70_000), (0.1, 1e6)),
         multivector_name(encoder): MultiVector.of([(0.5, 0.25), (1.0, 0.0)]),

@@ -15,11 +15,13 @@ from subtitle_rag.models import (
     RERANKER,
     Kind as ModelKind,
     Prompts,
+    is_added,
     is_ollama,
     manifest,
     without_prompts,
 )
 from subtitle_rag.retrieval.named_vectors import INT8, NONE, POOLED, TOKENS, base_id, token_kind, with_options
+from subtitle_rag.retrieval.neural.added_encoder import AddedEncoder, added_encoder
 from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE
 from subtitle_rag.retrieval.neural.interface import Encoded, makes_pieces
 from subtitle_rag.retrieval.neural.neural_host import KIND, HostState, Spec
@@ -96,11 +98,13 @@ class HostedModels(Client):
         self._rerankers: dict[Spec, HostedReranker] = {}
         self._files_cache: dict[tuple[str, ModelKind], tuple[Stamp, ModelFiles]] = {}
 
-    def encoder(self, id: str | None = None) -> "HostedEncoder | OllamaEncoder | None":
+    def encoder(self, id: str | None = None) -> "HostedEncoder | OllamaEncoder | AddedEncoder | None":
         """Return the encoder of this id, by default that of the settings."""
         name = id or self._store.configured(ENCODER)
         if is_ollama(name):
             return self._ollama.encoder(name) if self._ollama else None
+        if is_added(name.partition("@")[0]):
+            return added_encoder(name, self._store.settings.pieces)
         files = self._configured_encoder() if id is None else self._with_id(id)
         if files is None:
             return None

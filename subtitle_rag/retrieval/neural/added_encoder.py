@@ -1,0 +1,93 @@
+"""Encoders that other distributions add, by entry points of `plugins.ENCODERS`."""
+
+import math
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import quote
+
+from subtitle_rag.domain import AppError
+from subtitle_rag.plugins import ENCODERS, load_plugin, plugin_failure
+from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE
+from subtitle_rag.retrieval.neural.interface import Encoded, makes_pieces
+from subtitle_rag.retrieval.values import DenseVector
+
+Numbers = Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class TextEncoder:
+    """What a distribution adds: its functions run in this process, one at a time, and load their model when called."""
+
+    version: str
+    """Vectors of another version are others."""
+    dimensions: int
+    passages: Callable[[Sequence[str]], Sequence[Numbers]]
+    """Returns the vectors of passages, in their order and of any length."""
+    query: Callable[[str], Numbers]
+    is_light: bool = False
+    """Whether it reads a window in hundredths of a second on a processor."""
+
+
+class AddedEncoder:
+    """Implements `Encoder` by a `TextEncoder`. Raises AppError `plugin_broken` for what its functions throw."""
+
+    has_sparse = False
+    token_dimensions = 0
+    must_wait = False
+
+    def __init__(self, name: str, functions: TextEncoder, pieces: str) -> None:
+        """`pieces` is the setting of this name."""
+        self.id = f"{name}@{quote(functions.version, safe='')}"
+        self.dimensions = functions.dimensions
+        self.is_light = functions.is_light
+        self._name = name
+        self._functions = functions
+        self._pieces = pieces
+        self._lock = threading.Lock()
+        self._cached_query = lru_cache(CACHE_SIZE)(self._query)
+
+    @property
+    def has_pieces(self) -> bool:
+        return makes_pieces(self, self._pieces)
+
+    def passages(self, texts: Sequence[str]) -> list[Encoded]:
+        return self._encoded(lambda: self._functions.passages(texts), len(texts))
+
+    def query(self, text: str) -> Encoded:
+        return self._cached_query(text)
+
+    def _query(self, text: str) -> Encoded:
+        [encoded] = self._encoded(lambda: [self._functions.query(text)], 1)
+        return encoded
+
+    def _encoded(self, encode: Callable[[], Sequence[Numbers]], count: int) -> list[Encoded]:
+        try:
+            with self._lock:
+                vectors = [[float(number) for number in vector] for vector in encode()]
+            if [len(vector) for vector in vectors] != [self.dimensions] * count:
+                raise ValueError(f"not {count} × {self.dimensions}")
+        except AppError:
+            raise
+        except Exception as error:  # whatever another's code throws
+            raise plugin_failure(ENCODERS, self._name, error) from error
+        return [Encoded(_unit(vector), None) for vector in vectors]
+
+
+@lru_cache
+def added_encoder(name: str, pieces: str) -> AddedEncoder | None:
+    """Return the added encoder of a name, or of an id; None without one, or if its vectors are of another version.
+
+    Raises:
+        AppError: `plugin_broken`.
+    """
+    base, mark, _version = name.partition("@")
+    functions = load_plugin(ENCODERS, base, TextEncoder)
+    encoder = AddedEncoder(base, functions, pieces) if functions else None
+    return encoder if encoder and (not mark or encoder.id == name) else None
+
+
+def _unit(vector: Numbers) -> DenseVector:
+    norm = math.sqrt(sum(number * number for number in vector)) or 1.0
+    return DenseVector(tuple(number / norm for number in vector))
