@@ -148,10 +148,10 @@ def levels_sentence(count: int) -> str:
 def _files(runtime: Runtime) -> Finding:
     """Look for caption files that are not where the library has them."""
     videos = [state.video for state in runtime.library.videos() if state.video.source]
-    gone = files.gone_sources(videos)
-    if gone:
-        error = AppError("source_gone", title=gone[0].title, path=str(gone[0].source))
-        more = n_("{n} more is gone too.", "{n} more are gone too.", len(gone) - 1) if len(gone) > 1 else ""
+    if lost_videos := files.gone_sources(videos):
+        first, further = lost_videos[0], len(lost_videos) - 1
+        error = AppError("source_gone", title=first.title, path=str(first.source))
+        more = n_("{n} more is gone too.", "{n} more are gone too.", further) if further else ""
         return "warning", f"{error.message} {more}".rstrip(), error.hint
     return "ok", n_("{n} caption file", "{n} caption files", len(videos))
 
@@ -284,11 +284,11 @@ def _javascript(runtime: Runtime) -> Finding:
     from subtitle_rag.captions import javascript_runtimes
 
     line = install_steps(YOUTUBE)
-    found = javascript_runtimes()
-    names = [f"{each.name} {each.version}" for each in found if each.is_accepted]
+    runtimes = javascript_runtimes()
+    names = [f"{each.name} {each.version}" for each in runtimes if each.is_accepted]
     if not names:
-        names = [_("{name} {version} is too old").format(name=each.name, version=each.version) for each in found]
-        has_failed = bool(found or runtime.library.failure_details("script_required"))
+        names = [_("{name} {version} is too old").format(name=each.name, version=each.version) for each in runtimes]
+        has_failed = bool(runtimes or runtime.library.failure_details("script_required"))
         remedy = _("Optional: clips and links in mpv can need a JavaScript runtime. Install it: {line}")
         message = ", ".join(names) or _("none")
         return "warning" if has_failed else "ok", message, remedy.format(line=line)
@@ -309,12 +309,12 @@ def _listening(runtime: Runtime) -> Finding:
         remedy = _("Optional: videos without captions are listened to. {remedy}").format(remedy=error.hint)
         return "warning" if waiting else "ok", error.message, remedy
     if waiting:
-        left = n_(
+        sentence = n_(
             "{n} video waits: subtitle-rag listen goes on with it.",
             "{n} videos wait: subtitle-rag listen goes on with them.",
             waiting,
         )
-        message = f"{message}; {left}"
+        message = f"{message}; {sentence}"
     return "ok", message
 
 
@@ -380,9 +380,9 @@ def _ollama(runtime: Runtime) -> Finding:
         logger.info("Ollama cannot be used", exc_info=True)
         gain = _("Optional: with contexts, scenes are found that name nothing. {remedy}")
         return "warning", error.message, gain.format(remedy=error.hint)
-    named = hosts_of_environment()
-    variables = dict.fromkeys(f" ({named[host]})" for host in runtime.settings.llm.hosts if host in named)
-    message = f"Ollama {', '.join(info.server for info in infos)}, {model}{''.join(variables)}"
+    variables = hosts_of_environment()
+    origins = dict.fromkeys(f" ({variables[host]})" for host in runtime.settings.llm.hosts if host in variables)
+    message = f"Ollama {', '.join(info.server for info in infos)}, {model}{''.join(origins)}"
     if not all(info.structured for info in infos):
         remedy = _("Update Ollama: this one does not hold every model to the form of an answer.")
         return "warning", message, remedy

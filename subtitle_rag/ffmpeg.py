@@ -179,9 +179,9 @@ class Ffmpeg:
 
     def probe(self, path: Path) -> MediaProbe:
         """Return the streams and the length of a file; raises AppError `clip_failed`."""
-        of_streams = "codec_type,avg_frame_rate,width,height,sample_aspect_ratio"
-        shown = f"format=duration:stream={of_streams}:stream_side_data=rotation"
-        entries = ("-show_entries", shown, "-of", "json")
+        stream_fields = "codec_type,avg_frame_rate,width,height,sample_aspect_ratio"
+        fields = f"format=duration:stream={stream_fields}:stream_side_data=rotation"
+        entries = ("-show_entries", fields, "-of", "json")
         values = self._run_probe(entries, path, "clip_failed")
         streams = values.get("streams")
         if not streams:

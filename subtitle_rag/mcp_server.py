@@ -12,13 +12,14 @@ from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 from subtitle_rag import __version__
-from subtitle_rag.domain import Answer, AppError, EvidenceSource, UsageError, clock, parse_clock
+from subtitle_rag.domain import AppError, EvidenceSource, UsageError, clock, parse_clock
 from subtitle_rag.installation import MCP, missing_extra
 from subtitle_rag.library import named_video
 from subtitle_rag.output import ExitCode
 from subtitle_rag.retrieval.search.query import parse_filtered
 from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.scripting import OpenLibrary
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -109,12 +110,7 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
     ) -> dict[str, Any]:
         """Have the user's local model answer from the best scenes; it may take minutes. `scenes` bear it out,
         but for what is in `unfounded`."""
-        query = parse_filtered(question, _filter(channel), _filter(video))
-        with runtime.answerer() as answerer:
-            *_events, answer = answerer.conversation().ask(query)
-        assert isinstance(answer, Answer)
-        if answer.ending == "failed" and answer.error is not None:
-            raise answer.error
+        answer = OpenLibrary(runtime).ask(question, channels=_filter(channel), videos=_filter(video))
         return {
             "answer": answer.text or None,
             "note": str(answer.error) if answer.ending == "no_model" and answer.error else None,

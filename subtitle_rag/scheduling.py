@@ -171,11 +171,11 @@ class Cron:
         day = "0" if interval == "weekly" else "*"
         line = shlex.join(("nice", "-n", str(NICENESS), *command)).replace("%", r"\%")
         entry = f"# {MARK}\n{minute} {hour} * * {day} {line} >/dev/null 2>&1\n"
-        return Change("cron", {}, crontab=self._others() + entry)
+        return Change("cron", {}, crontab=self._without_entry() + entry)
 
     def removal(self) -> Change | None:
-        others = self._others()
-        return Change("cron", {}, crontab=others) if others != self._crontab() else None
+        remaining_crontab = self._without_entry()
+        return Change("cron", {}, crontab=remaining_crontab) if remaining_crontab != self._crontab() else None
 
     def schedule(self) -> Schedule | None:
         lines = self._crontab().splitlines()
@@ -184,12 +184,12 @@ class Cron:
             return None
         return Schedule("cron", "daily" if entry.split()[4:5] == ["*"] else "weekly")
 
-    def _others(self) -> str:
+    def _without_entry(self) -> str:
         """Return the crontab without the marked comment and the line below it."""
         lines = self._crontab().splitlines(keepends=True)
         marked = {at for at, line in enumerate(lines) if MARK in line}
-        kept = [line for at, line in enumerate(lines) if at not in marked and at - 1 not in marked]
-        return "".join(line if line.endswith("\n") else f"{line}\n" for line in kept)
+        other_lines = [line for at, line in enumerate(lines) if at not in marked and at - 1 not in marked]
+        return "".join(line if line.endswith("\n") else f"{line}\n" for line in other_lines)
 
     @staticmethod
     def _crontab() -> str:

@@ -313,17 +313,17 @@ class _Hub:
     def _leads_to_hub(self, url: str) -> bool:
         """Return whether a redirect may lead there."""
         try:
-            own, new = urlsplit(self.host), urlsplit(url)
-            host, own_host = new.hostname or "", own.hostname or ""
-            if "@" in new.netloc or new.scheme not in ("https", own.scheme):
+            hub, new = urlsplit(self.host), urlsplit(url)
+            host, hub_host = new.hostname or "", hub.hostname or ""
+            if "@" in new.netloc or new.scheme not in ("https", hub.scheme):
                 return False
-            if own_host in _LOOPBACK:
-                return host in _LOOPBACK and new.port == own.port
+            if hub_host in _LOOPBACK:
+                return host in _LOOPBACK and new.port == hub.port
         except ValueError:
             return False
         if new.scheme == "http":
-            return host == own_host
-        return any(host == each or host.endswith(f".{each}") for each in (own_host, *STORAGE))
+            return host == hub_host
+        return any(host == each or host.endswith(f".{each}") for each in (hub_host, *STORAGE))
 
     def unreachable(self, reason: str) -> BusyError:
         return BusyError("hub_unreachable", host=self.host, name=self.model.name, reason=reason)

@@ -4,7 +4,7 @@ import os
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -145,9 +145,8 @@ class NeuralModel(HubModel):
     has_sparse: bool = False
     vectors: VectorKind = DENSE
     """The vectors that an encoder makes, its `kind` in the manifest; BGE-M3 makes the others too."""
-    query_prompt: str = ""
-    """What precedes a query; empty for that of the model's own files. Likewise the next."""
-    document_prompt: str = ""
+    prompts: Prompts = field(default_factory=Prompts)
+    """Replace those of the model's own files."""
     pooling: PoolingMode = ""
     """How token vectors become one where the model's own files have no modules of sentence-transformers."""
     original: str = ""
@@ -162,11 +161,6 @@ class NeuralModel(HubModel):
     def extra(self) -> Extra:
         """Return the packages that run it."""
         return MEANING if self.graph else NEURAL
-
-    @property
-    def prompts(self) -> Prompts:
-        """Return the prompts that replace those of the model's own files."""
-        return Prompts(self.query_prompt, self.document_prompt)
 
 
 HubModelT = TypeVar("HubModelT", bound=HubModel)
@@ -209,16 +203,9 @@ class OllamaEncoderModel(OfferedModel):
 
     dimensions: int
     max_tokens: int
-    query_prompt: str = ""
-    """What precedes a query."""
-    document_prompt: str = ""
-    """What precedes a passage."""
+    prompts: Prompts = field(default_factory=Prompts)
     original: str = ""
     """The encoder of the manifest with the same weights."""
-
-    @property
-    def prompts(self) -> Prompts:
-        return Prompts(self.query_prompt, self.document_prompt)
 
     @property
     def pull_name(self) -> str:
@@ -229,7 +216,7 @@ class OllamaEncoderModel(OfferedModel):
 @cache
 def ollama_encoders() -> tuple[OllamaEncoderModel, ...]:
     """List the encoders that Ollama runs, the first choice first."""
-    return tuple(OllamaEncoderModel(**entry) for entry in _manifest().get("ollama_encoder", ()))
+    return tuple(OllamaEncoderModel(prompts=_pop_prompts(entry), **entry) for entry in _entries("ollama_encoder"))
 
 
 def ollama_encoder(name: str) -> OllamaEncoderModel | None:
@@ -241,13 +228,13 @@ def ollama_encoder(name: str) -> OllamaEncoderModel | None:
 @cache
 def context_models() -> tuple[ContextModel, ...]:
     """List the models for contexts in the manifest's order, the first choice first."""
-    return tuple(ContextModel(**entry) for entry in _manifest().get("context", ()))
+    return tuple(ContextModel(**entry) for entry in _entries("context"))
 
 
 @cache
 def context_verdicts() -> tuple[ContextVerdict, ...]:
     """List the models with a verdict, in the manifest's order."""
-    return tuple(ContextVerdict(**entry) for entry in _manifest().get("context_verdict", ()))
+    return tuple(ContextVerdict(**entry) for entry in _entries("context_verdict"))
 
 
 def alternatives(name: str) -> tuple[str, ...]:
@@ -281,17 +268,13 @@ def neural_model(name: str) -> NeuralModel | None:
 @cache
 def speech_models() -> tuple[SpeechModel, ...]:
     """List the models that hear speech, the default first."""
-    entries = [dict(entry) for entry in _manifest().get(SPEECH, ())]
-    return tuple(
-        SpeechModel(kind=SPEECH, files=tuple(FilePattern(**file) for file in entry.pop("files")), **entry)
-        for entry in entries
-    )
+    return tuple(SpeechModel(kind=SPEECH, files=_pop_files(entry), **entry) for entry in _entries(SPEECH))
 
 
 @cache
 def speech_verdicts() -> tuple[SpeechVerdict, ...]:
     """List the models for speech that are not offered, in the manifest's order."""
-    return tuple(SpeechVerdict(**entry) for entry in _manifest().get("speech_verdict", ()))
+    return tuple(SpeechVerdict(**entry) for entry in _entries("speech_verdict"))
 
 
 def hub_model(name: str) -> HubModel | None:
@@ -307,7 +290,7 @@ def _named(models: Sequence[HubModelT], name: str) -> HubModelT | None:
 @cache
 def search_steps() -> tuple[SearchStep, ...]:
     """List the steps of search in the order in which they are offered."""
-    return tuple(SearchStep(**entry) for entry in _manifest().get("step", ()))
+    return tuple(SearchStep(**entry) for entry in _entries("step"))
 
 
 def search_step(name: str) -> SearchStep | None:
@@ -343,22 +326,31 @@ def free_memory() -> int | None:
 
 
 def _neural(kind: Kind) -> tuple[NeuralModel, ...]:
-    entries = [dict(entry) for entry in _manifest().get(kind, ())]
     return tuple(
         NeuralModel(
             kind=kind,
             vectors=entry.pop("kind", DENSE),
-            files=tuple(FilePattern(**file) for file in entry.pop("files")),
+            files=_pop_files(entry),
+            prompts=_pop_prompts(entry),
             **entry,
         )
-        for entry in entries
+        for entry in _entries(kind)
     )
 
 
-def _manifest() -> dict[str, Any]:
+def _pop_files(entry: dict[str, Any]) -> tuple[FilePattern, ...]:
+    return tuple(FilePattern(**file) for file in entry.pop("files"))
+
+
+def _pop_prompts(entry: dict[str, Any]) -> Prompts:
+    return Prompts(entry.pop("query_prompt", ""), entry.pop("document_prompt", ""))
+
+
+def _entries(table: str) -> list[dict[str, Any]]:
     path = next((path for path in _MANIFESTS if path.exists()), _MANIFESTS[0])
     with path.open("rb") as file:
-        return tomllib.load(file)
+        entries: list[dict[str, Any]] = tomllib.load(file).get(table, [])
+    return entries
 
 
 def _memory_of_windows() -> float | None:

@@ -3,7 +3,7 @@
 import shutil
 import threading
 from collections.abc import Generator, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -40,8 +40,7 @@ class ModelFiles:
     """The length of an encoder's dense or token vectors."""
     max_tokens: int
     vectors: manifest.VectorKind = manifest.DENSE
-    query_prompt: str = ""
-    document_prompt: str = ""
+    prompts: Prompts = field(default_factory=Prompts)
     pooling: manifest.PoolingMode = ""
     is_light: bool = False
     """Whether it reads a window in hundredths of a second on a processor."""
@@ -55,8 +54,7 @@ class ModelFiles:
 
     def with_prompts(self, prompts: Prompts) -> "ModelFiles":
         """Return the model with these prompts, which its id names, in place of its own."""
-        id = prompts.added_to(self.id)
-        return replace(self, id=id, query_prompt=prompts.query, document_prompt=prompts.document)
+        return replace(self, id=prompts.added_to(self.id), prompts=prompts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,22 +110,15 @@ class ModelStore:
             UsageError: `model_unknown`, `model_kind`.
             AppError: `model_missing`, `model_damaged`.
         """
-        model, folder = self._locate(name)
-        record = Record.read(folder)
-        model = model or (manifest.hub_model(record.name) if record else None)
-        if model is None:
+        model, folder, id = self._find(name, kind, "model_missing")
+        if not isinstance(model, manifest.NeuralModel):
             return _of_folder(name, folder, _graph(name, folder), kind)
-        if not isinstance(model, manifest.NeuralModel) or model.kind != kind:
-            raise UsageError("model_kind", name=name, kind=_(KIND_NAMES[kind]))
-        if record is None or not record.complete:
-            raise AppError("model_missing", name=model.name)
-        _check_lengths(model.name, record, folder)
         # the files have the length of token vectors
         shape = local.shape(folder) if model.vectors == manifest.LATE else None
         files = ModelFiles(
             name=model.name,
             path=folder,
-            id=record.id,
+            id=id,
             kind=kind,
             has_sparse=model.has_sparse or model.vectors == manifest.SPARSE,
             dimensions=shape.dimensions if shape else model.dimensions,
@@ -146,21 +137,33 @@ class ModelStore:
             UsageError: `model_unknown`, `model_kind`.
             AppError: `speech_model_missing`, `model_damaged`.
         """
+        model, folder, id = self._find(name, manifest.SPEECH, "speech_model_missing")
+        if model is not None:
+            return SpeechFiles(model.name, folder, id)
+        for file in local.SPEECH_FILES:
+            if not (folder / file).is_file():
+                raise AppError("model_damaged", name=name, reason=_("{file} is missing").format(file=file))
+        return SpeechFiles(name, folder, f"{folder.resolve().name}@{local.digest(folder)}")
+
+    def _find(self, name: str, kind: manifest.Kind, missing: str) -> tuple[manifest.HubModel | None, Path, str]:
+        """Return the entry, the folder and the id of a model that was fetched whole, or the user's own folder alone.
+
+        Raises:
+            UsageError: `model_unknown`, `model_kind`.
+            AppError: the code `missing`, `model_damaged`.
+        """
         model, folder = self._locate(name)
         record = Record.read(folder)
         model = model or (manifest.hub_model(record.name) if record else None)
         if model is None:
-            for file in local.SPEECH_FILES:
-                if not (folder / file).is_file():
-                    reason = _("{file} is missing").format(file=file)
-                    raise AppError("model_damaged", name=name, reason=reason)
-            return SpeechFiles(name, folder, f"{folder.resolve().name}@{local.digest(folder)}")
-        if model.kind != manifest.SPEECH:
-            raise UsageError("model_kind", name=name, kind=_(KIND_NAMES[manifest.SPEECH]))
+            return None, folder, ""
+        if model.kind != kind:
+            raise UsageError("model_kind", name=name, kind=_(KIND_NAMES[kind]))
         if record is None or not record.complete:
-            raise AppError("speech_model_missing", name=model.name)
-        _check_lengths(model.name, record, folder)
-        return SpeechFiles(model.name, folder, record.id)
+            raise AppError(missing, name=model.name)
+        if short := next((file.path for file in record.files if not file.has_length(folder)), None):
+            raise AppError("model_damaged", name=model.name, reason=_("{file} is cut short").format(file=short))
+        return model, folder, record.id
 
     def required_extra(self, name: str) -> Extra | None:
         """Return the packages that a model needs, by its name or folder; None if it needs none of ours."""
@@ -172,10 +175,10 @@ class ModelStore:
             return NEURAL
         return model.extra if model else MEANING if _graph(name, folder) else NEURAL
 
-    def prompts(self, known: Prompts) -> Prompts:
-        """Return the prompts of the settings' encoder: those of the settings, else what is known for it."""
+    def prompts(self, default: Prompts) -> Prompts:
+        """Return the prompts of the settings' encoder: those of the settings, else its own."""
         settings = self.settings
-        return Prompts(settings.query_prompt or known.query, settings.document_prompt or known.document)
+        return Prompts(settings.query_prompt or default.query, settings.document_prompt or default.document)
 
     def knows_prompts(self, name: str) -> bool:
         """Return whether settings, manifest or the encoder's own files say what precedes its texts."""
@@ -274,12 +277,6 @@ class ModelStore:
         if not name or not (model or folder.is_dir()):
             raise UsageError("model_unknown", name=name)
         return model, folder
-
-
-def _check_lengths(name: str, record: Record, folder: Path) -> None:
-    """Raise AppError `model_damaged` for a file that is not as long as it was fetched."""
-    if short := next((file.path for file in record.files if not file.has_length(folder)), None):
-        raise AppError("model_damaged", name=name, reason=_("{file} is cut short").format(file=short))
 
 
 def _graph(name: str, folder: Path) -> str:

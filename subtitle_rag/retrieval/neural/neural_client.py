@@ -162,9 +162,8 @@ class HostedModels(Client):
         files = self._files(self._store.configured(ENCODER), ENCODER)
         if files is None:
             return None
-        model_prompts = Prompts(files.query_prompt, files.document_prompt)
-        prompts = self._store.prompts(model_prompts)
-        return files if prompts == model_prompts else files.with_prompts(prompts)
+        prompts = self._store.prompts(files.prompts)
+        return files if prompts == files.prompts else files.with_prompts(prompts)
 
     def _with_id(self, id: str) -> "ModelFiles | None":
         """Look for the id in the settings' encoder and those of the manifest; the prompts are those of the id."""

@@ -178,7 +178,7 @@ class OnnxEncoder(OnnxModel):
         self.is_light = files.is_light
         self.most_tokens = min(files.max_tokens, PASSAGE_TOKENS)
         self._pool = kind == POOLED
-        self._query_prompt, self._document_prompt = files.query_prompt, files.document_prompt
+        self._prompts = files.prompts
         self._method = files.pooling or self._read_pooling()
         optional_roles = {"sparse": self.has_sparse, "tokens": self.token_dimensions > 0}
         self.roles = ("dense", *(role for role, is_used in optional_roles.items() if is_used), "states")
@@ -188,12 +188,12 @@ class OnnxEncoder(OnnxModel):
         graph = self._graph(PASSAGE)
         workers = ThreadPoolExecutor(self.plan.threads, initializer=lower_thread_priority, initargs=(NICENESS,))
         try:
-            return list(workers.map(lambda text: self._encoded(graph, self._document_prompt + text), texts))
+            return list(workers.map(lambda text: self._encoded(graph, self._prompts.document + text), texts))
         finally:
             workers.shutdown(cancel_futures=True)
 
     def _query(self, text: str) -> Encoded:
-        return self._encoded(self._graph(QUERY), self._query_prompt + text, is_query=True)
+        return self._encoded(self._graph(QUERY), self._prompts.query + text, is_query=True)
 
     def _graph(self, rank: int) -> Graph:
         with self._turns.take(rank):

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.i18n import _
-from subtitle_rag.models import DENSE, LATE, SPARSE, ModelFiles, Prompts
+from subtitle_rag.models import DENSE, LATE, SPARSE, ModelFiles
 from subtitle_rag.retrieval.named_vectors import POOLED, token_kind
 from subtitle_rag.retrieval.neural.device import Plan, prepare, round_to_int8
 from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE, HEADS, PASSAGE_TOKENS, FlagEncoder, pack
@@ -38,7 +38,7 @@ def open_encoder(files: ModelFiles, id: str, plan: Plan, *, turns: PriorityLock)
         has_sparse=files.has_sparse,
         max_tokens=limit,
         turns=turns,
-        prompts=Prompts(files.query_prompt, files.document_prompt),
+        prompts=files.prompts,
     )
 
 
@@ -58,15 +58,14 @@ class SentenceEncoder(LocalModel[Any]):
         self.token_dimensions = dimensions if self.kind == LATE else 0
         self.is_light = files.is_light
         self._width = dimensions
-        self._query_prompt = files.query_prompt or None
-        self._document_prompt = files.document_prompt or None
+        self._prompts = files.prompts
         self._pooling = files.pooling
         self._pool = token_kind(id) == POOLED
         self._max_tokens = min(files.max_tokens, PASSAGE_TOKENS)
         self.query = lru_cache(CACHE_SIZE)(self._query)
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
-        prompt = len(self._document_prompt or "")
+        prompt = len(self._prompts.document)
         lengths = [min(self._max_tokens, (prompt + len(text)) * 2 // 3) for text in texts]  # in Korean, about
         return self._in_passes(
             PASSAGE, lengths, lambda batch: self._encoded([texts[at] for at in batch], is_query=False)
@@ -122,7 +121,7 @@ class SentenceEncoder(LocalModel[Any]):
         """Encode a batch in one pass, in a turn."""
         model = self._ready()
         encode = model.encode_query if is_query else model.encode_document
-        prompt = self._query_prompt if is_query else self._document_prompt
+        prompt = (self._prompts.query if is_query else self._prompts.document) or None
         options: dict[str, Any] = {"prompt": prompt, "batch_size": max(1, len(texts)), "show_progress_bar": False}
         if self.kind != LATE:
             options["convert_to_tensor"] = True

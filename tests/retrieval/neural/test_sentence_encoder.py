@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from subtitle_rag.domain import AppError
 from subtitle_rag.models import ENCODER, local
 from subtitle_rag.models.manifest import PoolingMode
 from subtitle_rag.models.model_store import ModelFiles, ModelStore
+from subtitle_rag.models.prompts import Prompts
 from subtitle_rag.retrieval.neural.encoder import PASSAGE_TOKENS, FlagEncoder
 from subtitle_rag.retrieval.neural.local_model import quiet
 from subtitle_rag.retrieval.neural.neural_client import HostedModels
@@ -24,10 +26,11 @@ pytestmark = pytest.mark.models
 TEXTS = ("감자를 깎아서 넣어요", "", "마늘을 볶다가 " * 40)
 
 
-def opened(folder: Path, *, query_prompt: str = "") -> SentenceEncoder:
+def opened(folder: Path, prompts: Prompts | None = None) -> SentenceEncoder:
     shape = local.shape(folder)
     assert shape is not None
-    files = ModelFiles("", folder, "", ENCODER, False, shape.dimensions, PASSAGE_TOKENS, shape.vectors, query_prompt)
+    files = ModelFiles("", folder, "", ENCODER, False, shape.dimensions, PASSAGE_TOKENS, shape.vectors)
+    files = replace(files, prompts=prompts) if prompts else files
     return SentenceEncoder(files, f"{folder.name}@00000000", EXACT)
 
 
@@ -48,7 +51,7 @@ def test_a_dense_model_reads_its_own_prompts_length_and_modules(sentence_folders
 
 
 def test_a_prompt_of_the_manifest_replaces_that_of_the_files(sentence_folders: dict[str, Path]) -> None:
-    ours = opened(sentence_folders["dense"], query_prompt="글: ")
+    ours = opened(sentence_folders["dense"], Prompts(query="글: "))
 
     assert ours.query("감자").dense.values == pytest.approx(ours.passages(["감자"])[0].dense.values, abs=1e-5)
 
