@@ -102,9 +102,8 @@ def find(
     if receipt.is_file():
         extras, options = _read_receipt(receipt)
         return Environment("uv tool", prefix, python, origin, extras=extras, tool_options=options)
-    pipx = prefix / "pipx_metadata.json"
-    if pipx.is_file():
-        return Environment("pipx", prefix, python, origin, uses_uv=_json(pipx).get("backend") == "uv")
+    if (prefix / "pipx_metadata.json").is_file():
+        return Environment("pipx", prefix, python, origin, uses_uv="uv" in config)
     if "uv" in config or not has_pip:
         return Environment("uv", prefix, python, origin)
     return Environment("pip", prefix, python, origin)
@@ -174,11 +173,3 @@ def _requirement(entry: dict[str, Any]) -> str:
         return f"{name} @ git+{entry['git']}"
     source = next((entry[kind] for kind in ("path", "directory", "editable", "url") if kind in entry), None)
     return f"{name} @ {source}" if source else name + str(entry.get("specifier", ""))
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return values if isinstance(values, dict) else {}

@@ -94,18 +94,12 @@ class TestEnvironment:
         here = found(prefix)
         assert (here.installer, here.uses_uv) == ("uvx", bool(keys))
 
-    @pytest.mark.parametrize(("backend", "keys"), [("pip", {}), ("uv", UV), (None, {})])
-    def test_pipx_says_who_works_for_it(self, tmp_path: Path, backend: str | None, keys: dict[str, str]) -> None:
+    @pytest.mark.parametrize("keys", [{}, UV])
+    def test_pipx_leaves_its_record_beside_that_of_who_works_for_it(self, tmp_path: Path, keys: dict[str, str]) -> None:
         prefix = write_config(tmp_path / "venvs" / "subtitle-rag", **keys)
-        (prefix / "pipx_metadata.json").write_text(json.dumps({"backend": backend} if backend else {}))
+        (prefix / "pipx_metadata.json").touch()
         here = found(prefix)
-        assert (here.installer, here.uses_uv) == ("pipx", backend == "uv")
-
-    @pytest.mark.parametrize("text", ["", "[]", "{", '"uv"'])
-    def test_a_record_of_pipx_that_cannot_be_read_is_one_of_pipx(self, tmp_path: Path, text: str) -> None:
-        (write_config(tmp_path) / "pipx_metadata.json").write_text(text)
-        here = found(tmp_path)
-        assert (here.installer, here.uses_uv) == ("pipx", False)
+        assert (here.installer, here.uses_uv) == ("pipx", bool(keys))
 
 
 class TestOrigin:

@@ -74,7 +74,7 @@ def test_a_tool_whose_wheel_has_gone_gets_the_extras_own_packages() -> None:
     assert line(WEB, of("uv tool", Origin("file:///nowhere/a.whl"))) == BY_INDEX["uv"]
 
 
-@pytest.mark.parametrize("extra", EXTRAS.values(), ids=list(EXTRAS))
+@pytest.mark.parametrize("extra", [WEB, NEURAL], ids=lambda extra: extra.name)
 @pytest.mark.parametrize("installer", get_args(Installer))
 @pytest.mark.parametrize("place", ["wheel", "folder", "linked"])
 def test_no_copy_from_elsewhere_is_told_to_ask_an_index_for_this_program(
