@@ -35,7 +35,7 @@ from subtitle_rag.installation import (
 )
 from subtitle_rag.library import PLAYER, LastSync, last_sync, quick_check, unwritable
 from subtitle_rag.listening import Transcriber, open_transcriber
-from subtitle_rag.models import ENCODER, NO_PROMPTS, RERANKER, Kind, is_added, is_ollama, search_step, without_prompts
+from subtitle_rag.models import ENCODER, NO_PROMPTS, RERANKER, Kind, search_step, without_prompts
 from subtitle_rag.platforms import on_windows
 from subtitle_rag.plugins import (
     ADDED_VERBS,
@@ -413,9 +413,9 @@ def _model(runtime: Runtime, kind: Kind) -> Finding:
     name = runtime.models.configured(kind)
     if not name:
         return "ok", _("none is set")
-    if is_ollama(name) or is_added(name):
+    extra = runtime.models.required_extra(name)
+    if extra is None:  # Ollama or a plug-in runs it
         return _encoder_elsewhere(runtime, name, gain)
-    extra = runtime.models.required_extra(name) or NEURAL
     try:
         require_extra(extra)
         files = runtime.models.files(name, kind)
