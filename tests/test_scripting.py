@@ -42,9 +42,11 @@ def test_a_script_goes_all_the_way(library: subtitle_rag.OpenLibrary, tmp_path: 
     assert summary.windows > 2
     assert {video.id for video in library.videos} == {"sample-0001", "sample-0002"}
     word = library.videos[0].title.split()[0]
-    scenes = library.search(word, limit=3)
+    scenes: tuple[subtitle_rag.Scene, ...] = library.search(word, limit=3)
     assert 0 < len(scenes) <= 3
     assert scenes[0].rank == 1
+    assert isinstance(scenes[0], subtitle_rag.Scene)
+    assert isinstance(scenes[0].video, subtitle_rag.Video)
     assert library.search(word, videos=["sample-0001"], after=date(1900, 1, 1), before=date(2100, 1, 1))
     text = library.export(scenes)
     assert scenes[0].video.title in text
