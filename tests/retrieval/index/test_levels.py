@@ -169,5 +169,4 @@ def test_the_lift_is_a_part_of_the_best_score() -> None:
     part = LEVEL_PARTS["section"] * 10.0
     assert [e.window_id for e in lifted] == ["a", "b"]
     assert [e.score for e in lifted] == pytest.approx([10.0 + part / 2, 9.5 + part])
-    assert [e.scores["fused"].rank for e in lifted] == [1, 2]
     assert [e.window_id for e in boost_by_levels([entry("a", 0, 10.0), entry("b", 5, 9.6)], hits)] == ["b", "a"]

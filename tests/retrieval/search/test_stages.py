@@ -84,6 +84,7 @@ def test_a_section_boosts_its_windows() -> None:
     level_hits = [(LevelPlace("v", "section", 4, 4), 3.0)]
     order = fuse_candidates(Candidates({"bm25": WORDS}, PLACES, level_hits=level_hits), BY_SCORES)
     assert order.parts == ("bm25", "levels")
+    assert ranks(order) == [1, 2, 3]
     gains = {entry.window_id: entry.scores["levels"].score for entry in order.windows if "levels" in entry.scores}
     assert gains.keys() == {"c"}
     assert next(entry.score for entry in order.windows if entry.window_id == "c") == 4.0 + gains["c"]
