@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from subtitle_rag.llm import Llm
     from subtitle_rag.models import ModelStore
     from subtitle_rag.retrieval.index import Index
-    from subtitle_rag.retrieval.index.analysis_client import AnalysisClient
     from subtitle_rag.retrieval.index.index_client import HostedIndex, HostedServerIndex
     from subtitle_rag.retrieval.korean.morphemes import Analyzer, TextMorphemes
     from subtitle_rag.retrieval.neural import EncoderOffer, HostedModels
@@ -133,12 +132,8 @@ class Runtime:
         return index.index_client.HostedServerIndex(self.settings.paths.cache, self.settings.qdrant, meta, collection)
 
     @property
-    def words(self) -> "AnalysisClient":
-        """The analyzer of queries: the host of the settings' index."""
-        return self._index_client
-
-    @property
-    def _index_client(self) -> "HostedIndex | HostedServerIndex":
+    def words(self) -> "HostedIndex | HostedServerIndex":
+        """The analyzer of queries: the client of the settings' index."""
         return self.server if self.settings.qdrant.url else self.host
 
     @locked_cached_property
@@ -160,7 +155,7 @@ class Runtime:
             raise AppError("index_elsewhere", found=addresses[0], wanted=addresses[1])
         if self.settings.qdrant.url and not expected:
             self.server.create()
-        client = self._index_client
+        client = self.words
         count = client.count()
         if count and self._is_new(counts):
             raise AppError("index_orphaned", path=str(self.settings.paths.library), n=count)

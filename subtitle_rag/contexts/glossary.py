@@ -64,7 +64,7 @@ ORDINARY = frozenset(_COMMON_WORDS.split())
 
 
 class Dictionary(Protocol):
-    """The words of a language, which names are not among. Implemented by `Analyzer` and `AnalysisClient`."""
+    """The words of a language, which names are not among. Implemented by `Analyzer` and `HostedPoints`."""
 
     def nearness(self, forms: Sequence[str]) -> Mapping[str, float]:
         """Return the cosine of the word nearest to each form; 0 for an unknown form."""

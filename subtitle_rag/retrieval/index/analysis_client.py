@@ -1,48 +1,26 @@
-"""The client's half of `analysis_service`: the analyzer in the index host, for queries and for texts of the index."""
+"""The analyzer in the index host (`analysis_service`), for texts of the index and for queries."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import Morphemes
-from subtitle_rag.hosting import Client
 from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.values import Filter, Hit, Searched
 
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.index.index_client import HostedPoints
+
 TEXTS = 16
 """Texts in a request for analysis: enough for both of Kiwi's workers, and a short wait for an exiting client."""
-FORMS = 20
-"""Forms in a request for nearness, which takes a millisecond or two for each: a query waits for one request."""
-
-
-class AnalysisClient(Client):
-    """The analyzer of an index host. Thread-safe."""
-
-    def load_soon(self) -> None:
-        """Begin to load the host's analyzer (0.7 s)."""
-        self._load_ahead(lambda: self.call("load"))
-
-    def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
-        """As `Analyzer.morphemes`, with the priority of queries."""
-        yield from self.call("morphemes", list(texts))
-
-    def nearness(self, forms: Sequence[str]) -> dict[str, float]:
-        """As `Analyzer.nearness`."""
-        nearness: dict[str, float] = {}
-        for part in split_batches(forms, FORMS):
-            nearness |= self.call("nearness", part)
-        return nearness
-
-    def adverbs(self, forms: Sequence[str]) -> set[str]:
-        """As `Analyzer.adverbs`."""
-        return set(self.call("adverbs", list(forms)))
 
 
 class HostedAnalyzer:
     """`TextMorphemes` by the host of an index, with a lower priority than queries."""
 
-    def __init__(self, host: AnalysisClient) -> None:
+    def __init__(self, host: "HostedPoints") -> None:
         self._host = host
 
     def load_soon(self) -> None:
@@ -66,7 +44,7 @@ class HostedAnalyzer:
 class HostedQueryAnalyzer:
     """`LexicalSearch` by the host of an index, which reads the vocabulary of the library at `library`."""
 
-    def __init__(self, host: AnalysisClient, library: Path) -> None:
+    def __init__(self, host: "HostedPoints", library: Path) -> None:
         self._host = host
         self._library = str(library.absolute())
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from subtitle_rag.config import QdrantSettings
+from subtitle_rag.domain import Morphemes
+from subtitle_rag.hosting import Client
 from subtitle_rag.library import EMBEDDED
 from subtitle_rag.retrieval.batches import split_batches
-from subtitle_rag.retrieval.index.analysis_client import AnalysisClient
 from subtitle_rag.retrieval.index.index_host import KIND
 from subtitle_rag.retrieval.index.index_rules import check_payloads, check_points, check_vectors
 from subtitle_rag.retrieval.index.interface import Index
@@ -21,6 +22,8 @@ from subtitle_rag.retrieval.values import Point, Vector
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.index.index_edge import EdgeIndex
 
+FORMS = 20
+"""Forms in a request for nearness, which takes a millisecond or two for each: a query waits for one request."""
 POINTS = 250
 """Points in a request: about 50 ms of the host, so that searches of other clients get in between."""
 REQUESTS = 4
@@ -45,8 +48,8 @@ def _forwarded(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate
     return forward
 
 
-class HostedPoints(AnalysisClient):
-    """What both kinds of index have in common as clients of a host: points, vectors and searches.
+class HostedPoints(Client):
+    """What both kinds of index have in common as clients of a host: points, vectors, searches, and the analyzer.
 
     A call takes the engine's time and 0.2 ms, but it may wait while the host optimizes (seconds, after
     `index_host.IDLE_S` without a call) or restarts (0.3 s): call from a worker thread. Thread-safe.
@@ -86,6 +89,25 @@ class HostedPoints(AnalysisClient):
 
     def get(self, ids: Collection[str]) -> list[Point]:
         return [point for some in split_batches(dict.fromkeys(ids), POINTS) for point in self.call("get", some)]
+
+    def load_soon(self) -> None:
+        """Begin to load the host's analyzer (0.7 s)."""
+        self._load_ahead(lambda: self.call("load"))
+
+    def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
+        """As `Analyzer.morphemes`, with the priority of queries."""
+        yield from self.call("morphemes", list(texts))
+
+    def nearness(self, forms: Sequence[str]) -> dict[str, float]:
+        """As `Analyzer.nearness`."""
+        nearness: dict[str, float] = {}
+        for part in split_batches(forms, FORMS):
+            nearness |= self.call("nearness", part)
+        return nearness
+
+    def adverbs(self, forms: Sequence[str]) -> set[str]:
+        """As `Analyzer.adverbs`."""
+        return set(self.call("adverbs", list(forms)))
 
 
 class HostedIndex(HostedPoints):

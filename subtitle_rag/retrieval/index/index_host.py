@@ -1,4 +1,4 @@
-"""The process that owns a library's index (`hosting`), for the clients in `index_client` and `analysis_client`.
+"""The process that owns a library's index (`hosting`), for the clients in `index_client`.
 
 qdrant-edge holds the GIL in every call and admits one process to a folder. So one host process per folder owns the
 `EdgeIndex`, and the app and all commands are its clients. With `[qdrant]` in the config the host holds the connection

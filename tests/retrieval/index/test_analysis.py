@@ -15,9 +15,9 @@ from subtitle_rag.channel_settings import propose_names
 from subtitle_rag.config.settings import QdrantSettings, Settings, load
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.retrieval.index import analysis_service
-from subtitle_rag.retrieval.index.analysis_client import FORMS, HostedAnalyzer, HostedQueryAnalyzer
+from subtitle_rag.retrieval.index.analysis_client import HostedAnalyzer, HostedQueryAnalyzer
 from subtitle_rag.retrieval.index.analysis_service import END, QUERY, TEXTS, AnalysisQueue, slices
-from subtitle_rag.retrieval.index.index_client import HostedIndex
+from subtitle_rag.retrieval.index.index_client import FORMS, HostedIndex
 from subtitle_rag.retrieval.index.index_host import EdgeService
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.values import Filter
