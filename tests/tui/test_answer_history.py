@@ -12,7 +12,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import background
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
-from subtitle_rag.tui.screens import answer_screen
+from subtitle_rag.tui.screens import answer_page
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.history_screen import HistoryScreen
 from tests.stand_ins.ollama import Model, StandIn
@@ -162,7 +162,7 @@ class TestPictures:
         monkeypatch: pytest.MonkeyPatch,
         size: tuple[int, int],
     ) -> None:
-        monkeypatch.setattr(answer_screen, "READING_TICK_S", 3_600.0)
+        monkeypatch.setattr(answer_page, "READING_TICK_S", 3_600.0)
         hold = ollama.hold()
 
         async def run(pilot: AppPilot) -> None:
