@@ -112,13 +112,13 @@ class TestLines:
 
     def test_a_request_is_told_before_rate_and_model_until_an_event_ends_it(self) -> None:
         request = ModelRequest("v", "제목", "reading", 12_400, 500)
-        progress = replace(writing(taken=40, seconds=39.0).after(request, 0.0), requested_at=100.0).at(172.5)
+        progress = replace(writing(taken=40, seconds=39.0), began_at=132.5).after(request, 100.0).at(172.5)
         told = ["Contexts 6,350/9,412", "reading 12,400 tokens", "1:12 of about 8:20", "1.0 windows/s"]
         assert context_brief(progress)[:4] == told
         row = stage_progress_rows(None, {"contexts": progress}, 118)["contexts"].plain
         assert "  reading 12,400 tokens · 1:12 of about 8:20 · 1.0 windows/s" in row
         answered = ContextWritten("v", "제목", "w", 0, "문맥", False, left_out=False, prompt_tokens=50, tokens=5, ms=9)
-        assert context_brief(progress.after(answered, 40.0))[1] == "1.0 windows/s"
+        assert context_brief(progress.after(answered, 172.5))[1] == "1.0 windows/s"
 
     @pytest.mark.parametrize("language", ["en", "ko"])
     def test_a_request_is_told_whole_in_80_columns(self, language: str) -> None:
@@ -127,7 +127,7 @@ class TestLines:
             ModelRequest("v", "제목", "reading", 12_400, 500),
             ModelRequest("v", "제목", "waiting", seconds=20, attempt=3),
         ):
-            progress = replace(writing(taken=40, seconds=39.0).after(request, 0.0), requested_at=0.0).at(12.0)
+            progress = writing(taken=40, seconds=39.0).after(request, 0.0).at(12.0)
             row = stage_progress_rows(None, {"contexts": progress}, 78)["contexts"].plain
             assert " · ".join(request_notes(request, 12.0)) in row
             assert cell_len(row) <= 78 or row.endswith(request_notes(request, 12.0)[-1]), "the row wraps"
@@ -163,10 +163,10 @@ class TestLines:
             ContextFailed("v", "제목", "llm_timeout", {}),
             ContextReport(blocked=blocked),
         ]
-        for seconds, event in enumerate(events):
-            progress = progress.after(event, float(seconds))
+        for second, event in enumerate(events):
+            progress = progress.after(event, float(second))
         assert (progress.done, progress.processed, progress.failed) == (3, 2, 1)
-        assert (progress.prompt_tokens, progress.output_tokens, progress.seconds) == (200, 20, 2.0)
+        assert (progress.prompt_tokens, progress.output_tokens, progress.seconds) == (200, 20, 1.0)
         assert progress.error is blocked
 
     def test_a_new_prompt_tells_what_it_writes_anew_until_the_first_context(self) -> None:
@@ -188,14 +188,14 @@ class TestLines:
         progress = ContextProgress.of(counts, "ax").after(ContextsDue(1, 100, 24), 0.0)
         for section in range(1, 8):
             written = OverviewWritten("v", "제목", section, 24, "시장에서 국수를 먹는다.", 3_500, 60, 9)
-            progress = progress.after(written, 60.0)
+            progress = progress.after(written, 60.0 * section)
         assert progress.overview == (7, 24)
         assert context_brief(progress)[1:3] == ["overview 7/24", "overviews: about 17 min left"]
         row = stage_progress_rows(None, {"contexts": replace(progress, state="working")}, 120)["contexts"].plain
         assert "overview 7/24 · overviews: about 17 min left" in row
         answered = ContextWritten("v", "제목", "w", 0, "문맥", False, left_out=False, prompt_tokens=50, tokens=5, ms=9)
         for second in range(21):
-            progress = progress.after(answered, float(second))
+            progress = progress.after(answered, 420.0 + second)
         assert progress.overview is None
         assert progress.remaining_s == 79 + 17 * 60
         assert "overview" not in " ".join(context_brief(progress))

@@ -167,7 +167,7 @@ def reading() -> ContextProgress:
     """Contexts whose model has been reading a video for a while."""
     request = ModelRequest("video000000", "국수 삶는 날", "reading", 12_400, 500)
     progress = ContextProgress("working", 690, model="ax:q4", windows=9_412, missing=7_000, seconds=329.0)
-    return replace(progress.after(request, 0.0), requested_at=0.0).at(72.0)
+    return progress.after(request, 0.0).at(72.0)
 
 
 REFUSED = {"members_only": None, "caption_damaged": NOON + 7_500, "no_captions": NOON + 10 * 86_400}

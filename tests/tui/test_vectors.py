@@ -346,35 +346,35 @@ class TestLines:
     def test_sums_follow_the_events(self) -> None:
         progress = VectorProgress.of(VectorCounts(windows=30, made=6), "bge-m3@5617a9f6/int8")
         assert (progress.model, progress.missing, progress.done) == ("bge-m3", 24, 6)
-        events: list[tuple[VectorEvent, float | None]] = [
-            (EncoderActive("bge-m3@5617a9f6"), None),
-            (VectorsDue(20, "x"), None),
-            (VectorsMade(8, "x", ()), None),
-            (VectorsMade(6, "x", ()), 2.0),
+        events: list[tuple[VectorEvent, float]] = [
+            (EncoderActive("bge-m3@5617a9f6"), 0.0),
+            (VectorsDue(20, "x"), 1.0),
+            (VectorsMade(8, "x", ()), 9.0),  # the model was loaded
+            (VectorsMade(6, "x", ()), 11.0),
         ]
-        for event, seconds in events:
-            progress = progress.after(event, seconds)
+        for event, now in events:
+            progress = progress.after(event, now)
         assert (progress.state, progress.done, progress.processed, progress.rate) == ("working", 24, 14, 3.0)
-        assert progress.after(VectorsWaiting(6), None).state == "waiting"
-        assert progress.after(VectorsMade(90, "x", ()), None).done == 30
+        assert progress.after(VectorsWaiting(6), 12.0).state == "waiting"
+        assert progress.after(VectorsMade(90, "x", ()), 12.0).done == 30
         blocked = AppError("model_memory", name="x", reason="")
-        assert progress.after(VectorsReport("x", blocked=blocked), None).error is blocked
+        assert progress.after(VectorsReport("x", blocked=blocked), 12.0).error is blocked
 
     def test_windows_and_their_pieces_are_counted_apart(self) -> None:
         progress = VectorProgress.of(VectorCounts(windows=30, made=26), "e5@0")
-        events: list[tuple[VectorEvent, float | None]] = [
-            (VectorsDue(4, "x"), None),
-            (VectorsMade(4, "x", ()), None),
-            (VectorsDue(30, "x", pieces=True), None),
-            (VectorsMade(8, "x", (), pieces=True), 4.0),
-            (VectorsDue(6, "x"), None),  # windows that have come in meanwhile go first
-            (VectorsMade(1, "x", ()), 1.0),
-            (VectorsDue(32, "x", pieces=True), None),
-            (VectorsMade(8, "x", (), pieces=True), 2.0),
+        events: list[tuple[VectorEvent, float]] = [
+            (VectorsDue(4, "x"), 0.0),
+            (VectorsMade(4, "x", ()), 8.0),
+            (VectorsDue(30, "x", pieces=True), 8.0),
+            (VectorsMade(8, "x", (), pieces=True), 12.0),
+            (VectorsDue(6, "x"), 12.0),  # windows that have come in meanwhile go first
+            (VectorsMade(1, "x", ()), 13.0),
+            (VectorsDue(32, "x", pieces=True), 13.0),
+            (VectorsMade(8, "x", (), pieces=True), 15.0),
         ]
         lines = []
-        for event, seconds in events:
-            progress = progress.after(event, seconds)
+        for event, now in events:
+            progress = progress.after(event, now)
             lines.append(vector_brief(replace(progress, windows=32))[0])
         assert lines == [
             "Vectors 28/32",
@@ -387,3 +387,14 @@ class TestLines:
             "Vectors of pieces 16/32",
         ]
         assert progress.rate == 4.0
+
+    def test_a_wait_says_nothing_of_the_rate(self) -> None:
+        progress = VectorProgress.of(VectorCounts(windows=30, made=6), "x")
+        events: list[tuple[VectorEvent, float]] = [
+            (VectorsMade(8, "x", ()), 1.0),
+            (VectorsWaiting(6), 2.0),
+            (VectorsMade(6, "x", ()), 60.0),
+        ]
+        for event, now in events:
+            progress = progress.after(event, now)
+        assert (progress.processed, progress.seconds, progress.rate) == (14, 0.0, None)

@@ -5,25 +5,18 @@ import threading
 import time
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from subtitle_rag.domain import (
-    ContextEvent,
-    ContextWritten,
     ListeningDue,
-    ListeningEvent,
-    ModelEvent,
     ModelFetching,
     ModelRequest,
-    OverviewWritten,
     PackagesAdvanced,
     VectorEvent,
     VectorsDue,
-    VectorsMade,
-    VectorsWaiting,
     VideoHeard,
 )
 from subtitle_rag.installation import EXTRACTOR, yt_dlp_age
@@ -61,6 +54,9 @@ PACE_S = 10.0
 """A download's rate is that of the last seconds: connections change, and bytes on the disk came at once."""
 LEAST_S = 2.0
 """Shortest time for a rate."""
+
+AT_ONCE = ModelRequest | ListeningDue | VideoHeard
+"""Events after which nothing may follow for minutes, or which change what can be searched."""
 
 ProgressT = TypeVar("ProgressT", bound=StageProgress)
 
@@ -108,6 +104,18 @@ class StageRun(AppThread, Generic[ProgressT]):
         logger.info("%s ends in the background: %s, processed %d", self.name, end, self._progress.processed)
         self._post(StageEnded(replace(self._progress, state=end, error=error), self._halted))
 
+    def _follow(self, events: Generator[Any, None, None]) -> None:
+        """Count the events, and report what they change."""
+        with closing(events):
+            for event in events:
+                self._count(event)
+                is_urgent = isinstance(event, AT_ONCE)
+                if is_urgent or self._progress.is_worth_showing:
+                    self._report(now=is_urgent)
+
+    def _count(self, event: Any) -> None:
+        self._progress = self._progress.after(event, time.monotonic())
+
     def _report(self, *, now: bool = False) -> None:
         """Post the progress, throttled unless `now`."""
         at = time.monotonic()
@@ -133,27 +141,7 @@ class ContextRun(StageRun[ContextProgress]):
         self._progress = ContextProgress.of(counts, self._runtime.context_model)
         if not counts.windows:
             return
-        with closing(pipeline.write_contexts(self._runtime, stop=self._stop_work)) as events:
-            self._follow(events)
-
-    def _follow(self, events: Iterator[ContextEvent]) -> None:
-        began = 0.0
-        latest = time.monotonic()
-        for event in events:
-            now = time.monotonic()
-            if isinstance(event, ModelRequest):
-                self._progress = replace(self._progress.after(event, 0.0), requested_at=now)
-                self._report(now=True)  # nothing may follow for minutes
-                continue
-            if isinstance(event, OverviewWritten):
-                began = began and began + now - latest
-                self._progress = self._progress.after(event, now - latest)
-            else:
-                began = began or (now if isinstance(event, ContextWritten) else 0.0)
-                self._progress = self._progress.after(event, now - began)
-            latest = now
-            if self._progress.missing:
-                self._report()
+        self._follow(pipeline.write_contexts(self._runtime, stop=self._stop_work))
 
 
 class VectorRun(StageRun[VectorProgress]):
@@ -177,21 +165,12 @@ class VectorRun(StageRun[VectorProgress]):
         if encoder is None:
             return
         self._progress = VectorProgress.of(runtime.library.vectors.counts(encoder.id), encoder.id)
-        with closing(pipeline.write_vectors(runtime, stop=self._stop_work)) as events:
-            self._follow(events, encoder.id)
+        self._follow(pipeline.write_vectors(runtime, stop=self._stop_work))
 
-    def _follow(self, events: Iterator[VectorEvent], encoder_id: str) -> None:
-        before, paced = 0.0, False
-        for event in events:
-            now = time.monotonic()
-            self._progress = self._progress.after(event, now - before if paced else None)
-            if isinstance(event, VectorsDue):  # more windows may have come
-                windows = self._runtime.library.vectors.counts(encoder_id).windows
-                self._progress = replace(self._progress, windows=windows)
-            paced = isinstance(event, VectorsMade) or (paced and not isinstance(event, VectorsWaiting))
-            before = now
-            if self._progress.missing:
-                self._report()
+    def _count(self, event: VectorEvent) -> None:
+        super()._count(event)
+        if isinstance(event, VectorsDue):  # more windows may have come
+            self._progress = replace(self._progress, windows=self._runtime.library.vectors.counts(None).windows)
 
 
 class ListeningRun(StageRun[ListeningProgress]):
@@ -208,15 +187,6 @@ class ListeningRun(StageRun[ListeningProgress]):
             self._follow(pipeline.fetch_speech_model(self._runtime, self._stop_work))
         if not self._halted:
             self._follow(pipeline.listen(self._runtime, stop=self._stop_work))
-
-    def _follow(self, events: Generator[ListeningEvent | ModelEvent, None, None]) -> None:
-        before = time.monotonic()
-        with closing(events):
-            for event in events:
-                now = time.monotonic()
-                self._progress = self._progress.after(event, now - before)
-                before = now
-                self._report(now=isinstance(event, ListeningDue | VideoHeard))
 
 
 class ModelDownloadRun(StageRun[ModelDownload]):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from subtitle_rag.domain import (
     AppError,
@@ -52,6 +52,17 @@ class StageProgress:
     processed: int = 0
     """Windows, or models, of this run."""
     error: AppError | None = None
+    last_at: float | None = None
+    """When the last event came, by the monotonic clock; None: the time until the next one is not counted."""
+
+    @property
+    def is_worth_showing(self) -> bool:
+        """Whether there is anything to do."""
+        return True
+
+    def after(self, event: Any, now: float) -> Self:  # noqa: ARG002 - for subclasses
+        """Return the sums with one more event of the run, which came `now`."""
+        return self
 
     @classmethod
     def among(cls, stages: "Stages") -> Self | None:
@@ -76,6 +87,10 @@ class WindowProgress(StageProgress):
     """Processed windows without part in `seconds`: before the first one the model loads."""
     seconds: float = 0.0
     """Time of the others."""
+
+    @property
+    def is_worth_showing(self) -> bool:
+        return self.missing > 0
 
     @property
     def done(self) -> int:
@@ -128,12 +143,14 @@ class ContextProgress(WindowProgress):
     request: ModelRequest | None = None
     """The newest request, until its end."""
     requested_at: float = 0.0
-    """When its state began, by the monotonic clock."""
+    """When its state began."""
     request_s: float = 0.0
     """Seconds of its state so far."""
+    began_at: float | None = None
+    """When the first context came, and later by the time of all sections since."""
 
     def at(self, moment: float) -> "ContextProgress":
-        """Return the progress with the time of its request until a moment of the monotonic clock."""
+        """Return the progress with the time of its request until a moment."""
         return replace(self, request_s=max(0.0, moment - self.requested_at)) if self.request else self
 
     @property
@@ -154,17 +171,14 @@ class ContextProgress(WindowProgress):
             output_tokens=counts.tokens,
         )
 
-    def after(self, event: ContextEvent, seconds: float) -> "ContextProgress":
-        """Return the sums with one more event, `seconds` after the first context without the time of sections.
+    def after(self, event: ContextEvent, now: float) -> Self:
+        """Return the sums with one more event, which came `now`. A request is a part of the time until the next one."""
+        if isinstance(event, ModelRequest):
+            return replace(self, request=event, requested_at=now, request_s=0.0)
+        return replace(self._after(event, now), request=None, last_at=now)
 
-        For a section `seconds` are those since the event before it, but for the model's requests.
-        """
-        return replace(self, request=None)._after(event, seconds)
-
-    def _after(self, event: ContextEvent, seconds: float) -> "ContextProgress":
+    def _after(self, event: ContextEvent, now: float) -> Self:
         match event:
-            case ModelRequest():
-                return replace(self, request=event)
             case ContextsDue(windows=windows):
                 return replace(
                     self,
@@ -175,18 +189,22 @@ class ContextProgress(WindowProgress):
                     expected_s=event.seconds,
                 )
             case OverviewWritten():
+                seconds = now - (now if self.last_at is None else self.last_at)
                 return replace(
                     self,
                     sections_done=self.sections_done + 1,
                     section_seconds=self.section_seconds + (seconds if self.sections_done else 0.0),
+                    began_at=None if self.began_at is None else self.began_at + seconds,
                     overview=(event.section, event.sections),
                 )
             case ContextWritten():
+                began_at = now if self.began_at is None else self.began_at
                 return replace(
                     self,
                     overview=None,
                     processed=self.processed + 1,
-                    seconds=seconds,
+                    began_at=began_at,
+                    seconds=now - began_at,
                     prompt_tokens=self.prompt_tokens + event.prompt_tokens,
                     output_tokens=self.output_tokens + event.tokens,
                     left_out=self.left_out + event.left_out,
@@ -204,6 +222,7 @@ class ContextProgress(WindowProgress):
                 return replace(self, weak=event)
             case ContextReport(blocked=blocked):
                 return replace(self, error=blocked)
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,8 +255,11 @@ class ListeningProgress(StageProgress):
         rate = self.rate
         return (self.length_ms - self.heard_ms) / 1000 / rate if rate else None
 
-    def after(self, event: ListeningEvent | ModelEvent, seconds: float) -> "ListeningProgress":
-        """Return the sums with one more event, which took `seconds`."""
+    def after(self, event: ListeningEvent | ModelEvent, now: float) -> Self:
+        """Return the sums with one more event, which came `now`."""
+        return replace(self._after(event, now), last_at=now)
+
+    def _after(self, event: ListeningEvent | ModelEvent, now: float) -> Self:
         match event:
             case ListeningDue(videos=videos):
                 return replace(self, state="working", videos=videos, done_bytes=0, all_bytes=0)
@@ -260,7 +282,7 @@ class ListeningProgress(StageProgress):
                     done_bytes=0,
                     all_bytes=0,
                     sound_ms=self.sound_ms + event.end_ms - event.begin_ms,
-                    seconds=self.seconds + seconds,
+                    seconds=self.seconds + now - (now if self.last_at is None else self.last_at),
                 )
             case VideoHeard():
                 return replace(self, processed=self.processed + 1, heard_ms=0, length_ms=0)
@@ -283,8 +305,13 @@ class VectorProgress(WindowProgress):
     def of(cls, counts: "VectorCounts", encoder_id: str) -> "VectorProgress":
         return cls(model=encoder_id.partition("@")[0], windows=counts.windows, missing=counts.due)
 
-    def after(self, event: VectorEvent, seconds: float | None) -> "VectorProgress":
-        """Return the sums with one more event, which took `seconds`; None: it says nothing about the rate."""
+    def after(self, event: VectorEvent, now: float) -> Self:
+        """Return the sums with one more event, which came `now`. A first batch, and a wait, say nothing of the rate."""
+        was_timed = self.last_at is not None and not isinstance(event, VectorsWaiting)
+        is_timed = was_timed or isinstance(event, VectorsMade)
+        return replace(self._after(event, now), last_at=now if is_timed else None)
+
+    def _after(self, event: VectorEvent, now: float) -> Self:
         match event:
             case VectorsDue(windows=windows, pieces=self.pieces):
                 return replace(self, state="working", missing=windows)
@@ -301,9 +328,9 @@ class VectorProgress(WindowProgress):
                 )
             case VectorsMade(count=count):
                 progress = replace(self, state="working", processed=self.processed + count)
-                if seconds is None:
+                if self.last_at is None:
                     return replace(progress, untimed=self.untimed + count)
-                return replace(progress, seconds=self.seconds + seconds)
+                return replace(progress, seconds=self.seconds + now - self.last_at)
             case VectorsWaiting():
                 return replace(self, state="waiting")
             case VectorsReport(blocked=blocked):

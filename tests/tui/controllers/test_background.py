@@ -250,7 +250,7 @@ def test_the_time_of_a_request_is_counted_until_its_end(
     monkeypatch.setattr("subtitle_rag.tui.controllers.background.time.monotonic", lambda: moment)
     request = ModelRequest("v", "제목", "reading", 12_400)
     idle = ContextProgress("working", windows=10, missing=10)
-    background.stage_advanced(StageAdvanced(replace(idle.after(request, 0.0), requested_at=100.0)))
+    background.stage_advanced(StageAdvanced(idle.after(request, 100.0)))
     (timer,) = [each for each in app.timers if each.seconds == REQUEST_TICK_S]
     moment = 107.0
     timer.callback()
@@ -260,5 +260,5 @@ def test_the_time_of_a_request_is_counted_until_its_end(
     background.stage_advanced(StageAdvanced(idle))
     timer.callback()
     assert timer.stopped
-    background.stage_advanced(StageAdvanced(replace(idle.after(request, 0.0), requested_at=107.0)))
+    background.stage_advanced(StageAdvanced(idle.after(request, 107.0)))
     assert len([each for each in app.timers if each.seconds == REQUEST_TICK_S and not each.stopped]) == 1
