@@ -64,6 +64,10 @@ class StageProgress:
         """Return the sums with one more event of the run, which came `now`."""
         return self
 
+    def since_last(self, now: float) -> float:
+        """Return the seconds from the last event until `now`; 0 where they are not counted."""
+        return 0.0 if self.last_at is None else now - self.last_at
+
     @classmethod
     def among(cls, stages: "Stages") -> Self | None:
         """Return the progress of this class's stage; None without any."""
@@ -189,14 +193,7 @@ class ContextProgress(WindowProgress):
                     expected_s=event.seconds,
                 )
             case OverviewWritten():
-                seconds = now - (now if self.last_at is None else self.last_at)
-                return replace(
-                    self,
-                    sections_done=self.sections_done + 1,
-                    section_seconds=self.section_seconds + (seconds if self.sections_done else 0.0),
-                    began_at=None if self.began_at is None else self.began_at + seconds,
-                    overview=(event.section, event.sections),
-                )
+                return self._with_section(event, self.since_last(now))
             case ContextWritten():
                 began_at = now if self.began_at is None else self.began_at
                 return replace(
@@ -223,6 +220,16 @@ class ContextProgress(WindowProgress):
             case ContextReport(blocked=blocked):
                 return replace(self, error=blocked)
         return self
+
+    def _with_section(self, event: OverviewWritten, seconds: float) -> Self:
+        """Count a section, whose time is not that of windows."""
+        return replace(
+            self,
+            sections_done=self.sections_done + 1,
+            section_seconds=self.section_seconds + (seconds if self.sections_done else 0.0),
+            began_at=None if self.began_at is None else self.began_at + seconds,
+            overview=(event.section, event.sections),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +289,7 @@ class ListeningProgress(StageProgress):
                     done_bytes=0,
                     all_bytes=0,
                     sound_ms=self.sound_ms + event.end_ms - event.begin_ms,
-                    seconds=self.seconds + now - (now if self.last_at is None else self.last_at),
+                    seconds=self.seconds + self.since_last(now),
                 )
             case VideoHeard():
                 return replace(self, processed=self.processed + 1, heard_ms=0, length_ms=0)
@@ -330,7 +337,7 @@ class VectorProgress(WindowProgress):
                 progress = replace(self, state="working", processed=self.processed + count)
                 if self.last_at is None:
                     return replace(progress, untimed=self.untimed + count)
-                return replace(progress, seconds=self.seconds + now - self.last_at)
+                return replace(progress, seconds=self.seconds + self.since_last(now))
             case VectorsWaiting():
                 return replace(self, state="waiting")
             case VectorsReport(blocked=blocked):

@@ -35,7 +35,7 @@ class SceneList(RowList["Scene"]):
         """
         line = self.cursor_line
         scenes_by_id = {scene.id: scene for scene in scenes}
-        same = [appearance(scene) for scene in self.values] == [appearance(scene) for scene in scenes]
+        same = list(map(appearance, self.values)) == list(map(appearance, scenes))
         with self.prevent(SceneList.Highlighted):
             if same and list(self.values_by_key) == list(scenes_by_id):
                 self.set_values(scenes_by_id)
