@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.captions import Source, TypedText, parse_address, read_typed, suffix_list
+from subtitle_rag.captions import Source, TypedSources, parse_address, read_typed, suffix_list
 from subtitle_rag.domain import UsageError, tidy
 
 
@@ -46,7 +46,7 @@ class JobRequest:
         return cls(tuple(map(Path, record["paths"])), (Source.from_record(address),) if address else ())
 
 
-def read_captions_text(text: str) -> TypedText:
+def read_captions_text(text: str) -> TypedSources:
     """Return the caption files or the sources that a text names.
 
     Raises:

@@ -15,7 +15,7 @@ from subtitle_rag.domain import Video
 from subtitle_rag.platforms import on_windows
 
 
-class TypedText(NamedTuple):
+class TypedSources(NamedTuple):
     """What a text names: a page, else sources, else paths, which may be missing ones."""
 
     paths: list[Path]
@@ -24,7 +24,7 @@ class TypedText(NamedTuple):
     """The video of a site beside YouTube: it can only be listened to."""
 
 
-def read_typed(text: str) -> TypedText:
+def read_typed(text: str) -> TypedSources:
     """Return what a text names; addresses count where its paths do not exist.
 
     Raises:
@@ -32,10 +32,10 @@ def read_typed(text: str) -> TypedText:
     """
     paths = typed_paths(text)
     if all(os.path.lexists(path) for path in paths):
-        return TypedText(paths)
+        return TypedSources(paths)
     if page := find_page(text):
-        return TypedText([], page=page)
-    return TypedText(paths, parse_addresses(text))
+        return TypedSources([], page=page)
+    return TypedSources(paths, parse_addresses(text))
 
 
 def typed_paths(text: str) -> list[Path]:

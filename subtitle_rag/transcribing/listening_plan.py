@@ -11,7 +11,7 @@ from subtitle_rag.library import listening_rate, resolve_name
 from subtitle_rag.listening import sound_lengths_ms
 
 if TYPE_CHECKING:
-    from subtitle_rag.captions import Source, TypedText
+    from subtitle_rag.captions import Source, TypedSources
     from subtitle_rag.library import Library
 
 USUAL_RATE = 1.0
@@ -92,7 +92,7 @@ def plan_listening(library: "Library", texts: Iterable[str], *, again: bool = Fa
     return ListeningPlan(tuple(newest), tuple(silent.values()), tuple(captioned.values()), again)
 
 
-def _silent_media(typed: "TypedText") -> Sequence[Video] | None:
+def _silent_media(typed: "TypedSources") -> Sequence[Video] | None:
     """Return the page, or the films without captions, that a text names; None where it names what the library has."""
     if typed.page:
         return [typed.page]
@@ -101,7 +101,7 @@ def _silent_media(typed: "TypedText") -> Sequence[Video] | None:
 
 
 def _named_videos(
-    library: "Library", text: str, typed: "TypedText", again: bool
+    library: "Library", text: str, typed: "TypedSources", again: bool
 ) -> tuple[dict[str, Video], dict[str, Video]]:
     """Return the library's videos of a name or an address by their ids: those to hear, and those with captions.
 
