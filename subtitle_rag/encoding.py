@@ -219,7 +219,7 @@ class EncodingRun:
             self._check_place()
             if selection.redo:
                 for id in (self._encoder.id, piece_id(self._encoder.id)):
-                    self._vectors.redo(id, channels=selection.channels, videos=selection.videos)
+                    self._vectors.redo(id, selection)
             if not self._encoder.has_pieces:
                 self._vectors.forget_pieces(self._encoder.id)
             yield from self._activate_first()
@@ -451,8 +451,7 @@ class _Work:
 
     def due(self, current: EncodingPass, *, without: bool = False) -> list[DueWindow]:
         """List the due windows of a pass, within the selection."""
-        channels, videos = self._selection.channels, self._selection.videos
-        return self._library.vectors.due(current.id, channels=channels, videos=videos, without=without)
+        return self._library.vectors.due(current.id, self._selection, without=without)
 
     def refresh(self) -> None:
         """Read the due windows after a change."""

@@ -30,7 +30,7 @@ from subtitle_rag.domain import (
     Video,
     Window,
 )
-from subtitle_rag.library import TRIES, Context, Library, OverviewSection, Recipe, VideoSummary
+from subtitle_rag.library import TRIES, Context, Library, OverviewSection, Recipe, VideoSummary, WindowSelection
 from subtitle_rag.llm import Llm, ModelInfo, Reply
 from subtitle_rag.platforms import wait_for
 
@@ -326,7 +326,8 @@ class _VideoRun:
         missing = library.contexts.missing(id, recipe)
         summary_tries = None
         if self.run.with_summaries:
-            summary_tries = library.summaries.missing(summary_recipe(recipe), videos=[id]).get(id)
+            of_video = WindowSelection(videos=(id,))
+            summary_tries = library.summaries.missing(summary_recipe(recipe), of_video).get(id)
         if not self.windows or not (missing or summary_tries is not None):
             return
         self.run.check_open()

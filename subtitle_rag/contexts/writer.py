@@ -9,7 +9,7 @@ import logging
 import queue
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Protocol
 
 from subtitle_rag.contexts.hosts import FINAL, ContextHostRun, ModelShare, summary_recipe
@@ -120,19 +120,18 @@ class Writer:
                 failure = failure or error
                 continue
             if selection.redo:
-                contexts.redo(channels=channels, videos=selection.videos)
+                of_model = replace(selection, channels=tuple(channels))
+                contexts.redo(of_model)
                 if self.summaries:
-                    self.library.summaries.redo(channels=channels, videos=selection.videos)
+                    self.library.summaries.redo(of_model)
             for prompt, group in self._prompt_groups(channels, selection):
                 recipe = Recipe(ready[0][1].digest, prompt.version, keeps)
-                work = contexts.work(recipe, channels=group, videos=selection.videos)
-                replaced = contexts.count_replaced(recipe, channels=group, videos=selection.videos)
+                of_prompt = replace(selection, channels=group)
+                work = contexts.work(recipe, of_prompt)
+                replaced = contexts.count_replaced(recipe, of_prompt)
                 summaries: Collection[str] = ()
                 if self.summaries:
-                    summaries_recipe = summary_recipe(recipe)
-                    summaries = self.library.summaries.missing(
-                        summaries_recipe, channels=group, videos=selection.videos
-                    )
+                    summaries = self.library.summaries.missing(summary_recipe(recipe), of_prompt)
                     work |= dict.fromkeys([id for id in summaries if id not in work], 0)
                 shares.append(ModelShare(model, ready, recipe, prompt, work, len(summaries), replaced))
         if failure and not shares:

@@ -127,7 +127,8 @@ class ModelContexts:
 
     def cost(self, other_ms: float | None) -> CostEstimate:
         """Estimate the work that is left; `other_ms` is the time of a context where this model has not been timed."""
-        work = self.library.contexts.work(self.recipe, videos=[video.id for video, _windows in self._documents])
+        documents = WindowSelection(videos=tuple(video.id for video, _windows in self._documents))
+        work = self.library.contexts.work(self.recipe, documents)
         sizes = prompt_sizes(self._hosts[0], self.info)
         planner = Planner(self.library, self.recipe, self.prompt, self.info, sizes)
         calls = sum(work.values()) + sum(map(planner.missing_sections, work))

@@ -51,14 +51,22 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class WindowSelection:
-    """Windows to write contexts for. Empty means all."""
+    """Windows to write contexts or make vectors for. Empty means all."""
 
     channels: tuple[str, ...] = ()
     videos: tuple[str, ...] = ()
     limit: int | None = None
     """Windows, at most."""
     redo: bool = False
-    """Replace existing contexts, which stay valid until then."""
+    """Replace what exists, which stays valid until then."""
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The parameters of `ONLY`."""
+        return only(self.channels, self.videos)
+
+
+ALL_WINDOWS = WindowSelection()
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,15 +282,15 @@ class Contexts(Store):
                     ORDER BY own.ordinal"""
         return dict(self._database.rows(query, {"video": video_id, "most": TRIES, **asdict(recipe)}))
 
-    def work(self, recipe: Recipe, *, channels: Sequence[str] = (), videos: Sequence[str] = ()) -> dict[str, int]:
+    def work(self, recipe: Recipe, selection: WindowSelection = ALL_WINDOWS) -> dict[str, int]:
         """Count the missing contexts by video, the newest first."""
         query = f"""SELECT video.id, count(*) FROM window AS own JOIN video ON video.id = own.video_id
                     WHERE {ONLY} AND NOT EXISTS (SELECT 1 FROM {_OF_PRESENT_WINDOWS} WHERE context.window_id = own.id
                       AND {_BY_RECIPE} AND (context.text <> '' OR tries >= :most))
                     GROUP BY video.id ORDER BY published DESC, video.rowid"""
-        return dict(self._database.rows(query, {"most": TRIES, **asdict(recipe), **only(channels, videos)}))
+        return dict(self._database.rows(query, {"most": TRIES, **asdict(recipe), **selection.values}))
 
-    def count_replaced(self, recipe: Recipe, *, channels: Sequence[str] = (), videos: Sequence[str] = ()) -> int:
+    def count_replaced(self, recipe: Recipe, selection: WindowSelection = ALL_WINDOWS) -> int:
         """Count the windows with a valid context by another prompt that one by this prompt will replace."""
         query = f"""SELECT count(*) FROM
                       (SELECT max(context.text <> '' AND prompt <> :prompt) AS has_other,
@@ -291,7 +299,7 @@ class Contexts(Store):
                        FROM {_OF_PRESENT_WINDOWS} JOIN video ON video.id = window.video_id
                        WHERE NOT stale AND {ONLY} GROUP BY window_id)
                     WHERE has_other AND NOT is_done"""
-        values = {"prompt": recipe.prompt, "most": TRIES, **only(channels, videos)}
+        values = {"prompt": recipe.prompt, "most": TRIES, **selection.values}
         return int(self._database.row(query, values)[0])
 
     def long_videos(self, characters: int) -> set[str]:
@@ -314,10 +322,10 @@ class Contexts(Store):
             window_ids.setdefault(video_id, []).append(window_id)
         return window_ids
 
-    def redo(self, *, channels: Sequence[str] = (), videos: Sequence[str] = ()) -> int:
+    def redo(self, selection: WindowSelection = ALL_WINDOWS) -> int:
         """Queue contexts for replacement and return their number."""
         query = f"UPDATE context SET stale = 1 WHERE NOT stale AND video_id IN (SELECT id FROM video WHERE {ONLY})"
-        return self._database.change(query, only(channels, videos))
+        return self._database.change(query, selection.values)
 
     def counts(self) -> ContextCounts:
         (windows,) = self._database.row("SELECT count(*) FROM window")

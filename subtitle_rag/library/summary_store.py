@@ -5,11 +5,11 @@ until it is replaced.
 """
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
 
-from subtitle_rag.library.connection import ONLY, Store, only
-from subtitle_rag.library.context_store import TRANSCRIPT, Recipe
+from subtitle_rag.library.connection import ONLY, Store
+from subtitle_rag.library.context_store import ALL_WINDOWS, TRANSCRIPT, Recipe, WindowSelection
 
 _PRESENT = f"SELECT {TRANSCRIPT} FROM track JOIN window USING (video_id) WHERE track.video_id"
 _OF_PRESENT_CAPTIONS = f"video_summary WHERE transcript = ({_PRESENT} = video_summary.video_id LIMIT 1)"
@@ -88,7 +88,7 @@ class SummaryStore(Store):
                       tokens = excluded.tokens, ms = excluded.ms, written_at = excluded.written_at"""
         return self._database.change(query, {**asdict(summary), "transcript": transcript}) > 0
 
-    def missing(self, recipe: Recipe, *, channels: Sequence[str] = (), videos: Sequence[str] = ()) -> dict[str, int]:
+    def missing(self, recipe: Recipe, selection: WindowSelection = ALL_WINDOWS) -> dict[str, int]:
         """Return the videos with captions and without a summary by this recipe, with the tries so far, newest first."""
         query = f"""SELECT video.id, iif(done.digest = :digest AND done.prompt = :prompt, done.tries, 0)
                     FROM video LEFT JOIN (SELECT * FROM {_OF_PRESENT_CAPTIONS}) AS done ON done.video_id = video.id
@@ -97,13 +97,13 @@ class SummaryStore(Store):
                         AND (done.digest = :digest OR :keeps AND done.text <> ''), 0)
                       AND {ONLY}
                     ORDER BY published DESC, video.rowid"""
-        return dict(self._database.rows(query, {**asdict(recipe), **only(channels, videos)}))
+        return dict(self._database.rows(query, {**asdict(recipe), **selection.values}))
 
-    def redo(self, *, channels: Sequence[str] = (), videos: Sequence[str] = ()) -> None:
+    def redo(self, selection: WindowSelection = ALL_WINDOWS) -> None:
         """Queue summaries for replacement; they are valid until then."""
         query = f"""UPDATE video_summary SET settled = 0, tries = 0
                     WHERE video_id IN (SELECT id FROM video WHERE {ONLY})"""
-        self._database.change(query, only(channels, videos))
+        self._database.change(query, selection.values)
 
     def counts(self) -> SummaryCounts:
         (videos,) = self._database.row("SELECT count(DISTINCT video_id) FROM window")

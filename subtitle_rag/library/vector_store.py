@@ -11,7 +11,8 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from subtitle_rag.library.connection import ONLY, Store, only, write_setting
+from subtitle_rag.library.connection import ONLY, Store, write_setting
+from subtitle_rag.library.context_store import ALL_WINDOWS, WindowSelection
 
 ACTIVE = "encoder"
 """Key of the setting with the encoder in use for searches."""
@@ -81,7 +82,7 @@ class Vectors(Store):
         return {encoder: (name, count) for encoder, name, count in self._database.rows(query, (OF_PIECES,))}
 
     def due(
-        self, encoder_id: str, *, channels: Sequence[str] = (), videos: Sequence[str] = (), without: bool = False
+        self, encoder_id: str, selection: WindowSelection = ALL_WINDOWS, *, without: bool = False
     ) -> list[DueWindow]:
         """Return the searchable windows with missing or outdated vectors, those of the newest videos first.
 
@@ -96,7 +97,7 @@ class Vectors(Store):
                 WHERE ({test}) AND {ONLY} AND EXISTS
                   (SELECT 1 FROM indexed WHERE indexed.window_id = window.id AND vector = 'bm25')
                 ORDER BY published DESC, video.rowid, ordinal""",
-            {"encoder": encoder_id, **only(channels, videos)},
+            {"encoder": encoder_id, **selection.values},
         )
         return [DueWindow(id, video_id, bool(has_context)) for id, video_id, has_context in rows]
 
@@ -140,11 +141,11 @@ class Vectors(Store):
         with self._database.write() as db:
             return [id for id, source in sources.items() if db.execute(query, (source, id, claim)).rowcount]
 
-    def redo(self, encoder_id: str, *, channels: Sequence[str] = (), videos: Sequence[str] = ()) -> int:
+    def redo(self, encoder_id: str, selection: WindowSelection = ALL_WINDOWS) -> int:
         """Queue this encoder's vectors for replacement and return their number. Searches use them until then."""
         query = f"""DELETE FROM indexed WHERE encoder = :encoder AND vector <> 'bm25' AND window_id IN
                       (SELECT window.id FROM window JOIN video ON video.id = window.video_id WHERE {ONLY})"""
-        return self._database.change(query, {"encoder": encoder_id, **only(channels, videos)})
+        return self._database.change(query, {"encoder": encoder_id, **selection.values})
 
     def windows(self) -> list[str]:
         """Return the ids of all windows with vectors."""

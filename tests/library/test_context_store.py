@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.domain import Window
-from subtitle_rag.library.context_store import GIVEN, TRIES, Context, ContextCounts, ModelCost, Recipe
+from subtitle_rag.library.context_store import GIVEN, TRIES, Context, ContextCounts, ModelCost, Recipe, WindowSelection
 from subtitle_rag.library.store import Library
 from tests.support import invented
 from tests.support.invented import RULE, analysis, dump, track, video, windows
@@ -127,9 +127,9 @@ def test_work_is_the_newest_first_and_can_be_narrowed(library: Library) -> None:
     put(library, "silent", 0)
     contexts = library.contexts
     assert list(contexts.work(RECIPE).items()) == [("new", 3), ("old", 2), ("unknown", 2)]
-    assert list(contexts.work(RECIPE, channels=["other"])) == ["unknown"]
-    assert list(contexts.work(RECIPE, videos=["old", "absent"])) == ["old"]
-    assert contexts.work(RECIPE, channels=["other"], videos=["old"]) == {}
+    assert list(contexts.work(RECIPE, WindowSelection(channels=("other",)))) == ["unknown"]
+    assert list(contexts.work(RECIPE, WindowSelection(videos=("old", "absent")))) == ["old"]
+    assert contexts.work(RECIPE, WindowSelection(channels=("other",), videos=("old",))) == {}
 
 
 def test_a_context_that_is_to_be_redone_counts_until_it_is_replaced(library: Library) -> None:

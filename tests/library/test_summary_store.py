@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from subtitle_rag.library.context_store import Recipe
+from subtitle_rag.library.context_store import Recipe, WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.summary_store import SummaryCounts, VideoSummary
 from tests.support.invented import RULE, track, video, windows
@@ -66,8 +66,8 @@ def test_missing_are_those_not_settled_by_this_recipe_the_newest_first(library: 
     put(library, "old", published=date(2025, 1, 1), channel_id="c1")
     put(library, "new", published=date(2026, 1, 1), channel_id="c2")
     assert list(library.summaries.missing(RECIPE).items()) == [("new", 0), ("old", 0)]
-    assert library.summaries.missing(RECIPE, channels=["c1"]) == {"old": 0}
-    assert library.summaries.missing(RECIPE, videos=["new", "absent"]) == {"new": 0}
+    assert library.summaries.missing(RECIPE, WindowSelection(channels=("c1",))) == {"old": 0}
+    assert library.summaries.missing(RECIPE, WindowSelection(videos=("new", "absent"))) == {"new": 0}
     library.summaries.put(summary("old", "", tries=1, settled=False))
     library.summaries.put(summary("new"))
     assert library.summaries.missing(RECIPE) == {"old": 1}
@@ -79,9 +79,9 @@ def test_missing_are_those_not_settled_by_this_recipe_the_newest_first(library: 
 def test_a_summary_stays_until_it_is_replaced_by_another_text(library: Library) -> None:
     put(library, "a")
     library.summaries.put(summary("a"))
-    library.summaries.redo(videos=["absent"])
+    library.summaries.redo(WindowSelection(videos=("absent",)))
     assert library.summaries.missing(RECIPE) == {}
-    library.summaries.redo(channels=[video("a").channel_id])
+    library.summaries.redo(WindowSelection(channels=(video("a").channel_id,)))
     assert library.summaries.missing(RECIPE) == {"a": 0}
     library.summaries.put(summary("a", "", model="other:q4", digest="digest-2", tries=2))
     assert library.summaries.of(["a"]) == {"a": "국수를 삶습니다."}

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.vector_store import DueWindow, StoredVector, VectorCounts
 from tests.support.invented import RULE, analysis, context, dump, track, video, windows
@@ -35,8 +36,8 @@ def make(library: Library, ids: Sequence[str], encoder: str = ONE, key: str = ""
     return library.vectors.note(claim, {id: f"digest/{f'{key} {id}' if key else ''}" for id in ids})
 
 
-def due(library: Library, encoder: str = ONE, **which: Any) -> list[str]:
-    return [window.id for window in library.vectors.due(encoder, **which)]
+def due(library: Library, encoder: str = ONE, *selection: WindowSelection, **which: Any) -> list[str]:
+    return [window.id for window in library.vectors.due(encoder, *selection, **which)]
 
 
 def test_a_library_without_vectors_has_none(library: Library) -> None:
@@ -59,8 +60,9 @@ def test_windows_are_due_when_they_are_searchable_the_newest_first(library: Libr
 def test_what_is_due_can_be_narrowed(library: Library) -> None:
     put(library, "a", channel_id="c1")
     put(library, "b", channel_id="c2")
-    assert due(library, channels=["c2"]) == due(library, videos=["b", "absent"]) == ["b/0", "b/1"]
-    assert due(library, channels=["c1"], videos=["b"]) == []
+    for selection in (WindowSelection(channels=("c2",)), WindowSelection(videos=("b", "absent"))):
+        assert due(library, ONE, selection) == ["b/0", "b/1"]
+    assert due(library, ONE, WindowSelection(channels=("c1",), videos=("b",))) == []
 
 
 def test_what_was_made_is_due_no_more_for_that_encoder(library: Library) -> None:
@@ -143,9 +145,9 @@ def test_vectors_are_redone_for_all_or_for_some(library: Library) -> None:
     everything = ["a/0", "a/1", "b/0", "b/1"]
     for encoder in (ONE, OTHER):
         make(library, everything, encoder)
-    assert library.vectors.redo(ONE, channels=["c2"]) == 2
+    assert library.vectors.redo(ONE, WindowSelection(channels=("c2",))) == 2
     assert due(library) == ["b/0", "b/1"]
-    assert library.vectors.redo(ONE, videos=["a"]) == 2
+    assert library.vectors.redo(ONE, WindowSelection(videos=("a",))) == 2
     assert (library.vectors.redo(ONE), due(library)) == (0, everything)
     assert due(library, OTHER) == []
     assert library.counts().searchable == 4
