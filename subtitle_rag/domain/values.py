@@ -83,6 +83,15 @@ class Cue:
         """Its text, with its speaker's name in front if there is one."""
         return named_text(self.speaker, self.text)
 
+    def to_record(self) -> tuple[Any, ...]:
+        """Return what `from_record` reads, also from JSON."""
+        return self.start_ms, self.end_ms, self.text, self.word_starts, self.speaker
+
+    @classmethod
+    def from_record(cls, record: Sequence[Any]) -> "Cue":
+        start_ms, end_ms, text, word_starts, speaker = record
+        return cls(start_ms, end_ms, text, tuple(word_starts), speaker)
+
 
 class Line(NamedTuple):
     """Where a cue begins inside a window's text, and who says it, where the track tells."""
@@ -156,7 +165,7 @@ class GapReason(StrEnum):
 
 
 class SpeechGap(NamedTuple):
-    """Speech without text in captions that were heard on this machine; `reason` is a `GapReason`."""
+    """Speech without a text that can be believed; `reason` is a `GapReason`."""
 
     start_ms: int
     end_ms: int

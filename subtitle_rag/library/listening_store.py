@@ -6,7 +6,7 @@ track like any other, and the stretches are deleted.
 
 import json
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,7 +120,7 @@ class ListeningStore(Store):
 
     def put_stretch(self, video_id: str, stretch: HeardStretch) -> None:
         """Store a finished stretch; one of a video that has been removed is dropped."""
-        cues = [[cue.start_ms, cue.end_ms, cue.text, list(cue.word_starts), cue.speaker] for cue in stretch.cues]
+        cues = [cue.to_record() for cue in stretch.cues]
         self._database.change(
             """INSERT OR REPLACE INTO heard (video_id, begin_ms, end_ms, language, gap, cues)
                SELECT video_id, ?, ?, ?, ?, ? FROM listening WHERE video_id = ?""",
@@ -138,7 +138,9 @@ class ListeningStore(Store):
         """Return a video's finished stretches, in order."""
         query = "SELECT begin_ms, end_ms, language, gap, cues FROM heard WHERE video_id = ? ORDER BY begin_ms"
         return [
-            HeardStretch(begin, end, tuple(map(_cue, json.loads(cues))), GapReason(gap) if gap else None, language)
+            HeardStretch(
+                begin, end, tuple(map(Cue.from_record, json.loads(cues))), GapReason(gap) if gap else None, language
+            )
             for begin, end, language, gap, cues in self._database.rows(query, (video_id,))
         ]
 
@@ -218,8 +220,3 @@ class ListeningStore(Store):
         self._database.change(
             "UPDATE stage SET state = 'done', retry_at = ? WHERE video_id = ? AND name = 'captions'", (at, video_id)
         )
-
-
-def _cue(values: Sequence[Any]) -> Cue:
-    start_ms, end_ms, text, word_starts, speaker = values
-    return Cue(start_ms, end_ms, text, tuple(word_starts), speaker)

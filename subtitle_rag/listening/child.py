@@ -79,7 +79,7 @@ def _answer(order: dict[str, Any], reply: Callable[[dict[str, Any]], None]) -> N
 
 def to_json(stretch: HeardStretch) -> dict[str, Any]:
     """Return a stretch as the parent reads it."""
-    cues = [(cue.start_ms, cue.end_ms, cue.text, cue.word_starts) for cue in stretch.cues]
+    cues = [cue.to_record() for cue in stretch.cues]
     values = {"begin_ms": stretch.begin_ms, "end_ms": stretch.end_ms, "cues": cues}
     return {**values, "gap": stretch.gap and stretch.gap.value, "language": stretch.language}
 

@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from subtitle_rag.listening.heard import GapReason
+from subtitle_rag.domain import GapReason, SpeechGap
 from subtitle_rag.listening.sentences import HeardWord, text_of_words
 
 MOST_RATIO = 2.4
@@ -53,21 +53,12 @@ class Passage:
         return text_of_words(self.words)
 
 
-@dataclass(frozen=True, slots=True)
-class TextGap:
-    """Milliseconds of speech without a text that can be believed."""
-
-    begin_ms: int
-    end_ms: int
-    reason: GapReason
-
-
 def without_stock_phrases(passages: Sequence[Passage]) -> tuple[Passage, ...]:
     """Leave out the phrases that are written over silence; said ones stay."""
     return tuple(passage for passage in passages if not (_is_stock(passage.text) and _is_doubtful(passage)))
 
 
-def doubtful(passages: Sequence[Passage]) -> tuple[TextGap, ...]:
+def doubtful(passages: Sequence[Passage]) -> tuple[SpeechGap, ...]:
     """Return where a text is not to be believed, in order."""
     gaps = [*_loops([word for passage in passages for word in passage.words])]
     for passage in passages:
@@ -76,32 +67,32 @@ def doubtful(passages: Sequence[Passage]) -> tuple[TextGap, ...]:
         begin, end = passage.words[0].begin_ms, _end(passage.words)
         letters = len(squeezed(passage.text))
         if compression(passage.text) > MOST_RATIO:
-            gaps.append(TextGap(begin, end, GapReason.LOOP))
+            gaps.append(SpeechGap(begin, end, GapReason.LOOP))
         elif passage.logprob < LEAST_LOGPROB or letters > MOST_SYLLABLES * max(1.0, (end - begin) / 1000):
-            gaps.append(TextGap(begin, end, GapReason.INVENTED))
-    return tuple(sorted(gaps, key=lambda gap: gap.begin_ms))
+            gaps.append(SpeechGap(begin, end, GapReason.INVENTED))
+    return tuple(sorted(gaps, key=lambda gap: gap.start_ms))
 
 
-def echoes(passages: Sequence[Passage], names: Sequence[str]) -> tuple[TextGap, ...]:
+def echoes(passages: Sequence[Passage], names: Sequence[str]) -> tuple[SpeechGap, ...]:
     """Return where a text is nothing but names that the model was told: it repeats them over what it does not know."""
     squeezed_names = {name for name in map(squeezed, names) if len(name) > 1}
     return tuple(
-        TextGap(passage.words[0].begin_ms, _end(passage.words), GapReason.INVENTED)
+        SpeechGap(passage.words[0].begin_ms, _end(passage.words), GapReason.INVENTED)
         for passage in passages
         if passage.words and _count_parts(squeezed(passage.text), squeezed_names) > 1
     )
 
 
-def silent_speech(words: Sequence[HeardWord], voices: Sequence[tuple[int, int]]) -> tuple[TextGap, ...]:
+def silent_speech(words: Sequence[HeardWord], voices: Sequence[tuple[int, int]]) -> tuple[SpeechGap, ...]:
     """Return where somebody speaks for long and hardly a word is written; `voices` are times of speech."""
     speech_ms = sum(end - begin for begin, end in voices)
     if speech_ms < JUDGED_S * 1000:
         return ()
     if len(words) * 60_000 < LEAST_WORDS * speech_ms:
-        return (TextGap(voices[0][0], voices[-1][1], GapReason.TOO_FEW_WORDS),)
+        return (SpeechGap(voices[0][0], voices[-1][1], GapReason.TOO_FEW_WORDS),)
     edges = [(0, voices[0][0]), *((word.begin_ms, word.end_ms) for word in words), (voices[-1][1], voices[-1][1])]
     return tuple(
-        TextGap(end, begin, GapReason.TOO_FEW_WORDS)
+        SpeechGap(end, begin, GapReason.TOO_FEW_WORDS)
         for (_begin, end), (begin, _end) in zip(edges, edges[1:], strict=False)
         if sum(max(0, min(begin, last) - max(end, first)) for first, last in voices) >= WORDLESS_S * 1000
     )
@@ -144,7 +135,7 @@ def _is_doubtful(passage: Passage) -> bool:
     return passage.logprob < DOUBT_LOGPROB or passage.silence > DOUBT_SILENCE or passage.voice < DOUBT_VOICE
 
 
-def _loops(words: Sequence[HeardWord]) -> Iterator[TextGap]:
+def _loops(words: Sequence[HeardWord]) -> Iterator[SpeechGap]:
     """Yield where the words repeat each other."""
     owners = [number for number, word in enumerate(words) for _letter in squeezed(word.text)]
     text = "".join(squeezed(word.text) for word in words)
@@ -154,7 +145,7 @@ def _loops(words: Sequence[HeardWord]) -> Iterator[TextGap]:
                 first, last = owners[loop.start()], owners[loop.end() - 1]
                 if first < last and loop.start() and owners[loop.start() - 1] == first:  # its end is like the loop's
                     first += 1
-                yield TextGap(words[first].begin_ms, _end(words[first : last + 1]), GapReason.LOOP)
+                yield SpeechGap(words[first].begin_ms, _end(words[first : last + 1]), GapReason.LOOP)
 
 
 def _end(words: Sequence[HeardWord]) -> int:

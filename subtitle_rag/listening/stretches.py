@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from subtitle_rag.domain import Cue
+from subtitle_rag.domain import Cue, GapReason, HeardStretch, SpeechGap
 from subtitle_rag.i18n import _
-from subtitle_rag.listening.guards import Passage, TextGap, doubtful, echoes, silent_speech, without_stock_phrases
-from subtitle_rag.listening.heard import GapReason, HeardStretch
+from subtitle_rag.listening.guards import Passage, doubtful, echoes, silent_speech, without_stock_phrases
 from subtitle_rag.listening.sentences import HeardWord, cues_of_words
 from subtitle_rag.listening.sound_file import LONGEST_MS, RATE, SoundFile
 from subtitle_rag.listening.voice import LEAST_S, MOST_S, VoiceTrack, best_cut, to_level, voice_spans
@@ -38,6 +37,11 @@ class SpokenLanguage:
     current: str | None
     seconds: dict[str, float] = field(default_factory=dict)
     """Seconds of speech by language, since the last change."""
+
+    @property
+    def tag(self) -> str:
+        """Korean before any is known."""
+        return self.current or "ko"
 
     @property
     def is_settled(self) -> bool:
@@ -92,7 +96,7 @@ class SoundListener:
             cut = len(buffer) if cut >= len(buffer) else cut_ms * RATE // 1000
             lost, missing = self.sound.missing - missing, self.sound.missing
             if lost > cut // 2:
-                yield HeardStretch(at, at + cut_ms, (), GapReason.UNREADABLE, self.language.current or "ko")
+                yield HeardStretch(at, at + cut_ms, (), GapReason.UNREADABLE, self.language.tag)
             else:
                 yield from self._heard(buffer[:cut], probabilities[: cut // 512 + 1], at, at + cut_ms)
             at += cut_ms
@@ -100,23 +104,23 @@ class SoundListener:
         if at == 0 and length_ms <= LOST_MS:
             raise self.sound.unreadable(_("it is no film or sound, or it is damaged"))
         if length_ms - at > LOST_MS:
-            yield HeardStretch(at, length_ms, (), GapReason.UNREADABLE, self.language.current or "ko")
+            yield HeardStretch(at, length_ms, (), GapReason.UNREADABLE, self.language.tag)
 
     def _heard(
         self, samples: "NDArray[np.float32]", probabilities: "NDArray[np.float32]", begin_ms: int, end_ms: int
     ) -> Iterator[HeardStretch]:
         spans = voice_spans(probabilities, len(samples))
         if not spans:
-            yield HeardStretch(begin_ms, end_ms, (), None, self.language.current or "ko")
+            yield HeardStretch(begin_ms, end_ms, (), None, self.language.tag)
             return
         self.thinking()
         track = VoiceTrack(to_level(samples, spans), spans)
         if not self.language.is_settled:
             self._tell_language(track)
-        language = self.language.current or "ko"
+        language = self.language.tag
         passages, gaps = self._attempt(track, probabilities, begin_ms, language, self.names, again=False)
         if gaps:
-            logger.info("a stretch is heard again: %s", {gap.reason.value for gap in gaps})
+            logger.info("a stretch is heard again: %s", {str(gap.reason) for gap in gaps})
             names = () if echoes(passages, self.names) else self.names
             retried, new_gaps = self._attempt(track, probabilities, begin_ms, language, names, again=True)
             # a penalty can cost words that were right
@@ -136,7 +140,7 @@ class SoundListener:
         names: Sequence[str],
         *,
         again: bool,
-    ) -> tuple[tuple[Passage, ...], tuple[TextGap, ...]]:
+    ) -> tuple[tuple[Passage, ...], tuple[SpeechGap, ...]]:
         heard = self.model.hear(track, probabilities, begin_ms, language, names, again=again)
         passages = without_stock_phrases(heard)
         return passages, (*doubtful(passages), *echoes(passages, names))
@@ -150,29 +154,29 @@ class SoundListener:
 
 
 def divided(
-    begin_ms: int, end_ms: int, words: Sequence[HeardWord], gaps: Sequence[TextGap], language: str
+    begin_ms: int, end_ms: int, words: Sequence[HeardWord], gaps: Sequence[SpeechGap], language: str
 ) -> Iterator[HeardStretch]:
     """Yield a stretch, or several where it has gaps: each gap is one without cues, and what lies between is kept."""
     at = begin_ms
     for gap in joined(gaps):
-        begin, end = max(gap.begin_ms, at), min(max(gap.end_ms, gap.begin_ms + 1), end_ms)
+        begin, end = max(gap.start_ms, at), min(max(gap.end_ms, gap.start_ms + 1), end_ms)
         if end <= begin:
             continue
         if begin > at:
             yield HeardStretch(at, begin, _cues(words, at, begin), None, language)
-        yield HeardStretch(begin, end, (), gap.reason, language)
+        yield HeardStretch(begin, end, (), GapReason(gap.reason), language)
         at = end
     if at < end_ms:
         yield HeardStretch(at, end_ms, _cues(words, at, end_ms), None, language)
 
 
-def joined(gaps: Sequence[TextGap]) -> list[TextGap]:
+def joined(gaps: Sequence[SpeechGap]) -> list[SpeechGap]:
     """Return gaps in order, those that touch each other as one with the reason of the first."""
-    result: list[TextGap] = []
-    for gap in sorted(gaps, key=lambda each: each.begin_ms):
-        if result and gap.begin_ms <= result[-1].end_ms:
+    result: list[SpeechGap] = []
+    for gap in sorted(gaps, key=lambda each: each.start_ms):
+        if result and gap.start_ms <= result[-1].end_ms:
             last = result[-1]
-            result[-1] = TextGap(last.begin_ms, max(last.end_ms, gap.end_ms), last.reason)
+            result[-1] = SpeechGap(last.start_ms, max(last.end_ms, gap.end_ms), last.reason)
         else:
             result.append(gap)
     return result
@@ -185,11 +189,11 @@ def _cues(words: Sequence[HeardWord], begin_ms: int, end_ms: int) -> tuple[Cue, 
     )
 
 
-def _letters(passages: Sequence[Passage], gaps: Sequence[TextGap] = ()) -> int:
+def _letters(passages: Sequence[Passage], gaps: Sequence[SpeechGap] = ()) -> int:
     """Count the letters that are not in gaps."""
     words = (word for passage in passages for word in passage.words)
-    return sum(len(word.text) for word in words if not any(gap.begin_ms <= word.begin_ms < gap.end_ms for gap in gaps))
+    return sum(len(word.text) for word in words if not any(gap.start_ms <= word.begin_ms < gap.end_ms for gap in gaps))
 
 
-def _length(gaps: Sequence[TextGap]) -> int:
-    return sum(gap.end_ms - gap.begin_ms for gap in joined(gaps))
+def _length(gaps: Sequence[SpeechGap]) -> int:
+    return sum(gap.end_ms - gap.start_ms for gap in joined(gaps))

@@ -114,7 +114,7 @@ def to_stretch(values: dict[str, Any]) -> HeardStretch:
     return HeardStretch(
         values["begin_ms"],
         values["end_ms"],
-        tuple(Cue(begin, end, text, tuple(starts)) for begin, end, text, starts in values["cues"]),
+        tuple(map(Cue.from_record, values["cues"])),
         GapReason(values["gap"]) if values["gap"] else None,
         values["language"],
     )

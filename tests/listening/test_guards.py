@@ -8,17 +8,16 @@ import pytest
 
 import subtitle_rag
 from subtitle_rag.captions import parse_captions
+from subtitle_rag.domain import GapReason, SpeechGap
 from subtitle_rag.listening.guards import (
     MOST_RATIO,
     Passage,
-    TextGap,
     compression,
     doubtful,
     echoes,
     silent_speech,
     without_stock_phrases,
 )
-from subtitle_rag.listening.heard import GapReason
 from subtitle_rag.listening.sentences import HeardWord
 from subtitle_rag.listening.stretches import SoundListener, SpokenLanguage, divided, joined
 from tests.support.cases import cases
@@ -70,7 +69,7 @@ def test_the_words_of_a_loop_at_one_moment_are_not_shown_behind_its_gap() -> Non
 
 def test_what_was_said_before_a_loop_stays() -> None:
     (gap,) = joined(doubtful([passage("오늘은 시장에 왔습니다"), passage("감사합니다. " * 20, begin_ms=1200)]))
-    assert gap.begin_ms == 1200
+    assert gap.start_ms == 1200
 
 
 @cases(
@@ -139,13 +138,13 @@ def test_nobody_speaks_as_fast() -> None:
 def test_hardly_a_word_in_much_speech_is_a_gap() -> None:
     words = list(passage("네 그래요 맞아요").words)
     (gap,) = silent_speech(words, [(0, 30_000), (32_000, 60_000)])
-    assert gap == TextGap(0, 60_000, GapReason.TOO_FEW_WORDS)
+    assert gap == SpeechGap(0, 60_000, GapReason.TOO_FEW_WORDS)
 
 
 def test_half_a_minute_without_a_word_is_a_gap() -> None:
     words = [*passage("가 " * 60, each_ms=300).words, *passage("나 " * 60, begin_ms=50_000, each_ms=300).words]
     (gap,) = silent_speech(words, [(0, 68_000)])
-    assert gap == TextGap(18_000, 50_000, GapReason.TOO_FEW_WORDS)
+    assert gap == SpeechGap(18_000, 50_000, GapReason.TOO_FEW_WORDS)
 
 
 @pytest.mark.parametrize("voices", [[], [(0, 15_000)]], ids=["nobody", "little"])
@@ -196,7 +195,7 @@ def test_what_was_heard_as_names_is_heard_again_without_them() -> None:
 def test_a_gap_divides_a_stretch() -> None:
     words = [*passage("처음 말입니다.").words, *passage("되풀이 " * 3, begin_ms=10_000).words]
     words += passage("끝 말입니다.", begin_ms=20_000).words
-    stretches = list(divided(0, 30_000, words, [TextGap(10_000, 15_000, GapReason.LOOP)], "ko"))
+    stretches = list(divided(0, 30_000, words, [SpeechGap(10_000, 15_000, GapReason.LOOP)], "ko"))
     assert [(each.begin_ms, each.end_ms, each.gap) for each in stretches] == [
         (0, 10_000, None),
         (10_000, 15_000, GapReason.LOOP),
@@ -206,8 +205,8 @@ def test_a_gap_divides_a_stretch() -> None:
 
 
 def test_gaps_that_touch_are_one() -> None:
-    gaps = [TextGap(5, 9, GapReason.INVENTED), TextGap(0, 6, GapReason.LOOP), TextGap(20, 30, GapReason.LOOP)]
-    assert joined(gaps) == [TextGap(0, 9, GapReason.LOOP), TextGap(20, 30, GapReason.LOOP)]
+    gaps = [SpeechGap(5, 9, GapReason.INVENTED), SpeechGap(0, 6, GapReason.LOOP), SpeechGap(20, 30, GapReason.LOOP)]
+    assert joined(gaps) == [SpeechGap(0, 9, GapReason.LOOP), SpeechGap(20, 30, GapReason.LOOP)]
 
 
 def test_a_minute_of_another_language_changes_it() -> None:
