@@ -88,10 +88,14 @@ class CaptionFile:
 
 @dataclass(frozen=True, slots=True)
 class CaptionGroup:
-    """The caption files of one video, best first; `video` is the first one's."""
+    """The caption files of one video, best first."""
 
-    video: Video
     candidates: tuple[CaptionFile, ...]
+
+    @property
+    def video(self) -> Video:
+        """The first one's."""
+        return self.candidates[0].video
 
 
 @dataclass(frozen=True, slots=True)
@@ -523,7 +527,7 @@ def _group(files: dict[Path, _DescribedFile], languages: Sequence[str]) -> Capti
         )
         for path, file in sorted(files.items(), key=rank)
     )
-    return CaptionGroup(candidates[0].video, candidates)
+    return CaptionGroup(candidates)
 
 
 def _language_rank(language: str, languages: Sequence[str]) -> int:

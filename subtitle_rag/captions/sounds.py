@@ -10,19 +10,10 @@ from subtitle_rag.captions import metadata
 from subtitle_rag.captions.session import Session
 from subtitle_rag.captions.sound_sites import YOUTUBE, SoundSite
 from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.domain import AppError, Details, Video
+from subtitle_rag.domain import AppError, Details, SoundFetching, Video
 
 _WHOLE = "whole"
 """The file that says that the sound beside it is all there."""
-
-
-@dataclass(frozen=True, slots=True)
-class SoundProgress:
-    """How much of a sound is fetched."""
-
-    done_bytes: int
-    all_bytes: int
-    """0 if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +24,7 @@ class SoundDescribed:
     details: Details
 
 
-SoundNews = SoundProgress | SoundDescribed | Path
+SoundNews = SoundFetching | SoundDescribed | Path
 
 
 class _StoppedError(Exception):
@@ -64,7 +55,7 @@ def fetch_sound(
     def advance(done: int, all: int) -> None:
         if stop.is_set() or is_left.is_set():
             raise _StoppedError
-        news.put(SoundProgress(done, all))
+        news.put(SoundFetching(video.id, video.title, done, all))
 
     def fetch() -> None:
         session = Session(settings)

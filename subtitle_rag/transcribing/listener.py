@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 from subtitle_rag.captions import (
     SITE,
     SoundDescribed,
-    SoundProgress,
     fetch_sound,
     find_media,
     heard_track,
@@ -145,8 +144,8 @@ class Listener:
                         return item
                     case SoundDescribed(described, details):
                         self._describe(described, details)
-                    case SoundProgress(done, whole):
-                        yield SoundFetching(video.id, video.title, done, whole)
+                    case SoundFetching():
+                        yield item
         raise AppError("interrupted")
 
     def _describe(self, video: Video, details: Details) -> None:
