@@ -267,7 +267,7 @@ class Runtime:
         return bool(self.library.vectors.videos_in_work(time.time(), AT_WORK_S))
 
     def fetcher(self, stop: threading.Event | None = None) -> "Fetcher":
-        """Return a fetcher of captions from YouTube; `stop` ends its runs from another thread."""
+        """Return a run that fetches captions from YouTube; `stop` ends it from another thread."""
         return fetching.Fetcher(self.library, self.indexer, self.settings.youtube, stop or threading.Event())
 
     def listener(self, model: str | None = None, stop: threading.Event | None = None) -> "Listener":
