@@ -68,7 +68,7 @@ OPTION = re.compile(r"--[a-z][\w-]*")
 class Command:
     """A command line of a document, with its expected end and output."""
 
-    place: str
+    position: str
     text: str
     exit_code: int = 0
     parse_only: bool = False
@@ -99,7 +99,7 @@ def other_documents() -> list[Path]:
     return sorted({*ROOT.glob("*.md")} - {*documents()})
 
 
-def place(path: Path, line: int) -> str:
+def position(path: Path, line: int) -> str:
     return f"{path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}:{line}"
 
 
@@ -134,8 +134,8 @@ def _block_commands(path: Path, block: Block) -> Iterator[Command]:
         while block.language == "console" and rows and not rows[0][1].startswith("$ "):
             output.append(rows.pop(0)[1])
         if bare := re.sub(r"(^|\s)#(\s.*)?$", "", text).strip():
-            shown = tuple(filter(str.strip, output))
-            yield Command(place(path, line), bare, codes[0] if codes else 0, parse_only, shown)
+            lines = tuple(filter(str.strip, output))
+            yield Command(position(path, line), bare, codes[0] if codes else 0, parse_only, lines)
 
 
 def simple_commands(text: str) -> list[list[str]]:
@@ -270,9 +270,9 @@ def link_problems(path: Path) -> Iterator[str]:
             name, _hash, anchor = target.partition("#")
             file = (path.parent / name).resolve() if name else path
             if not file.exists():
-                yield f"{place(path, line)}: dead link: {target}"
+                yield f"{position(path, line)}: dead link: {target}"
             elif anchor and anchor not in anchors(file):
-                yield f"{place(path, line)}: no such heading: {target}"
+                yield f"{position(path, line)}: no such heading: {target}"
 
 
 def _prose(path: Path) -> Iterator[tuple[int, str]]:
@@ -287,7 +287,7 @@ def anchors(path: Path) -> set[str]:
     for heading in HEADING.findall("\n".join(text for _line, text in _prose(path))):
         plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
         slug = re.sub(r"[^\w\- ]", "", plain.casefold()).replace(" ", "-")
-        count = sum(1 for other in slugs if re.fullmatch(rf"{re.escape(slug)}(-\d+)?", other))
+        count = sum(1 for slug_before in slugs if re.fullmatch(rf"{re.escape(slug)}(-\d+)?", slug_before))
         slugs.append(f"{slug}-{count}" if count else slug)
     return set(slugs)
 
@@ -298,7 +298,7 @@ def command_problems(path: Path) -> Iterator[str]:
             for words in simple_commands(command.text):
                 check_words(words)
         except CommandError as error:
-            yield f"{command.place}: {error}"
+            yield f"{command.position}: {error}"
 
 
 def inline_problems(path: Path) -> Iterator[str]:
@@ -306,11 +306,11 @@ def inline_problems(path: Path) -> Iterator[str]:
     for line, text in _prose(path):
         for quoted in INLINE.findall(text):
             if problem := inline_problem(quoted):
-                yield f"{place(path, line)}: {problem}"
+                yield f"{position(path, line)}: {problem}"
     for line, text in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
         for name in VARIABLE.findall(text):
             if name not in _program_text():
-                yield f"{place(path, line)}: no such variable: {name}"
+                yield f"{position(path, line)}: no such variable: {name}"
 
 
 def inline_problem(quoted: str) -> str:
@@ -356,10 +356,10 @@ def _lenient_problem(words: Sequence[str]) -> str:
             return "" if re.fullmatch(r"[A-Z]+", rest[0]) else f"no such command: {PROGRAM} {' '.join(words)}"
         command = inner
         rest.pop(0)
-    known = {option for param in (*cli.root.params, *command.get_params(context)) for option in _spellings(param)}
+    spellings = {option for param in (*cli.root.params, *command.get_params(context)) for option in _spellings(param)}
     for word in rest:
         option = word.partition("=")[0]
-        if OPTION.fullmatch(option) and option not in known:
+        if OPTION.fullmatch(option) and option not in spellings:
             return f"no such option: {option} ({PROGRAM} {' '.join(words)})"
     return ""
 
@@ -394,7 +394,7 @@ def setting_problems(path: Path) -> Iterator[str]:
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / "config.toml"
                 file.write_text("\n".join(block.lines), encoding="utf-8")
-                yield from (f"{place(path, block.line)}: {message}" for message in _mistakes(file))
+                yield from (f"{position(path, block.line)}: {message}" for message in _mistakes(file))
 
 
 def _mistakes(file: Path) -> Iterator[str]:
@@ -440,11 +440,11 @@ def run(command: Command, environment: Mapping[str, str], folder: Path) -> str:
     ended = _run_shell(text, environment, folder, stderr=subprocess.STDOUT)
     if ended.returncode != command.exit_code:
         return (
-            f"{command.place}: {command.text}: exit code {ended.returncode} in place of {command.exit_code}:\n"
+            f"{command.position}: {command.text}: exit code {ended.returncode} in place of {command.exit_code}:\n"
             f"{ended.stdout.rstrip()}"
         )
     missing = missing_lines(command.output, ended.stdout)
-    return f"{command.place}: {command.text}: not in its output: {missing}" if missing else ""
+    return f"{command.position}: {command.text}: not in its output: {missing}" if missing else ""
 
 
 def _run_shell(
@@ -528,7 +528,7 @@ def run_all(paths: Iterable[Path], environment: Mapping[str, str]) -> Iterator[s
         (Path(environment[config.HOME_VARIABLE]) / "config.toml").unlink(missing_ok=True)
         english = path.name == "README.en.md" or (ROOT / "docs" / "en") in path.parents
         surroundings = {**environment, config.LANGUAGE_VARIABLE: "en" if english else "ko"}
-        prepare = Command(place(path, 1), f"{PROGRAM} index ~/captions")
+        prepare = Command(position(path, 1), f"{PROGRAM} index ~/captions")
         yield from filter(None, (run(command, surroundings, folder) for command in (prepare, *todo)))
 
 

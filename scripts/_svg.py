@@ -138,12 +138,12 @@ def film(frames: Sequence[Frame], size: tuple[int, int]) -> str:
     Where motion is not wished for, or CSS does not move, the last frame is shown.
     """
     assert frames
-    shown: dict[Shape, list[int]] = defaultdict(list)
+    frames_by_shape: dict[Shape, list[int]] = defaultdict(list)
     for number, frame in enumerate(frames):
         for shape in dict.fromkeys(frame.screen):
-            shown[shape].append(number)
+            frames_by_shape[shape].append(number)
     groups: dict[tuple[int, tuple[int, ...]], list[str]] = defaultdict(list)
-    for shape, frame_numbers in shown.items():
+    for shape, frame_numbers in frames_by_shape.items():
         groups[shape.layer, tuple(frame_numbers)].append(shape.markup)
     names = {numbers: f"f{at}" for at, numbers in enumerate(dict.fromkeys(numbers for _layer, numbers in groups))}
     rules = [
@@ -175,14 +175,14 @@ def _keyframes(numbers: Sequence[int], frames: Sequence[Frame]) -> str:
 
 def _window(size: tuple[int, int], style: str, inner: str) -> str:
     width, height = size[0] * CELL, round(size[1] * LINE)
-    whole = (width + 2 * MARGIN, height + TITLE + MARGIN)
+    outer = (width + 2 * MARGIN, height + TITLE + MARGIN)
     buttons = "".join(
         f'<circle cx="{22 + 22 * at}" cy="18" r="7" fill="{colour}"/>'
         for at, colour in enumerate(("#ff5f57", "#febc2e", "#28c840"))
     )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole[0]} {whole[1]}">\n<style>\n{style}\n</style>\n'
-        f'<rect width="{whole[0]}" height="{whole[1]}" rx="8" fill="#292929"/>{buttons}\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {outer[0]} {outer[1]}">\n<style>\n{style}\n</style>\n'
+        f'<rect width="{outer[0]}" height="{outer[1]}" rx="8" fill="#292929"/>{buttons}\n'
         f'<svg x="{MARGIN}" y="{TITLE}" width="{width}" height="{height}" overflow="visible"'
         ' shape-rendering="crispEdges">\n'
         f'<rect width="{width}" height="{height}" fill="{BACKGROUND}"/>\n{inner}\n</svg>\n</svg>\n'

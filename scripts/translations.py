@@ -89,9 +89,12 @@ def locked_version(package: str) -> str:
 
 
 def main() -> int:
-    locked, here = locked_version("click"), version("click")
-    if locked != here:
-        print(f"! nothing was written: click {here} is not the {locked} of {LOCK.name}; scripts/setup", file=sys.stderr)
+    locked, installed = locked_version("click"), version("click")
+    if locked != installed:
+        print(
+            f"! nothing was written: click {installed} is not the {locked} of {LOCK.name}; scripts/setup",
+            file=sys.stderr,
+        )
         return 1
     catalog = merged(read())
     with PO.open("wb") as file:

@@ -346,7 +346,7 @@ $ NO_COLOR=1 subtitle-rag open VIDEO_ID@12:41 --print
         ("an output --made-up",),
     )
     assert _documents.runs(first)
-    assert second.place == f"{document}:11"
+    assert second.position == f"{document}:11"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import argparse
 import multiprocessing
 import os
-import statistics
 import sys
 import tempfile
 import time
@@ -27,11 +26,11 @@ Cells = tuple[str, ...]
 
 def parser(description: str | None, *, data: bool = False) -> argparse.ArgumentParser:
     """Return the parser of a benchmark's options; with `data` it has the folder of a corpus."""
-    made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     if data:
         folder = os.environ.get("SUBTITLE_RAG_DATA")
-        made.add_argument("--data", type=Path, default=Path(folder) if folder else None)
-    return made
+        options.add_argument("--data", type=Path, default=Path(folder) if folder else None)
+    return options
 
 
 def numbers(text: str) -> tuple[int, ...]:
@@ -81,33 +80,24 @@ def peak_mb() -> int:
     return round(memory(os.getpid())["VmHWM"])
 
 
-def median_ms(runs: int, work: Callable[[int], object]) -> float:
-    """Return the median of the milliseconds of so many calls, which get their number."""
-    return 1000 * statistics.median(timed(lambda at=at: work(at)) for at in range(runs))  # type: ignore[misc]
-
-
 def spread(values: Sequence[float]) -> tuple[float, float]:
     """Return p50 and p95 of seconds, in ms."""
     ordered = sorted(1000 * value for value in values)
     return ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.95)]
 
 
-def mean_text(mean: "Mean") -> str:
-    """Return a mean with its 95 % interval."""
-    return f"{mean.value:.3f} [{mean.interval[0]:.3f}, {mean.interval[1]:.3f}]"
+def mean_text(mean: "Mean", sign: str = "") -> str:
+    """Return a mean with its 95 % interval; the `sign` of a difference is `+`."""
+    value, low, high = (f"{number:{sign}.3f}" for number in (mean.value, *mean.interval))
+    return f"{value} [{low}, {high}]"
 
 
-def mean_texts(values: "Values", names: Sequence[str]) -> list[str]:
-    """Return the means of some metrics of `metrics.per_question` with their intervals."""
+def mean_texts(values: "Values", names: Sequence[str], sign: str = "") -> list[str]:
+    """Return the means of some metrics of `metrics.per_question`, or of their differences, with their intervals."""
     from subtitle_rag.evaluation import metrics
 
     means = metrics.means(values)
-    return [mean_text(means[name]) for name in names]
-
-
-def gain_text(gain: "Mean") -> str:
-    """Return a difference of means with its 95 % interval."""
-    return f"{gain.value:+.3f} [{gain.interval[0]:+.3f}, {gain.interval[1]:+.3f}]"
+    return [mean_text(means[name], sign) for name in names]
 
 
 @contextmanager
@@ -145,5 +135,7 @@ def agreement(ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]]
         return ["–", "–", "–"]
     cosines = (mine * reference).sum(axis=1)
     near = [np.argsort(-(vectors @ vectors.T), axis=1)[:, 1 : NEAREST + 1] for vectors in (mine, reference)]
-    shared = [len({*one} & {*other}) / NEAREST for one, other in zip(*(each.tolist() for each in near), strict=True)]
+    shared = [
+        len({*first} & {*second}) / NEAREST for first, second in zip(*(each.tolist() for each in near), strict=True)
+    ]
     return [f"{cosines.mean():.4f}", f"{cosines.min():.4f}", f"{np.mean(shared):.2f}"]

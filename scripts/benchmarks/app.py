@@ -36,7 +36,7 @@ from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, spre
 from subtitle_rag.config.settings import Paths
 from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
-from tests.support.processes import program
+from tests.support.processes import command_line
 from tests.support.terminal import Terminal, memory
 
 WINDOWS = 100_000
@@ -124,7 +124,7 @@ class Bench:
             return terminal.spent()
 
     def _painted(self) -> tuple[float, float]:
-        with Terminal(program(self.home), ENVIRONMENT) as terminal:
+        with Terminal(command_line(self.home), ENVIRONMENT) as terminal:
             return terminal.painted()
 
     def _answered(self, running: bool) -> float:

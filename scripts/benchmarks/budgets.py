@@ -55,7 +55,7 @@ from subtitle_rag.retrieval.search.parts import LEXICAL, RETRIEVERS
 from subtitle_rag.retrieval.search.query import Query, parse_query
 from subtitle_rag.retrieval.values import Filter, VectorSearch
 from tests.stand_ins.qdrant import StandIn
-from tests.support.processes import program
+from tests.support.processes import command_line
 from tests.support.terminal import memory as process_memory
 
 RUNS = 7
@@ -70,7 +70,7 @@ def indexing(folders: Sequence[Path], analyzer: Analyzer, scratch: Path) -> tupl
     """Kiwi alone, then all that `index` does."""
     started = time.perf_counter()
     corpus = analysed(folders, analyzer)
-    alone = len(corpus) / (time.perf_counter() - started)
+    kiwi_rate = len(corpus) / (time.perf_counter() - started)
     filling = Filling(scratch / "whole", analyzer)
     indexer = Indexer(filling.library, filling.index, analyzer)
     began = time.process_time()
@@ -78,11 +78,11 @@ def indexing(folders: Sequence[Path], analyzer: Analyzer, scratch: Path) -> tupl
     cores = (time.process_time() - began) / seconds
     filling.close()
     rate = len(corpus) / seconds
-    limit, is_met = "≥ 300, or 0.8 of Kiwi alone", rate >= 300 or rate / alone >= 0.8
+    limit, is_met = "≥ 300, or 0.8 of Kiwi alone", rate >= 300 or rate / kiwi_rate >= 0.8
     return [
-        budget("Kiwi alone (two workers), windows/s", f"{alone:,.0f}"),
+        budget("Kiwi alone (two workers), windows/s", f"{kiwi_rate:,.0f}"),
         budget("whole, windows/s", f"{rate:,.0f} ({cores:.1f} cores busy)", limit, is_met),
-        budget("whole ÷ Kiwi alone", f"{rate / alone:.3f}", "1 is the ceiling"),
+        budget("whole ÷ Kiwi alone", f"{rate / kiwi_rate:.3f}", "1 is the ceiling"),
     ], corpus
 
 
@@ -149,17 +149,17 @@ def starts(home: Path, scratch: Path, url: str) -> Iterator[Cells]:
         figure = f"{beyond:.2f} s process beyond the interpreter, {times[1]:.2f} s wall"
         return budget(what, figure, f"≤ {most} s process", beyond <= most)
 
-    yield row("`--help` cold", cold(program(home, "--help")), 0.15)
-    search = program(home, *SEARCH)
+    yield row("`--help` cold", cold(command_line(home, "--help")), 0.15)
+    search = command_line(home, *SEARCH)
     run(search)
     yield row("`search`, host running", cold(search), 0.6)
     with StandIn() as server:
         for what, address in (("sample", ""), ("sample on a Qdrant server", url or server.base)):
-            run(program(sample_home(scratch / what, address), *SEARCH))
-            asked = len(server.asked)
-            yield row(f"`search` of the {what}, host running", cold(program(scratch / what, *SEARCH)), 0.6)
+            run(command_line(sample_home(scratch / what, address), *SEARCH))
+            requests_before = len(server.asked)
+            yield row(f"`search` of the {what}, host running", cold(command_line(scratch / what, *SEARCH)), 0.6)
             if address == server.base:
-                yield budget("requests of one search", f"{(len(server.asked) - asked) / RUNS:g}")
+                yield budget("requests of one search", f"{(len(server.asked) - requests_before) / RUNS:g}")
             end_host(scratch / what)
     os.environ["SUBTITLE_RAG_HOST_LINGER"] = "0.05"
     yield row("`search`, host not running", cold(search, lambda: end_host(home)), 0.6)
@@ -170,7 +170,7 @@ def sample_home(home: Path, url: str) -> Path:
     home.mkdir()
     quiet = '[llm]\nhosts = []\n[models]\nencoder = ""\nreranker = ""\n'
     (home / "config.toml").write_text(f'[qdrant]\nurl = "{url}"\n{quiet}', encoding="utf-8")
-    run(program(home, "index", str(SAMPLE)))
+    run(command_line(home, "index", str(SAMPLE)))
     return home
 
 

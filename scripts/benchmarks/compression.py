@@ -47,25 +47,25 @@ def extracted(builder: CompressedContextBuilder, scenes: Sequence[Scene]) -> Ite
 def is_shown(question: Question, names: dict[str, str], spans: Sequence[Span]) -> bool:
     """Whether enough of one of the answer's ranges is read."""
     for gold in question.gold:
-        shown = sum(
+        read_ms = sum(
             max(0, min(end, gold.end_ms) - max(start, gold.start_ms))
             for video, start, end in spans
             if video == names.get(gold.video)
         )
-        if shown >= min(SHOWN_MS, gold.end_ms - gold.start_ms) > 0:
+        if read_ms >= min(SHOWN_MS, gold.end_ms - gold.start_ms) > 0:
             return True
     return False
 
 
-def measure(runtime: Runtime, path: Path, counts: Sequence[int], kept: float, half: int | None) -> None:
+def measure(runtime: Runtime, path: Path, counts: Sequence[int], kept_share: float, half: int | None) -> None:
     dataset = load_set(path)
     by_video = all_windows(runtime.library)
     questions = gold_set(dataset, runtime.library, by_video).questions
     if half is not None:
         questions = tuple(questions[at] for at in halves(questions, 7)[half])
     gold_names = {gold.video for question in questions for gold in question.gold}
-    found = windows_by_name(runtime.library, by_video, gold_names)
-    names = {name: windows[0].video_id for name, windows in found.items() if windows}
+    by_name = windows_by_name(runtime.library, by_video, gold_names)
+    names = {name: windows[0].video_id for name, windows in by_name.items() if windows}
     print(f"{len(questions)} questions")
     columns = ("scenes", "shown as", "tokens", "questions with an answer in the prompt", "tokens a question of these")
     table = Table(*columns)
@@ -77,7 +77,7 @@ def measure(runtime: Runtime, path: Path, counts: Sequence[int], kept: float, ha
             some = scenes[:count]
             ranked = RankedContextBuilder(labels=LABELS["ko"])
             rarity = partial(rarity_in, runtime.library)
-            lines = CompressedContextBuilder(query.text, runtime.words, rarity, ranked, kept)
+            lines = CompressedContextBuilder(query.text, runtime.words, rarity, ranked, kept_share)
             sections = SectionContextBuilder(runtime.library, LABELS["ko"])
             shown_as: dict[str, tuple[ContextBuilder, list[Span]]] = {
                 "scenes": (ranked, [(scene.video.id, scene.start_ms, scene.end_ms) for scene in some]),
@@ -88,9 +88,9 @@ def measure(runtime: Runtime, path: Path, counts: Sequence[int], kept: float, ha
                 rows[name].append((estimate(builder.build(some)), is_shown(question, names, spans)))
         for name, measured in rows.items():
             tokens = float(np.mean([size for size, _shown in measured]))
-            shown = [float(is_in) for _size, is_in in measured]
-            tokens_each = tokens / max(1e-9, float(np.mean(shown)))
-            share = mean(shown)
+            in_prompt = [float(is_in) for _size, is_in in measured]
+            tokens_each = tokens / max(1e-9, float(np.mean(in_prompt)))
+            share = mean(in_prompt)
             figure = mean_text(share) if share else "–"
             table.row(count, name, f"{tokens:,.0f}", figure, f"{tokens_each:,.0f}")
 

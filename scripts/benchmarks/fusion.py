@@ -25,7 +25,7 @@ import numpy as np
 
 from scripts.benchmarks import _frame
 from scripts.benchmarks._corpus import documents
-from scripts.benchmarks._frame import Table, gain_text, mean_texts
+from scripts.benchmarks._frame import Table, mean_texts
 from scripts.benchmarks._halves import halves
 from subtitle_rag.contexts import context_file
 from subtitle_rag.domain import nfc
@@ -53,8 +53,8 @@ SETS = ("scene_bench", "scene_bench+contexts", "korquad", *ENGLISH)
 def read_set(name: str, data: Path) -> tuple[Dataset, dict[str, str]]:
     """Return a set and its windows' contexts."""
     if name == "korquad":
-        whole = load_set(next((data / name).glob("*.json")))
-        return replace(whole, questions=tuple(random.Random(7).sample(whole.questions, KORQUAD_QUESTIONS))), {}
+        korquad = load_set(next((data / name).glob("*.json")))
+        return replace(korquad, questions=tuple(random.Random(7).sample(korquad.questions, KORQUAD_QUESTIONS))), {}
     if name in ENGLISH:
         return load_set(data / name), {}
     videos = [(video, tuple(windows)) for video, windows in documents([data / "fashion_asr", data / "pyconkr_2019"])]
@@ -99,18 +99,18 @@ class Arm:
     numbers: Mapping[str, float]
 
 
-def alone(name: str, found: Candidates) -> list[Ranked]:
-    return fuse({name: found.lists[name]}, found.positions)
+def alone(name: str, candidates: Candidates) -> list[Ranked]:
+    return fuse({name: candidates.lists[name]}, candidates.positions)
 
 
-def by_scores(found: Candidates) -> list[Ranked]:
-    return fuse_scores(found, shares(found))
+def by_scores(candidates: Candidates) -> list[Ranked]:
+    return fuse_scores(candidates, shares(candidates))
 
 
 def arms(numbers: Sequence[str]) -> Iterator[Arm]:
     """Yield the arms; `numbers` are texts like `WORDS=0.5,0.7`."""
     yield from (Arm(name, partial(alone, name), {}) for name in ("bm25", "dense"))
-    yield Arm("ranks (RRF, k 60)", lambda found: fuse(found.lists, found.positions), {})
+    yield Arm("ranks (RRF, k 60)", lambda candidates: fuse(candidates.lists, candidates.positions), {})
     yield Arm("scores, as the program", by_scores, {})
     for name, _, values in (text.partition("=") for text in numbers):
         yield from (Arm(f"{name} {value}", by_scores, {name: float(value)}) for value in values.split(","))
@@ -120,15 +120,14 @@ def rows(each: Measured, numbers: Sequence[str]) -> Iterator[list[object]]:
     first: Any = {}
     for arm in arms(numbers):
         with patch.dict(vars(fusion), arm.numbers):
-            orders = [arm.order(found) for found in each.candidates]
+            orders = [arm.order(candidates) for candidates in each.candidates]
             scenes = [merge_neighbours(order, READ) for order in orders]
         for name, half in zip(HALVES, each.halves, strict=True):
             gold = [each.gold[at] for at in half]
             values = metrics.per_question(gold, [[hit.window_id for hit in orders[at]] for at in half])
-            gaps = metrics.means(values - first.setdefault(name, values))
             loss = mean_loss(gold, [orders[at] for at in half])
             lengths = scene_lengths(each, [group for at in half for group in scenes[at]])
-            gains = [gain_text(gaps[metric]) for metric in GAINS]
+            gains = mean_texts(values - first.setdefault(name, values), GAINS, "+")
             yield [f"{each.name} ({len(half)})", name, arm.name, loss, *mean_texts(values, SHOWN), *gains, lengths]
 
 

@@ -39,7 +39,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from scripts.benchmarks import _frame
-from scripts.benchmarks._frame import Table, gain_text, mean_texts
+from scripts.benchmarks._frame import Table, mean_texts
 from subtitle_rag import sample_library
 from subtitle_rag.config import settings as config
 from subtitle_rag.contexts import context_file
@@ -143,9 +143,9 @@ def stored(
 def given_answers(library: Library) -> list[Answer]:
     """Return the contexts that a person wrote for the windows of the sample, as a model's answers."""
     windows = all_windows(library)
-    given = given_contexts(SAMPLE_CONTEXTS, library)
+    contexts = given_contexts(SAMPLE_CONTEXTS, library)
     every = [window for some in windows.values() for window in some]
-    return [Answer(each, Reply(given[each.id], "stop", "hand"), USABLE) for each in every if each.id in given]
+    return [Answer(each, Reply(contexts[each.id], "stop", "hand"), USABLE) for each in every if each.id in contexts]
 
 
 def given_contexts(path: Path, library: Library) -> dict[str, str]:
@@ -160,10 +160,10 @@ def show(answers: Sequence[Answer], texts: Sequence[str]) -> None:
     table = Table("half", "answers", "usable", "stored", "precision", "recall", "refused")
     for half in HALVES:
         usable = [is_stored for answer, is_stored in pairs if answer.half == half and answer.judged == USABLE]
-        others = [is_stored for answer, is_stored in pairs if answer.half == half and answer.judged != USABLE]
-        kept, count = sum(usable), sum(usable) + sum(others)
-        figures = share(kept, count), share(kept, len(usable)), share(len(others) - sum(others), len(others))
-        table.row(half, len(usable) + len(others), len(usable), count, *figures)
+        poor = [is_stored for answer, is_stored in pairs if answer.half == half and answer.judged != USABLE]
+        good, count = sum(usable), sum(usable) + sum(poor)
+        figures = share(good, count), share(good, len(usable)), share(len(poor) - sum(poor), len(poor))
+        table.row(half, len(usable) + len(poor), len(usable), count, *figures)
     print()
     table = Table("judged", *(f"{half}: answers, stored" for half in HALVES))
     for kind in KINDS:
@@ -186,13 +186,13 @@ def show_judged(path: Path, *, each: bool) -> None:
         sample_library.fill(runtime)
         answers, by_hand = read_answers(path, runtime.library), given_answers(runtime.library)
         texts = list(stored(runtime.library, answers, path.parent))
-        given = [*map(bool, stored(runtime.library, by_hand))]
+        is_stored = [*map(bool, stored(runtime.library, by_hand))]
     if each:
         for answer, text in zip(answers, texts, strict=True):
             print(f"{answer.half}\t{answer.judged}\t{text or '-'}\t{answer.reply.text!r}")
         print()
     show(answers, texts)
-    print(f"\nby hand: {share(sum(given), len(given))} stored")
+    print(f"\nby hand: {share(sum(is_stored), len(is_stored))} stored")
 
 
 # --- what they do to search ---
@@ -205,13 +205,13 @@ def show_search(library: Library, options: argparse.Namespace) -> None:
     counted = {answer.window.id for some in answers.values() for answer in some}
     texts: dict[str, Texts] = {"none": {}}
     if options.contexts:
-        given = given_contexts(options.contexts, library)
-        texts["given"] = {id: text for id, text in given.items() if id in counted}
+        of_file = given_contexts(options.contexts, library)
+        texts["given"] = {id: text for id, text in of_file.items() if id in counted}
     for kind, some in answers.items():
         values = {answer.window.id: answer_value(answer.reply.text) for answer in some}
         texts[f"{kind}unguarded"] = {id: text for id, text in values.items() if text}
-        kept = zip(some, stored(library, some, in_turn=True), strict=True)
-        texts[f"{kind}guarded"] = {answer.window.id: text for answer, text in kept if text}
+        checked = zip(some, stored(library, some, in_turn=True), strict=True)
+        texts[f"{kind}guarded"] = {answer.window.id: text for answer, text in checked if text}
     gold = gold_set(dataset.load_questions(options.questions), library, windows)
     pairs = [
         (question.query, right)
@@ -228,8 +228,7 @@ def show_search(library: Library, options: argparse.Namespace) -> None:
     table = Table("search", "contexts", "windows", *FIGURES, *(f"{figure} − none" for figure in GAPS))
     for search, bare in rows["none"].items():
         for name, by_search in rows.items():
-            gaps = metrics.means(by_search[search] - bare)
-            gains = [gain_text(gaps[figure]) if name != "none" else "" for figure in GAPS]
+            gains = mean_texts(by_search[search] - bare, GAPS, "+") if name != "none" else [""] * len(GAPS)
             table.row(search, name, len(texts[name]), *mean_texts(by_search[search], FIGURES), *gains)
 
 

@@ -47,8 +47,8 @@ def run(arguments: Sequence[str]) -> None:
 
 def size(folder: Path) -> float:
     """MB that the files take on the disk; one that has two names counts once."""
-    found = (os.lstat(os.path.join(path, name)) for path, _folders, names in os.walk(folder) for name in names)  # noqa: PTH118 - tens of thousands of files
-    return sum({(status.st_dev, status.st_ino): status.st_blocks * 512 for status in found}.values()) / 1e6
+    statuses = (os.lstat(os.path.join(path, name)) for path, _folders, names in os.walk(folder) for name in names)  # noqa: PTH118 - tens of thousands of files
+    return sum({(status.st_dev, status.st_ino): status.st_blocks * 512 for status in statuses}.values()) / 1e6
 
 
 def cost(requirement: str, options: argparse.Namespace) -> Cost:

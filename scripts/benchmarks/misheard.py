@@ -45,8 +45,8 @@ class Case(NamedTuple):
 
     kind: str
     query: str
-    said: str
-    unsaid: str
+    line: str
+    wrong_line: str
     """A line that it does not mean."""
 
 
@@ -68,13 +68,13 @@ def print_dates(table: Table, cases: list[Case]) -> None:
     for case in cases:
         uploads = find_uploads(case.query, [match.span() for match in re.finditer(r"\S+", case.query)], DATES_ON)
         offers.append(["..".join(map(str, uploads.period))] if uploads else [])
-    values = per_question([right_windows([case.said]) for case in cases], offers)
+    values = per_question([right_windows([case.line]) for case in cases], offers)
     table.row("date", len(cases), *mean_texts(values, SHOWN))
 
 
 def lines_as_videos(cases: Iterable[Case]) -> Iterator[tuple[Video, tuple[Window, ...]]]:
     """Yield each line as a video of one window."""
-    lines = dict.fromkeys(line for case in cases for line in (case.said, case.unsaid) if line)
+    lines = dict.fromkeys(line for case in cases for line in (case.line, case.wrong_line) if line)
     for number, line in enumerate(lines):
         id = f"line{number:07d}"
         window = Window(window_id(id, 0), id, 0, 0, 60_000, line, (Line(0, 0),))
@@ -99,13 +99,13 @@ def print_words(
         rankings: list[list[str]] = []
         for case, ids in of_kind:
             hits = searcher.rank(parse_query(case.query), depth=20, retrievers=("bm25",))
-            found = [hit.window_id for hit in hits]
+            ranking = [hit.window_id for hit in hits]
             if case.kind not in ("real", "guard"):
-                found = [id for id in found if id in ids or squeeze(case.query) not in squeeze(texts.get(id, ""))]
-            rankings.append(found)
-            if missed and not ids.intersection(found[:1]):
-                rank = next((at for at, id in enumerate(found, 1) if id in ids), "-")
-                print(f"  {case.query}: {rank} {texts.get(found[0], '')[:60] if found else ''}", file=sys.stderr)
+                ranking = [id for id in ranking if id in ids or squeeze(case.query) not in squeeze(texts.get(id, ""))]
+            rankings.append(ranking)
+            if missed and not ids.intersection(ranking[:1]):
+                rank = next((at for at, id in enumerate(ranking, 1) if id in ids), "-")
+                print(f"  {case.query}: {rank} {texts.get(ranking[0], '')[:60] if ranking else ''}", file=sys.stderr)
         values = per_question([right_windows(ids) for _case, ids in of_kind], rankings)
         table.row(kind + title, len(of_kind), *mean_texts(values, SHOWN))
 
@@ -113,13 +113,13 @@ def print_words(
 def print_real(table: Table, cases: list[Case], captions: list[Document], analyzer: Analyzer, *, missed: bool) -> None:
     """Print the names of real captions, without contexts and with two that write both spellings."""
     texts = {window.id: window.text for _video, some in captions for window in some}
-    gold = [(case, {id for id, text in texts.items() if case.said in text or case.query in text}) for case in cases]
+    gold = [(case, {id for id, text in texts.items() if case.line in text or case.query in text}) for case in cases]
     contexts: dict[str, str] = {}
     for case, ids in gold:
         for id in sorted(ids)[:2]:
-            contexts[id] = f"{contexts.get(id, '')} {case.said}({case.query})에 대해 이야기하는 장면이다."
-    for title, given in (("", None), (", with contexts", contexts)):
-        with temp_library.create(captions, analyzer, given) as copy:
+            contexts[id] = f"{contexts.get(id, '')} {case.line}({case.query})에 대해 이야기하는 장면이다."
+    for title, of_windows in (("", None), (", with contexts", contexts)):
+        with temp_library.create(captions, analyzer, of_windows) as copy:
             print_words(table, title, copy.searcher, gold, texts, missed=missed)
 
 
@@ -142,13 +142,13 @@ def main() -> None:
     parser.add_argument("--missed", action="store_true", help="name the queries that miss")
     options = parser.parse_args()
     analyzer, sample, cases = Analyzer(), sample_documents(), read_cases(options.words)
-    made = [case for case in cases if case.kind not in ("real", "date")]
-    windows = {window.text: window.id for _video, some in lines_as_videos(made) for window in some}
-    lines = [(case, {windows[one.said] for one in made if one.query == case.query}) for case in made]
+    by_words = [case for case in cases if case.kind not in ("real", "date")]
+    windows = {window.text: window.id for _video, some in lines_as_videos(by_words) for window in some}
+    lines = [(case, {windows[each.line] for each in by_words if each.query == case.query}) for case in by_words]
     texts = {window.id: window.text for _video, some in sample for window in some}
     texts |= {id: text for text, id in windows.items()}
     table = Table("kind", "queries", "any@1", "any@5")
-    with temp_library.create([*sample, *lines_as_videos(made)], analyzer) as copy:
+    with temp_library.create([*sample, *lines_as_videos(by_words)], analyzer) as copy:
         print_words(table, "", copy.searcher, lines, texts, missed=options.missed)
     if dated := [case for case in cases if case.kind == "date"]:
         print_dates(table, dated)

@@ -92,8 +92,8 @@ def measure(home: Path | None, kind: str, name: str, precision: str, texts: Sequ
     loaded = settings.load(home)
     folder = Path(loaded.models.folder or loaded.paths.models)
     device = "cpu" if precision == "int8" else loaded.models.device
-    chosen = replace(loaded.models, precision=precision, device=device, **{kind: name})
-    models = HostedModels(loaded.paths.cache / "bench", ModelStore(folder, chosen))
+    settings_of_run = replace(loaded.models, precision=precision, device=device, **{kind: name})
+    models = HostedModels(loaded.paths.cache / "bench", ModelStore(folder, settings_of_run))
     model = models.encoder() if kind == "encoder" else models.reranker()
     if model is None or not hasattr(model, "spec"):
         raise LookupError(f"{name} is not here")

@@ -69,10 +69,10 @@ def fill(kind: str, count: int, folder: str) -> None:
     while batch := list(islice(every, BATCH)):
         points = []
         for vector in batch:
-            named: dict[str, Any] = {"one": edge.SparseVector([1], [1.0])}
+            of_point: dict[str, Any] = {"one": edge.SparseVector([1], [1.0])}
             if vector is not None:
-                named[NAME] = vector
-            points.append(edge.Point(UUID(int=ids.getrandbits(128)), named, {"video": "v", "text": "가" * 60}))
+                of_point[NAME] = vector
+            points.append(edge.Point(UUID(int=ids.getrandbits(128)), of_point, {"video": "v", "text": "가" * 60}))
         shard.update(edge.UpdateOperation.upsert_points(points))
     shard.flush()
     shard.optimize()
@@ -88,9 +88,9 @@ def anonymous_bytes(folder: str) -> float:
 
     before = read()
     shard = edge.EdgeShard.load(folder)
-    taken = read() - before
+    resident = read() - before
     shard.close()
-    return taken
+    return resident
 
 
 def disk_bytes(folder: str) -> int:
@@ -111,9 +111,9 @@ def main() -> None:
     count = parser.parse_args().windows
     with _frame.machine(f"{count:,} windows"):
         table = Table("vector", "bytes a window on disk", "in memory")
-        disk, taken = measured("none", count)
-        table.row("none (id, payload)", f"{disk:,.0f}", f"{taken:,.0f}")
+        disk, in_memory = measured("none", count)
+        table.row("none (id, payload)", f"{disk:,.0f}", f"{in_memory:,.0f}")
         kinds = ("dense float16", "dense float16, HNSW", "dense float16, scalar", "dense float16, binary", *SPARSE)
         for kind in kinds:
             more_disk, more_memory = measured(kind, count)
-            table.row(kind, f"{more_disk - disk:,.0f}", f"{more_memory - taken:,.0f}")
+            table.row(kind, f"{more_disk - disk:,.0f}", f"{more_memory - in_memory:,.0f}")

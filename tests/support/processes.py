@@ -16,7 +16,7 @@ Process = subprocess.Popen[bytes]
 needs_sigkill = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's")
 
 
-def program(home: Path, *arguments: object) -> list[str]:
+def command_line(home: Path, *arguments: object) -> list[str]:
     """Return a command line of the program for this home."""
     return [sys.executable, "-m", "subtitle_rag", "--home", str(home), *map(str, arguments)]
 
@@ -24,7 +24,7 @@ def program(home: Path, *arguments: object) -> list[str]:
 def start(home: Path, *arguments: object, variables: Mapping[str, str] | None = None) -> Process:
     """Start a command whose output nobody reads."""
     return subprocess.Popen(
-        program(home, *arguments),
+        command_line(home, *arguments),
         env={**os.environ, **(variables or {})},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
