@@ -3,11 +3,14 @@
 import os
 import resource
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
+
+from subtitle_rag.domain import AppError
 
 SEED = int(os.environ.get("SUBTITLE_RAG_SEED") or 19)
 
@@ -38,6 +41,33 @@ class Figures:
     slowest: tuple[float, str] = (0.0, "")
     foreign: int | None = None
     """Requests that came to the server that nobody may ask."""
+
+    def attempt(self, label: str, most_s: float, work: Callable[[], str]) -> str:
+        """Count what came of an attack: what `work` returns, or that it was refused in words or crashed."""
+        began = time.monotonic()
+        try:
+            result = work()
+        except AppError as error:
+            result = "refused"
+            if not (error.message and error.hint) or "\x1b" in str(error.details):
+                self.wrong.append(f"{label}: {error!r}")
+        except Exception as error:  # every one is listed, by its number
+            result = "crashed"
+            self.wrong.append(f"{label}: {error!r}"[:300])
+        took = time.monotonic() - began
+        self.tried += 1
+        self.results[result] += 1
+        self.slowest = max(self.slowest, (took, label))
+        if took > most_s:
+            self.wrong.append(f"{label}: {took:.1f} s")
+        return result
+
+    def check(self, say: Say, *results: str) -> None:
+        """Print the line, and see that nothing went wrong and that each of these results came."""
+        say(self.line())
+        assert self.wrong == []
+        assert not self.foreign
+        assert [name for name in results if not self.results[name]] == []
 
     def line(self) -> str:
         results = ", ".join(f"{name} {number}" for name, number in sorted(self.results.items()))

@@ -9,7 +9,7 @@ import random
 import socketserver
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
@@ -304,6 +304,32 @@ def chosen(chance: random.Random) -> str:
     return chance.choices(names, [WEIGHTS.get(name, 1.0) for name in names])[0]
 
 
+class Attacked:
+    """A server some of whose honest answers become attacks."""
+
+    def __init__(self, honest: Callable[[Query], Answer]) -> None:
+        self.honest = honest
+        self.foreign = ""
+        """The address of a server that nobody may ask."""
+        self.name = ""
+        """Of the attack; empty: all answers are honest."""
+        self._numbers, self._seen, self._chance = range(0), 0, random.Random(0)
+
+    def aim(self, chance: random.Random, firsts: Sequence[int]) -> str:
+        """Attack from one of these answers on, one of them or all, and tell how."""
+        self.name, first = chosen(chance), chance.choice(firsts)
+        last = chance.choice([first, 99])
+        self._numbers, self._seen, self._chance = range(first, last + 1), 0, chance
+        return f"{self.name} from {first} to {last}"
+
+    def respond(self, query: Query) -> Pieces:
+        answer = self.honest(query)
+        self._seen += 1
+        if not self.name or self._seen - 1 not in self._numbers:
+            return plain(answer)
+        return ATTACKS[self.name](answer, self._chance, self.foreign)
+
+
 JUNK: tuple[Any, ...] = (
     None,
     True,
@@ -336,14 +362,14 @@ JUNK: tuple[Any, ...] = (
 
 def changed(value: Any, chance: random.Random) -> Any:
     """The value with one of its parts, at any depth, replaced, left out or doubled."""
-    places = list(_places(value, ()))
-    place = chance.choice(places)
-    if not place:
+    paths = list(_places(value, ()))
+    path = chance.choice(paths)
+    if not path:
         return chance.choice(JUNK)
     holder = value
-    for key in place[:-1]:
+    for key in path[:-1]:
         holder = holder[key]
-    key, kind = place[-1], chance.random()
+    key, kind = path[-1], chance.random()
     if kind < 0.15:
         del holder[key]
     elif kind < 0.3 and isinstance(holder, list):
@@ -353,8 +379,8 @@ def changed(value: Any, chance: random.Random) -> Any:
     return value
 
 
-def _places(value: Any, place: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    yield place
+def _places(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    yield path
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, each in list(items)[:50]:
-        yield from _places(each, (*place, key))
+        yield from _places(each, (*path, key))

@@ -2,7 +2,6 @@
 
 import json
 import random
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
@@ -10,12 +9,11 @@ from urllib.parse import unquote
 import pytest
 from huggingface_hub import close_session, constants
 
-from subtitle_rag.domain import AppError
 from subtitle_rag.models import download
 from subtitle_rag.models.download import fetch
 from subtitle_rag.models.manifest import FilePattern, NeuralModel
 from tests.campaign.figures import SEED, Figures, Say, count, say
-from tests.campaign.hostile_http import ATTACKS, Answer, HostileServer, Pieces, Query, chosen, plain
+from tests.campaign.hostile_http import Answer, Attacked, HostileServer, Query, plain
 from tests.models.tiny import safetensors
 from tests.stand_ins.hub import Asked, Hub
 
@@ -45,36 +43,24 @@ def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     close_session()
 
 
-class HostileHub:
-    """A hub whose answers to some requests are attacks."""
+HUB = Hub()
+HUB.push(NAME, FILES)
 
-    def __init__(self) -> None:
-        self.hub = Hub()
-        self.hub.push(NAME, FILES)
-        self.attack: tuple[str, range, random.Random] | None = None
-        """Name, the numbers of the requests that are answered so, and chance."""
-        self.foreign = ""
-        self.seen = 0
 
-    def respond(self, query: Query) -> Pieces:
-        path = unquote(query.path.partition("?")[0])
-        start = int(query.headers.get("range", "bytes=0-").removeprefix("bytes=").rstrip("-"))
-        reply = self.hub.answer(Asked(query.method, path, start, query.headers))
-        headers = dict(reply.headers)
-        if "Location" in headers:  # within the same server
-            headers["Location"] = "/" + headers["Location"].split("/", 3)[3]
-        answer = Answer(reply.status, headers, reply.content)
-        self.seen += 1
-        if self.attack is None or self.seen - 1 not in self.attack[1]:
-            return plain(answer)
-        name, _numbers, chance = self.attack
-        return ATTACKS[name](answer, chance, self.foreign)
+def honest(query: Query) -> Answer:
+    path = unquote(query.path.partition("?")[0])
+    start = int(query.headers.get("range", "bytes=0-").removeprefix("bytes=").rstrip("-"))
+    reply = HUB.answer(Asked(query.method, path, start, query.headers))
+    headers = dict(reply.headers)
+    if "Location" in headers:  # within the same server
+        headers["Location"] = "/" + headers["Location"].split("/", 3)[3]
+    return Answer(reply.status, headers, reply.content)
 
 
 def model(pinned: bool) -> NeuralModel:
     patterns = ["*.json", "*/config.json", "model.safetensors"]
     files = tuple(FilePattern(path) for path in patterns)
-    revision = next(iter(PINNED._files[NAME])) if pinned else ""
+    revision = next(iter(HUB._files[NAME])) if pinned else ""
     return NeuralModel(
         kind="encoder",
         name=NAME,
@@ -92,10 +78,6 @@ def model(pinned: bool) -> NeuralModel:
     )
 
 
-PINNED = Hub()
-PINNED.push(NAME, FILES)
-
-
 def outside(folder: Path) -> set[str]:
     """Files that are not of the model."""
     own = folder / "models" / NAME.replace("/", "--")
@@ -106,48 +88,33 @@ def test_a_model_of_a_hostile_hub_is_whole_or_refused(
     tmp_path: Path, say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     figures = Figures("hostile hub", foreign=0)
-    hostile, foreign = HostileHub(), HostileServer(lambda _query: plain(Answer(200, {}, b"taken")))
+    hostile, foreign = Attacked(honest), HostileServer(lambda _query: plain(Answer(200, {}, b"taken")))
     with foreign, HostileServer(hostile.respond) as server:
         hostile.foreign = foreign.base
         monkeypatch.setenv("HF_ENDPOINT", server.base)
         for number in range(COUNT):
             chance = random.Random(f"{SEED} hub {number}")
-            name, first = chosen(chance), chance.choice([0, 0, 0, 1, 2, 3, 4, 5])
-            last = chance.choice([first, 99])
-            label = f"{number} {name} from {first} to {last}"
-            hostile.attack, hostile.seen = (name, range(first, last + 1), chance), 0
+            label = f"{number} {hostile.aim(chance, [0, 0, 0, 1, 2, 3, 4, 5])}"
             folder = tmp_path / str(number)
             (folder / "models").mkdir(parents=True)
             (folder / "models" / "other").write_text("another model")
-            server.sent, began = 0, time.monotonic()
-            try:
+            server.sent = 0
+
+            def fetched(folder: Path = folder, chance: random.Random = chance) -> str:
                 list(fetch(folder / "models", model(chance.random() < 0.5)))
-                result = "whole"
-            except AppError as error:
-                result = "refused"
-                if not (error.message and error.hint):
-                    figures.wrong.append(f"{label}: {error!r} says nothing")
-            except Exception as error:  # every one is listed, by its number
-                result = "crashed"
-                figures.wrong.append(f"{label}: {error!r}"[:300])
-            took = time.monotonic() - began
-            figures.tried += 1
-            figures.results[result] += 1
-            figures.slowest = max(figures.slowest, (took, label))
+                return "whole"
+
+            result = figures.attempt(label, MAX_S, fetched)
             strays = {path for path in outside(folder) if not path.startswith("models/.")}
             if strays != {"models", "models/other"}:
                 figures.wrong.append(f"{label}: {strays} lie outside")
-            if took > MAX_S or (server.sent > MAX_BYTES and name != "bomb"):
-                figures.wrong.append(f"{label}: {took:.1f} s, {server.sent} bytes")
+            if server.sent > MAX_BYTES and hostile.name != "bomb":
+                figures.wrong.append(f"{label}: {server.sent} bytes")
             if result != "whole" or number % 10 == 0:  # the same command ends well with an honest hub
-                hostile.attack = None
+                hostile.name = ""
                 try:
                     list(fetch(folder / "models", model(True)))
                 except Exception as error:
                     figures.wrong.append(f"{label}, then honest: {error!r}"[:300])
         figures.foreign = len(foreign.queries)
-    say(figures.line())
-    assert figures.wrong == []
-    assert figures.foreign == 0
-    assert figures.results["refused"]
-    assert figures.results["whole"]
+    figures.check(say, "refused", "whole")

@@ -6,15 +6,15 @@ import random
 import socket
 import tempfile
 import threading
-import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from subtitle_rag.domain import AppError
 from subtitle_rag.player import mpv
 from subtitle_rag.player.mpv import MpvLaunch
 from tests.campaign.figures import SEED, Figures, Say, count, say
@@ -29,16 +29,16 @@ URL = "https://www.youtube.com/watch?v=abc"
 FLOOD = b'{"event":"x"}\n' * 5_000
 
 
-def honest(asked: dict[str, Any]) -> bytes:
+def honest(request: dict[str, Any]) -> bytes:
     values = {"path": URL, "ontop": False, "time-pos": 1.0, "idle-active": False}
-    name, *rest = asked["command"]
+    name, *rest = request["command"]
     data = values.get(rest[0]) if name == "get_property" else None
-    return json.dumps({"error": "success", "data": data, "request_id": asked["request_id"]}).encode() + b"\n"
+    return json.dumps({"error": "success", "data": data, "request_id": request["request_id"]}).encode() + b"\n"
 
 
-def pieces(name: str, asked: dict[str, Any], chance: random.Random) -> Iterable[bytes | None]:
+def pieces(name: str, request: dict[str, Any], chance: random.Random) -> Iterable[bytes | None]:
     """What is sent for a request; None closes the connection."""
-    answer, id = honest(asked), asked["request_id"]
+    answer, id = honest(request), request["request_id"]
     match name:
         case "silent":
             return []
@@ -90,9 +90,9 @@ class HostileMpv:
 
     def _answer(self, line: socket.socket) -> None:
         with suppress(OSError), line, line.makefile("rb") as requests:
-            for number, asked in enumerate(requests):
+            for number, request in enumerate(requests):
                 name, first, chance = self.attack
-                request = json.loads(asked)
+                request = json.loads(request)
                 for piece in pieces(name, request, chance) if number >= first else [honest(request)]:
                     if piece is None:
                         return
@@ -126,42 +126,25 @@ def test_a_hostile_mpv_plays_or_does_not(window: tuple[HostileMpv, Path], say: S
         label = f"{number} {name} from {first}"
         hostile.attack = (name, first, chance)
         launch = MpvLaunch(URL, path, None, mpv._request_count, (None, 0))
-        open_before, began, most = descriptors(), time.monotonic(), 0
-        try:
-            if chance.random() < 0.5:
-                result = "played" if mpv._in_window(path, lambda window: window.play(URL, 61)) else "new window"
-            else:
-                most = 0
-                results: list[Any] = []
-                waiting = threading.Thread(target=_waited, args=(launch, results))
-                waiting.start()
-                while waiting.is_alive():
-                    most = max(most, descriptors() - open_before)
-                    waiting.join(0.02)
-                if isinstance(results[0], BaseException):
-                    raise results[0]
-                result = f"watched: {results[0]}"
-        except AppError as error:
-            result = "refused"
-            if not (error.message and error.hint):
-                figures.wrong.append(f"{label}: {error!r}")
-        except Exception as error:  # every one is listed, by its number
-            result = "crashed"
-            figures.wrong.append(f"{label}: {error!r}"[:300])
-        took = time.monotonic() - began
-        figures.tried += 1
-        figures.results[result] += 1
-        figures.slowest = max(figures.slowest, (took, label))
-        if took > MAX_S or most > 12:
-            figures.wrong.append(f"{label}: {took:.1f} s, {most} descriptors")
-    say(figures.line())
-    assert figures.wrong == []
-    assert figures.results["played"]
-    assert figures.results["new window"]
+        if chance.random() < 0.5:
+            figures.attempt(label, MAX_S, partial(jumped, path))
+        else:
+            figures.attempt(label, MAX_S, partial(watched, launch, label, figures))
+    figures.check(say, "played", "new window")
 
 
-def _waited(launch: MpvLaunch, results: list[Any]) -> None:
-    try:
-        results.append(launch.wait(1.0))
-    except BaseException as error:
-        results.append(error)
+def jumped(path: Path) -> str:
+    return "played" if mpv._in_window(path, lambda window: window.play(URL, 61)) else "new window"
+
+
+def watched(launch: MpvLaunch, label: str, figures: Figures) -> str:
+    """Wait for a window, and count the descriptors that this takes."""
+    before, most = descriptors(), 0
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(launch.wait, 1.0)
+        while not waiting.done():
+            most = max(most, descriptors() - before)
+            wait([waiting], 0.02)
+    if most > 12:
+        figures.wrong.append(f"{label}: {most} descriptors")
+    return f"watched: {waiting.result()}"

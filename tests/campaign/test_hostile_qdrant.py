@@ -3,19 +3,19 @@
 import json
 import math
 import random
-import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
 from typing import Any
 
 import pytest
 
 from subtitle_rag.config.settings import QdrantSettings
-from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.index.index_rules import check_id, check_points
 from subtitle_rag.retrieval.index.index_server import ServerIndex
 from subtitle_rag.retrieval.values import DenseVector, Filter, VectorSearch
 from tests.campaign.figures import SEED, Figures, Say, count, say
-from tests.campaign.hostile_http import ATTACKS, Answer, HostileServer, Pieces, Query, chosen, plain
+from tests.campaign.hostile_http import Answer, Attacked, HostileServer, Query, plain
 from tests.retrieval.points import META, dense, pid, point, server_index, sparse
 from tests.stand_ins.qdrant import StandIn
 
@@ -30,31 +30,16 @@ POINTS = 12
 OURS = {pid(number) for number in range(POINTS)}
 
 
-class HostileQdrant:
-    """A server whose answers to some requests are attacks."""
-
-    def __init__(self) -> None:
-        self.server = StandIn()
-        self.attack: tuple[str, range, random.Random] | None = None
-        self.foreign = ""
-        self.seen = 0
-
-    def respond(self, query: Query) -> Pieces:
-        status, sent = self.server.serve(
-            query.method, query.path.partition("?")[0], query.headers, json.loads(query.body or b"{}")
-        )
-        body = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
-        answer = Answer(status, {"Content-Type": "application/json"}, body)
-        self.seen += 1
-        if self.attack is None or self.seen - 1 not in self.attack[1]:
-            return plain(answer)
-        name, _numbers, chance = self.attack
-        return ATTACKS[name](answer, chance, self.foreign)
+def honest(server: StandIn, query: Query) -> Answer:
+    path = query.path.partition("?")[0]
+    status, sent = server.serve(query.method, path, query.headers, json.loads(query.body or b"{}"))
+    body = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
+    return Answer(status, {"Content-Type": "application/json"}, body)
 
 
 @pytest.fixture
-def hostile() -> Iterator[tuple[HostileQdrant, HostileServer]]:
-    hostile = HostileQdrant()
+def hostile() -> Iterator[tuple[Attacked, HostileServer]]:
+    hostile = Attacked(partial(honest, StandIn()))
     with HostileServer(hostile.respond) as server:
         index = server_index(QdrantSettings(url=server.base), META)
         index.add_vector(DENSE, 2)
@@ -82,10 +67,10 @@ def points_read(index: ServerIndex) -> None:
 
 
 def got(index: ServerIndex) -> None:
-    wanted = [pid(1), pid(2), pid(99)]
-    points = index.get(wanted)
+    ids = [pid(1), pid(2), pid(99)]
+    points = index.get(ids)
     check_points(points)
-    assert {each.id for each in points} <= set(wanted), "points that nobody asked for"
+    assert {each.id for each in points} <= set(ids), "points that nobody asked for"
 
 
 def counted(index: ServerIndex) -> None:
@@ -110,46 +95,28 @@ CALLS: tuple[Callable[[ServerIndex], Any], ...] = (
 )
 
 
-def test_a_hostile_qdrant_is_understood_or_refused(hostile: tuple[HostileQdrant, HostileServer], say: Say) -> None:
+def test_a_hostile_qdrant_is_understood_or_refused(hostile: tuple[Attacked, HostileServer], say: Say) -> None:
     figures = Figures("hostile qdrant", foreign=0)
     qdrant, server = hostile
     with HostileServer(lambda _query: plain(Answer(200, {}, b"{}"))) as foreign:
         qdrant.foreign = foreign.base
         for number in range(COUNT):
             chance = random.Random(f"{SEED} qdrant {number}")
-            name, first, call = chosen(chance), chance.choice([0, 1, 2, 3, 3, 3, 4]), chance.choice(CALLS)
-            last = chance.choice([first, 99])
-            label = f"{number} {name} from {first} to {last}"
-            qdrant.attack, qdrant.seen = (name, range(first, last + 1), chance), 0
-            server.sent, began = 0, time.monotonic()
-            try:
-                index = server_index(QdrantSettings(url=server.base, timeout=1), META)
-                try:
+            label, call = f"{number} {qdrant.aim(chance, [0, 1, 2, 3, 3, 3, 4])}", chance.choice(CALLS)
+            server.sent = 0
+
+            def called(call: Callable[[ServerIndex], Any] = call) -> str:
+                with closing(server_index(QdrantSettings(url=server.base, timeout=1), META)) as index:
                     call(index)
-                finally:
-                    index.close()
-                result = "understood"
-            except AppError as error:
-                result = "refused"
-                if not (error.message and error.hint) or "\x1b" in str(error.details):
-                    figures.wrong.append(f"{label}: {error!r}")
-            except Exception as error:  # every one is listed, by its number
-                result = "crashed"
-                figures.wrong.append(f"{label}: {error!r}"[:300])
-            took = time.monotonic() - began
-            figures.tried += 1
-            figures.results[result] += 1
-            figures.slowest = max(figures.slowest, (took, label))
-            if took > MAX_S or server.sent > MAX_BYTES:
-                figures.wrong.append(f"{label}: {took:.1f} s, {server.sent} bytes")
-        qdrant.attack = None
+                return "understood"
+
+            figures.attempt(label, MAX_S, called)
+            if server.sent > MAX_BYTES:
+                figures.wrong.append(f"{label}: {server.sent} bytes")
+        qdrant.name = ""
         figures.foreign = len(foreign.queries)
         index = server_index(QdrantSettings(url=server.base), META)
         assert set().union(*(index.ids(f"v{video}") for video in range(3))) >= OURS  # nothing is lost
         assert all(isinstance(each.vectors[DENSE], DenseVector) for each in index.get([pid(3)]))
         index.close()
-    say(figures.line())
-    assert figures.wrong == []
-    assert figures.foreign == 0
-    assert figures.results["refused"]
-    assert figures.results["understood"]
+    figures.check(say, "refused", "understood")
