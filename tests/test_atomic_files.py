@@ -11,6 +11,7 @@ import pytest
 
 from subtitle_rag import atomic_files, log_file
 from subtitle_rag.atomic_files import make_private, private_file, private_folder
+from tests.support.processes import command_line
 
 SAMPLE = Path(log_file.__file__).parent / "sample"
 QUIET = '[llm]\nhosts = []\n[models]\nencoder = ""\nreranker = ""\n'
@@ -33,7 +34,7 @@ def rights(path: Path) -> int:
 
 
 def run(home: Path, *arguments: object) -> None:
-    command = [sys.executable, "-m", "subtitle_rag", "--home", str(home), *map(str, arguments)]
+    command = command_line(home, *arguments)
     subprocess.run(command, check=True, capture_output=True, env={**os.environ, "SUBTITLE_RAG_HOST_LINGER": "0"})
 
 

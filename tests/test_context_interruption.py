@@ -8,8 +8,6 @@ import os
 import random
 import re
 import subprocess
-import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,16 +20,18 @@ from subtitle_rag.runtime import Runtime
 from tests.stand_ins.ollama import Asked, Model, StandIn, Turn
 from tests.stand_ins.ollama_models import Json
 from tests.support.invented import end_hosts
+from tests.support.processes import command_line, kill_when, needs_sigkill, start
 
 KILLS = int(os.environ.get("SUBTITLE_RAG_KILLS") or 4)
 NAME = "writer:q4"
 VIDEOS, MINUTES = 5, 10
 WINDOWS = VIDEOS * MINUTES
+WRITE = ("contexts", "write", "--model", NAME)
 
 pytestmark = [
     pytest.mark.campaign(part="kills"),
     pytest.mark.hosts,
-    pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's"),
+    needs_sigkill,
 ]
 
 
@@ -93,30 +93,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     end_hosts([config.Paths.under(folder).index])
 
 
-def start(home: Path) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "subtitle_rag", "--home", str(home), "contexts", "write", "--model", NAME],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-
-
-def kill_at(ollama: StandIn, home: Path, chats: int, delay: float, *, server_too: bool) -> bool:
-    """Whether the run was still at work when it was killed, `delay` seconds after so many requests in all."""
-    process = start(home)
-    try:
-        while ollama.count("chat") < chats and process.poll() is None:
-            time.sleep(0.002)
-        time.sleep(delay)
-        if server_too:
-            ollama.stop()
-        return process.poll() is None
-    finally:
-        process.kill()
-        process.wait()
-        ollama.start()
-
-
 def asked_again(ollama: StandIn) -> int:
     """How many requests were about a window or video that had been asked about."""
     counts = Counter(json.dumps(asked.messages) for asked in ollama.asked("chat"))
@@ -135,11 +111,13 @@ def test_a_run_killed_again_and_again_loses_a_context_at_most_each_time(ollama: 
     killed = 0
     for number, moment in enumerate(moments):
         delay = rng.uniform(0, 0.05)
-        killed += kill_at(ollama, home, moment, delay, server_too=number % 2 == 1)
+        stop = ollama.stop if number % 2 else lambda: None
+        killed += kill_when(start(home, *WRITE), ollama.has_chats(moment), delay, stop)
+        ollama.start()
         answered = sum(asked.outcome == "answered" for asked in ollama.asked("chat"))
         assert answered - stored(home) <= killed
     assert killed == KILLS
-    assert start(home).wait() == 0
+    assert start(home, *WRITE).wait() == 0
     assert asked_again(ollama) <= KILLS
     assert stored(home) == WINDOWS + VIDEOS
     with Runtime(config.load(home)) as runtime:
@@ -150,7 +128,7 @@ def test_a_run_killed_again_and_again_loses_a_context_at_most_each_time(ollama: 
                 best = runtime.searcher.rank(parse_query(thing(said)))[0]
                 assert best.window_id == window.id
     ollama.clear()
-    assert start(home).wait() == 0
+    assert start(home, *WRITE).wait() == 0
     assert ollama.count("chat") == 0
 
 
@@ -158,14 +136,10 @@ def test_what_was_stored_and_not_yet_searchable_is_taken_in_by_the_next_run(olla
     with Runtime(config.load(home)) as runtime:
         lock = runtime.indexer._working()  # as if another indexer were at work: contexts are stored, and no more
         with lock:
-            process = start(home)
-            while stored(home) < 3 and process.poll() is None:
-                time.sleep(0.01)
-            process.kill()
-            process.wait()
+            kill_when(start(home, *WRITE), lambda: stored(home) >= 3)
         late = sum(map(len, runtime.library.contexts.unindexed().values()))
         assert late >= 3
-    assert start(home).wait() == 0
+    assert start(home, *WRITE).wait() == 0
     with Runtime(config.load(home)) as runtime:
         assert runtime.library.contexts.unindexed() == {}
         assert runtime.searcher.rank(parse_query(thing(7_000)))
@@ -193,25 +167,20 @@ def test_a_run_killed_in_a_long_videos_overview_goes_on_behind_the_stored_sectio
         for _event in runtime.indexer.index([captions]):
             pass
         (long,) = runtime.library.find_videos("긴 방송")
-    command = [sys.executable, "-m", "subtitle_rag", "--home", str(home), "contexts", "write", "--model", NAME]
-    command += ["--video", long, "--limit", "2"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while ollama.count("chat") < 13 and process.poll() is None:
-        time.sleep(0.001)
-    process.kill()
-    process.wait()
+    arguments = (*WRITE, "--video", long, "--limit", "2")
+    kill_when(start(home, *arguments), ollama.has_chats(13))
     assert len(overviews(ollama)) == 13
     with Runtime(config.load(home)) as runtime:
         assert len(runtime.library.contexts.overview_sections(long)) == 12
     ollama.clear()
-    told = subprocess.run([*command, "--jsonl"], capture_output=True, check=True).stdout.decode().splitlines()
-    events = [json.loads(line) for line in told]
+    told = subprocess.run(command_line(home, *arguments, "--jsonl"), capture_output=True, check=True).stdout
+    events = [json.loads(line) for line in told.decode().splitlines()]
     assert len(overviews(ollama)) == 12  # the one that the kill cut short, and the eleven behind it
     assert events[0]["sections"] == 12
     sections = [(event["section"], event["sections"]) for event in events if event["event"] == "overview_written"]
     assert sections == [(number, SECTIONS) for number in range(13, SECTIONS + 1)]
     ollama.clear()
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    assert start(home, *arguments).wait() == 0
     assert (overviews(ollama), ollama.count("chat")) == ([], 2)
 
 
@@ -223,15 +192,11 @@ def overviews(ollama: StandIn) -> list[Asked]:
 
 def test_a_run_killed_in_a_summary_asks_for_no_context_of_that_video_again(ollama: StandIn, home: Path) -> None:
     ollama.answer(*[context] * MINUTES, Turn("손님이 차례로 국수를 " * 40, pace=0.05))
-    process = start(home)
-    while ollama.count("chat") <= MINUTES and process.poll() is None:
-        time.sleep(0.002)
-    process.kill()
-    process.wait()
+    kill_when(start(home, *WRITE), ollama.has_chats(MINUTES + 1))
     cut_short = ollama.asked("chat")[-1]
     assert is_summary(cut_short.sent)
     ollama.clear()
-    assert start(home).wait() == 0
+    assert start(home, *WRITE).wait() == 0
     asked = ollama.asked("chat")
     assert len(asked) == WINDOWS - MINUTES + VIDEOS
     of_the_video = [each.messages for each in asked if each.messages[0] == cut_short.messages[0]]

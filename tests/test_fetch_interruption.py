@@ -5,9 +5,6 @@
 
 import os
 import random
-import subprocess
-import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +16,7 @@ from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.youtube import Caption, Channel, Clip, StandIn
 from tests.support.invented import end_hosts
+from tests.support.processes import Process, kill_when, needs_sigkill, start
 
 KILLS = int(os.environ.get("SUBTITLE_RAG_KILLS") or 5)
 VIDEOS = 250
@@ -28,7 +26,7 @@ SETTINGS = "[youtube]\npause_min = 0\npause_max = 0\npause_request = 0\nback_off
 pytestmark = [
     pytest.mark.campaign(part="kills"),
     pytest.mark.hosts,
-    pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's"),
+    needs_sigkill,
 ]
 
 
@@ -52,26 +50,8 @@ def channel(videos: int) -> Channel:
     return Channel("UC" + "a" * 22, "@느린부엌", "느린 부엌", made)
 
 
-def start(youtube: StandIn, home: Path) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "subtitle_rag", "--home", str(home), "index", CHANNEL],
-        env={**os.environ, **youtube.environment(home)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-
-
-def kill_at(youtube: StandIn, home: Path, requests: int, delay: float) -> bool:
-    """Whether the run was still at work when it was killed, `delay` seconds after so many requests in all."""
-    process = start(youtube, home)
-    try:
-        while youtube.count() < requests and process.poll() is None:
-            time.sleep(0.002)
-        time.sleep(delay)
-        return process.poll() is None
-    finally:
-        process.kill()
-        process.wait()
+def start_index(youtube: StandIn, home: Path) -> Process:
+    return start(home, "index", CHANNEL, variables=youtube.environment(home))
 
 
 def found(runtime: Runtime, number: int) -> list[str]:
@@ -90,9 +70,10 @@ def test_a_run_killed_five_times_fetches_every_video_and_none_twice(youtube: Sta
     youtube.add(made)
     rng = random.Random(KILLS)
     moments = sorted(rng.sample(range(10, 2 * VIDEOS - 30), KILLS))
-    killed = sum(kill_at(youtube, home, moment, rng.uniform(0, 0.03)) for moment in moments)
-    assert killed == KILLS
-    assert start(youtube, home).wait() == 0
+    for moment in moments:
+        has_asked = lambda moment=moment: youtube.count() >= moment  # noqa: E731
+        assert kill_when(start_index(youtube, home), has_asked, rng.uniform(0, 0.03))
+    assert start_index(youtube, home).wait() == 0
     assert {asked.video for asked in youtube.asked("watch")} == {clip.id for clip in made.clips}
     assert again(youtube, "watch") <= KILLS
     assert again(youtube, "timedtext") <= again(youtube, "watch")
@@ -103,23 +84,20 @@ def test_a_run_killed_five_times_fetches_every_video_and_none_twice(youtube: Sta
         for number, clip in enumerate(made.clips):
             assert found(runtime, number) == [clip.id]
     youtube.clear()
-    assert start(youtube, home).wait() == 0
+    assert start_index(youtube, home).wait() == 0
     assert [asked.kind for asked in youtube.requests] == ["playlist"]
 
 
 def test_a_run_killed_at_the_thirteenth_of_twenty_goes_on_with_it(youtube: StandIn, home: Path) -> None:
     youtube.add(channel(20))
     hold = youtube.hold("watch", after=12)
-    process = start(youtube, home)
-    assert hold.arrived.wait(60)
-    process.kill()
-    process.wait()
+    assert kill_when(start_index(youtube, home), hold.arrived.is_set)
     hold.release()
     with Runtime(config.load(home)) as runtime:
         assert [found(runtime, number) for number in range(12)] == [[f"slowcook{number:03d}"] for number in range(12)]
         assert found(runtime, 12) == []
     youtube.clear()
-    assert start(youtube, home).wait() == 0
+    assert start_index(youtube, home).wait() == 0
     assert [asked.video for asked in youtube.asked("watch")] == [f"slowcook{number:03d}" for number in range(12, 20)]
     with Runtime(config.load(home)) as runtime:
         assert runtime.library.counts().searchable == 20

@@ -576,12 +576,3 @@ def test_a_text_that_cannot_be_analysed_never_stops_the_others(
     monkeypatch.setattr(Analyzer, "morphemes", morphemes)
     assert len(done(place.run(captions), "new")) == 4
     assert place.sound()
-
-
-def test_a_rebuild_needs_no_caption_files(place: Place, captions: Path) -> None:
-    place.run(captions)
-    results = place.results()
-    shutil.rmtree(captions)
-    list(place.indexer.rebuild())
-    assert place.results() == results
-    assert place.sound()

@@ -6,12 +6,8 @@ What was interrupted and went on equals what was never interrupted: the same byt
 
 import os
 import random
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,10 +15,10 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.support.invented import caption_folder, dump, end_hosts
+from tests.support.processes import kill_host, kill_when, needs_sigkill, start
 
 KILLS = int(os.environ.get("SUBTITLE_RAG_KILLS") or 3)
 QUERIES = (
@@ -41,7 +37,7 @@ QUERIES = (
 pytestmark = [
     pytest.mark.campaign(part="kills"),
     pytest.mark.hosts,
-    pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's"),
+    needs_sigkill,
 ]
 
 
@@ -67,7 +63,7 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Uninterrupted:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SUBTITLE_RAG_HOST_LINGER", "0.5")
         started = time.monotonic()
-        assert start(folder / "home", captions).wait() == 0
+        assert start(folder / "home", "index", captions).wait() == 0
         seconds = time.monotonic() - started
         found = results(folder / "home")
         end_hosts([data(folder / "home") / "index"])
@@ -87,13 +83,6 @@ def data(home: Path) -> Path:
     return config.Paths.under(home).data
 
 
-def start(home: Path, captions: Path) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "subtitle_rag", "--home", str(home), "index", str(captions)],
-        stdout=subprocess.DEVNULL,
-    )
-
-
 def results(home: Path) -> list[tuple[str, Any]]:
     """The windows of all queries with their scores, in order."""
     with Runtime(config.load(home)) as runtime:
@@ -103,17 +92,10 @@ def results(home: Path) -> list[tuple[str, Any]]:
 
 def kill_at(home: Path, captions: Path, moment: float, *, host_too: bool) -> bool:
     """Whether the indexer was still at work when it was killed."""
-    process = start(home, captions)
-    try:
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(moment)
-            return False
-        if host_too and (entry := host_entry(data(home) / "index")):
-            os.kill(entry["pid"], signal.SIGKILL)
-        return True
-    finally:
-        process.kill()
-        process.wait()
+    ends = time.monotonic() + moment
+    host = data(home) / "index" if host_too else None
+    process = start(home, "index", captions)
+    return kill_when(process, lambda: time.monotonic() >= ends, also=lambda: kill_host(host))
 
 
 @pytest.mark.parametrize("number", range(KILLS))
@@ -121,7 +103,7 @@ def test_an_indexer_killed_at_any_moment_goes_on(home: Path, uninterrupted: Unin
     rng = random.Random(number)
     moment = uninterrupted.seconds * (number + rng.random()) / KILLS
     kill_at(home, uninterrupted.captions, moment, host_too=rng.random() < 0.4)
-    assert start(home, uninterrupted.captions).wait() == 0
+    assert start(home, "index", uninterrupted.captions).wait() == 0
     assert dump(data(home) / "library.db") == uninterrupted.rows
     assert results(home) == uninterrupted.results
 
@@ -133,6 +115,6 @@ def test_an_indexer_killed_again_and_again_gets_there(home: Path, uninterrupted:
         moment = uninterrupted.seconds * share
         killed += kill_at(home, uninterrupted.captions, moment, host_too=rng.random() < 0.5)
     assert killed
-    assert start(home, uninterrupted.captions).wait() == 0
+    assert start(home, "index", uninterrupted.captions).wait() == 0
     assert dump(data(home) / "library.db") == uninterrupted.rows
     assert results(home) == uninterrupted.results

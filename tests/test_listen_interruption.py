@@ -1,9 +1,5 @@
 """kill -9 while a process listens: each stretch that was stored is heard once, and the next run goes on behind it."""
 
-import os
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +9,7 @@ from subtitle_rag.library.store import Library
 from tests.support.commandline import ran
 from tests.support.heard import MODEL, Stretch, heard, install_reader, write_wav
 from tests.support.invented import end_hosts
+from tests.support.processes import kill_when, needs_sigkill, start
 
 STRETCHES: tuple[Stretch, ...] = tuple(
     (60 * number, 60 * number + 60, [(60 * number + 1, 60 * number + 9, f"비밀번호는 {7_000 + number}")], "")
@@ -21,7 +18,7 @@ STRETCHES: tuple[Stretch, ...] = tuple(
 
 pytestmark = [
     pytest.mark.hosts,
-    pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's"),
+    needs_sigkill,
 ]
 
 
@@ -47,26 +44,8 @@ def test_a_killed_run_goes_on_behind_its_last_stretch(
     log = install_reader(tmp_path / "reader", monkeypatch)
     film = write_wav(tmp_path / "films" / "국수.wav", *STRETCHES)
     home = tmp_path / "home"
-    command = [
-        sys.executable,
-        "-m",
-        "subtitle_rag",
-        "--home",
-        str(home),
-        "listen",
-        str(film),
-        "--model",
-        MODEL,
-        "--yes",
-    ]
-    process = subprocess.Popen(command, env=dict(os.environ), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        while len(heard(log)) < 4 and process.poll() is None:
-            time.sleep(0.01)
-        assert process.poll() is None
-    finally:
-        process.kill()
-        process.wait()
+    process = start(home, "listen", film, "--model", MODEL, "--yes")
+    assert kill_when(process, lambda: len(heard(log)) >= 4)
     kept = stored(home)
     assert 0 < len(kept) < len(STRETCHES)
     before = len(heard(log))

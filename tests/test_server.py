@@ -15,6 +15,7 @@ from subtitle_rag.retrieval.index.server_terms import collection_name
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.qdrant import StandIn, qdrant_server
 from tests.support.invented import caption_folder
+from tests.support.processes import command_line
 from tests.support.served import QUERY, Machine, found_videos, ranking, videos
 
 pytestmark = pytest.mark.usefixtures("one_analyzer")
@@ -215,7 +216,7 @@ def test_an_indexer_killed_while_batches_are_under_way_loses_nothing(
     machine: Machine, server: StandIn, tmp_path: Path
 ) -> None:
     caption_folder(tmp_path / "captions", 5, minutes=70)
-    command = [sys.executable, "-m", "subtitle_rag", "--home", str(machine.home), "index", str(tmp_path / "captions")]
+    command = command_line(machine.home, "index", tmp_path / "captions")
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     written = [0]
 

@@ -11,7 +11,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +27,7 @@ from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.youtube import Caption, Channel, Clip, StandIn
 from tests.support.invented import came_true
+from tests.support.processes import command_line
 from tests.support.terminal import Terminal, memory
 
 CHANNEL = "https://www.youtube.com/@느린부엌"
@@ -201,11 +201,11 @@ class Soak:
     # ---- the program
 
     def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "subtitle_rag", "--home", str(self.home), *arguments]
+        return command_line(self.home, *arguments)
 
     def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
-        with (self.folder / "told").open("wb") as told:
-            return subprocess.Popen(self.command(*arguments), stdout=subprocess.DEVNULL, stderr=told)
+        with (self.folder / "told").open("wb") as stderr:
+            return subprocess.Popen(self.command(*arguments), stdout=subprocess.DEVNULL, stderr=stderr)
 
     def told(self) -> str:
         return (self.folder / "told").read_text(encoding="utf-8", errors="replace")
@@ -222,9 +222,9 @@ class Soak:
         finally:
             process.kill()
             process.wait()
-        told = self.told()
-        assert "Traceback" not in told, f"{arguments}: {told}"
-        assert process.returncode in codes, f"{arguments} ended with {process.returncode}: {told}"
+        stderr = self.told()
+        assert "Traceback" not in stderr, f"{arguments}: {stderr}"
+        assert process.returncode in codes, f"{arguments} ended with {process.returncode}: {stderr}"
         return process.returncode
 
     @property
@@ -471,7 +471,7 @@ class Soak:
         shutil.copyfile(self.paths.config, paths.config)
         with closing(sqlite3.connect(self.paths.library)) as db, closing(sqlite3.connect(paths.library)) as copy:
             db.backup(copy)
-        command = [sys.executable, "-m", "subtitle_rag", "--home", str(fresh), "rebuild"]
+        command = command_line(fresh, "rebuild")
         ended = subprocess.run(command, capture_output=True, check=False)
         assert ended.returncode == 0, ended.stderr
         rng = random.Random(f"{self.seed}/queries")
@@ -499,12 +499,12 @@ class Soak:
 
     def processes(self) -> list[int]:
         """Those that this one has started, and theirs: they have its temporary folder in their environment."""
-        mark, found = f"TMPDIR={self.temp}".encode(), []
+        mark, pids = f"TMPDIR={self.temp}".encode(), []
         for entry in Path("/proc").iterdir():
             with suppress(OSError):
                 if entry.name.isdigit() and mark in (entry / "environ").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
-        return found
+                    pids.append(int(entry.name))
+        return pids
 
     def level(self) -> Level:
         came_true(lambda: len(self.processes()) <= 1, 20 * LINGER_S)
@@ -579,22 +579,22 @@ class Soak:
 
 def points(runtime: Runtime) -> dict[str, Any]:
     """All that the index holds."""
-    found: dict[str, Any] = {}
+    points_by_id: dict[str, Any] = {}
     page = runtime.index.points()
     while page:
-        found |= {point.id: point for point in page}
+        points_by_id |= {point.id: point for point in page}
         page = runtime.index.points(page[-1].id)
-    return found
+    return points_by_id
 
 
 def difference(ours: Runtime, theirs: Runtime, text: str) -> float:
     """By which share the scores of the first twenty differ at most; 1 where one of them is not found."""
-    found, expected = (
+    scores, expected = (
         {entry.window_id: entry.score for entry in runtime.searcher.rank(parse_query(text), depth=300)}
         for runtime in (ours, theirs)
     )
     first = sorted(expected, key=lambda window_id: -expected[window_id])[:20]
-    return max((abs(found.get(id, 0.0) / expected[id] - 1) for id in first), default=0.0)
+    return max((abs(scores.get(id, 0.0) / expected[id] - 1) for id in first), default=0.0)
 
 
 def descriptors(pid: int) -> int:

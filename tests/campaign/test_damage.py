@@ -29,13 +29,13 @@ WAYS = ("emptied", "missing", "truncated", "flipped")
 ENCODER = "encoder@1"
 
 
-def damage(file: Path, way: str, rng: random.Random) -> None:
+def damage(file: Path, damage_kind: str, rng: random.Random) -> None:
     size = file.stat().st_size
-    if way == "missing":
+    if damage_kind == "missing":
         file.unlink()
-    elif way == "emptied" or size == 0:
+    elif damage_kind == "emptied" or size == 0:
         file.write_bytes(b"")
-    elif way == "truncated":
+    elif damage_kind == "truncated":
         os.truncate(file, size // 2)
     else:
         with file.open("r+b") as opened:
@@ -67,12 +67,12 @@ def test_damaged_files_cost_what_is_in_them(
     monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "0.05")
     rng = random.Random(SEED)
     files = sorted(f.relative_to(whole) for f in (whole / "index").rglob("*") if f.is_file() and f.stat().st_size)
-    cases = rng.sample([(file, way) for file in files for way in WAYS], min(COUNT, 4 * len(files)))
+    cases = rng.sample([(file, damage_kind) for file in files for damage_kind in WAYS], min(COUNT, 4 * len(files)))
     figures: Counter[str] = Counter()
-    for number, (file, way) in enumerate(cases):
+    for number, (file, damage_kind) in enumerate(cases):
         folder = tmp_path / f"case{number}"
         shutil.copytree(whole, folder)
-        damage(folder / file, way, rng)
+        damage(folder / file, damage_kind, rng)
         with closing(Library(folder / "library.db")) as library:
             noted = len(library.vectors.windows())
             try:

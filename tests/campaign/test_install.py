@@ -41,7 +41,7 @@ OTHERS = ("3.12", "3.13", "3.14")
 class Copy(Installed):
     """A copy of the program as one installer has made it."""
 
-    way: str
+    installer: str
     python: Path
     source: Path
     """The wheel or sdist from which it came."""
@@ -73,48 +73,48 @@ def done(command: Sequence[str], variables: Mapping[str, str]) -> str:
 
 
 @pytest.fixture(scope="module")
-def place() -> Iterator[Path]:
+def root() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="install-", ignore_cleanup_errors=True) as name:
         yield Path(name)
 
 
 @pytest.fixture(scope="module")
-def tools(place: Path) -> Path:
+def tools(root: Path) -> Path:
     """The folder of uv and pipx."""
-    variables = {**kept(), "HOME": str(place), "PATH": "/usr/bin:/bin"}
-    done([sys.executable, "-m", "venv", str(place / "tools")], variables)
-    done([str(place / "tools" / "bin" / "python"), "-m", "pip", "install", "--quiet", "uv", "pipx"], variables)
-    return place / "tools" / "bin"
+    variables = {**kept(), "HOME": str(root), "PATH": "/usr/bin:/bin"}
+    done([sys.executable, "-m", "venv", str(root / "tools")], variables)
+    done([str(root / "tools" / "bin" / "python"), "-m", "pip", "install", "--quiet", "uv", "pipx"], variables)
+    return root / "tools" / "bin"
 
 
 def kept() -> dict[str, str]:
     return {name: value for name, value in BEFORE.items() if KEPT.match(name)}
 
 
-def bare(place: Path, tools: Path, way: str) -> dict[str, str]:
+def bare(root: Path, tools: Path, installer: str) -> dict[str, str]:
     """What an installer gets to see: a home of its own, and one cache for all."""
-    home = place / way.replace(" ", "-") / "home"
+    home = root / installer.replace(" ", "-") / "home"
     home.mkdir(parents=True, exist_ok=True)
     path = os.pathsep.join((str(tools), "/usr/bin", "/bin"))
     cache = {
-        "UV_CACHE_DIR": str(place / "cache-of-uv"),
-        "PIP_CACHE_DIR": str(place / "cache-of-pip"),
+        "UV_CACHE_DIR": str(root / "cache-of-uv"),
+        "PIP_CACHE_DIR": str(root / "cache-of-pip"),
         "UV_PYTHON_DOWNLOADS": "never",
     }
     return {**kept(), **cache, "HOME": str(home), "PATH": path, "LC_ALL": "C.UTF-8"}
 
 
-def made(way: str, place: Path, tools: Path, dist: tuple[Path, Path], base: str = sys.executable) -> Copy:
+def made(installer: str, root: Path, tools: Path, dist: tuple[Path, Path], base: str = sys.executable) -> Copy:
     """Have the program installed, the base alone, by one installer."""
-    variables = bare(place, tools, way)
-    home, source = Path(variables["HOME"]), dist[way != "sdist"]
+    variables = bare(root, tools, installer)
+    home, source = Path(variables["HOME"]), dist[installer != "sdist"]
     more = {name: variables[name] for name in ("UV_CACHE_DIR", "PIP_CACHE_DIR")} | kept()
-    match way:
+    match installer:
         case "uv tool":
             done([str(tools / "uv"), "tool", "install", "--quiet", "--python", base, str(source)], variables)
             folder = home / ".local" / "share" / "uv" / "tools" / "subtitle-rag"
         case "pipx with pip" | "pipx with uv":
-            command = [str(tools / "pipx"), "install", "--backend", way.rpartition(" ")[2], "--python", base]
+            command = [str(tools / "pipx"), "install", "--backend", installer.rpartition(" ")[2], "--python", base]
             done([*command, str(source)], variables)
             folder = Path(done([str(tools / "pipx"), "environment", "--value", "PIPX_LOCAL_VENVS"], variables).strip())
             folder /= "subtitle-rag"
@@ -127,12 +127,12 @@ def made(way: str, place: Path, tools: Path, dist: tuple[Path, Path], base: str 
             folder = home / "environment"
             done([base, "-m", "venv", str(folder)], variables)
             done([str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", str(source)], variables)
-    return Copy(folder / "bin", home, way, folder / "bin" / "python", source, str(tools), more)
+    return Copy(folder / "bin", home, installer, folder / "bin" / "python", source, str(tools), more)
 
 
 @pytest.fixture(scope="module", params=WAYS)
-def copy(request: pytest.FixtureRequest, place: Path, tools: Path, dist: tuple[Path, Path]) -> Iterator[Copy]:
-    copy = made(request.param, place, tools, dist)
+def copy(request: pytest.FixtureRequest, root: Path, tools: Path, dist: tuple[Path, Path]) -> Iterator[Copy]:
+    copy = made(request.param, root, tools, dist)
     yield copy
     end_hosts([copy.home / "data" / "index", copy.home / "cache" / "demo" / "data" / "index"])
 
@@ -172,7 +172,8 @@ def test_what_is_missing_is_told_with_the_line(copy: Copy) -> None:
         assert ended.returncode, (extra, ended.stdout)
         assert "Traceback" not in ended.stderr
         assert f"(extra {extra})" in ended.stderr, ended.stderr
-        brings_cuda = extra == "neural" and copy.way == "pipx with pip"  # elsewhere uv, which is here, leaves it out
+        # elsewhere uv, which is here, leaves it out
+        brings_cuda = extra == "neural" and copy.installer == "pipx with pip"
         assert ("gigabytes of CUDA" if brings_cuda else f"subtitle-rag self add {extra}") in ended.stderr, ended.stderr
 
 
@@ -192,10 +193,10 @@ def test_an_extra_is_added_and_all_else_stays(copy: Copy, tools: Path) -> None:
 def test_the_installer_knows_the_extra_afterwards(copy: Copy, tools: Path) -> None:
     installed = copy.versions["textual-serve"]
     variables = copy.variables
-    if copy.way == "uv tool":
+    if copy.installer == "uv tool":
         assert "web" in (copy.bin.parent / "uv-receipt.toml").read_text()
         done([str(tools / "uv"), "tool", "upgrade", "subtitle-rag"], variables)
-    elif copy.way.startswith("pipx"):
+    elif copy.installer.startswith("pipx"):
         listed = done([str(tools / "pipx"), "list", "--include-injected"], variables)
         assert "textual-serve" in listed
     assert copy.versions["textual-serve"] == installed
@@ -205,7 +206,7 @@ def test_yt_dlp_is_updated_and_all_else_stays(copy: Copy, tools: Path) -> None:
     variables = copy.variables
     by_pip = ["-m", "pip", "install", "--quiet", "--no-deps", f"yt-dlp=={OLD}"]
     by_uv = [str(tools / "uv"), "pip", "install", "--quiet", "--no-deps", "--python", str(copy.python), by_pip[-1]]
-    done(by_uv if "uv" in copy.way else [str(copy.python), *by_pip], variables)
+    done(by_uv if "uv" in copy.installer else [str(copy.python), *by_pip], variables)
     before = copy.versions
     assert before["yt-dlp"] == OLD
     checks = json.loads(copy.command("doctor", "--offline", "--json"))["result"]["checks"]
@@ -218,14 +219,14 @@ def test_yt_dlp_is_updated_and_all_else_stays(copy: Copy, tools: Path) -> None:
     assert {**after, "yt-dlp": OLD} == before
 
 
-@pytest.mark.parametrize("way", ["uvx", "pipx run"])
+@pytest.mark.parametrize("installer", ["uvx", "pipx run"])
 def test_what_passes_by_itself_runs_and_refuses_with_the_line(
-    way: str, place: Path, tools: Path, dist: tuple[Path, Path]
+    installer: str, root: Path, tools: Path, dist: tuple[Path, Path]
 ) -> None:
-    variables = {**bare(place, tools, way), "SUBTITLE_RAG_OLLAMA": ""}
+    variables = {**bare(root, tools, installer), "SUBTITLE_RAG_OLLAMA": ""}
     wheel = str(dist[1])
     command = [str(tools / "uvx"), "--quiet", "--python", sys.executable, "--from", wheel, "subtitle-rag"]
-    if way == "pipx run":
+    if installer == "pipx run":
         backend = ["--quiet", "--backend", "pip", "--python", sys.executable]
         command = [str(tools / "pipx"), "run", *backend, "--spec", wheel, "subtitle-rag"]
     home = Path(variables["HOME"]) / "library"
@@ -243,15 +244,15 @@ def test_what_passes_by_itself_runs_and_refuses_with_the_line(
         check=False,
     )
     assert refused.returncode == 1
-    begin = "uvx --from" if way == "uvx" else "pipx run --spec"
+    begin = "uvx --from" if installer == "uvx" else "pipx run --spec"
     assert f"{begin} 'subtitle-rag[web] @ {dist[1].as_uri()}' subtitle-rag" in refused.stderr
 
 
-def test_a_system_python_is_never_written_to(place: Path, tools: Path, dist: tuple[Path, Path]) -> None:
+def test_a_system_python_is_never_written_to(root: Path, tools: Path, dist: tuple[Path, Path]) -> None:
     """The program lies in a folder of its own, as where somebody has installed it for all users."""
-    variables = {**bare(place, tools, "system"), "SUBTITLE_RAG_OLLAMA": ""}
+    variables = {**bare(root, tools, "system"), "SUBTITLE_RAG_OLLAMA": ""}
     base = str(sys._base_executable)  # type: ignore[attr-defined]
-    folder = place / "for-all"
+    folder = root / "for-all"
     done([sys.executable, "-m", "pip", "install", "--quiet", "--target", str(folder), str(dist[1])], variables)
     before = sorted(path.name for path in folder.iterdir())
     for arguments in (["add", "web"], ["update", "yt-dlp"]):
@@ -270,7 +271,7 @@ def test_a_system_python_is_never_written_to(place: Path, tools: Path, dist: tup
 
 
 def test_other_pythons_that_are_here_run_it(
-    place: Path, tools: Path, dist: tuple[Path, Path], record_testsuite_property: Callable[[str, object], None]
+    root: Path, tools: Path, dist: tuple[Path, Path], record_testsuite_property: Callable[[str, object], None]
 ) -> None:
     tried = []
     for version in OTHERS:
@@ -285,8 +286,8 @@ def test_other_pythons_that_are_here_run_it(
             )
             if found.returncode:
                 continue
-            way = f"pip of {version}"
-            copy = made(way, place, tools, dist, found.stdout.strip())
+            installer = f"pip of {version}"
+            copy = made(installer, root, tools, dist, found.stdout.strip())
             try:
                 scenes = json.loads(copy.command("demo", "--json"))["result"]["scenes"]
                 assert any("치킨" in scene["text"] for scene in scenes)

@@ -27,6 +27,7 @@ from subtitle_rag.runtime import Runtime
 from tests.stand_ins.qdrant import StandIn
 from tests.support.invented import caption_folder, end_hosts
 from tests.support.packs import context_of
+from tests.support.processes import command_line, needs_sigkill, start
 from tests.support.terminal import Terminal
 
 KILLS = int(os.environ.get("SUBTITLE_RAG_KILLS") or 2)
@@ -38,7 +39,7 @@ QUERY = "국수를 먹었어요"
 pytestmark = [
     pytest.mark.campaign(part="kills"),
     pytest.mark.hosts,
-    pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's"),
+    needs_sigkill,
 ]
 
 Point = Callable[[config.Paths], object]
@@ -135,14 +136,14 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Homes:
     for file in made.more.iterdir():
         file.rename(file.with_name("다른 영상 [another0000].ko.vtt"))
     configure(made.full)
-    assert subprocess.run(command(made.full, "index", str(made.captions)), capture_output=True).returncode == 0
+    assert subprocess.run(command_line(made.full, "index", str(made.captions)), capture_output=True).returncode == 0
     end_hosts([config.Paths.under(made.full).index])
     giver = shutil.copytree(made.full, folder / "giver")
     with closing(Library(config.Paths.under(giver).library)) as library:
         for state in library.videos():
             window = library.windows_of(state.video.id)[0]
             assert library.contexts.put(context_of(window, "캠핑장에서 국수를 끓입니다."))
-    packing = command(giver, "pack", made.captions.name, "-o", str(made.pack))
+    packing = command_line(giver, "pack", made.captions.name, "-o", str(made.pack))
     assert subprocess.run(packing, capture_output=True).returncode == 0
     return made
 
@@ -152,17 +153,13 @@ def configure(home: Path) -> None:
     (home / "config.toml").write_text('[llm]\nhosts = []\n[models]\nencoder = ""\nreranker = ""\n', encoding="utf-8")
 
 
-def command(home: Path, *arguments: str) -> list[str]:
-    return [sys.executable, "-m", "subtitle_rag", "--home", str(home), *arguments]
-
-
 def killed_at(home: Path, arguments: tuple[str, ...], seconds: float, point: Point | None) -> str:
     """Kill it, `seconds` after its start, or soon after it has reached the point; what came of that."""
     if not arguments:
-        with Terminal(command(home)) as terminal, suppress(SystemExit):
+        with Terminal(command_line(home)) as terminal, suppress(SystemExit):
             return _moment(home, seconds, point, lambda: bool(terminal.read(0.002)) or True)
         return "ended"
-    process = subprocess.Popen(command(home, *arguments), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = start(home, *arguments)
     try:
         return _moment(home, seconds, point, lambda: process.poll() is None)
     finally:
@@ -214,7 +211,7 @@ def check(home: Path, kind: Kind, *, is_over: bool) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_work_that_is_killed_is_finished_by_the_same_command(
+def test_work_that_is_killed_is_finished_by_the_same_program(
     homes: Homes, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kind, rng, figures = KINDS[name], random.Random(f"{SEED}/{name}"), Counter[str]()
@@ -235,14 +232,14 @@ def test_work_that_is_killed_is_finished_by_the_same_command(
                 configure(home)
             if not number and arguments:  # how long it takes where nobody kills it
                 started = time.monotonic()
-                assert subprocess.run(command(home, *arguments), capture_output=True).returncode == 0
+                assert subprocess.run(command_line(home, *arguments), capture_output=True).returncode == 0
                 length = time.monotonic() - started
             elif number:
                 point = rng.choice([None, *kind.points]) if number > 1 or KILLS == 1 else None
                 figures[killed_at(home, arguments, rng.uniform(0.05, length), kind.points.get(point or ""))] += 1
                 check(home, kind, is_over=False)
                 if arguments:
-                    again = subprocess.run(command(home, *arguments), capture_output=True)
+                    again = subprocess.run(command_line(home, *arguments), capture_output=True)
                     assert again.returncode in kind.repeats, f"seed {SEED}, kill {number} ({point}): {again.stderr!r}"
             check(home, kind, is_over=True)
             end_hosts([config.Paths.under(home).index])

@@ -8,7 +8,6 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -24,6 +23,7 @@ from subtitle_rag.exporting.playlists import edl, m3u
 from subtitle_rag.player import mpv
 from subtitle_rag.player.launch import Launch
 from tests.support.invented import came_true, end_hosts
+from tests.support.processes import command_line
 
 pytestmark = [pytest.mark.campaign(part="players"), pytest.mark.hosts, pytest.mark.programs("ffmpeg", "ffprobe", "mpv")]
 
@@ -191,7 +191,7 @@ def test_open_plays_the_file_beside_the_captions(
     monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "0.5")
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "subtitle_rag", "--home", str(isolated_home), *arguments]
+        command = command_line(isolated_home, *arguments)
         return subprocess.run(command, capture_output=True, text=True, env=os.environ, check=True, timeout=120)
 
     desk.cache = Path(json.loads(run("paths", "--json").stdout)["result"]["cache"])

@@ -4,7 +4,6 @@ import json
 import os
 import random
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.support.invented import WORDS, end_hosts
+from tests.support.processes import command_line
 from tests.support.terminal import memory
 
 pytestmark = [pytest.mark.campaign(part="scale"), pytest.mark.hosts]
@@ -83,7 +83,7 @@ class Home:
     folder: Path
 
     def run(self, *arguments: str) -> Any:
-        command = [sys.executable, "-m", "subtitle_rag", "--home", str(self.folder), *arguments, "--json"]
+        command = command_line(self.folder, *arguments, "--json")
         environment = {**os.environ, "SUBTITLE_RAG_HOST_LINGER": "60", config.HOSTS_VARIABLE: ""}
         ended = subprocess.run(command, stdout=subprocess.PIPE, encoding="utf-8", env=environment, check=True)
         return json.loads(ended.stdout)["result"]

@@ -3,8 +3,6 @@
 import json
 import re
 import shutil
-import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +14,7 @@ from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_models import Json, context
 from tests.support.commandline import Run, start
 from tests.support.invented import dump
+from tests.support.processes import kill_when, needs_sigkill
 from tests.support.question_files import question, write_lines
 from tests.support.tiny_models import tiny_encoder
 
@@ -245,17 +244,14 @@ def test_what_a_model_wrote_can_be_imported(run: Run, ollama: StandIn, tmp_path:
 
 @pytest.mark.campaign(part="kills")
 @pytest.mark.hosts
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's")
+@needs_sigkill
 def test_kill_9_asks_again_only_for_the_window_in_work(run: Run, ollama: StandIn, isolated_home: Path) -> None:
     ollama.add(Model(PLAIN, behaviour=lambda sent: Turn(context(sent), pace=0.002)))
     kills = 0
     for count in (2, 5, 3):
         before = ollama.count("chat")
         with start(isolated_home, "eval", "models", PLAIN, FAULTY, "--videos", "4") as process:
-            while process.poll() is None and ollama.count("chat") < before + count:
-                time.sleep(0.005)
-            kills += process.poll() is None
-            process.kill()
+            kills += kill_when(process, ollama.has_chats(before + count))
     assert kills == 3
     result = run("eval", "models", PLAIN, FAULTY, "--videos", "4", "--json").result
     assert {each["due"] for each in result["models"]} == {0}

@@ -6,7 +6,6 @@ import random
 import re
 import shutil
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_evaluation import evaluates
 from tests.support.commandline import Run, start
 from tests.support.invented import end_hosts
+from tests.support.processes import kill_when, needs_sigkill
 from tests.support.question_files import write_lines
 from tests.support.tiny_models import tiny_encoder
 
@@ -218,7 +218,7 @@ def test_one_at_a_time_works_on_a_library(run: Run, ollama: StandIn, path: Path,
 
 @pytest.mark.campaign(part="kills")
 @pytest.mark.hosts
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's")
+@needs_sigkill
 def test_kill_9_loses_the_question_in_flight_and_nothing_else(
     run: Run, ollama: StandIn, path: Path, isolated_home: Path
 ) -> None:
@@ -228,9 +228,7 @@ def test_kill_9_loses_the_question_in_flight_and_nothing_else(
     for _kill in range(KILLS):
         ollama.clear()
         with start(isolated_home, "eval", "make", path, "--count", "12") as process:
-            while process.poll() is None and ollama.count("chat") < 2 + rng.randrange(6):
-                time.sleep(0.005)
-            process.kill()
+            kill_when(process, ollama.has_chats(2 + rng.randrange(6)))
         raw_lines = [line for line in path.read_bytes().split(b"\n") if line]
         entries = [json.loads(line) for line in raw_lines[:-1]]
         assert len(entries) >= before

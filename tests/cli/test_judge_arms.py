@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
@@ -23,6 +21,7 @@ from tests.stand_ins.ollama_evaluation import evaluates
 from tests.stand_ins.ollama_models import Json
 from tests.support.commandline import Run, start
 from tests.support.invented import end_hosts
+from tests.support.processes import kill_when, needs_sigkill
 from tests.support.question_files import question, write_lines
 from tests.support.tiny_models import tiny_encoder, tiny_reranker
 
@@ -186,7 +185,7 @@ def test_all_four_arms_with_their_models(
 
 @pytest.mark.campaign(part="kills")
 @pytest.mark.hosts
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's")
+@needs_sigkill
 def test_kill_9_asks_for_nothing_twice(run: Run, ollama: StandIn, queries: Path, isolated_home: Path) -> None:
     """Only the request under way at a kill is repeated."""
     command = ("eval", "judge", queries, "--arms", "none,contexts", "--scenes", "3")
@@ -196,9 +195,7 @@ def test_kill_9_asks_for_nothing_twice(run: Run, ollama: StandIn, queries: Path,
     for count in kills:
         before = ollama.count("chat")
         with start(isolated_home, *command) as process:
-            while process.poll() is None and ollama.count("chat") < before + count:
-                time.sleep(0.005)
-            process.kill()
+            kill_when(process, ollama.has_chats(before + count))
     result = run(*command, "--json").result
     assert [figures["n"] for arm in result["arms"] for figures in arm["measures"].values()] == [4] * 8
     repeated = sum(times - 1 for times in prompts(ollama).values())

@@ -6,28 +6,25 @@ What is noted as made is in the index, whatever was killed; the next run goes on
 
 import os
 import random
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.named_vectors import multivector_name, piece_id, vector_names
 from subtitle_rag.runtime import Runtime
 from tests.support.invented import caption_folder, end_hosts
+from tests.support.processes import kill_host, kill_when, needs_sigkill, start
 
 KILLS = int(os.environ.get("SUBTITLE_RAG_KILLS") or 3)
 
 pytestmark = [
     pytest.mark.campaign(part="kills"),
     pytest.mark.hosts,
-    pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's"),
+    needs_sigkill,
 ]
 
 
@@ -52,11 +49,6 @@ def places(home: Path) -> tuple[Path, Path]:
     return paths.index, paths.cache / "neural"
 
 
-def start(home: Path) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-m", "subtitle_rag", "--home", str(home), "vectors", "write"]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
 def noted(library: Library) -> int:
     """How many windows have vectors, and how many have vectors of their pieces."""
     vectors = library.vectors
@@ -69,21 +61,6 @@ def made(home: Path) -> int:
         return noted(library)
     finally:
         library.close()
-
-
-def kill_at(home: Path, count: int, delay: float, host: Path | None) -> bool:
-    """Whether the run was still at work when it was killed, `delay` seconds after so many windows were made."""
-    process = start(home)
-    try:
-        while made(home) < count and process.poll() is None:
-            time.sleep(0.005)
-        time.sleep(delay)
-        if host and (entry := host_entry(host)):
-            os.kill(entry["pid"], signal.SIGKILL)
-        return process.poll() is None
-    finally:
-        process.kill()
-        process.wait()
 
 
 def check(home: Path) -> int:
@@ -115,12 +92,14 @@ def test_a_run_killed_again_and_again_keeps_what_it_noted_and_gets_there(home: P
         host = (None, *places(home))[number % 3]
         # also while vectors of pieces are made, which come after those of all windows
         count = before + 1 if number % 3 < 2 else max(before + 1, windows + windows // 3)
-        killed += kill_at(home, count, rng.uniform(0, 0.1), host)
+        process = start(home, "vectors", "write")
+        is_reached = lambda count=count: made(home) >= count  # noqa: E731
+        killed += kill_when(process, is_reached, rng.uniform(0, 0.1), partial(kill_host, host))
         now = check(home)
         assert now >= before
         before = now
     assert killed > 0
     assert before > 0
-    assert start(home).wait() == 0
+    assert start(home, "vectors", "write").wait() == 0
     assert check(home) == 2 * windows
-    assert start(home).wait() == 0
+    assert start(home, "vectors", "write").wait() == 0

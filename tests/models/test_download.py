@@ -30,6 +30,7 @@ from tests.models.tiny import (
     write_manifest,
 )
 from tests.stand_ins.hub import Asked, Hub, Reply
+from tests.support.processes import needs_sigkill
 
 
 def fetched(store: ModelStore, name: str = ENCODER) -> ModelFetched:
@@ -123,7 +124,7 @@ main(sys.argv[2:])
 
 
 @pytest.mark.campaign(part="kills")
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's")
+@needs_sigkill
 def test_a_killed_process_is_gone_on_with_at_its_last_byte(
     hub: Hub, store: ModelStore, tmp_path: Path, isolated_home: Path
 ) -> None:

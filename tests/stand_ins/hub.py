@@ -55,11 +55,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         hub: Hub = self.server.stand_in
-        given = self.headers.get("Range", "")
-        start = int(given.removeprefix("bytes=").rstrip("-")) if given else 0
+        span = self.headers.get("Range", "")
+        start = int(span.removeprefix("bytes=").rstrip("-")) if span else 0
         path = unquote(urlsplit(self.path).path)
-        asked = Asked(self.command, path, start, {name.lower(): value for name, value in self.headers.items()})
-        reply = hub.answer(asked)
+        request = Asked(self.command, path, start, {name.lower(): value for name, value in self.headers.items()})
+        reply = hub.answer(request)
         self.send_response(reply.status)
         for name, value in {"Content-Length": str(len(reply.content)), **reply.headers}.items():
             self.send_header(name, value)
@@ -107,25 +107,25 @@ class Hub(Loopback):
 
     def push(self, name: str, files: Mapping[str, bytes]) -> str:
         """A commit with these files and no others; it is the newest from then on."""
-        known = self._files.setdefault(name, {})
-        commit = hashlib.sha1(repr((name, len(known), sorted(files))).encode()).hexdigest()
-        known[commit] = dict(files)
+        commits = self._files.setdefault(name, {})
+        commit = hashlib.sha1(repr((name, len(commits), sorted(files))).encode()).hexdigest()
+        commits[commit] = dict(files)
         return commit
 
     def large_requests(self) -> list[Asked]:
         """Those for the bytes of large files."""
-        return [asked for asked in self.asked if asked.path.startswith("/cdn/")]
+        return [request for request in self.asked if request.path.startswith("/cdn/")]
 
-    def answer(self, asked: Asked) -> Reply:
-        self.asked.append(asked)
+    def answer(self, request: Asked) -> Reply:
+        self.asked.append(request)
         if self.refusals:
             return self.refusals.pop(0)
-        parts = asked.path.strip("/").split("/")
+        parts = request.path.strip("/").split("/")
         if parts[0] == "cdn":
-            return self._ranged(self._stored[parts[1]], asked)
+            return self._ranged(self._stored[parts[1]], request)
         if parts[:2] == ["api", "models"]:
             return self._listing("/".join(parts[2:4]), parts[5] if len(parts) > 5 else "main")
-        return self._content("/".join(parts[:2]), parts[3], "/".join(parts[4:]), asked)
+        return self._content("/".join(parts[:2]), parts[3], "/".join(parts[4:]), request)
 
     def _commit(self, name: str, revision: str) -> tuple[str, dict[str, bytes]] | Reply:
         commits = self._files.get(name)
@@ -137,24 +137,24 @@ class Hub(Loopback):
         return commit, commits[commit]
 
     def _listing(self, name: str, revision: str) -> Reply:
-        found = self._commit(name, revision)
-        if isinstance(found, Reply):
-            return found
-        commit, files = found
+        commit_files = self._commit(name, revision)
+        if isinstance(commit_files, Reply):
+            return commit_files
+        commit, files = commit_files
         siblings = [_sibling(path, content) for path, content in files.items()]
         listing = self.describes({"id": name, "sha": commit, "siblings": siblings})
         return Reply(200, {"Content-Type": "application/json"}, json.dumps(listing).encode())
 
-    def _content(self, name: str, revision: str, path: str, asked: Asked) -> Reply:
-        found = self._commit(name, revision)
-        if isinstance(found, Reply):
-            return found
-        commit, files = found
+    def _content(self, name: str, revision: str, path: str, request: Asked) -> Reply:
+        commit_files = self._commit(name, revision)
+        if isinstance(commit_files, Reply):
+            return commit_files
+        commit, files = commit_files
         if path not in files:
             return Reply(404, {"X-Error-Code": "EntryNotFound"})
         content = self.lies.get(path, files[path])
         if not path.endswith(LARGE):
-            reply = self._ranged(content, asked)
+            reply = self._ranged(content, request)
             reply.headers |= {"X-Repo-Commit": commit, "ETag": f'"{_blob(content)}"'}
             return reply
         sha256 = hashlib.sha256(files[path]).hexdigest()
@@ -169,12 +169,12 @@ class Hub(Loopback):
             },
         )
 
-    def _ranged(self, content: bytes, asked: Asked) -> Reply:
-        if not (asked.start and self.ranges):
+    def _ranged(self, content: bytes, request: Asked) -> Reply:
+        if not (request.start and self.ranges):
             return Reply(200, {"Accept-Ranges": "bytes"}, content)
-        if asked.start >= len(content):
+        if request.start >= len(content):
             return Reply(416, {"Content-Range": f"bytes */{len(content)}"})
-        start = 0 if self.whole_ranges else asked.start
+        start = 0 if self.whole_ranges else request.start
         reach = f"bytes {start}-{len(content) - 1}/{len(content)}"
         return Reply(206, {"Content-Range": reach}, content[start:])
 

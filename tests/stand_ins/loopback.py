@@ -2,7 +2,9 @@
 
 import sys
 import threading
+import time
 import traceback
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, ClassVar, Self
@@ -19,6 +21,26 @@ class Server(ThreadingHTTPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:
         if not isinstance(sys.exception(), ConnectionError):  # a client may go away at any time
             self.stand_in.failures.append(traceback.format_exc())
+
+
+class Hold:
+    """Requests that wait before they are answered; `arrived` is set by the first one, `release` lets all go on."""
+
+    def __init__(self) -> None:
+        self.arrived = threading.Event()
+        self._open = threading.Event()
+
+    def release(self) -> None:
+        self._open.set()
+
+    def wait(self, gone: Callable[[], bool] = lambda: False) -> bool:
+        """Whether the client was still there at the end."""
+        self.arrived.set()
+        patience = time.monotonic() + 60
+        while not self._open.wait(0.005) and time.monotonic() < patience:
+            if gone():
+                return False
+        return True
 
 
 class Loopback:

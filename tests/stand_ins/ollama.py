@@ -12,17 +12,17 @@ import json
 import select
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from tests.stand_ins.loopback import Loopback, Server
 from tests.stand_ins.ollama_models import Json, Model, Turn, embedding, full_name, show_answer, tag_entry
-from tests.stand_ins.ollama_requests import KINDS, Answer, Asked, Failure, Hold, shared_prefix, takes
+from tests.stand_ins.ollama_requests import KINDS, Answer, Asked, Failure, KindHold, shared_prefix, takes
 from tests.stand_ins.ollama_runner import DEFAULT_CONTEXT, Refused, Runner
 
-__all__ = ["Asked", "Hold", "Model", "StandIn", "Turn", "shared_prefix"]
+__all__ = ["Asked", "Model", "StandIn", "Turn", "shared_prefix"]
 
 _ANSWER = 50_000_000  # pretended nanoseconds for a token of the answer
 _PIECE = 4  # characters of a token
@@ -62,29 +62,29 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, sent: Json) -> None:
         stand_in = self.server.stand_in
-        asked = stand_in.note(self.path, {name.lower(): value for name, value in self.headers.items()}, sent)
+        request = stand_in.note(self.path, {name.lower(): value for name, value in self.headers.items()}, sent)
         try:
-            self._serve(stand_in, asked)
-            asked.outcome = asked.outcome or "answered"
+            self._serve(stand_in, request)
+            request.outcome = request.outcome or "answered"
         except Refused as refused:
-            asked.outcome = "refused"
+            request.outcome = "refused"
             self._send(refused.status, {"error": refused.error})
         except _Cut:
-            asked.outcome, self.close_connection = "cut", True
+            request.outcome, self.close_connection = "cut", True
         except (_Gone, ConnectionError):
-            asked.outcome, self.close_connection = "gone", True
+            request.outcome, self.close_connection = "gone", True
         finally:
-            asked.ended.set()
+            request.ended.set()
 
-    def _serve(self, stand_in: "StandIn", asked: Asked) -> None:
-        hold, failure = stand_in.rules(asked)
+    def _serve(self, stand_in: "StandIn", request: Asked) -> None:
+        hold, failure = stand_in.rules(request)
         if hold and not hold.wait(self._gone):
             raise _Gone
         if failure:
-            asked.outcome = "refused"
+            request.outcome = "refused"
             self._send(failure.status, {"error": failure.error}, failure.raw, failure.headers)
             return
-        answer = stand_in.serve(asked)
+        answer = stand_in.serve(request)
         if isinstance(answer, dict):
             self._send(200, answer)
         else:
@@ -153,7 +153,7 @@ class StandIn(Loopback):
         self._offered: dict[str, Model] = {}
         self._runners: dict[str, Runner] = {}
         self._answers: list[Answer] = []
-        self._rules: list[Hold | Failure] = []
+        self._rules: list[KindHold | Failure] = []
 
     def start(self) -> None:
         """No model is loaded yet, whatever was before."""
@@ -168,7 +168,7 @@ class StandIn(Loopback):
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
         for rule in self._rules:
-            if isinstance(rule, Hold):
+            if isinstance(rule, KindHold):
                 rule.release()
 
     def add(self, *models: Model) -> None:
@@ -202,12 +202,16 @@ class StandIn(Loopback):
         with self._lock:
             self._rules.append(Failure(kind, status, error, times, raw, headers or {}))
 
-    def hold(self, kind: str = "chat", *, times: int | None = 1) -> Hold:
+    def hold(self, kind: str = "chat", *, times: int | None = 1) -> KindHold:
         """Let the next requests of this kind wait, before their first byte, until they are released."""
-        hold = Hold(kind, times)
+        hold = KindHold(kind, times)
         with self._lock:
             self._rules.append(hold)
         return hold
+
+    def has_chats(self, count: int) -> Callable[[], bool]:
+        """What tells whether so many chats have been asked for."""
+        return lambda: self.count("chat") >= count
 
     def count(self, kind: str | None = None) -> int:
         return len(self.asked(kind))
@@ -228,89 +232,93 @@ class StandIn(Loopback):
     def note(self, path: str, headers: dict[str, str], sent: Json) -> Asked:
         kind = path.rpartition("/")[2] if path in KINDS else "other"
         with self._lock:
-            asked = Asked(kind, len(self.requests), headers, sent)
-            self.requests.append(asked)
-        return asked
+            request = Asked(kind, len(self.requests), headers, sent)
+            self.requests.append(request)
+        return request
 
-    def rules(self, asked: Asked) -> tuple[Hold | None, Failure | None]:
+    def rules(self, request: Asked) -> tuple[KindHold | None, Failure | None]:
         with self._lock:
-            hold = next((r for r in self._rules if isinstance(r, Hold) and takes(r, asked.kind)), None)
-            failure = next((r for r in self._rules if isinstance(r, Failure) and takes(r, asked.kind)), None)
+            hold = next((r for r in self._rules if isinstance(r, KindHold) and takes(r, request.kind)), None)
+            failure = next((r for r in self._rules if isinstance(r, Failure) and takes(r, request.kind)), None)
         return hold, failure
 
-    def serve(self, asked: Asked) -> Json | Iterator[bytes]:
-        if asked.kind == "version":
+    def serve(self, request: Asked) -> Json | Iterator[bytes]:
+        if request.kind == "version":
             return {"version": self.version}
-        if asked.kind == "tags":
+        if request.kind == "tags":
             return {"models": [tag_entry(model) for model in self._models.values()]}
-        if asked.kind == "ps":
+        if request.kind == "ps":
             return {"models": [_loaded(runner) for runner in list(self._runners.values()) if runner.num_ctx]}
-        if asked.kind == "show":
-            return show_answer(self._model(asked))
-        if asked.kind == "pull":
-            return self._pull(asked)
-        if asked.kind == "chat":
-            return self._chat(asked)
-        if asked.kind == "embed":
-            return self._embed(asked)
+        if request.kind == "show":
+            return show_answer(self._model(request))
+        if request.kind == "pull":
+            return self._pull(request)
+        if request.kind == "chat":
+            return self._chat(request)
+        if request.kind == "embed":
+            return self._embed(request)
         raise Refused(404, "404 page not found")
 
-    def _model(self, asked: Asked) -> Model:
-        model = self._models.get(full_name(asked.model).lower())
+    def _model(self, request: Asked) -> Model:
+        model = self._models.get(full_name(request.model).lower())
         if model is None:
-            raise Refused(404, f"model '{asked.model}' not found")
+            raise Refused(404, f"model '{request.model}' not found")
         return model
 
-    def _chat(self, asked: Asked) -> Json | Iterator[bytes]:
-        model = self._model(asked)
-        if asked.think and not model.thinks(True):
-            raise Refused(400, f'"{asked.model}" does not support thinking')
+    def _chat(self, request: Asked) -> Json | Iterator[bytes]:
+        model = self._model(request)
+        if request.think and not model.thinks(True):
+            raise Refused(400, f'"{request.model}" does not support thinking')
         with self._lock:
             scripted = self._answers.pop(0) if self._answers else None
             runner = self._runners.setdefault(model.name.lower(), Runner(model))
-        scripted = scripted(asked.sent) if callable(scripted) else scripted
-        turn = model.turn(asked.sent) if scripted is None else Turn(scripted) if isinstance(scripted, str) else scripted
+        scripted = scripted(request.sent) if callable(scripted) else scripted
+        turn = (
+            model.turn(request.sent) if scripted is None else Turn(scripted) if isinstance(scripted, str) else scripted
+        )
         if turn.status != 200:
             raise Refused(turn.status, turn.refusal)
         with runner.slot:
-            tokens, evaluation = runner.read(asked, strict=self.strict)
-        lines = self._lines(asked, model, turn, tokens, evaluation)
-        return lines if asked.sent.get("stream", True) else _joined(lines)
+            tokens, evaluation = runner.read(request, strict=self.strict)
+        lines = self._lines(request, model, turn, tokens, evaluation)
+        return lines if request.sent.get("stream", True) else _joined(lines)
 
-    def _embed(self, asked: Asked) -> Json:
+    def _embed(self, request: Asked) -> Json:
         """As llama-server answers through Ollama 0.24."""
-        model = self._model(asked)
+        model = self._model(request)
         if "embedding" not in model.capabilities:
             raise Refused(501, "this model does not support embeddings")
-        texts: list[str] = asked.sent["input"]
+        texts: list[str] = request.sent["input"]
         if not all(texts):
             raise Refused(500, "Failed to create new sequence: no input provided")
-        self._load_for(asked, model)
-        if asked.truncate is False and any(model.count(text) > asked.num_ctx for text in texts):
+        self._load_for(request, model)
+        if request.truncate is False and any(model.count(text) > request.num_ctx for text in texts):
             raise Refused(400, "the input length exceeds the context length")
-        on_card = asked.options.get("num_gpu") != 0
+        on_card = request.options.get("num_gpu") != 0
         if on_card and model.unreadable and any(model.unreadable in text for text in texts):
             raise Refused(500, "failed to encode response: json: unsupported value: NaN")
-        return {"model": asked.model, "embeddings": [embedding(model, text) for text in texts]}
+        return {"model": request.model, "embeddings": [embedding(model, text) for text in texts]}
 
-    def _load_for(self, asked: Asked, model: Model) -> None:
+    def _load_for(self, request: Asked, model: Model) -> None:
         """Load a model for an embedding, in the place of all others where there is room for one."""
         with self._lock:
             if self.one_model:
                 for name in [name for name in self._runners if name != model.name.lower()]:
                     del self._runners[name]
             runner = self._runners.setdefault(model.name.lower(), Runner(model))
-        asked.num_ctx = runner.num_ctx = min(int(asked.options.get("num_ctx", DEFAULT_CONTEXT)), model.context_length)
+        request.num_ctx = runner.num_ctx = min(
+            int(request.options.get("num_ctx", DEFAULT_CONTEXT)), model.context_length
+        )
 
-    def _lines(self, asked: Asked, model: Model, turn: Turn, tokens: int, evaluation: int) -> Iterator[bytes]:
-        limit = int(asked.options.get("num_predict", -1))
+    def _lines(self, request: Asked, model: Model, turn: Turn, tokens: int, evaluation: int) -> Iterator[bytes]:
+        limit = int(request.options.get("num_predict", -1))
         pieces = [turn.text[at : at + _PIECE] for at in range(0, len(turn.text), _PIECE)]
         short = 0 <= limit < len(pieces)
-        if turn.thinking and model.thinks(asked.think):
-            yield _line(asked, {"role": "assistant", "content": "", "thinking": turn.thinking})
+        if turn.thinking and model.thinks(request.think):
+            yield _line(request, {"role": "assistant", "content": "", "thinking": turn.thinking})
         for piece in pieces[:limit] if short else pieces:
             time.sleep(turn.pace)
-            yield _line(asked, {"role": "assistant", "content": piece})
+            yield _line(request, {"role": "assistant", "content": piece})
         if turn.cut:
             raise _Cut
         if turn.error is not None:
@@ -323,12 +331,12 @@ class StandIn(Loopback):
             counts |= {"prompt_eval_count": tokens, "prompt_eval_duration": evaluation}
             counts |= {"total_duration": sum(value for key, value in counts.items() if "duration" in key)}
             if self.counts_cached:
-                counts["prompt_eval_cached_count"] = asked.cached
+                counts["prompt_eval_cached_count"] = request.cached
             reason = "length" if short else turn.done_reason
-            yield _line(asked, {"role": "assistant", "content": ""}, done=True, done_reason=reason, **counts)
+            yield _line(request, {"role": "assistant", "content": ""}, done=True, done_reason=reason, **counts)
 
-    def _pull(self, asked: Asked) -> Iterator[bytes]:
-        model = self._offered.get(full_name(asked.model).lower())
+    def _pull(self, request: Asked) -> Iterator[bytes]:
+        model = self._offered.get(full_name(request.model).lower())
         yield _status("pulling manifest")
         if self.no_internet:
             yield json.dumps({"error": self.no_internet}).encode() + b"\n"
@@ -358,8 +366,8 @@ class StandIn(Loopback):
         yield size
 
 
-def _line(asked: Asked, message: Json, *, done: bool = False, **more: Any) -> bytes:
-    line = {"model": asked.model, "created_at": "2026-10-04T00:00:00Z", "message": message, "done": done, **more}
+def _line(request: Asked, message: Json, *, done: bool = False, **more: Any) -> bytes:
+    line = {"model": request.model, "created_at": "2026-10-04T00:00:00Z", "message": message, "done": done, **more}
     return json.dumps(line, ensure_ascii=False).encode() + b"\n"
 
 

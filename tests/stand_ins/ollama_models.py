@@ -79,13 +79,13 @@ def context(sent: Json) -> str:
 
     It is the same for the same prompt alone.
     """
-    said = {role: "\n".join(m["content"] for m in sent["messages"] if m["role"] == role) for role in ("system", "user")}
-    window = re.search(r"<구간>(.*?)</구간>", said["user"], re.DOTALL)
-    window = window or re.search(r"<자막>(.*?)</자막>", said["system"], re.DOTALL)
-    words = list(dict.fromkeys(re.findall(r"[가-힣]{2,}|\d+", window[1] if window else said["user"])))
+    line = {role: "\n".join(m["content"] for m in sent["messages"] if m["role"] == role) for role in ("system", "user")}
+    window = re.search(r"<구간>(.*?)</구간>", line["user"], re.DOTALL)
+    window = window or re.search(r"<자막>(.*?)</자막>", line["system"], re.DOTALL)
+    words = list(dict.fromkeys(re.findall(r"[가-힣]{2,}|\d+", window[1] if window else line["user"])))
     longest = sorted(words, key=lambda word: (-len(word), word))[:3]
     shown = dict.fromkeys([*longest, *words[:1], *words[-2:]])
-    title = re.search(r"제목: *(.+)", said["system"])
+    title = re.search(r"제목: *(.+)", line["system"])
     start = f"{title[1].strip()} 영상에서 " if title else ""
     return f"{start}{', '.join(shown) or '말'} 이야기를 하는 부분입니다."
 

@@ -1,11 +1,11 @@
 """What the stand-in of Ollama was asked, and what it was told to do with such requests."""
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.stand_ins.loopback import Hold
 from tests.stand_ins.ollama_models import Json, Turn
 
 KINDS = {"/api/chat", "/api/embed", "/api/generate", "/api/pull", "/api/show", "/api/tags", "/api/ps", "/api/version"}
@@ -49,25 +49,12 @@ class Asked:
         return self.sent.get("think")
 
 
-class Hold:
-    """Requests that wait before they are answered; `arrived` is set by the first one, `release` lets all go on."""
+class KindHold(Hold):
+    """A hold of so many requests of one kind."""
 
     def __init__(self, kind: str, times: int | None) -> None:
+        super().__init__()
         self.kind, self.times = kind, times
-        self.arrived = threading.Event()
-        self._open = threading.Event()
-
-    def release(self) -> None:
-        self._open.set()
-
-    def wait(self, gone: Callable[[], bool]) -> bool:
-        """Whether the client was still there at the end."""
-        self.arrived.set()
-        patience = time.monotonic() + 60
-        while not self._open.wait(0.005) and time.monotonic() < patience:
-            if gone():
-                return False
-        return True
 
 
 @dataclass
@@ -85,7 +72,7 @@ class Failure:
 Answer = str | Turn | Callable[[Json], str | Turn]
 
 
-def takes(rule: Hold | Failure, kind: str) -> bool:
+def takes(rule: KindHold | Failure, kind: str) -> bool:
     """Whether the rule is about such a request; then it counts as used."""
     if rule.kind != kind or rule.times == 0:
         return False
@@ -98,13 +85,13 @@ def shared_prefix(requests: Sequence[Asked]) -> float:
     """Of all bytes of the prompts after each model's first, the part that repeats the beginning of the one before."""
     before: dict[str, bytes] = {}
     shared = total = 0
-    for asked in requests:
-        if asked.kind != "chat" or not asked.prompt:
+    for request in requests:
+        if request.kind != "chat" or not request.prompt:
             continue
-        if asked.model in before:
-            shared += common(before[asked.model], asked.prompt)
-            total += len(asked.prompt)
-        before[asked.model] = asked.prompt
+        if request.model in before:
+            shared += common(before[request.model], request.prompt)
+            total += len(request.prompt)
+        before[request.model] = request.prompt
     return shared / total if total else 0.0
 
 

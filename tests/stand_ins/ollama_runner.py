@@ -29,48 +29,48 @@ class Runner:
     held: bytes = b""  # the prompt that its cache holds
     slot: threading.Lock = field(default_factory=threading.Lock)
 
-    def read(self, asked: Asked, *, strict: bool) -> tuple[int, int]:
+    def read(self, request: Asked, *, strict: bool) -> tuple[int, int]:
         """Evaluate the prompt: its tokens, and the nanoseconds for those that were not in the cache.
 
         Raises:
             Refused: 400 as llama-server words it, quoted in Ollama's error as text. With `strict` also where there is
                 no room left for the answer, which the real one finds out only while it answers.
         """
-        self._load(asked)
-        prompt = render(asked.messages)
-        asked.prompt = prompt.encode()
+        self._load(request)
+        prompt = render(request.messages)
+        request.prompt = prompt.encode()
         tokens = self.model.count(prompt)
-        answer = int(asked.options.get("num_predict", -1))
-        if asked.truncate is False and self.model.heeds_truncate:
+        answer = int(request.options.get("num_predict", -1))
+        if request.truncate is False and self.model.heeds_truncate:
             if tokens >= self.num_ctx or (strict and tokens + max(answer, 0) > self.num_ctx):
                 raise Refused(400, overflow(tokens, self.num_ctx))
         elif tokens > self.num_ctx:
-            prompt, tokens = self._cut(prompt, tokens, asked)
-        return tokens, self._evaluate(asked, prompt.encode(), tokens)
+            prompt, tokens = self._cut(prompt, tokens, request)
+        return tokens, self._evaluate(request, prompt.encode(), tokens)
 
-    def _load(self, asked: Asked) -> None:
+    def _load(self, request: Asked) -> None:
         """Any change of `num_ctx` loads the model anew (ollama server/sched.go, `needsReload`)."""
-        wanted = min(int(asked.options.get("num_ctx", DEFAULT_CONTEXT)), self.model.context_length)
-        asked.reloaded = self.num_ctx != wanted
-        if asked.reloaded:
+        wanted = min(int(request.options.get("num_ctx", DEFAULT_CONTEXT)), self.model.context_length)
+        request.reloaded = self.num_ctx != wanted
+        if request.reloaded:
             self.num_ctx, self.held = wanted, b""
-        asked.num_ctx = wanted
+        request.num_ctx = wanted
 
-    def _cut(self, prompt: str, tokens: int, asked: Asked) -> tuple[str, int]:
+    def _cut(self, prompt: str, tokens: int, request: Asked) -> tuple[str, int]:
         """The first `num_keep` tokens and the tail, about half of `num_ctx` in all (ollama #17427)."""
-        asked.cut = True
-        kept = int(asked.options.get("num_keep", 4)) + self.model.bos
-        left = self.num_ctx - (self.num_ctx - kept) // 2
+        request.cut = True
+        cached_tokens = int(request.options.get("num_keep", 4)) + self.model.bos
+        left = self.num_ctx - (self.num_ctx - cached_tokens) // 2
         per_token = len(prompt) / tokens
-        return prompt[: round(kept * per_token)] + prompt[-round((left - kept) * per_token) :], left
+        return prompt[: round(cached_tokens * per_token)] + prompt[-round((left - cached_tokens) * per_token) :], left
 
-    def _evaluate(self, asked: Asked, prompt: bytes, tokens: int) -> int:
+    def _evaluate(self, request: Asked, prompt: bytes, tokens: int) -> int:
         cached = int(tokens * common(self.held, prompt) / max(1, len(prompt)))
         if self.model.hybrid and tokens - cached > BATCH:
             cached = 0
-        asked.cached, asked.evaluated = cached, tokens - cached
+        request.cached, request.evaluated = cached, tokens - cached
         self.held = prompt
-        return asked.evaluated * _EVALUATION
+        return request.evaluated * _EVALUATION
 
 
 def render(messages: list[Json]) -> str:

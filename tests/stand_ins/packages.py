@@ -39,10 +39,10 @@ class Wheel:
 
     @property
     def metadata(self) -> str:
-        wanted = "".join(f"Requires-Dist: {each}\n" for each in self.requires)
+        requirements = "".join(f"Requires-Dist: {each}\n" for each in self.requires)
         extras = {name for each in self.requires for name in re.findall(r"extra == '([\w-]+)'", each)}
         provided = "".join(f"Provides-Extra: {name}\n" for name in sorted(extras))
-        return f"Metadata-Version: 2.1\nName: {self.name}\nVersion: {self.version}\n{provided}{wanted}"
+        return f"Metadata-Version: 2.1\nName: {self.name}\nVersion: {self.version}\n{provided}{requirements}"
 
     @property
     def files(self) -> dict[str, str]:

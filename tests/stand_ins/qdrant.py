@@ -141,10 +141,10 @@ class StandIn(Loopback):
         return self.memory.create_vector_name(collection, vector, _read(models.VectorNameConfig, sent))
 
     def create(self, collection: str, sent: Json) -> Any:
-        asked = models.CreateCollection.model_validate(sent)
+        request = models.CreateCollection.model_validate(sent)
         self._indexes, self._storage = {}, {}
         return self.memory.create_collection(
-            collection, asked.vectors, sparse_vectors_config=asked.sparse_vectors, metadata=asked.metadata
+            collection, request.vectors, sparse_vectors_config=request.sparse_vectors, metadata=request.metadata
         )
 
     def described(self, collection: str, _sent: Json) -> Any:
@@ -155,27 +155,27 @@ class StandIn(Loopback):
         return described
 
     def update(self, collection: str, sent: Json) -> Any:
-        asked = models.UpdateCollection.model_validate(sent)
+        request = models.UpdateCollection.model_validate(sent)
         self._storage |= sent.get("vectors", {})
-        return self.memory.update_collection(collection, vectors_config=asked.vectors)
+        return self.memory.update_collection(collection, vectors_config=request.vectors)
 
     def index(self, _collection: str, sent: Json) -> Any:
         self._indexes[sent["field_name"]] = {"data_type": sent["field_schema"], "points": 0}
         return {"operation_id": 0, "status": "completed"}
 
     def upsert(self, collection: str, sent: Json) -> Any:
-        asked = models.PointsList.model_validate(sent)
-        return self.memory.upsert(collection, asked.points, update_mode=asked.update_mode)
+        request = models.PointsList.model_validate(sent)
+        return self.memory.upsert(collection, request.points, update_mode=request.update_mode)
 
     def query(self, collection: str, sent: Json) -> Any:
-        asked = models.QueryRequest.model_validate(sent)
+        request = models.QueryRequest.model_validate(sent)
         return self.memory.query_points(
             collection,
-            asked.query,
-            asked.using,
-            query_filter=asked.filter,
-            limit=asked.limit or 10,
-            with_payload=asked.with_payload or False,
+            request.query,
+            request.using,
+            query_filter=request.filter,
+            limit=request.limit or 10,
+            with_payload=request.with_payload or False,
         )
 
     def query_batch(self, collection: str, sent: Json) -> Any:
@@ -184,14 +184,14 @@ class StandIn(Loopback):
         return self.memory.query_batch_points(collection, exact)
 
     def scroll(self, collection: str, sent: Json) -> Any:
-        asked = models.ScrollRequest.model_validate(sent)
+        request = models.ScrollRequest.model_validate(sent)
         points, after = self.memory.scroll(
             collection,
-            asked.filter,
-            asked.limit or 10,
-            offset=asked.offset,
-            with_payload=asked.with_payload or False,
-            with_vectors=asked.with_vector or False,
+            request.filter,
+            request.limit or 10,
+            offset=request.offset,
+            with_payload=request.with_payload or False,
+            with_vectors=request.with_vector or False,
         )
         return models.ScrollResult(points=points, next_page_offset=after)
 
@@ -266,16 +266,17 @@ def _fault(path: str, sent: Json) -> str | None:
     match = re.match(r"/collections/([^/]+)", path)
     if match and (set(unquote(match[1])) & set('<>:"/\\|?*\0\x1f') or len(match[1]) > 255):
         return "collection_name: collection name cannot contain this char"
-    for at, vector in _sparse_vectors(sent):
-        if len(vector["indices"]) != len(vector["values"]):
-            return f"{at}.values: must be the same length as indices"
-        if len(set(vector["indices"])) != len(vector["indices"]):
-            return f"{at}.indices: must be unique"
-    for at, rows in _token_vectors(sent):
-        if not all(rows):
-            return f"{at}: all vectors must be non-empty"
-        if sum(map(len, rows)) >= MOST_NUMBERS:
-            return f"{at}: Total size of all vectors ({sum(map(len, rows))}) must be less than {MOST_NUMBERS}"
+    for at, node in _nodes(sent):
+        if isinstance(node, dict) and node.keys() == {"indices", "values"}:
+            if len(node["indices"]) != len(node["values"]):
+                return f"{at}.values: must be the same length as indices"
+            if len(set(node["indices"])) != len(node["indices"]):
+                return f"{at}.indices: must be unique"
+        elif isinstance(node, list) and node and isinstance(node[0], list):
+            if not all(node):
+                return f"{at}: all vectors must be non-empty"
+            if sum(map(len, node)) >= MOST_NUMBERS:
+                return f"{at}: Total size of all vectors ({sum(map(len, node))}) must be less than {MOST_NUMBERS}"
     updates = [sent] if path.endswith("/points/vectors") else []
     updates += [
         operation["update_vectors"] for operation in sent.get("operations", ()) if "update_vectors" in operation
@@ -287,44 +288,26 @@ def _fault(path: str, sent: Json) -> str | None:
     return None
 
 
-def _sparse_vectors(sent: Any, at: str = "") -> Iterator[tuple[str, Json]]:
-    if isinstance(sent, dict):
-        if sent.keys() == {"indices", "values"}:
-            yield at, sent
-            return
-        for key, value in sent.items():
-            if key != "payload":
-                yield from _sparse_vectors(value, f"{at}.{key}".lstrip("."))
-    elif isinstance(sent, list) and sent and isinstance(sent[0], dict):
-        for number, value in enumerate(sent):
-            yield from _sparse_vectors(value, f"{at}[{number}]")
-
-
-def _token_vectors(sent: Any, at: str = "") -> Iterator[tuple[str, list[list[float]]]]:
+def _nodes(sent: Any, at: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the objects and lists of a request, payloads left out, each with its place."""
+    yield at, sent
     if isinstance(sent, dict):
         for key, value in sent.items():
             if key != "payload":
-                yield from _token_vectors(value, f"{at}.{key}".lstrip("."))
-    elif isinstance(sent, list) and sent and isinstance(sent[0], list):
-        yield at, sent
+                yield from _nodes(value, f"{at}.{key}".lstrip("."))
     elif isinstance(sent, list) and sent and isinstance(sent[0], dict):
         for number, value in enumerate(sent):
-            yield from _token_vectors(value, f"{at}[{number}]")
+            yield from _nodes(value, f"{at}[{number}]")
 
 
 def _filtered_fields(sent: Any) -> Iterator[str]:
     """Yield the fields that conditions of filters name."""
-    if isinstance(sent, dict):
-        if isinstance(sent.get("key"), str) and ("match" in sent or "range" in sent):
-            yield sent["key"]
-        elif isinstance(sent.get("is_empty"), dict):
-            yield sent["is_empty"]["key"]
-        for key, value in sent.items():
-            if key != "payload":
-                yield from _filtered_fields(value)
-    elif isinstance(sent, list) and sent and isinstance(sent[0], dict):
-        for value in sent:
-            yield from _filtered_fields(value)
+    for _at, node in _nodes(sent):
+        if isinstance(node, dict):
+            if isinstance(node.get("key"), str) and ("match" in node or "range" in node):
+                yield node["key"]
+            elif isinstance(node.get("is_empty"), dict):
+                yield node["is_empty"]["key"]
 
 
 def _read(kind: Any, sent: Any) -> Any:
@@ -336,33 +319,35 @@ def _plain(value: Any) -> Any:
 
 
 _CALLS: dict[tuple[str, str], Callable[[StandIn, str, Json], Any]] = {
-    ("GET", "/exists"): lambda own, name, _sent: {"exists": own.memory.collection_exists(name)},
+    ("GET", "/exists"): lambda stand_in, name, _sent: {"exists": stand_in.memory.collection_exists(name)},
     ("GET", ""): StandIn.described,
     ("PUT", ""): StandIn.create,
     ("PATCH", ""): StandIn.update,
-    ("DELETE", ""): lambda own, name, _sent: own.memory.delete_collection(name),
+    ("DELETE", ""): lambda stand_in, name, _sent: stand_in.memory.delete_collection(name),
     ("PUT", "/index"): StandIn.index,
     ("PUT", "/points"): StandIn.upsert,
-    ("POST", "/points"): lambda own, name, sent: own.memory.retrieve(
+    ("POST", "/points"): lambda stand_in, name, sent: stand_in.memory.retrieve(
         name, sent["ids"], sent["with_payload"], sent["with_vector"]
     ),
-    ("POST", "/points/payload"): lambda own, name, sent: own.memory.set_payload(
+    ("POST", "/points/payload"): lambda stand_in, name, sent: stand_in.memory.set_payload(
         name, sent["payload"], _read(models.Filter, sent["filter"])
     ),
-    ("POST", "/points/delete"): lambda own, name, sent: own.memory.delete(name, _read(models.PointsSelector, sent)),
-    ("PUT", "/points/vectors"): lambda own, name, sent: own.memory.update_vectors(
+    ("POST", "/points/delete"): lambda stand_in, name, sent: stand_in.memory.delete(
+        name, _read(models.PointsSelector, sent)
+    ),
+    ("PUT", "/points/vectors"): lambda stand_in, name, sent: stand_in.memory.update_vectors(
         name, models.UpdateVectors.model_validate(sent).points
     ),
-    ("POST", "/points/vectors/delete"): lambda own, name, sent: own.memory.delete_vectors(
+    ("POST", "/points/vectors/delete"): lambda stand_in, name, sent: stand_in.memory.delete_vectors(
         name, sent["vector"], sent["points"]
     ),
-    ("POST", "/points/batch"): lambda own, name, sent: own.memory.batch_update_points(
+    ("POST", "/points/batch"): lambda stand_in, name, sent: stand_in.memory.batch_update_points(
         name, models.UpdateOperations.model_validate(sent).operations
     ),
     ("POST", "/points/query"): StandIn.query,
     ("POST", "/points/query/batch"): StandIn.query_batch,
     ("POST", "/points/scroll"): StandIn.scroll,
-    ("POST", "/points/count"): lambda own, name, sent: own.memory.count(
+    ("POST", "/points/count"): lambda stand_in, name, sent: stand_in.memory.count(
         name, models.CountRequest.model_validate(sent).filter, exact=sent["exact"]
     ),
 }

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.config.settings import YoutubeSettings
-from tests.stand_ins.loopback import Loopback, Server
+from tests.stand_ins.loopback import Hold, Loopback, Server
 from tests.stand_ins.youtube_clips import Caption, Channel, Clip, Playlist, Site
 from tests.stand_ins.youtube_pages import Listing, continuation_data, listing_data
 from tests.stand_ins.youtube_player import VISITOR, Json, player, watch_data
-from tests.stand_ins.youtube_requests import Asked, Hold, Rule, read_request
+from tests.stand_ins.youtube_requests import Asked, Rule, read_request
 from tests.stand_ins.youtube_timedtext import Found, timedtext
 
-__all__ = ["QUICK", "Asked", "Caption", "Channel", "Clip", "Hold", "Playlist", "StandIn", "stand_in"]
+__all__ = ["QUICK", "Asked", "Caption", "Channel", "Clip", "Playlist", "StandIn", "stand_in"]
 
 QUICK = YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=0, rest=0)
 """Settings of a reader that waits for nothing."""
@@ -56,18 +56,18 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, sent: Json) -> None:
         stand_in = self.server.stand_in
-        asked = read_request(self.path, {name.lower(): value for name, value in self.headers.items()}, sent)
-        rule = stand_in.note(asked)
+        request = read_request(self.path, {name.lower(): value for name, value in self.headers.items()}, sent)
+        rule = stand_in.note(request)
         if rule and rule.hold:
             rule.hold.wait()
         if rule and rule.close:
             return
-        if asked.kind == "media" and not rule:
-            self._send_media(stand_in.media(asked.video), asked.headers.get("range", ""))
+        if request.kind == "media" and not rule:
+            self._send_media(stand_in.media(request.video), request.headers.get("range", ""))
         elif rule and rule.cut is None and not rule.hold:
             self._send((rule.status, _HTML, rule.body), rule.headers, None)
         else:
-            self._send(stand_in.answer(asked), {}, rule.cut if rule else None)
+            self._send(stand_in.answer(request), {}, rule.cut if rule else None)
 
     def _send(self, found: Found, headers: Mapping[str, str], cut: int | None) -> None:
         status, type, body = found
@@ -172,10 +172,10 @@ class StandIn(Loopback):
         with self._lock:
             self._rules.clear()
 
-    def note(self, asked: Asked) -> Rule | None:
+    def note(self, request: Asked) -> Rule | None:
         with self._lock:
-            self.requests.append(asked)
-            return next((rule for rule in self._rules if rule.takes(asked)), None)
+            self.requests.append(request)
+            return next((rule for rule in self._rules if rule.takes(request)), None)
 
     def environment(self, home: Path) -> dict[str, str]:
         """What another process needs to talk to this server, and to meet nobody's own settings of yt-dlp."""
@@ -187,7 +187,7 @@ class StandIn(Loopback):
         clip = self.site.clip(id)
         return clip.media if clip else b""
 
-    def answer(self, asked: Asked) -> Found:
+    def answer(self, request: Asked) -> Found:
         answers: dict[str, Callable[[Asked], Found]] = {
             "tab": self._listing,
             "playlist": self._listing,
@@ -196,16 +196,16 @@ class StandIn(Loopback):
             "next": self._watch,
             "resolve": self._resolve,
             "player": self._player,
-            "timedtext": lambda asked: timedtext(self.site.clip(asked.video), asked.query),
-            "config": lambda asked: _page({}, {}, asked.client),
-            "image": lambda asked: (200, "image/jpeg", _PICTURE),
+            "timedtext": lambda request: timedtext(self.site.clip(request.video), request.query),
+            "config": lambda request: _page({}, {}, request.client),
+            "image": lambda request: (200, "image/jpeg", _PICTURE),
         }
-        if asked.kind in answers:
-            return answers[asked.kind](asked)
-        return (204 if asked.path == "/generate_204" else 404), _HTML, b""
+        if request.kind in answers:
+            return answers[request.kind](request)
+        return (204 if request.path == "/generate_204" else 404), _HTML, b""
 
-    def _listing(self, asked: Asked) -> Found:
-        listing = Listing.of_path(self.site, asked.path, asked.query)
+    def _listing(self, request: Asked) -> Found:
+        listing = Listing.of_path(self.site, request.path, request.query)
         if listing is None:
             return 404, _HTML, b"<html><title>404 Not Found</title></html>"
         if listing.tab == "live" and (clip := self._live_now(listing.id)):
@@ -217,39 +217,39 @@ class StandIn(Loopback):
         channel = self.site.channel(channel_id)
         return next((clip for clip in channel.clips if clip.state == "live"), None) if channel else None
 
-    def _resolve(self, asked: Asked) -> Found:
-        listing = Listing.of_address(self.site, str(asked.sent.get("url", "")))
+    def _resolve(self, request: Asked) -> Found:
+        listing = Listing.of_address(self.site, str(request.sent.get("url", "")))
         if listing is None:
             return _not_found()
         return _json({"responseContext": {}, "endpoint": {"browseEndpoint": listing.endpoint}})
 
-    def _browse(self, asked: Asked) -> Found:
-        if token := asked.sent.get("continuation"):
+    def _browse(self, request: Asked) -> Found:
+        if token := request.sent.get("continuation"):
             return _json(continuation_data(self.site, token))
-        data = listing_data(self.site, Listing.of_endpoint(asked.sent))
+        data = listing_data(self.site, Listing.of_endpoint(request.sent))
         return _json(data) if data else _not_found()
 
-    def _watch(self, asked: Asked) -> Found:
-        clip = self.site.clip(asked.video)
+    def _watch(self, request: Asked) -> Found:
+        clip = self.site.clip(request.video)
         channel = self.site.channel_of(clip) if clip else None
         data = watch_data(clip, channel)
-        if playlist := self.site.playlist(asked.query.get("list", "")):
+        if playlist := self.site.playlist(request.query.get("list", "")):
             url = {"commandMetadata": {"webCommandMetadata": {"url": f"/playlist?list={playlist.id}"}}}
             inline = {"playlistId": playlist.id, "title": playlist.title, "endpoint": url}
             data["contents"]["twoColumnWatchNextResults"]["playlist"] = {"playlist": inline}
         about = "made for kids" if clip and clip.kids else ""
-        return _json(data) if asked.kind == "next" else _page(data, self._player_answer(asked), about=about)
+        return _json(data) if request.kind == "next" else _page(data, self._player_answer(request), about=about)
 
-    def _player(self, asked: Asked) -> Found:
-        return _json(self._player_answer(asked))
+    def _player(self, request: Asked) -> Found:
+        return _json(self._player_answer(request))
 
-    def _player_answer(self, asked: Asked) -> Json:
-        if asked.video in self.recordings:
-            return self.recordings[asked.video]
-        clip = self.site.clip(asked.video)
+    def _player_answer(self, request: Asked) -> Json:
+        if request.video in self.recordings:
+            return self.recordings[request.video]
+        clip = self.site.clip(request.video)
         channel = self.site.channel_of(clip) if clip else None
-        token = asked.client in self.site.token_clients
-        return player(clip, channel, asked.client, account=asked.account, token=token)
+        token = request.client in self.site.token_clients
+        return player(clip, channel, request.client, account=request.account, token=token)
 
 
 @contextmanager

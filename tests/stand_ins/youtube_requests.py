@@ -1,11 +1,11 @@
 """What the stand-in of YouTube was asked, and what it was told to do with such requests."""
 
 import re
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from tests.stand_ins.loopback import Hold
 from tests.stand_ins.youtube_player import Json
 
 _API = {"browse": "browse", "player": "player", "next": "next", "navigation/resolve_url": "resolve"}
@@ -41,21 +41,6 @@ class Asked:
         return "LOGIN_INFO" in self.headers.get("cookie", "")
 
 
-class Hold:
-    """Requests that wait; `arrived` is set by the first one, `release` lets all go on."""
-
-    def __init__(self) -> None:
-        self.arrived = threading.Event()
-        self._open = threading.Event()
-
-    def release(self) -> None:
-        self._open.set()
-
-    def wait(self) -> None:
-        self.arrived.set()
-        self._open.wait(60)
-
-
 @dataclass
 class Rule:
     """What happens to the next requests of a kind."""
@@ -72,11 +57,11 @@ class Rule:
     cut: int | None = None
     hold: Hold | None = None
 
-    def takes(self, asked: Asked) -> bool:
+    def takes(self, request: Asked) -> bool:
         """Whether it is about this request; then it counts as used."""
-        if self.kind not in (None, asked.kind) or self.times == 0:
+        if self.kind not in (None, request.kind) or self.times == 0:
             return False
-        if self.video not in (None, asked.video) or self.client not in (None, asked.client):
+        if self.video not in (None, request.video) or self.client not in (None, request.client):
             return False
         if self.after:
             self.after -= 1

@@ -25,47 +25,47 @@ UNPACKED = 25
 def damaged(rng: random.Random, good: Path, target: Path) -> str:
     """Write a damaged copy, and return how it was damaged."""
     raw = bytearray(good.read_bytes())
-    way = rng.choice(("bits", "bytes", "cut", "gap", "swapped", "line", "sealed", "value"))
-    if way == "bits":
+    change = rng.choice(("bits", "bytes", "cut", "gap", "swapped", "line", "sealed", "value"))
+    if change == "bits":
         for _number in range(rng.randint(1, 4)):
             raw[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
-    elif way == "bytes":
+    elif change == "bytes":
         at = rng.randrange(len(raw))
         raw[at : at + 16] = rng.randbytes(16)
-    elif way == "cut":
+    elif change == "cut":
         del raw[rng.randrange(len(raw)) :]
-    elif way == "gap":
+    elif change == "gap":
         at = rng.randrange(len(raw))
         del raw[at : at + rng.randint(1, 500)]
     else:
-        return _changed_content(rng, way, members(good), target)
+        return _changed_content(rng, change, members(good), target)
     target.write_bytes(raw)
-    return way
+    return change
 
 
-def _changed_content(rng: random.Random, way: str, content: dict[str, bytes], target: Path) -> str:
+def _changed_content(rng: random.Random, change: str, content: dict[str, bytes], target: Path) -> str:
     """Damage what is within: the archive itself is sound."""
     names = [name for name in content if content[name]]
     name = rng.choice(names)
     text = bytearray(content[name])
-    if way == "swapped":
+    if change == "swapped":
         first, second = rng.sample(sorted(content), 2)
         content[first], content[second] = content[second], content[first]
         written(target, content)
-        return way
+        return change
     at = rng.randrange(len(text))
-    if way == "line":
+    if change == "line":
         written(target, {**content, name: bytes(text[: text.rfind(b"\n", 0, at) + 1])})
-        return way
+        return change
     name = rng.choice([each for each in names if each != "manifest.json"])
     text = bytearray(content[name])
     at = rng.randrange(len(text))
-    if way == "sealed":
+    if change == "sealed":
         text[at] = rng.randrange(256)
     else:
         text[at : at + 1] = rng.choice(WORDS)
     sealed(target, content, {name: bytes(text)})
-    return way
+    return change
 
 
 def values(path: Path) -> list[Any]:
@@ -108,30 +108,30 @@ def fuzz(folder: Path, analyzer: Analyzer, count: int, seed: int) -> Fuzz:
     with closing(Place.at(folder / "receiver", analyzer)) as receiver:
         unpack(receiver, good)
         for number in range(count):
-            way = damaged(random.Random(f"{seed}/{number}"), good, bad)
+            change = damaged(random.Random(f"{seed}/{number}"), good, bad)
             began = time.process_time()
             try:
-                _try(done, way, number, bad, whole)
+                _try(done, change, number, bad, whole)
                 if number % UNPACKED == 0:
                     _try_unpacking(receiver, bad)
             except Exception as error:  # every one is listed, by its number
                 done.results["crashed"] += 1
-                done.problems.append(f"{number} {way}: {error!r}"[:300])
+                done.problems.append(f"{number} {change}: {error!r}"[:300])
             done.slowest = max(done.slowest, (time.process_time() - began, number))
     return done
 
 
-def _try(done: Fuzz, way: str, number: int, path: Path, whole: list[Any]) -> None:
+def _try(done: Fuzz, change: str, number: int, path: Path, whole: list[Any]) -> None:
     try:
         is_same = values(path) == whole
     except AppError as error:
         done.results["refused"] += 1
         if error.code not in CODES or not error.message:
-            done.problems.append(f"{number} {way}: {error.code}")
+            done.problems.append(f"{number} {change}: {error.code}")
         return
     done.results["same" if is_same else "altered"] += 1
-    if not is_same and way not in ("sealed", "value"):
-        done.problems.append(f"{number} {way}: other content")
+    if not is_same and change not in ("sealed", "value"):
+        done.problems.append(f"{number} {change}: other content")
 
 
 def _try_unpacking(receiver: Place, path: Path) -> None:

@@ -86,9 +86,9 @@ def wav(stretches: Sequence[Stretch] = STRETCHES) -> bytes:
         sound.setsampwidth(1)
         sound.setframerate(RATE)
         sound.writeframes(bytes([128]) * RATE * length)
-    said = json.dumps(stretches).encode()
-    said += b" " * (len(said) % 2)
-    raw = file.getvalue() + b"said" + struct.pack("<I", len(said)) + said
+    chunk = json.dumps(stretches).encode()
+    chunk += b" " * (len(chunk) % 2)
+    raw = file.getvalue() + b"said" + struct.pack("<I", len(chunk)) + chunk
     return raw[:4] + struct.pack("<I", len(raw) - 8) + raw[8:]
 
 

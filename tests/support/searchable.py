@@ -41,20 +41,20 @@ def video(
     return Video(id, title or f"{id} 영상", channel_id or channel, channel, url=url, published=day)
 
 
-def put_talk(library: Library, one: Video, minutes: Minutes, kind: str = "file") -> list[Window]:
+def put_talk(library: Library, talk: Video, minutes: Minutes, kind: str = "file") -> list[Window]:
     """Store a video with a window for each minute, and return the windows."""
-    raw, own = repr(minutes).encode(), cut_windows(one.id, spoken(minutes))
-    library.put_video(one, Track("ko", kind, "vtt", raw, sha256(raw).hexdigest(), 0), own, RULE)
-    return own
+    raw, windows = repr(minutes).encode(), cut_windows(talk.id, spoken(minutes))
+    library.put_video(talk, Track("ko", kind, "vtt", raw, sha256(raw).hexdigest(), 0), windows, RULE)
+    return windows
 
 
 def filled(path: Path, analyzer: Analyzer, videos: Mapping[Video, Minutes]) -> Library:
     """A library whose vocabulary is known, without an index."""
     library = Library(path)
-    for one, minutes in videos.items():
-        own = put_talk(library, one, minutes)
-        analyses = analyzer.morphemes([window.text for window in own]) if own else ()
-        library.put_indexed(ANALYZER, {w.id: ("", found) for w, found in zip(own, analyses, strict=True)})
+    for talk, minutes in videos.items():
+        windows = put_talk(library, talk, minutes)
+        analyses = analyzer.morphemes([window.text for window in windows]) if windows else ()
+        library.put_indexed(ANALYZER, {w.id: ("", found) for w, found in zip(windows, analyses, strict=True)})
     return library
 
 

@@ -70,18 +70,18 @@ def tiny_sentence_model(folder: Path, kind: str) -> Path:
 
     prompts = {"query": "질문: ", "document": "글: "}
     layers = folder.with_name(f"{folder.name}-layers")
-    made: Any
+    model: Any
     if kind == "sparse":
         XLMRobertaForMaskedLM(_config(begin(layers), 32)).save_pretrained(layers)
         language = modules.Transformer(str(layers), transformer_task="fill-mask")
-        made = sentence_transformers.SparseEncoder(modules=[language, SpladePooling()], device="cpu")
+        model = sentence_transformers.SparseEncoder(modules=[language, SpladePooling()], device="cpu")
     elif kind == "late":
-        made = sentence_transformers.MultiVectorEncoder(str(tiny_encoder(layers, sparse=False)), device="cpu")
+        model = sentence_transformers.MultiVectorEncoder(str(tiny_encoder(layers, sparse=False)), device="cpu")
     else:
         transformer = modules.Transformer(str(tiny_encoder(layers, sparse=False)), max_seq_length=24)
         stack = [transformer, modules.Pooling(32, "mean"), modules.Dense(32, 16)]
-        made = sentence_transformers.SentenceTransformer(modules=stack, prompts=prompts, device="cpu")
-    made.save(str(folder))
+        model = sentence_transformers.SentenceTransformer(modules=stack, prompts=prompts, device="cpu")
+    model.save(str(folder))
     return folder
 
 
@@ -138,25 +138,25 @@ def train_pieces(lines: list[str]) -> list[tuple[str, float]]:
         num_threads=1,
         minloglevel=3,
     )
-    made = sentencepiece.SentencePieceProcessor(model_proto=written.getvalue())
-    return [(made.id_to_piece(id), made.get_score(id)) for id in range(3, made.get_piece_size())]
+    processor = sentencepiece.SentencePieceProcessor(model_proto=written.getvalue())
+    return [(processor.id_to_piece(id), processor.get_score(id)) for id in range(3, processor.get_piece_size())]
 
 
 def write_tokenizer(folder: Path, pieces: list[tuple[str, float]]) -> None:
     """The fast tokenizer of XLM-RoBERTa over these pieces and their log probabilities."""
     from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
-    made = Tokenizer(models.Unigram(pieces, unk_id=SPECIAL.index("<unk>")))
-    made.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace("\n", " ")])
-    made.pre_tokenizer = pre_tokenizers.Metaspace()
-    made.decoder = decoders.Metaspace()
-    made.post_processor = processors.TemplateProcessing(
+    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=SPECIAL.index("<unk>")))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace("\n", " ")])
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>",
         pair="<s> $A </s> </s> $B </s>",
         special_tokens=[(name, SPECIAL.index(name)) for name in ("<s>", "</s>")],
     )
-    made.add_special_tokens([AddedToken(name, normalized=False, special=True) for name in (*SPECIAL, "<mask>")])
-    made.save(str(folder / "tokenizer.json"))
+    tokenizer.add_special_tokens([AddedToken(name, normalized=False, special=True) for name in (*SPECIAL, "<mask>")])
+    tokenizer.save(str(folder / "tokenizer.json"))
     names = {"bos": "<s>", "cls": "<s>", "eos": "</s>", "sep": "</s>", "pad": "<pad>", "unk": "<unk>", "mask": "<mask>"}
     entry = {"tokenizer_class": "XLMRobertaTokenizer", "model_max_length": POSITIONS - 2}
     write_json(folder / "tokenizer_config.json", entry | {f"{name}_token": token for name, token in names.items()})
