@@ -372,16 +372,16 @@ class EncodingRun:
     def _read(self, ids: Sequence[str], *, pieces: bool) -> tuple[dict[str, list[str]], dict[str, str]]:
         """Read the passages of the existing windows, or their pieces, and the hashes of these."""
         contexts = {id: (context.key, context.text) for id, context in self._library.contexts.of_windows(ids).items()}
-        there = self._library.windows(ids)
-        videos = {id: self._library.video(id) for id in {window.video_id for window in there.values()}}
+        windows = self._library.windows(ids)
+        videos = self._library.videos_by_id(*{window.video_id for window in windows.values()})
         texts: dict[str, list[str]] = {}
         sources: dict[str, str] = {}
-        for window in (there[id] for id in ids if id in there):
-            video = videos[window.video_id]
-            if video is not None:
-                document = IndexDocument(video, [window], contexts)
-                texts[window.id] = document.pieces(window.id) if pieces else [document.passage(window.id)]
-                sources[window.id] = document.passage_source(window.id, pieces=pieces)
+        for id in ids:
+            window = windows.get(id)
+            if window is not None and window.video_id in videos:
+                document = IndexDocument(videos[window.video_id], [window], contexts)
+                texts[id] = document.pieces(id) if pieces else [document.passage(id)]
+                sources[id] = document.passage_source(id, pieces=pieces)
         return texts, sources
 
     def _put(self, encoder: Encoder, encoded: Mapping[str, Encoded]) -> None:

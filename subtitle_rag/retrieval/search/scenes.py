@@ -232,14 +232,14 @@ class _SceneMaker:
         context: str | None,
     ) -> Scene:
         """Make a scene of neighbours, at least one, in the order of time; `context` is that of the `best` one."""
-        form_spans = [highlights.spoken_forms(analyses.get(window.id), self._forms) for window in windows]
         marks: list[highlights.Marks] = []
         lines: list[Line] = []
         typed: list[highlights.Span] = []
         related: list[highlights.Span] = []
         text_by_form: dict[str, str] = {}
         offset = 0
-        for window, forms in zip(windows, form_spans, strict=True):
+        for window in windows:
+            forms = highlights.spoken_forms(analyses.get(window.id), self._forms)
             marks.append(highlights.marks(window.text, forms, self._lexical))
             text_by_form |= {form: window.text[start:end] for start, end, form in forms}
             lines += [line._replace(offset=offset + line.offset) for line in window.lines] if offset else window.lines
