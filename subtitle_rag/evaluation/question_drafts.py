@@ -73,7 +73,7 @@ def question(candidate: Candidate) -> StructuredRequest[Draft]:
         for window in candidate.windows
     )
     titles = [tagged("제목", candidate.video.title[:200])]
-    if candidate.second:
+    if candidate.is_spanning:
         titles = [tagged(f"제목 {at}", video.title[:200]) for at, (video, _) in enumerate(candidate.videos, start=1)]
     material = [*titles, *map(tagged, tags, texts)]
 
@@ -87,7 +87,7 @@ def question(candidate: Candidate) -> StructuredRequest[Draft]:
     schema = object_schema(
         {name: {"type": "string", "minLength": least, "maxLength": most} for name, (least, most) in limits.items()}
     )
-    kind = _SPANNING if candidate.second else _KINDS[candidate.kind]
+    kind = _SPANNING if candidate.is_spanning else _KINDS[candidate.kind]
     rules = _RULES.format(kind=kind, quotes=", ".join(names))
     order = "위 두 구간으로 질문을 하나 만드세요." if many else "위 구간으로 질문을 하나 만드세요."
     return StructuredRequest(rules, "\n".join([*material, order]), schema, read)

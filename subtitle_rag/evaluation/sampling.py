@@ -26,26 +26,31 @@ _PARTS = 3
 T = TypeVar("T")
 
 
+NamedVideo = tuple[Video, str]
+"""A video with its name in gold ranges."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Windows for a question of this kind; `name` is the video's in gold ranges."""
+    """Windows for a question of this kind, and the video of each."""
 
     kind: str
-    video: Video
-    name: str
     windows: tuple[Window, ...]
-    second: tuple[Video, str] | None = None
-    """The video of the second window, and its name, if the windows are of two videos."""
+    videos: tuple[NamedVideo, ...]
 
     @property
     def ids(self) -> tuple[str, ...]:
         return tuple(window.id for window in self.windows)
 
     @property
-    def videos(self) -> tuple[tuple[Video, str], ...]:
-        """The video of each window, with its name."""
-        first = (self.video, self.name)
-        return (first, self.second) if self.second else (first,) * len(self.windows)
+    def video(self) -> Video:
+        """The video of the first window."""
+        return self.videos[0][0]
+
+    @property
+    def is_spanning(self) -> bool:
+        """Whether the windows are of two videos."""
+        return self.videos[0] != self.videos[-1]
 
 
 def quotas(count: int) -> dict[str, int]:
@@ -82,7 +87,7 @@ def candidates(
         _round_robin(
             _across_videos(library, seed, names[video.id], names)
             if spanning
-            else _of_video(library, kind, seed, *names[video.id])
+            else _of_video(library, kind, seed, names[video.id])
             for video in rng.sample(videos, len(videos))
         )
         for videos in rng.sample(list(channels.values()), len(channels))
@@ -99,9 +104,7 @@ def _by_parts(windows: Sequence[Window], rng: random.Random) -> Iterator[Window]
     return _round_robin([iter(rng.sample(part, len(part))) for part in rng.sample(parts, _PARTS)])
 
 
-def _across_videos(
-    library: Library, seed: int, this: tuple[Video, str], names: dict[str, tuple[Video, str]]
-) -> Iterator[Candidate]:
+def _across_videos(library: Library, seed: int, this: NamedVideo, names: dict[str, NamedVideo]) -> Iterator[Candidate]:
     """Yield each window of a video with the most similar one of `PARTNERS` others, which the seed draws."""
     video, _name = this
     rng = random.Random(f"{seed}/{MULTI}/spanning/{video.id}")
@@ -112,7 +115,7 @@ def _across_videos(
     for window in _by_parts(windows, rng) if partners else ():
         partner = max(partners, key=lambda each: (_similarity(window, each, forms), each.id))
         first, second = sorted((window, partner), key=lambda each: each.id)
-        yield Candidate(MULTI, *names[first.video_id], (first, second), names[second.video_id])
+        yield Candidate(MULTI, (first, second), (names[first.video_id], names[second.video_id]))
 
 
 def _forms(library: Library, windows: Sequence[Window]) -> dict[str, frozenset[str]]:
@@ -126,11 +129,12 @@ def _similarity(window: Window, partner: Window, forms: dict[str, frozenset[str]
     return len(a & b) / max(1, len(a | b))
 
 
-def _of_video(library: Library, kind: str, seed: int, video: Video, name: str) -> Iterator[Candidate]:
+def _of_video(library: Library, kind: str, seed: int, this: NamedVideo) -> Iterator[Candidate]:
+    video, _name = this
     windows = _worth_windows(library, video.id)
     ordered = _by_parts(windows, random.Random(f"{seed}/{kind}/{video.id}"))
     if kind != MULTI:
-        yield from (Candidate(kind, video, name, (window,)) for window in ordered)
+        yield from (Candidate(kind, (window,), (this,)) for window in ordered)
         return
     forms = _forms(library, windows)
     pairs: set[tuple[Window, Window]] = set()
@@ -141,7 +145,7 @@ def _of_video(library: Library, kind: str, seed: int, video: Video, name: str) -
             pair = (window, partner) if window.ordinal < partner.ordinal else (partner, window)
             if pair not in pairs:
                 pairs.add(pair)
-                yield Candidate(kind, video, name, pair)
+                yield Candidate(kind, pair, (this, this))
 
 
 def _round_robin(sources: Iterable[Iterator[T]]) -> Iterator[T]:

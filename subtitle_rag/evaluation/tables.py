@@ -27,7 +27,7 @@ class Table:
     def lines(self) -> Iterator[str]:
         """Yield the lines for a terminal."""
         rows = [self.columns, *self.rows] if self.columns else self.rows
-        return output.table(rows, right=frozenset(range(len(rows[0]))) - {*self.text})
+        return output.table(rows, right=frozenset(range(max(map(len, rows), default=0))) - {*self.text})
 
     def markdown(self) -> list[str]:
         rule = ["---" if at in self.text else "---:" for at in range(len(self.columns))]

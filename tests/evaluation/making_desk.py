@@ -63,7 +63,8 @@ def question_reply(question: str, answer: str = "메밀가루입니다.", quote:
 
 def candidate(*texts: str, kind: str = "simple", title: str = "반죽하는 날 기록") -> Candidate:
     """Windows of three lines each, a second for every character."""
-    return Candidate(kind, video("talk-1", title=title), "talk-1", tuple(map(_window, range(len(texts)), texts)))
+    windows = tuple(map(_window, range(len(texts)), texts))
+    return Candidate(kind, windows, ((video("talk-1", title=title), "talk-1"),) * len(windows))
 
 
 def _window(ordinal: int, text: str) -> Window:
