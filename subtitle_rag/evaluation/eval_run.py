@@ -41,9 +41,8 @@ def run_arms(
     `contexts` is a file of contexts in place of a model's. Without `retrievers` all that are ready are measured.
     Windows are ranked one by one, before neighbours merge, so that a long scene wins nothing; beside them stand the
     scenes that the program makes of them. Copies serve if the library lacks something. `encoding` is that of
-    `LibraryViews`. `reading` gets the most pairs of question
-    and window that the reranker will read, and about how many seconds that takes; None where its speed is not
-    measured.
+    `LibraryViews`. `reading` gets the most pairs of question and window that the reranker will read, and about how many
+    seconds that takes; None where its speed is not measured.
 
     Raises:
         UsageError: `unreadable`, `bad_queries`; the latter also if the library has none of the gold videos.
@@ -77,13 +76,8 @@ def run_arms(
             )
             for arm in arms
         ]
-    first, *_others = measured
-    by_arm = {each.arm: each for each in measured}
-    rows = [
-        Row.of(each, gold, first=None if each is first else first, lesser=by_arm[lesser] if lesser else None)
-        for each in measured
-        for lesser in [each.arm.previous(arms)]
-    ]
+    first = measured[0]
+    rows = [*_arm_rows(measured, gold)]
     rows += [Row.of(baseline, gold, first=first) for baseline in _baselines(gold, windows, first.texts)]
     return EvalReport(
         queries=len(gold.questions),
@@ -95,6 +89,15 @@ def run_arms(
         absent=models.absent,
         by_model=dataset.by_model,
     )
+
+
+def _arm_rows(measured: Sequence[MeasuredArm], gold: GoldSet) -> Iterator[Row]:
+    """Yield the rows of arms, each beside the first one and beside the arm that it adds one thing to."""
+    by_arm = {each.arm: each for each in measured}
+    for each in measured:
+        lesser = each.arm.previous([*by_arm])
+        first = None if each is measured[0] else measured[0]
+        yield Row.of(each, gold, first=first, lesser=by_arm[lesser] if lesser else None)
 
 
 def _baselines(gold: GoldSet, windows: Mapping[str, Sequence[Window]], texts: Sequence[str]) -> Iterator[MeasuredArm]:
