@@ -19,6 +19,7 @@ from subtitle_rag.captions import files
 from subtitle_rag.captions.windows import RULE, window_id
 from subtitle_rag.config.settings import Paths
 from subtitle_rag.domain import Line, Morphemes, Track, Video, Window
+from subtitle_rag.evaluation.questions import Document
 from subtitle_rag.evaluation.temp_library import CachingAnalyzer
 from subtitle_rag.indexing import Indexer, windows_of_track
 from subtitle_rag.library.store import Library
@@ -52,12 +53,12 @@ def corpus_folders(data: Path | None, scratch: Path) -> list[Path]:
     return [folder]
 
 
-def documents(folders: Sequence[Path]) -> Iterator[tuple[Video, list[Window]]]:
+def documents(folders: Sequence[Path]) -> Iterator[Document]:
     """Yield the videos of caption files with their windows."""
     for group in files.discover(folders):
         if isinstance(group, files.CaptionGroup):
             track = files.read(group.candidates[0])
-            yield group.video, windows_of_track(group.video, track, group.video.title)
+            yield group.video, tuple(windows_of_track(group.video, track, group.video.title))
 
 
 def analysed(folders: Sequence[Path], analyzer: Analyzer) -> Corpus:

@@ -57,7 +57,7 @@ def read_set(name: str, data: Path) -> tuple[Dataset, dict[str, str]]:
         return replace(korquad, questions=tuple(random.Random(7).sample(korquad.questions, KORQUAD_QUESTIONS))), {}
     if name in ENGLISH:
         return load_set(data / name), {}
-    videos = [(video, tuple(windows)) for video, windows in documents([data / "fashion_asr", data / "pyconkr_2019"])]
+    videos = list(documents([data / "fashion_asr", data / "pyconkr_2019"]))
     questions = load_set(data / "scene_bench" / "queries.jsonl")
     contexts = {}
     if name.endswith("+contexts"):

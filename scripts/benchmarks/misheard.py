@@ -19,10 +19,10 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from scripts.benchmarks import _frame
+from scripts.benchmarks._corpus import documents
 from scripts.benchmarks._frame import Table, mean_texts
 from subtitle_rag import sample_library
-from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.captions.windows import cut_windows, window_id
+from subtitle_rag.captions.windows import window_id
 from subtitle_rag.config import settings as config
 from subtitle_rag.domain import Line, Video, Window, squeeze
 from subtitle_rag.evaluation import temp_library
@@ -129,12 +129,6 @@ def sample_documents() -> list[Document]:
         return list(temp_library.documents(runtime.library))
 
 
-def read_captions(folder: Path) -> Iterator[Document]:
-    for path in sorted(each for each in folder.glob("**/*") if each.suffix in (".srt", ".vtt")):
-        cues = parse_captions(path.read_bytes(), path.suffix[1:])
-        yield Video(path.stem, path.stem, "captions", "captions"), cut_windows(path.stem, cues)
-
-
 def main() -> None:
     parser = _frame.parser(__doc__)
     parser.add_argument("--words", type=Path, default=WORDS, help="a file of queries")
@@ -154,4 +148,4 @@ def main() -> None:
         print_dates(table, dated)
     if options.captions:
         real = [case for case in cases if case.kind == "real"]
-        print_real(table, real, list(read_captions(options.captions)), analyzer, missed=options.missed)
+        print_real(table, real, list(documents([options.captions])), analyzer, missed=options.missed)

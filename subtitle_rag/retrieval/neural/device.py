@@ -1,6 +1,6 @@
 """Device and precision of the neural models: a rule over this machine and the user's settings.
 
-Measured by `scripts/bench models` with BGE-M3's layers and 256 tokens against PyTorch's default float32, on two days:
+Measured by `scripts/bench models --random` with BGE-M3's layers against PyTorch's default float32, on two days:
 bfloat16 is 2.4 and 3.2 times as fast on a CPU with hardware support and 3.7 times slower without, so the processor
 decides. float32 goes through oneDNN, 1.3 and 1.8 times as fast as MKL on an AMD processor with the same results. int8
 is 3.4 and 4 times as fast but changes ranks, so it must be set in the config.
