@@ -96,8 +96,7 @@ def unpack_(settings: "Settings", file: str, follow: bool) -> output.Outcome:
         return {"completed": event.done, "total": event.total or None, "description": labels[event.step]}
 
     labels = {"check": _("Checking"), "videos": _("Captions"), "windows": _("Windows"), "vectors": _("Vectors")}
-    with closing(packing.PackFile(Path(file).expanduser())) as opened:
-        reader = packing.PackReader(opened)
+    with closing(packing.PackReader(Path(file).expanduser())) as reader:
         total = sum(each.records for each in reader.manifest.members.values())
         checks = (packing.UnpackProgress("check", count, total) for count in reader.check())
         for _progress in output.track(checks, labels["check"], update, total):

@@ -1,6 +1,7 @@
 """The values in a pack, checked wholly before the first of them is used."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TypeVar
 
 from subtitle_rag.library import Mark
@@ -14,11 +15,14 @@ T = TypeVar("T")
 
 
 class PackReader:
-    """Reads the values of a pack. Every method raises `pack_damaged`."""
+    """Reads the values of a pack, which it opens as `PackFile` does. Every method raises `pack_damaged`."""
 
-    def __init__(self, file: PackFile) -> None:
-        self._file = file
-        self.manifest = file.manifest
+    def __init__(self, path: Path) -> None:
+        self._file = PackFile(path)
+        self.manifest = self._file.manifest
+
+    def close(self) -> None:
+        self._file.close()
 
     def check(self) -> Iterator[int]:
         """Read everything, and yield the number of records so far.

@@ -15,7 +15,7 @@ from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.library import Library, VideoState
 from subtitle_rag.log_file import logged_stage
 from subtitle_rag.packing import pack_file, pack_records
-from subtitle_rag.packing.pack_file import PackFile, PackWriter
+from subtitle_rag.packing.pack_file import PackWriter
 from subtitle_rag.packing.pack_reader import PackReader
 from subtitle_rag.packing.pack_records import PackedVideo, Values
 from subtitle_rag.packing.packed_vectors import vectors_values
@@ -91,8 +91,8 @@ class Packer:
                     file.flush()
                     os.fsync(file.fileno())
                 size, total = part.stat().st_size, self._records()
-                with closing(PackFile(part)) as pack:
-                    for count in PackReader(pack).check():
+                with closing(PackReader(part)) as reader:
+                    for count in reader.check():
                         yield PackProgress(count, total)
                 replace_path(part, path)
             except OSError as error:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.domain import AppError
-from subtitle_rag.packing.pack_file import PackFile
 from subtitle_rag.packing.pack_reader import PackReader
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.support.invented import caption_folder
@@ -70,8 +69,7 @@ def _changed_content(rng: random.Random, change: str, content: dict[str, bytes],
 
 def values(path: Path) -> list[Any]:
     """All values of a pack, as `unpack` reads them."""
-    with closing(PackFile(path)) as file:
-        reader = PackReader(file)
+    with closing(PackReader(path)) as reader:
         for _count in reader.check():
             pass
         return [*reader.videos(), *reader.channels(), *reader.marks(), *reader.sources(), *reader.vectors()]

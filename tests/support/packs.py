@@ -11,7 +11,6 @@ from typing import Any
 from subtitle_rag.domain import Window
 from subtitle_rag.library.context_store import Context
 from subtitle_rag.library.summary_store import VideoSummary
-from subtitle_rag.packing.pack_file import PackFile
 from subtitle_rag.packing.pack_reader import PackReader
 from subtitle_rag.packing.packer import Packed, Packer, PackSelection
 from subtitle_rag.packing.unpacker import Unpacker, UnpackReport
@@ -36,14 +35,13 @@ def pack(place: Place, path: Path, selection: PackSelection | None = None) -> Pa
 
 def checked(path: Path) -> int:
     """Check a pack, and return the number of its records."""
-    with closing(PackFile(path)) as file:
-        return sum(1 for _count in PackReader(file).check())
+    with closing(PackReader(path)) as reader:
+        return sum(1 for _count in reader.check())
 
 
 def unpack(place: Place, path: Path, *, follow: bool = False, encoders: Iterable[str] = ()) -> UnpackReport:
     """Check and unpack as the command line does."""
-    with closing(PackFile(path)) as file:
-        reader = PackReader(file)
+    with closing(PackReader(path)) as reader:
         for _count in reader.check():
             pass
         unpacker = Unpacker(place.library, place.index, place.indexer, set(encoders).__contains__)
