@@ -29,6 +29,7 @@ from subtitle_rag.installation import (
     NEURAL,
     YOUTUBE,
     install_steps,
+    missing_packages,
     require_extra,
     upgrade_line,
     yt_dlp_age,
@@ -470,13 +471,7 @@ def _encoder_elsewhere(runtime: Runtime, name: str, gain: str) -> Finding:
 
 
 def _packages(_runtime: Runtime) -> Finding:
-    missing = []
-    for name in ("yt-dlp", "qdrant-edge-py", "kiwipiepy", "textual", "ollama"):
-        try:
-            version(name)
-        except PackageNotFoundError:
-            missing.append(name)
-    if missing:
+    if missing := missing_packages():
         message = _("Packages are missing: {names}").format(names=", ".join(missing))
         return "error", message, _("Install subtitle-rag again.")
     installed = [extra.name for extra in EXTRAS.values() if extra.is_installed]

@@ -2,6 +2,7 @@ from . import extras as extras
 from .distributions import (
     EXTRACTOR as EXTRACTOR,
     PackageStatus as PackageStatus,
+    missing_packages as missing_packages,
     version_report as version_report,
     yt_dlp_age as yt_dlp_age,
 )

@@ -103,6 +103,11 @@ def version_report() -> VersionReport:
     return VersionReport(metadata["Version"], python, tuple(packages.values()), incomplete)
 
 
+def missing_packages() -> list[str]:
+    """Return the packages of the program itself that are not here."""
+    return [package.name for package in extras.requirements() if _installed_version(package.name) is None]
+
+
 def _installed_version(name: str) -> str | None:
     try:
         return distribution(name).version or None  # None: its metadata is damaged

@@ -95,6 +95,7 @@ def test_a_base_package_that_is_missing_is_a_failure(run: Run, site: Path) -> No
     told = run("self", "check", "--json")
     assert told.code == 1
     assert [entry["code"] for entry in told.document["errors"]] == ["package_missing"]
+    assert distributions.missing_packages() == ["here-base"]
 
 
 def test_an_old_package_of_an_extra_is_told_and_no_failure(run: Run, site: Path) -> None:
