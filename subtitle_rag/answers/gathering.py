@@ -265,7 +265,7 @@ def scene_evidence(
     def available(num_ctx: int) -> int:
         return min(int(SHARE * num_ctx), budget.scene_tokens(num_ctx, language, "search"))
 
-    num_ctx = budget.num_ctx(builder.build(scenes), available) or budget.largest
+    num_ctx = budget.num_ctx(builder.build(scenes), available)
     fitting = fitted(builder, scenes, available(num_ctx), budget.cost)
     evidence = Evidence("search", _of_scenes(fitting, first), left_out=len(scenes) - len(fitting))
     return EvidenceText(evidence, builder.build(fitting), language, num_ctx, scenes=tuple(fitting))
@@ -303,7 +303,7 @@ def _map(
     evidence = Evidence("map", _of_windows({video: windows}, contexts))
     if budget is None:
         return EvidenceText(evidence, full, language, 0)
-    num_ctx = budget.num_ctx(full, lambda window: budget.scene_tokens(window, language, "map")) or budget.largest
+    num_ctx = budget.num_ctx(full, lambda window: budget.scene_tokens(window, language, "map"))
     tokens = budget.scene_tokens(num_ctx, language, "map")
     text, short = whole.outline(video, windows, contexts, labels, tokens, cost)
     return EvidenceText(replace(evidence, shortened=short), text, language, num_ctx)

@@ -281,7 +281,7 @@ def _joint_evidence(
     def available(num_ctx: int) -> int:
         return budget.scene_tokens(num_ctx, language, "groups")
 
-    num_ctx = budget.num_ctx(full, available) or budget.largest
+    num_ctx = budget.num_ctx(full, available)
     if budget.cost(full) <= available(num_ctx):
         return EvidenceText(evidence, full, language, num_ctx)
     each = available(num_ctx) // len(answers) - budget.cost("\n") * TITLE

@@ -50,9 +50,9 @@ class TokenBudget:
         question = round(answer_prompt.QUESTION_CHARACTERS * self.tokens_per_char)
         return max(0, num_ctx - rules - question - answer_prompt.NUM_PREDICT - MARGIN)
 
-    def num_ctx(self, text: str, available: Callable[[int], int]) -> int | None:
-        """Return the smallest window whose `available` tokens hold the text, but no smaller than the least one."""
-        return self._smallest(self.cost(text), self.windows, available)
+    def num_ctx(self, text: str, available: Callable[[int], int]) -> int:
+        """Return the smallest window whose `available` tokens hold the text, else the largest; at least the least."""
+        return self._smallest(self.cost(text), self.windows, available) or max(self.windows[-1], self.least)
 
     def whole_num_ctx(self, text: str, language: Language, kind: EvidenceKind) -> int | None:
         """Return the smallest window for captions of which nothing may be cut, or None if they are too long."""
@@ -67,10 +67,6 @@ class TokenBudget:
         """The longest captions that the model and the memory allow to be read whole."""
         largest = max(*self.windows, *self.large_windows, self.least)
         return min(largest, round(WHOLE_SHARE * (self.trained or largest)))
-
-    @property
-    def largest(self) -> int:
-        return max(self.windows[-1], self.least)
 
     def _smallest(self, tokens: int, windows: tuple[int, ...], available: Callable[[int], int]) -> int | None:
         smallest = next((window for window in windows if tokens <= available(window)), None)

@@ -3,7 +3,6 @@
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from subtitle_rag.contexts.cleaning import MAX_CONTEXT, clean_context
 from subtitle_rag.contexts.context_prompt import MAX_SUMMARY, SUMMARY_SENTENCES
@@ -66,30 +65,37 @@ def _word_set(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", nfc(text).casefold()))
 
 
-@dataclass(frozen=True, slots=True)
 class AnswerCheck:
     """Checks the answers about one video."""
 
-    library: Library
-    video: Video
-    windows: Sequence[Window]
-    words: ContextWords
-    """Words of all contexts, by window."""
-    summary_words: ContextWords
-    """Words of all summaries, by video."""
-    prompt_texts: Sequence[str] = ()
-    """The prompt's own words: rules, instructions, reminders."""
-    sources: SourceTexts = field(init=False)
-    """All that the model may have copied from."""
+    def __init__(
+        self,
+        library: Library,
+        video: Video,
+        windows: Sequence[Window],
+        words: ContextWords,
+        summary_words: ContextWords,
+        prompt_texts: Sequence[str] = (),
+    ) -> None:
+        """`words` are those of all contexts, by window, `summary_words` those of all summaries, by video.
 
-    def __post_init__(self) -> None:
-        chapters = (chapter.title for chapter in self.video.chapters)
-        head = (self.video.title, self.library.details(self.video.id).description, *chapters)
-        captions = (" ".join(window.text for window in self.windows), *(window.text for window in self.windows))
-        names = (self.video.channel, *self.library.contexts.glossary(self.video.channel_id))
-        labels = (self.video.title, self.video.channel)
-        sources = SourceTexts.of(captions, head, self.prompt_texts, names, labels)
-        object.__setattr__(self, "sources", sources)
+        `prompt_texts` are the prompt's own words: rules, instructions, reminders.
+        """
+        self._video_id = video.id
+        self._words = words
+        self._summary_words = summary_words
+        self._head = _head(video)
+        self._glossary = library.contexts.glossary(video.channel_id)
+        self._transcript = " ".join(window.text for window in windows)
+        self._known = _joined(self._head, self._glossary, self._transcript)
+        labels = (video.title, video.channel)
+        self._sources = SourceTexts.of(
+            (self._transcript, *(window.text for window in windows)),
+            (video.title, library.details(video.id).description, *(chapter.title for chapter in video.chapters)),
+            prompt_texts,
+            (video.channel, *self._glossary),
+            labels,
+        )
 
     def context(self, window: Window, reply: Reply, previous: str, *, last: bool) -> tuple[str, str, Doubts]:
         """Return the usable text of an answer, its fault in words for the model, and the doubts about it.
@@ -99,14 +105,14 @@ class AnswerCheck:
         if reply.done_reason == USELESS:
             return "", COPY_REMINDER, ((COPY, reply.text),)
         answer, fault = self._clean(reply, last=last, window=window.text)
-        own_text = self.sources.without_copies(answer)
+        own_text = self._sources.without_copies(answer)
         if not own_text:
             return ("", COPY_REMINDER, ((COPY, answer),)) if answer else ("", fault, ())
-        text = self.sources.without_unrelated(own_text)
+        text = self._sources.without_unrelated(own_text)
         doubt_pairs = self._find_doubts(text or own_text, window=window.text, previous=previous)
         if not text and not _fault_reminder(doubt_pairs):
             return "", UNRELATED_REMINDER, ((UNRELATED, answer),)
-        if self.words.are_of_another(window.id, text):
+        if self._words.are_of_another(window.id, text):
             doubt_pairs += ((SAME, text),)
         reminder = _fault_reminder(doubt_pairs)
         return ("", reminder, doubt_pairs) if reminder else (text, fault, doubt_pairs)
@@ -118,7 +124,7 @@ class AnswerCheck:
         def watch(text: str) -> bool:
             nonlocal is_copy
             if is_copy is None:
-                is_copy = self.sources.begins_as_copy(_VALUE_START.sub("", text))
+                is_copy = self._sources.begins_as_copy(_VALUE_START.sub("", text))
             return bool(is_copy)
 
         return watch
@@ -128,9 +134,9 @@ class AnswerCheck:
         if reply.done_reason == USELESS:
             return "", COPY_REMINDER
         answer, fault = self._clean(reply, last=last, limit=MAX_SUMMARY)
-        own_text = self.sources.without_copies(answer)
+        own_text = self._sources.without_copies(answer)
         text = "".join(split_sentences(own_text)[:SUMMARY_SENTENCES]).strip()
-        if self.summary_words.are_of_another(self.video.id, text):
+        if self._summary_words.are_of_another(self._video_id, text):
             return "", SUMMARY_REPETITION_REMINDER
         reminder = _fault_reminder(self._find_doubts(text))
         if answer and not reminder and not self._is_about_video(own_text):
@@ -143,33 +149,32 @@ class AnswerCheck:
         Prompts show it as the video's overview: what it invents would get into all contexts.
         """
         answer, _fault = self._clean(reply, last=last)
-        text = self.sources.without_unrelated(self.sources.without_copies(answer))
+        text = self._sources.without_unrelated(self._sources.without_copies(answer))
         is_usable = self._is_about_video(text) and not _fault_reminder(self._find_doubts(text))
         return text if is_usable else ""
 
     def _is_about_video(self, text: str) -> bool:
         """Tell whether a summary has a sentence about the video, and enough of its words."""
-        return bool(self.sources.without_unrelated(text)) and self.sources.tells_of_video(text)
+        return bool(self._sources.without_unrelated(text)) and self._sources.tells_of_video(text)
 
     def _clean(self, reply: Reply, *, last: bool, window: str = "", limit: int = MAX_CONTEXT) -> tuple[str, str]:
         """Return an answer without wrapping and other scripts, and a slip into one in words for the model."""
-        video_text = known_text(self.library, self.video, self.windows)
         is_cut = reply.done_reason == LENGTH
         text = clean_context(reply.text, window=window, limit=limit, is_cut=is_cut)
         if reply.done_reason == LOOP and not last:
             text = ""
-        fault = SCRIPT_REMINDER if find_foreign_script(reply.text, video_text) else ""
-        if find_foreign_script(text, video_text):
-            text = without_foreign_script(text, video_text) if last else ""
+        fault = SCRIPT_REMINDER if find_foreign_script(reply.text, self._known) else ""
+        if find_foreign_script(text, self._known):
+            text = without_foreign_script(text, self._known) if last else ""
         return text, fault
 
     def _find_doubts(self, text: str, *, window: str = "", previous: str = "") -> Doubts:
         """List the doubts about a text that is to be about this video, or about `window` of it."""
         doubt_pairs = doubts(
             text,
-            transcript=" ".join(window.text for window in self.windows),
-            title=_head(self.video),
-            glossary=self.library.contexts.glossary(self.video.channel_id),
+            transcript=self._transcript,
+            title=self._head,
+            glossary=self._glossary,
             window=window,
             previous=previous,
         )
@@ -186,8 +191,12 @@ def _fault_reminder(doubt_pairs: Doubts) -> str:
 
 def known_text(library: Library, video: Video, windows: Sequence[Window]) -> str:
     """Join title, chapters, glossary and captions of a video."""
-    glossary = library.contexts.glossary(video.channel_id)
-    return " ".join([_head(video), *glossary, *(window.text for window in windows)])
+    transcript = " ".join(window.text for window in windows)
+    return _joined(_head(video), library.contexts.glossary(video.channel_id), transcript)
+
+
+def _joined(head: str, glossary: Sequence[str], transcript: str) -> str:
+    return " ".join([head, *glossary, transcript])
 
 
 def _head(video: Video) -> str:
