@@ -335,8 +335,8 @@ def report_values(report: IndexReport | ContextReport | VectorsReport | Listenin
                 "failed": report.failed,
                 "left": report.left,
                 "windows_indexed": report.windows,
-                "sound": seconds(report.sound_ms),
-                "gap": seconds(report.gap_ms),
+                "sound": report.sound_ms / 1000,
+                "gap": report.gap_ms / 1000,
             }
             return {**values, "seconds": round(report.seconds, 1)}
 

@@ -1,6 +1,7 @@
 """Answers as text and as JSON; times in seconds."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag import output
@@ -63,7 +64,7 @@ def values(answer: Answer) -> dict[str, Any]:
         "way": evidence.kind,
         "citations": [_citation_values(citation, scenes.get(citation.number)) for citation in answer.citations],
         "uncited": answer.uncited,
-        "unfounded": [{"claim": each.claim, "missing": each.missing} for each in answer.unfounded],
+        "unfounded": [asdict(each) for each in answer.unfounded],
         "unsaid_words": answer.unsaid,
         "dropped_citations": answer.dropped,
         "repeated_sentences": answer.repeated,
@@ -116,8 +117,8 @@ def _source_values(source: EvidenceSource) -> dict[str, Any]:
         "number": source.number,
         "scene": source.scene,
         "video": source.video.values(),
-        "start": output.seconds(source.start_ms),
-        "end": output.seconds(source.end_ms),
+        "start": source.start_ms / 1000,
+        "end": source.end_ms / 1000,
         "url": source.video.link(source.start_ms),
         "jump": {"at": source.at_ms / 1000, "url": source.video.link(source.at_ms)},
         "text": source.text,
@@ -149,14 +150,14 @@ def stored_values(answer: "StoredAnswer") -> dict[str, Any]:
         "way": answer.way,
         "ending": answer.ending,
         "citations": [{"number": citation.number, "status": citation.status} for citation in answer.citations],
-        "unfounded": [{"claim": each.claim, "missing": each.missing} for each in answer.unfounded],
+        "unfounded": [asdict(each) for each in answer.unfounded],
         "scenes": [
             {
                 "number": source.number,
                 "scene": source.scene,
                 "video": source.video,
                 "title": source.title,
-                "at": output.seconds(source.at_ms),
+                "at": source.at_ms / 1000,
                 "text": source.line,
             }
             for source in answer.sources

@@ -178,7 +178,7 @@ def config_prompt(kind: str) -> output.Outcome:
     else:
         language: Language = "ko" if read_config().settings.language == "ko" else "en"
         text, places = built_in_prompt(language), PROMPT_PLACES
-    return output.Outcome({"prompt": text, "required": places.required, "optional": places.optional}, text.splitlines())
+    return output.Outcome({"prompt": text, **asdict(places)}, text.splitlines())
 
 
 @config_.command(

@@ -92,12 +92,7 @@ def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
     values = {
         "played": can_show,
         "scenes": [
-            {
-                "what": part.what,
-                "start": output.seconds(part.start_ms),
-                "end": output.seconds(part.end_ms),
-                "title": part.title,
-            }
+            {"what": part.what, "start": part.start_ms / 1000, "end": part.end_ms / 1000, "title": part.title}
             for part in parts
         ],
     }
@@ -204,8 +199,8 @@ def _clip_values(clip: "exporting.ClipFile") -> dict[str, Any]:
     return {
         "scene": scene.id,
         "video": scene.video.values(),
-        "start": output.seconds(scene.start_ms),
-        "end": output.seconds(scene.end_ms),
+        "start": scene.start_ms / 1000,
+        "end": scene.end_ms / 1000,
         "file": str(clip.path),
         "new": clip.is_new,
         "cut_short": clip.is_cut_short,

@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -119,17 +119,7 @@ def _scenes_outcome(
     if not is_empty and not (result.scenes and result.has_known_word):
         suggested = search.suggestions.suggest_queries(runtime.searcher, runtime.library, result.query.raw)
     reasons = {error.code: error for _name, error in result.missing}
-    suggestions = [
-        {
-            "kind": each.kind,
-            "query": each.query,
-            "changed": each.changed,
-            "instead": each.instead,
-            "scenes": each.scenes,
-            "more": each.more,
-        }
-        for each in suggested
-    ]
+    suggestions = list(map(asdict, suggested))
     hints = _hints(result, suggested, is_empty=is_empty)
     return output.Outcome(
         result_values(result)
@@ -231,8 +221,8 @@ def _scene_values(scene: "search.scenes.Scene") -> dict[str, Any]:
         "rank": scene.rank,
         "scene": scene.id,
         "video": scene.video.values(),
-        "start": output.seconds(scene.start_ms),
-        "end": output.seconds(scene.end_ms),
+        "start": scene.start_ms / 1000,
+        "end": scene.end_ms / 1000,
         "url": scene.url,
         "jump": {"at": scene.at_ms / 1000, "url": scene.jump_url},
         "text": scene.text,
@@ -248,7 +238,7 @@ def _scene_values(scene: "search.scenes.Scene") -> dict[str, Any]:
         "related": [list(span) for span in sorted(scene.related)],
         "title_highlights": scene.title_highlights,
         "reason": scene.reason,
-        "words": [{"word": word.word, "source": word.source, "instead": word.instead} for word in scene.words],
+        "words": [word._asdict() for word in scene.words],
         "copies": [_copy_values(copy) for copy in scene.copies],
     }
 
@@ -258,8 +248,8 @@ def _copy_values(copy: "search.scenes.Scene") -> dict[str, Any]:
     return {
         "scene": copy.id,
         "video": copy.video.values(),
-        "start": output.seconds(copy.start_ms),
-        "end": output.seconds(copy.end_ms),
+        "start": copy.start_ms / 1000,
+        "end": copy.end_ms / 1000,
         "url": copy.url,
         "jump": jump,
     }

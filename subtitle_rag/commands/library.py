@@ -99,7 +99,7 @@ def _listening_values(state: "VideoState") -> dict[str, Any] | None:
     error = AppError(listening.failure, **listening.details) if listening.failure else None
     return {
         "state": listening.state,
-        "heard": output.seconds(listening.heard_ms),
+        "heard": listening.heard_ms / 1000,
         "length": output.seconds(listening.length_ms),
         "failure": output.error_entry(error, state.video.id) if error else None,
     }

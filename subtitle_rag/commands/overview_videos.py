@@ -38,8 +38,8 @@ def _video_values(overview: "VideoOverview") -> dict[str, Any]:
         "summary": overview.summary or None,
         "sections": [
             {
-                "start": output.seconds(each.start_ms),
-                "end": output.seconds(each.end_ms),
+                "start": each.start_ms / 1000,
+                "end": each.end_ms / 1000,
                 "title": each.title or None,
                 "words": each.words,
             }
@@ -48,12 +48,7 @@ def _video_values(overview: "VideoOverview") -> dict[str, Any]:
         "words": [_mention_values(word) for word in overview.words],
         "names": [_mention_values(name) for name in overview.names],
         "peaks": [
-            {
-                "start": output.seconds(part.start_ms),
-                "end": output.seconds(part.end_ms),
-                "value": part.value,
-                "line": part.line,
-            }
+            {"start": part.start_ms / 1000, "end": part.end_ms / 1000, "value": part.value, "line": part.line}
             for part in overview.peaks
         ],
     }
@@ -72,7 +67,7 @@ def _mention_values(mention: "OverviewTerm") -> dict[str, Any]:
     return {
         "text": mention.text,
         "video": mention.video.id,
-        "at": output.seconds(mention.at_ms),
+        "at": mention.at_ms / 1000,
         "windows": mention.windows,
     }
 

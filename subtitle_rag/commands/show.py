@@ -44,10 +44,7 @@ def show_(runtime: "Runtime", video: str, at: str | None) -> output.Outcome:
             {"start": line.start_ms / 1000, "speaker": line.speaker or None, "text": text}
             for line, text in spoken_lines
         ],
-        "gaps": [
-            {"start": output.seconds(gap.start_ms), "end": output.seconds(gap.end_ms), "reason": gap.reason}
-            for gap in gaps
-        ],
+        "gaps": [{"start": gap.start_ms / 1000, "end": gap.end_ms / 1000, "reason": gap.reason} for gap in gaps],
     }
     lines = [(line.start_ms, named_text(line.speaker, text)) for line, text in spoken_lines]
     if gaps:
@@ -97,13 +94,12 @@ def _video_values(video: Video, track: Track | None, details: Details) -> dict[s
         "duration": output.seconds(video.duration_ms),
         "kind": video.kind or None,
         "track": _track_values(track) if track else None,
-        "chapters": [{"start": output.seconds(chapter.start_ms), "title": chapter.title} for chapter in video.chapters],
+        "chapters": [{"start": chapter.start_ms / 1000, "title": chapter.title} for chapter in video.chapters],
         "description": details.description or None,
         "thumbnail": details.thumbnail,
         "storyboard": asdict(board) if board else None,
         "heatmap": [
-            {"start": output.seconds(part.start_ms), "end": output.seconds(part.end_ms), "value": part.value}
-            for part in details.heatmap
+            {"start": part.start_ms / 1000, "end": part.end_ms / 1000, "value": part.value} for part in details.heatmap
         ],
     }
 
