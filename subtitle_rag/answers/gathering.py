@@ -261,12 +261,8 @@ def scene_evidence(
     if budget is None:
         evidence = Evidence("search", _of_scenes(scenes, first))
         return EvidenceText(evidence, builder.build(scenes), language, 0, scenes=tuple(scenes))
-
-    def available(num_ctx: int) -> int:
-        return min(int(SHARE * num_ctx), budget.scene_tokens(num_ctx, language, "search"))
-
-    num_ctx = budget.num_ctx(builder.build(scenes), available)
-    fitting = fitted(builder, scenes, available(num_ctx), budget.cost)
+    num_ctx, tokens = budget.fit(builder.build(scenes), language, "search", SHARE)
+    fitting = fitted(builder, scenes, tokens, budget.cost)
     evidence = Evidence("search", _of_scenes(fitting, first), left_out=len(scenes) - len(fitting))
     return EvidenceText(evidence, builder.build(fitting), language, num_ctx, scenes=tuple(fitting))
 
@@ -303,8 +299,7 @@ def _map(
     evidence = Evidence("map", _of_windows({video: windows}, contexts))
     if budget is None:
         return EvidenceText(evidence, full, language, 0)
-    num_ctx = budget.num_ctx(full, lambda window: budget.scene_tokens(window, language, "map"))
-    tokens = budget.scene_tokens(num_ctx, language, "map")
+    num_ctx, tokens = budget.fit(full, language, "map")
     text, short = whole.outline(video, windows, contexts, labels, tokens, cost)
     return EvidenceText(replace(evidence, shortened=short), text, language, num_ctx)
 

@@ -277,14 +277,10 @@ def _joint_evidence(
     full = _titled(answers)
     if budget is None:
         return EvidenceText(evidence, full, language, 0)
-
-    def available(num_ctx: int) -> int:
-        return budget.scene_tokens(num_ctx, language, "groups")
-
-    num_ctx = budget.num_ctx(full, available)
-    if budget.cost(full) <= available(num_ctx):
+    num_ctx, tokens = budget.fit(full, language, "groups")
+    if budget.cost(full) <= tokens:
         return EvidenceText(evidence, full, language, num_ctx)
-    each = available(num_ctx) // len(answers) - budget.cost("\n") * TITLE
+    each = tokens // len(answers) - budget.cost("\n") * TITLE
     cut = [(title, shortened(text, max(1, each), budget.tokens_per_char)) for title, text in answers]
     return EvidenceText(replace(evidence, shortened=True), _titled(cut), language, num_ctx)
 

@@ -50,9 +50,17 @@ class TokenBudget:
         question = round(answer_prompt.QUESTION_CHARACTERS * self.tokens_per_char)
         return max(0, num_ctx - rules - question - answer_prompt.NUM_PREDICT - MARGIN)
 
-    def num_ctx(self, text: str, available: Callable[[int], int]) -> int:
-        """Return the smallest window whose `available` tokens hold the text, else the largest; at least the least."""
-        return self._smallest(self.cost(text), self.windows, available) or max(self.windows[-1], self.least)
+    def fit(self, text: str, language: Language, kind: EvidenceKind, share: float = 1.0) -> tuple[int, int]:
+        """Return the smallest window that holds the text, else the largest, and its tokens for scenes.
+
+        These are `share` of the window at most.
+        """
+
+        def room(num_ctx: int) -> int:
+            return min(int(share * num_ctx), self.scene_tokens(num_ctx, language, kind))
+
+        num_ctx = self._smallest(self.cost(text), self.windows, room) or max(self.windows[-1], self.least)
+        return num_ctx, room(num_ctx)
 
     def whole_num_ctx(self, text: str, language: Language, kind: EvidenceKind) -> int | None:
         """Return the smallest window for captions of which nothing may be cut, or None if they are too long."""
