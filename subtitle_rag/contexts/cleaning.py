@@ -66,7 +66,9 @@ def clean_context(raw: str, *, window: str = "", limit: int = MAX_CONTEXT, is_cu
     return ""
 
 
-_BARE = re.compile("[가-힣][가-힣A-Za-z0-9 ,.!?%]*")
+_BARE = re.compile(
+    "(?!(?i:.*assistant|analysis|commentary|final))[가-힣A-Za-z][가-힣A-Za-z0-9 ,.!?%'\"‘’“”]*[가-힣A-Za-z0-9.!?%]"
+)
 """A line without any sign that something may wrap it: most answers under a schema, of which sentences alone are looked
 at."""
 
