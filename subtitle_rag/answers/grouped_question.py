@@ -238,11 +238,7 @@ class _GroupedRun:
         """Return the parts as one answer, each under its title, with the spans of citations in the whole text."""
         self.watch.note("answer")
         parts = [part for _title, part in self.parts]
-        text, moved = "", []
-        for title, part in self.parts:
-            text += _heading(title, is_first=not text)
-            moved.append(_moved(part, len(text)))
-            text += part.text
+        text, moved = _joined(self.parts)
         cached = [part.cached_tokens for part in parts if part.cached_tokens is not None]
         return Answer(
             self.query.raw,
@@ -264,6 +260,16 @@ class _GroupedRun:
             num_ctx=max((part.num_ctx for part in parts), default=0),
             took_ms=self.watch.took_ms,
         )
+
+
+def _joined(parts: Sequence[tuple[str, Answer]]) -> tuple[str, list[Answer]]:
+    """Return one text of all parts under their titles, and the parts with their spans in it."""
+    text, moved = "", []
+    for title, part in parts:
+        text += _heading(title, is_first=not text)
+        moved.append(_moved(part, len(text)))
+        text += part.text
+    return text, moved
 
 
 def _joint_evidence(

@@ -25,7 +25,7 @@ from subtitle_rag.library import channel_ids
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import TrackSelection, Video
-    from subtitle_rag.library import Counts, FollowedSource, VideoState
+    from subtitle_rag.library import Counts, FollowedSource, LastSync, VideoState
     from subtitle_rag.runtime import Runtime
 
 SELECTIONS = 10
@@ -163,9 +163,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
         "schedule": {
             "interval": schedule.interval if schedule else None,
             "scheduler": schedule.scheduler if schedule else None,
-            "last": {"new": last.new, "failed": last.failed, "code": last.code or None, "at": output.moment(last.at)}
-            if last
-            else None,
+            "last": _sync_values(last) if last else None,
         },
         "saved": [saved_outcome.values(each) for each in saved],
     }
@@ -190,6 +188,10 @@ def _index_errors(runtime: "Runtime") -> list[AppError]:
     except AppError as error:
         return [error]
     return []
+
+
+def _sync_values(sync: "LastSync") -> dict[str, Any]:
+    return {"new": sync.new, "failed": sync.failed, "code": sync.code or None, "at": output.moment(sync.at)}
 
 
 def _source_values(source: "FollowedSource") -> dict[str, Any]:
