@@ -219,12 +219,7 @@ def _period_values(result: "search.SearchResult") -> dict[str, str | None] | Non
 def _scene_values(scene: "search.scenes.Scene") -> dict[str, Any]:
     return {
         "rank": scene.rank,
-        "scene": scene.id,
-        "video": scene.video.values(),
-        "start": scene.start_ms / 1000,
-        "end": scene.end_ms / 1000,
-        "url": scene.url,
-        "jump": {"at": scene.at_ms / 1000, "url": scene.jump_url},
+        **_place_values(scene),
         "text": scene.text,
         "sentence": scene.sentence,
         "speakers": scene.speakers,
@@ -239,19 +234,19 @@ def _scene_values(scene: "search.scenes.Scene") -> dict[str, Any]:
         "title_highlights": scene.title_highlights,
         "reason": scene.reason,
         "words": [word._asdict() for word in scene.words],
-        "copies": [_copy_values(copy) for copy in scene.copies],
+        "copies": list(map(_place_values, scene.copies)),
     }
 
 
-def _copy_values(copy: "search.scenes.Scene") -> dict[str, Any]:
-    jump = {"at": copy.at_ms / 1000, "url": copy.jump_url}
+def _place_values(scene: "search.scenes.Scene") -> dict[str, Any]:
+    """Return where a scene is."""
     return {
-        "scene": copy.id,
-        "video": copy.video.values(),
-        "start": copy.start_ms / 1000,
-        "end": copy.end_ms / 1000,
-        "url": copy.url,
-        "jump": jump,
+        "scene": scene.id,
+        "video": scene.video.values(),
+        "start": scene.start_ms / 1000,
+        "end": scene.end_ms / 1000,
+        "url": scene.url,
+        "jump": {"at": scene.at_ms / 1000, "url": scene.jump_url},
     }
 
 
