@@ -85,6 +85,8 @@ class Answers:
 
 
 OPENING_S = 60.0
+PROMPT_S = 3.0
+"""The longest that leaving may take; what is held there would take a minute."""
 NOON = 1_795_230_000
 """2026-11-21 12:00 in Seoul."""
 
@@ -252,6 +254,19 @@ async def running(app: SubtitleApp, query: str = "", **options: Any) -> AsyncIte
         if query:
             await typed(pilot, query)
         yield app, pilot
+
+
+@asynccontextmanager
+async def left_promptly(app: SubtitleApp) -> AsyncIterator[tuple[SubtitleApp, AppPilot]]:
+    """The app and its pilot; at the end it is left by its key, and nothing that hangs holds it."""
+    async with running(app, size=(120, 40)) as (_, pilot):
+        yield app, pilot
+        began = time.monotonic()
+        await pilot.press("ctrl+q")
+        await pilot.pause()
+    app.wait_for_threads(PROMPT_S)
+    assert time.monotonic() - began < PROMPT_S
+    assert app.return_code == 0
 
 
 def index_sample(app: SubtitleApp) -> None:

@@ -1,6 +1,5 @@
 """Models in the app: offered once, fetched from a stand-in of the hub, and used without a new start."""
 
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -29,6 +28,7 @@ from tests.tui.conftest import (
     bar,
     commands,
     index_sample,
+    left_promptly,
     press,
     running,
     settle,
@@ -39,8 +39,6 @@ from tests.tui.conftest import (
     until,
 )
 
-PROMPT_S = 3.0
-"""The longest that leaving may take."""
 LOADING_S = 60
 """PyTorch's import included, on a machine with much else to do."""
 OFFER = "Ctrl+G fetches tiny-m3, tiny-reranker ("
@@ -242,14 +240,9 @@ class TestFetching:
     @pytest.mark.campaign(part="app")
     async def test_leaving_meanwhile_is_prompt_and_the_next_time_goes_on(self, indexed: Runtime, offered: Hub) -> None:
         offered.slow = 0.2
-        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
+        async with left_promptly(SubtitleApp(indexed)) as (app, pilot):
             await pilot.press("ctrl+g")
             await until(pilot, lambda: stage(app, "offer").done > 100_000)
-            began = time.monotonic()
-            await pilot.press("ctrl+q")
-            await pilot.pause()
-        app.wait_for_threads(PROMPT_S)
-        assert time.monotonic() - began < PROMPT_S
         app.background.runs["offer"].join(10)
         with record.hold_model(indexed.models.folder, manifest.encoders()[0]):
             assert parts(indexed)

@@ -2,7 +2,6 @@
 
 import shutil
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -40,6 +39,7 @@ from tests.tui.conftest import (
     bar,
     commands,
     index_sample,
+    left_promptly,
     running,
     settle,
     shown,
@@ -51,8 +51,6 @@ from tests.tui.conftest import (
 
 ENCODER = "tiny-m3"
 WRITER = "ax-light:q4"
-PROMPT_S = 3.0
-"""The longest that leaving may take."""
 LOADING_S = 60
 """PyTorch's import included, on a machine with much else to do."""
 
@@ -269,14 +267,8 @@ class TestPausing:
         self, indexed: Runtime, gate: Gate
     ) -> None:
         gate.hold()
-        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
+        async with left_promptly(SubtitleApp(indexed)) as (app, pilot):
             await until(pilot, gate.arrived.is_set)
-            began = time.monotonic()
-            await pilot.press("ctrl+q")
-            await pilot.pause()
-        app.wait_for_threads(PROMPT_S)
-        assert time.monotonic() - began < PROMPT_S
-        assert app.return_code == 0
         gate.release()
         app.background.runs["vectors"].join(20)
         *_events, report = indexed.encoding().run()
