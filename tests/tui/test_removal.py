@@ -129,7 +129,7 @@ class TestOneVideo:
             found = list(app.search_screen.scenes.values_by_key)
             hidden = next(iter(app.search_screen.scenes.values)).video
             app.context.removals.hide(Removal.of(RemovalTarget(hidden.title, hidden.id), runtime.library))
-            assert list(app.search_screen.scenes.values_by_key) != found
+            await until(pilot, lambda: list(app.search_screen.scenes.values_by_key) != found)
             app.action_run("library.undo")
             await settle(pilot)
             assert list(app.search_screen.scenes.values_by_key) == found
@@ -244,7 +244,7 @@ class TestJobs:
         self, filled: Runtime, soon: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         go = threading.Event()
-        monkeypatch.setattr(JobRequest, "events", lambda *_args: held(go))
+        monkeypatch.setattr("subtitle_rag.pipeline.run_request", lambda *_args: held(go))
         async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
             screen = await open_library(pilot)
             app.jobs.start(JobRequest((Path("/nowhere"),)))

@@ -139,7 +139,7 @@ class TestLibrary:
     @pytest.mark.campaign(part="app")
     async def test_while_a_job_runs(self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
         gate = threading.Event()
-        monkeypatch.setattr(JobRequest, "events", lambda *_arguments: held(gate))
+        monkeypatch.setattr("subtitle_rag.pipeline.run_request", lambda *_arguments: held(gate))
         async with running(app_of(), size=(120, 40)) as (app, pilot):
             await press(pilot, "f4")
             app.jobs.start(JobRequest((Path("/nowhere"),)))
