@@ -17,7 +17,14 @@ from subtitle_rag.captions import session
 from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.domain import AppError, Video
-from subtitle_rag.installation import distributions, extras, install_command, package_installer as installing, process
+from subtitle_rag.installation import (
+    distributions,
+    environment as environments,
+    extras,
+    install_command,
+    package_installer as installing,
+    process,
+)
 from subtitle_rag.installation.distributions import yt_dlp_age
 from subtitle_rag.installation.environment import Environment
 from subtitle_rag.installation.extras import MEANING, NEURAL
@@ -83,13 +90,18 @@ class Pip:
         return path.read_text().splitlines() if path.exists() else []
 
 
+def put_environment(monkeypatch: pytest.MonkeyPatch, environment: Environment) -> None:
+    for module in (environments, installing):
+        monkeypatch.setattr(module, "current_environment", lambda: environment)
+
+
 @pytest.fixture
 def pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pip:
     """The program runs in an environment of pip's, on Linux without a GPU, without what search by meaning needs."""
     made = Pip(tmp_path / "environment")
     python = program(made.folder / "bin", "python", PIP)
     environment = Environment("pip", made.folder, python)
-    monkeypatch.setattr(installing, "current_environment", lambda: environment)
+    put_environment(monkeypatch, environment)
     monkeypatch.setattr(process, "POLL_S", 0.01)
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(extras, "GPU_FILES", ())
@@ -187,7 +199,7 @@ class TestInstalling:
         self, indexed: Runtime, offered: Hub, pip: Pip, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         passing = Environment("uvx", pip.folder, pip.folder / "bin" / "python", uses_uv=True)
-        monkeypatch.setattr(installing, "current_environment", lambda: passing)
+        put_environment(monkeypatch, passing)
         async with running(SubtitleApp(indexed), size=(160, 40)) as (app, pilot):
             page, _ = await ways(pilot, app)
             assert "This copy of the program cannot install packages by itself." in page
@@ -295,7 +307,7 @@ class TestThroughOllama:
     ) -> None:
         passing = Environment("uvx", pip.folder, pip.folder / "bin" / "python", uses_uv=True)
         if by_hand:
-            monkeypatch.setattr(installing, "current_environment", lambda: passing)
+            put_environment(monkeypatch, passing)
         embedder = Model("bge-m3", capabilities=("embedding",), dimensions=1024)
         ollama.offer(embedder)
         ollama.dies_after = None if by_hand else 2_000
