@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.campaign.test_wheel import CTRL_Q, Installed, dist, frame
-from tests.support.hermetic import BEFORE
+from tests.support.hermetic import started_environment
 from tests.support.invented import end_hosts
 
 __all__ = ["dist"]
@@ -88,7 +88,7 @@ def tools(root: Path) -> Path:
 
 
 def kept() -> dict[str, str]:
-    return {name: value for name, value in BEFORE.items() if KEPT.match(name)}
+    return {name: value for name, value in started_environment().items() if KEPT.match(name)}
 
 
 def bare(root: Path, tools: Path, installer: str) -> dict[str, str]:
@@ -281,7 +281,7 @@ def test_other_pythons_that_are_here_run_it(
                 [base, "-c", "import sys; print(sys.executable)"],
                 capture_output=True,
                 text=True,
-                env=dict(BEFORE),
+                env=started_environment(),
                 check=False,
             )
             if found.returncode:

@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 import subtitle_rag
-from tests.support.hermetic import BEFORE
+from tests.support.hermetic import started_environment
 from tests.support.invented import end_hosts
 
 pytestmark = [
@@ -42,7 +42,9 @@ STEERING = re.compile(r"\x1b\[[0-9;?<>=]*[a-zA-Z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b
 
 def outside() -> dict[str, str]:
     """The environment in which the tests were started, with pip's settings and without what leads to this tree."""
-    return {name: value for name, value in BEFORE.items() if not name.startswith(("SUBTITLE_RAG_", "PYTHON"))}
+    return {
+        name: value for name, value in started_environment().items() if not name.startswith(("SUBTITLE_RAG_", "PYTHON"))
+    }
 
 
 def built(folder: Path, *kinds: str) -> list[Path]:

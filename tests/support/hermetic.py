@@ -7,6 +7,7 @@ fails the test that nevertheless reaches out, by name.
 A test that needs a real program names it: `@pytest.mark.programs("chromium")`, and finds it by `program`.
 """
 
+import json
 import locale
 import os
 import shutil
@@ -60,12 +61,19 @@ _PATH = "TEST_GUARD_PATH"
 RUN = Path(BEFORE[audit.RUN]) if _WORKER else Path(tempfile.mkdtemp(prefix="subtitle-rag-tests-")).resolve()
 _OWN = Path(tempfile.mkdtemp(prefix="process-", dir=RUN))
 _RECORDS = _OWN / "records"
+_STARTED = RUN / "started.json"
 
 
 def program(*names: str) -> str | None:
     """The first of these programs that is installed."""
     found = (shutil.which(name, path=os.environ[_PATH]) for name in names)
     return next(filter(None, found), None)
+
+
+def started_environment() -> dict[str, str]:
+    """The environment in which whoever runs the tests started them, in a worker of xdist, too."""
+    environment: dict[str, str] = json.loads(_STARTED.read_text(encoding="utf-8"))
+    return environment
 
 
 def surroundings(home: Path) -> dict[str, str]:
@@ -134,6 +142,7 @@ def _settle() -> None:
         for tool in TOOLS:
             if place := shutil.which(tool):
                 (RUN / "bin" / tool).symlink_to(place)
+        _STARTED.write_text(json.dumps(dict(BEFORE)), encoding="utf-8")
         guarding |= {audit.RUN: str(RUN), audit.POLICIES: _policies(), _PATH: BEFORE.get("PATH", "")}
     # the package is imported below, in an environment that holds nothing of the user's
     for name in list(os.environ):
