@@ -110,7 +110,7 @@ class ModelStore:
             UsageError: `model_unknown`, `model_kind`.
             AppError: `model_missing`, `model_damaged`.
         """
-        model, folder, id = self._find(name, kind, "model_missing")
+        model, folder, id = self._find(name, kind)
         if not isinstance(model, manifest.NeuralModel):
             return _of_folder(name, folder, _graph(name, folder), kind)
         # the files have the length of token vectors
@@ -137,7 +137,7 @@ class ModelStore:
             UsageError: `model_unknown`, `model_kind`.
             AppError: `speech_model_missing`, `model_damaged`.
         """
-        model, folder, id = self._find(name, manifest.SPEECH, "speech_model_missing")
+        model, folder, id = self._find(name, manifest.SPEECH)
         if model is not None:
             return SpeechFiles(model.name, folder, id)
         for file in local.SPEECH_FILES:
@@ -145,12 +145,12 @@ class ModelStore:
                 raise AppError("model_damaged", name=name, reason=_("{file} is missing").format(file=file))
         return SpeechFiles(name, folder, f"{folder.resolve().name}@{local.digest(folder)}")
 
-    def _find(self, name: str, kind: manifest.Kind, missing: str) -> tuple[manifest.HubModel | None, Path, str]:
+    def _find(self, name: str, kind: manifest.Kind) -> tuple[manifest.HubModel | None, Path, str]:
         """Return the entry, the folder and the id of a model that was fetched whole, or the user's own folder alone.
 
         Raises:
             UsageError: `model_unknown`, `model_kind`.
-            AppError: the code `missing`, `model_damaged`.
+            AppError: `model_missing`, `speech_model_missing`, `model_damaged`.
         """
         model, folder = self._locate(name)
         record = Record.read(folder)
@@ -160,7 +160,8 @@ class ModelStore:
         if model.kind != kind:
             raise UsageError("model_kind", name=name, kind=_(KIND_NAMES[kind]))
         if record is None or not record.complete:
-            raise AppError(missing, name=model.name)
+            is_speech = kind == manifest.SPEECH
+            raise AppError("speech_model_missing" if is_speech else "model_missing", name=model.name)
         if short := next((file.path for file in record.files if not file.has_length(folder)), None):
             raise AppError("model_damaged", name=model.name, reason=_("{file} is cut short").format(file=short))
         return model, folder, record.id

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from subtitle_rag.retrieval.named_vectors import LATE, PIECES
-from subtitle_rag.retrieval.search.own_words import BORROWED
 from subtitle_rag.retrieval.search.parts import HIERARCHY
 from subtitle_rag.retrieval.values import DenseVector, Hit
 
@@ -356,20 +355,6 @@ def boost_by_levels(ranked: Sequence[Ranked], hits: Sequence[LevelHit]) -> list[
         return replace(entry, score=entry.score + gain, scores=scores)
 
     return sorted(map(lifted, ranked), key=lambda entry: -entry.score)
-
-
-def own_words_first(ranked: Sequence[Ranked], own_word_ranks: Mapping[str, int]) -> list[Ranked]:
-    """Move the windows that say all typed words before those that borrow some; among equals the order stays.
-
-    Each gets its rank in this order, and its score as the fused one. A window without a rank borrows.
-    """
-    ordered = sorted(ranked, key=lambda entry: own_word_ranks.get(entry.window_id, BORROWED))
-    return [
-        entry
-        if entry.scores.get("fused") == (fused := RetrieverScore(rank, entry.score))
-        else replace(entry, scores={**entry.scores, "fused": fused})
-        for rank, entry in enumerate(ordered, start=1)
-    ]
 
 
 def fuse_late(ranked: Sequence[Ranked], hits: Sequence[Hit], *, by_ranks: bool = False) -> list[Ranked]:

@@ -5,11 +5,13 @@ one that says all that was typed is what was asked for.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.korean.morphemes import key, squeezed
+from subtitle_rag.retrieval.search.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.search.reasons import FoundWord
 from subtitle_rag.retrieval.search.window_reads import Windows
 
@@ -193,3 +195,17 @@ def _is_all_written(unsaid: Collection[str], words: Mapping[str, frozenset[str]]
     return bool(text) and all(
         word in text or (words[word] and all(form in text for form in words[word])) for word in unsaid
     )
+
+
+def own_words_first(ranked: Sequence[Ranked], own_word_ranks: Mapping[str, int]) -> list[Ranked]:
+    """Move the windows that say all typed words before those that borrow some; among equals the order stays.
+
+    Each gets its rank in this order, and its score as the fused one. A window without a rank borrows.
+    """
+    ordered = sorted(ranked, key=lambda entry: own_word_ranks.get(entry.window_id, BORROWED))
+    return [
+        entry
+        if entry.scores.get("fused") == (fused := RetrieverScore(rank, entry.score))
+        else replace(entry, scores={**entry.scores, "fused": fused})
+        for rank, entry in enumerate(ordered, start=1)
+    ]

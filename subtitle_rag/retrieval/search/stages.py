@@ -22,10 +22,10 @@ from subtitle_rag.retrieval.search.fusion import (
     fuse,
     fuse_late,
     fuse_scores,
-    own_words_first,
     scaled_scores,
     shares,
 )
+from subtitle_rag.retrieval.search.own_words import own_words_first
 from subtitle_rag.retrieval.search.parts import HIERARCHY, NEURAL
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.values import Filter, Hit
