@@ -84,11 +84,6 @@ def write_manifest(path: Path, commit: str, wanted: Sequence[str] = WANTED) -> N
 
 def clear() -> None:
     """Have the manifest read anew."""
-    for cached in (
-        manifest.context_models,
-        manifest.encoders,
-        manifest.ollama_encoders,
-        manifest.rerankers,
-        manifest.search_steps,
-    ):
-        cached.cache_clear()
+    for function in vars(manifest).values():
+        if hasattr(function, "cache_clear"):
+            function.cache_clear()
