@@ -51,7 +51,7 @@ EPILOG = (
     "Without a part: all, one after the other, also after a failure. "
     "With --ci in one run of pytest. Exits with 1 if any has failed."
 )
-CI_PROCESSES = 4
+CI_PROCESSES = 5
 """Processes of pytest with --ci, which has two cores: tests that kill and tests of hosts wait for long."""
 MODEL_TEST = r"\bmodels\b|(encoder|dense|reranker|sentence)_folders?\b"
 """What the file of a test that loads models says: their mark, or a fixture by which the mark is set."""
@@ -262,7 +262,6 @@ PARTS = (
         "data",
         "Figures on real captions and questions, in the folder that SUBTITLE_RAG_DATA names; the project has none.",
         1,
-        ci=True,
     ),
     Part(
         "surroundings",

@@ -170,7 +170,7 @@ def test_of_real_speech_a_condensed_track_is_kept_and_a_small_part_is_not(thinne
     """The figures of the thresholds: a manual track that has these lines, and an automatic one that has all."""
     files = [*sorted(DATA.glob("fashion_asr/*.vtt")), *sorted(DATA.glob("pyconkr_2019/*.srt"))]
     if not files:
-        pytest.skip(f"no real captions in {DATA}; set SUBTITLE_RAG_DATA to measure with them")
+        pytest.skip(f"no real data in {DATA}; set SUBTITLE_RAG_DATA to measure with them")
     for file in files:
         lines = parse_captions(file.read_bytes(), file.suffix[1:])
         all_of_it, some = measured(lines), measured(thinned(lines))

@@ -227,7 +227,7 @@ DATA = Path(os.environ.get("SUBTITLE_RAG_DATA") or Path(__file__).parents[3] / "
 def real(folder: str, pattern: str) -> list[Path]:
     files = sorted((DATA / folder).glob(pattern))
     if not files:
-        pytest.skip(f"no real captions in {DATA / folder}; set SUBTITLE_RAG_DATA to measure with them")
+        pytest.skip(f"no real data in {DATA / folder}; set SUBTITLE_RAG_DATA to measure with them")
     return files
 
 

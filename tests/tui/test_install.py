@@ -125,8 +125,8 @@ def asking(app: SubtitleApp) -> bool:
 async def ways(pilot: AppPilot, app: SubtitleApp) -> tuple[str, list[str | None]]:
     """What is drawn when the key has asked, and the ways that can be chosen."""
     await pilot.press("ctrl+g")
-    await until(pilot, lambda: asking(app))
-    await pilot.pause()
+    await until(pilot, lambda: asking(app) and any(each.region.area for each in app.screen.children))
+    await settle(pilot)
     return drawn_by(app), [option.id for option in app.screen.query_one("#ways", OptionList).options]
 
 
