@@ -174,7 +174,6 @@ PARTS = (
         "words",
         "Every name of the table of spellings, in every sentence, against all others.",
         1,
-        ci=True,
         parallel=False,
     ),
     Part("flows", "Whole runs of commands, writers and answers, beside those of the fast suite.", 3, ci=True),
