@@ -22,7 +22,6 @@ from subtitle_rag.domain import (
     ModelEvent,
     ModelFetched,
     ModelFetching,
-    SavedSearchCounted,
     UsageError,
     VectorEvent,
 )
@@ -36,7 +35,6 @@ from subtitle_rag.library import (
     put_last_sync,
 )
 from subtitle_rag.requests import JobRequest
-from subtitle_rag.saved_searches import count_new
 from subtitle_rag.transcribing import (
     ListeningEstimate,
     ListeningPlan,
@@ -112,11 +110,6 @@ def sync_sources(
                 code = event.blocked.code if event.blocked else ""
                 put_last_sync(runtime.library, LastSync(int(time.time()), event.new, event.failed, code))
             yield event
-
-
-def count_saved(runtime: "Runtime") -> Generator[SavedSearchCounted, None, None]:
-    """Look for new scenes of the saved searches. Raises the errors of `count_new`."""
-    yield from count_new(runtime.library, lambda: runtime.searcher)
 
 
 def write_contexts(

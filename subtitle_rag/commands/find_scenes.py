@@ -1,12 +1,11 @@
 """`search`: scenes with their scores."""
 
-import itertools
 import logging
 import sys
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,7 +19,6 @@ from subtitle_rag.retrieval import korean, search
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import SavedSearch
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -30,7 +28,7 @@ PATIENCE_S = 1.0
 
 
 @click.command("search", cls=QueryCommand)
-@click.argument("query", nargs=-1)
+@click.argument("query", nargs=-1, required=True)
 @click.option("--limit", type=click.IntRange(1, 200), help=N_("Show at most this many scenes (default 20)."))
 @query_filters
 @click.option(
@@ -47,16 +45,6 @@ PATIENCE_S = 1.0
 @click.option(
     "--explain", is_flag=True, help=N_("Show each scene's rank and score by retriever, and how much each decides.")
 )
-@click.option("--save", metavar="NAME", help=N_("Save the search with its filters: what comes from here on is new."))
-@click.option(
-    "--saved",
-    metavar="NAME",
-    is_flag=False,
-    flag_value="",
-    help=N_("Run a saved search, whose scenes are looked at then; without a name, list them with their new scenes."),
-)
-@click.option("--new", is_flag=True, help=N_("With --saved NAME: only scenes that came since the last look."))
-@click.option("--forget", metavar="NAME", help=N_("Forget a saved search."))
 @runtime_outcome
 def search_(
     runtime: "Runtime",
@@ -68,27 +56,8 @@ def search_(
     no_rerank: bool,
     rerank_depth: int | None,
     explain: bool,
-    save: str | None,
-    saved: str | None,
-    new: bool,
-    forget: str | None,
 ) -> output.Outcome:
-    from subtitle_rag.commands import saved_outcome
-    from subtitle_rag.library import search_name
-    from subtitle_rag.saved_searches import save_search
-
-    saved_outcome.check_arguments(query, save, saved, forget, new=new)
-    if forget is not None:
-        return saved_outcome.forget_outcome(runtime, forget)
-    if saved == "":
-        return saved_outcome.list_outcome(runtime)
-    saved_search = saved_outcome.find_counted(runtime, saved) if saved else None
-    name = None if save is None else search_name(save)
-    parsed = filters.query(saved_search.query if saved_search else " ".join(query), kinds)
-    if saved_search and new:
-        parsed = replace(parsed, videos=saved_search.videos)
-        if not saved_search.videos:
-            return saved_outcome.no_news_outcome(saved_search)
+    parsed = filters.query(" ".join(query), kinds)
     names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
     runtime.preload()
     with _slow_search_notice():
@@ -101,19 +70,11 @@ def search_(
         )
     if runtime.settings.search.remember:
         _note_scenes(runtime, result)
-    if name is not None:
-        saved_search = save_search(runtime.library, name, filters.text(" ".join(query), kinds))
-    elif saved_search:
-        runtime.library.saved_searches.look(saved_search.name)
-    return _scenes_outcome(runtime, result, saved_search, explain=explain, is_saved=name is not None)
+    return _scenes_outcome(runtime, result, explain=explain)
 
 
-def _scenes_outcome(
-    runtime: "Runtime", result: "search.SearchResult", saved: "SavedSearch | None", *, explain: bool, is_saved: bool
-) -> output.Outcome:
-    """Return the scenes, with suggestions and hints; `saved` is the saved search that they are of."""
-    from subtitle_rag.commands import saved_outcome
-
+def _scenes_outcome(runtime: "Runtime", result: "search.SearchResult", *, explain: bool) -> output.Outcome:
+    """Return the scenes, with suggestions and hints."""
     is_empty = not result.scenes and not runtime.library.counts().videos
     suggested: list[search.suggestions.Suggestion] = []
     if not is_empty and not (result.scenes and result.has_known_word):
@@ -122,11 +83,9 @@ def _scenes_outcome(
     suggestions = list(map(asdict, suggested))
     hints = _hints(result, suggested, is_empty=is_empty)
     return output.Outcome(
-        result_values(result)
-        | {"suggestions": suggestions, "period": _period_values(result)}
-        | ({"saved": saved_outcome.result_values(saved, result)} if saved else {}),
-        _result_lines(result, explain=explain, new_videos=saved.videos if saved else ()),
-        itertools.chain(hints, saved_outcome.notes(saved, is_saved=is_saved) if saved else ()),
+        result_values(result) | {"suggestions": suggestions, "period": _period_values(result)},
+        _result_lines(result, explain=explain),
+        hints,
         errors=list(reasons.values()),
         exit_code=output.ExitCode.DONE,
     )
@@ -141,13 +100,13 @@ def _note_scenes(runtime: "Runtime", result: "search.SearchResult") -> None:
         logger.info("the scenes of the search are not remembered", exc_info=True)
 
 
-def _result_lines(result: "search.SearchResult", *, explain: bool, new_videos: Collection[str]) -> Iterator[str]:
-    """Yield the scenes as text; those of `new_videos` are named so."""
+def _result_lines(result: "search.SearchResult", *, explain: bool) -> Iterator[str]:
+    """Yield the scenes as text."""
     score_lines = _score_lines(result) if explain else []
     if explain and result.shares:
         yield _("What decides the fused score: {shares}").format(shares=search.shares_text(result.shares))
     for at, scene in enumerate(result.scenes):
-        yield from scene_lines(scene, is_new=scene.video.id in new_videos)
+        yield from scene_lines(scene)
         if explain and not search.reasons.is_borrowed(scene.words) and scene.words:
             yield f"               {search.reasons.words_reason(scene.words)}"
         yield from score_lines[at : at + 1]
@@ -250,13 +209,12 @@ def _place_values(scene: "search.scenes.Scene") -> dict[str, Any]:
     }
 
 
-def scene_lines(scene: "search.scenes.Scene", *, is_new: bool = False) -> Iterator[str]:
+def scene_lines(scene: "search.scenes.Scene") -> Iterator[str]:
     """Yield a scene as text: the best line with its time, its video and the reason, its context and the link."""
     video = scene.video
     text, spans, related = _best_text(scene)
     title = output.marked(video.title, scene.title_highlights)
-    news = _("new") if is_new else ""
-    where = " · ".join(filter(None, (news, video.channel, title, str(video.published or ""), _reason(scene))))
+    where = " · ".join(filter(None, (video.channel, title, str(video.published or ""), _reason(scene))))
     yield f"{scene.rank:>3}  {clock(scene.at_ms):>8}  {output.marked(text, spans, related)}"
     yield f"               {where}"
     if scene.context:

@@ -244,19 +244,13 @@ def sync_(
 
 def _run(runtime: "Runtime", events: Iterator[IndexEvent], options: IndexOptions) -> output.Outcome:
     """Run, print the sum, then write contexts and make vectors of the new and changed videos."""
-    from subtitle_rag.commands import saved_outcome
     from subtitle_rag.library import WindowSelection
-    from subtitle_rag.saved_searches import news_text
 
     as_text = not (options.jsonl or wants_json())
     total, videos = _drain(events, jsonl=options.jsonl)
     outcome = _report_outcome(total, runtime)
     if as_text:
         _print_lines(_report_lines(total, runtime.library.counts().due))
-    counted = saved_outcome.count_and_announce(runtime)
-    outcome.result["saved"] = [saved_outcome.values(each) for each in counted]
-    if as_text and (news := news_text(counted)):
-        output.data(news)
     selection = WindowSelection(videos=tuple(videos))
     stages = (
         ("contexts", options.no_contexts, stage_runs.contexts_after_index),

@@ -113,10 +113,8 @@ def _failure_values(state: "VideoState") -> dict[str, Any] | None:
 @runtime_outcome
 def status_(runtime: "Runtime") -> output.Outcome:
     from subtitle_rag.captions import files
-    from subtitle_rag.commands import saved_outcome
     from subtitle_rag.doctor import levels_sentence, schedule_sentences
     from subtitle_rag.library import last_sync
-    from subtitle_rag.saved_searches import news_text
     from subtitle_rag.scheduling import current_schedule
 
     runtime.require_library()
@@ -132,7 +130,6 @@ def status_(runtime: "Runtime") -> output.Outcome:
     tokens, token_lines = token_cost(runtime)
     listening_states = Counter(each.state for each in runtime.library.listenings.all().values())
     listening = {state: listening_states[state] for state in ("done", "due", "failed")}
-    saved = runtime.library.saved_searches.all()
     schedule, last = current_schedule(), last_sync(runtime.library)
     rest, rest_code = runtime.library.sources.current_rest(runtime.settings.youtube.rest)
     result = {
@@ -165,13 +162,12 @@ def status_(runtime: "Runtime") -> output.Outcome:
             "scheduler": schedule.scheduler if schedule else None,
             "last": _sync_values(last) if last else None,
         },
-        "saved": [saved_outcome.values(each) for each in saved],
     }
     lines = itertools.chain(
         _status_lines(counts, contexts.written, vectors.made, followed, rest, failed),
         token_lines,
         _listening_lines(listening),
-        filter(None, [", ".join(schedule_sentences(schedule, last)), news_text(saved)]),
+        filter(None, [", ".join(schedule_sentences(schedule, last))]),
         _selection_lines(selected),
         _failure_lines(failed),
         _gone_lines(lost_files),

@@ -273,12 +273,6 @@ class QueryFilters:
 
         return parse_filtered(text, self.channel, self.video, self.after, self.before, kinds, self.speaker)
 
-    def text(self, text: str, kinds: "Sequence[str]" = ()) -> str:
-        """Return the text with these filters as words of it."""
-        from subtitle_rag.retrieval.search.query import filtered_text
-
-        return filtered_text(text, self.channel, self.video, self.after, self.before, kinds, self.speaker)
-
 
 query_filters = pack_options(
     "filters",

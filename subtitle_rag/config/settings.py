@@ -101,9 +101,6 @@ class SearchSettings:
     remember: bool = setting(
         True, N_("Whether the last searches are kept in the library: those of the app, and the scenes for open NUMBER.")
     )
-    announce: bool = setting(
-        False, N_("Announce new scenes of saved searches by a desktop notice after index and sync in a terminal.")
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,6 @@ from .events import (
     PackagesEvent as PackagesEvent,
     PackagesInstalled as PackagesInstalled,
     Resting as Resting,
-    SavedSearchCounted as SavedSearchCounted,
     SoundFetching as SoundFetching,
     StretchHeard as StretchHeard,
     SummaryWritten as SummaryWritten,

@@ -640,18 +640,6 @@ class ChannelCounted:
     """The refusal is of this machine: no other source is asked."""
 
 
-@dataclass(frozen=True, slots=True)
-class SavedSearchCounted:
-    """A saved search was looked up among the videos that came since its last count."""
-
-    name: str
-    query: str
-    added: int
-    """Scenes that were found now."""
-    new: int
-    """All its scenes since the user has last looked."""
-
-
 AnswerEvent = Evidence | AnswerRequest | AnswerPiece | Answer
 VectorEvent = VectorsDue | VectorsMade | VectorsWaiting | EncoderActive | VectorsReport
 ModelEvent = ModelFetching | ModelFetched

@@ -98,7 +98,6 @@ from .resolve import (
     video_ids as video_ids,
 )
 from .rows import Counts as Counts, VideoState as VideoState
-from .saved_search_store import SavedSearch as SavedSearch, search_name as search_name
 from .sources import FollowedSource as FollowedSource, SourceOptions as SourceOptions, Stage as Stage
 from .store import ALL as ALL, Library as Library
 from .summary_store import SummaryCounts as SummaryCounts, VideoSummary as VideoSummary

@@ -222,24 +222,9 @@ SCHEMA: Statements = (
          tag TEXT NOT NULL, marked_at INTEGER NOT NULL,
          UNIQUE (video_id, start_ms, end_ms)
        ) STRICT""",
-    # the order in which videos had their first captions, up to which number of it each saved search was counted, and
-    # its new scenes
-    """CREATE TABLE arrival (
-         number INTEGER PRIMARY KEY, video_id TEXT NOT NULL UNIQUE REFERENCES video (id) ON DELETE CASCADE
-       ) STRICT""",
-    """CREATE TABLE saved_search (
-         name TEXT PRIMARY KEY, query TEXT NOT NULL, counted INTEGER NOT NULL
-       ) STRICT, WITHOUT ROWID""",
-    """CREATE TABLE saved_hit (
-         search TEXT NOT NULL REFERENCES saved_search (name) ON DELETE CASCADE,
-         video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
-         scenes INTEGER NOT NULL,
-         PRIMARY KEY (search, video_id)
-       ) STRICT, WITHOUT ROWID""",
-    "CREATE INDEX saved_hit_video ON saved_hit (video_id)",
 )
 
-SCHEMA_VERSION = 20
+SCHEMA_VERSION = 19
 """Version of `SCHEMA`."""
 OLDEST_VERSION = 13
 """Oldest version that `STEPS` begin with."""
@@ -265,23 +250,6 @@ STEPS: dict[int, Statements] = {
     ),
     18: ("ALTER TABLE answer ADD COLUMN unfounded TEXT NOT NULL DEFAULT '[]'",),
     19: (
-        """CREATE TABLE arrival (
-             number INTEGER PRIMARY KEY, video_id TEXT NOT NULL UNIQUE REFERENCES video (id) ON DELETE CASCADE
-           ) STRICT""",
-        """INSERT INTO arrival
-           SELECT row_number() OVER (ORDER BY fetched_at, rowid), video_id FROM track""",
-        """CREATE TABLE saved_search (
-             name TEXT PRIMARY KEY, query TEXT NOT NULL, counted INTEGER NOT NULL
-           ) STRICT, WITHOUT ROWID""",
-        """CREATE TABLE saved_hit (
-             search TEXT NOT NULL REFERENCES saved_search (name) ON DELETE CASCADE,
-             video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
-             scenes INTEGER NOT NULL,
-             PRIMARY KEY (search, video_id)
-           ) STRICT, WITHOUT ROWID""",
-        "CREATE INDEX saved_hit_video ON saved_hit (video_id)",
-    ),
-    20: (
         """CREATE TABLE widened_track (
              video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
              language TEXT NOT NULL,

@@ -22,7 +22,6 @@ from subtitle_rag.library.level_store import LevelStore
 from subtitle_rag.library.listening_store import ListeningStore
 from subtitle_rag.library.mark_store import MarkStore, leave_names
 from subtitle_rag.library.rows import Counts, VideoState
-from subtitle_rag.library.saved_search_store import SavedSearchStore, put_arrival
 from subtitle_rag.library.sources import Sources, drop_empty_channels, put_metadata
 from subtitle_rag.library.summary_store import SummaryStore
 from subtitle_rag.library.vector_store import Vectors
@@ -49,7 +48,6 @@ class Library:
         self.contexts = Contexts(self.database)
         self.answers = Answers(self.database)
         self.marks = MarkStore(self.database)
-        self.saved_searches = SavedSearchStore(self.database)
         self.summaries = SummaryStore(self.database)
         self.levels = LevelStore(self.database)
         self.listenings = ListeningStore(self.database)
@@ -71,7 +69,6 @@ class Library:
             if details is not None:
                 _put_details(db, video.id, details)
             rows.put_track(db, "track", video.id, track)
-            put_arrival(db, video.id)
             _put_selection(db, video.id, track.selection)
             _put_windows(db, windows, rule)
             drop_outdated(db, video.id)

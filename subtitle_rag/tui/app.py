@@ -59,7 +59,7 @@ class SubtitleApp(App[object]):
     ENABLE_COMMAND_PALETTE = True
     COMMANDS: ClassVar = {palette.OrderedCommands}
     BINDINGS: ClassVar[list[BindingType]] = bindings(
-        "app.help app.search app.library app.history app.checks app.transcript app.overview app.marks app.saved",
+        "app.help app.search app.library app.history app.checks app.transcript app.overview app.marks",
         "library.sample app.quit app.commands library.undo library.sync library.stop app.ask library.background",
         "models.fetch packages.update models.dismiss app.settings",
     )

@@ -46,8 +46,6 @@ class LibraryOpened(AppMessage):
     """The update of an old yt-dlp."""
     new_videos: int = 0
     """Videos that came after the app was last opened."""
-    new_scenes: int = 0
-    """Scenes of saved searches that came after the last look at them."""
 
 
 @dataclass

@@ -229,20 +229,6 @@ class Navigation:
             if isinstance(screen, screens.BaseScreen) and screen.is_mounted:
                 screen.show_marks()
 
-    # --- saved searches ---
-
-    def open_saved(self) -> None:
-        """Open the saved searches from anywhere, with the query of the search to save."""
-        if self._return_to(self.search):
-            query = self.search.query_line.typed if self.search.page.is_usable else ""
-            self._app.push_screen(screens.SavedSearchScreen(self._context, query, self.search.page.search_for))
-
-    def show_saved(self) -> None:
-        """List the saved searches again, where their screen is open."""
-        for screen in self._app.screen_stack:
-            if isinstance(screen, screens.SavedSearchScreen) and screen.is_mounted:
-                screen.show_saved()
-
     # --- help and checks ---
 
     def open_help(self) -> None:

@@ -106,7 +106,6 @@ class AppWiring:
         self.context.models.download_read(message.offer)
         self.updates.update_read(message.update)
         self.search.page.library_opened(message)
-        self.navigation.show_saved()
         self._port.refresh_keys()
         if self.navigation.answers:
             self.navigation.answers.page.counts = message.counts
@@ -131,7 +130,6 @@ class AppWiring:
         self.background.begin_all()
         self.background.begin("listening")
         self.context.marks.read()
-        self.opening.count_saved()
 
     def _listen(self, offer: "ListeningOffer") -> None:
         """Have listened to what the user has agreed to."""
@@ -192,7 +190,6 @@ class AppWiring:
         self.search.page.search_now()
         self.jobs.start_next()
         self.background.begin_all()
-        self.opening.count_saved()
 
     def admit(self, request: "JobRequest") -> "JobRequest":
         return self.removals.admit(request)
@@ -249,7 +246,6 @@ def app_commands(wiring: AppWiring) -> dict[str, AppCommand]:
         "app.ask": AppCommand(navigation.ask, is_usable),
         "app.history": AppCommand(navigation.open_history, lambda: navigation.is_free("app.history") and is_usable()),
         "app.marks": AppCommand(navigation.open_marks, lambda: navigation.can_open("app.marks") and is_usable()),
-        "app.saved": AppCommand(navigation.open_saved, lambda: navigation.can_open("app.saved") and is_usable()),
         "app.transcript": AppCommand(
             navigation.open_transcript, lambda: navigation.shows_videos and navigation.is_free("app.transcript")
         ),

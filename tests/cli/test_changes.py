@@ -76,7 +76,6 @@ def test_index_json(run: Run, captions: Path) -> None:
         "library": {"videos": 3, "windows": windows},
         "contexts": None,
         "vectors": None,
-        "saved": [],
     }
 
 

@@ -85,7 +85,6 @@ def test_show_is_a_table_and_a_key_narrows_it(run: Run, file: Path) -> None:
         "search.levels        false     default",
         "search.rerank_depth  0         default",
         "search.remember      true      default",
-        "search.announce      false     default",
         "player.lead_in       2         default",
     ]
     assert told.err == f"The config file: {file}\n"

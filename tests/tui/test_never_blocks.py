@@ -123,10 +123,6 @@ FLOWS: dict[str, tuple[str, ...]] = {
         *("ctrl+f6", "down", "enter", "down", "enter", "u", "down", "enter", "escape", "d", "comma"),
         *("ctrl+f6", "pagedown", "enter", "escape", "escape"),
     ),
-    "saved searches": (
-        *(*"치킨", "ctrl+right_square_bracket", "enter", "down", "w", "ctrl+right_square_bracket", "up", "enter"),
-        *("ctrl+right_square_bracket", "delete", "escape"),
-    ),
     "leaving": (*"치킨", "ctrl+q"),
 }
 

@@ -19,7 +19,6 @@ from subtitle_rag.domain import AppError, Chapter, Line, ModelRequest, Resting, 
 from subtitle_rag.library.app_state import note_search, put_channel_choice
 from subtitle_rag.library.mark_store import Mark, MarkStore
 from subtitle_rag.library.overview import channel_states
-from subtitle_rag.library.saved_search_store import SavedSearch, SavedSearchStore
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.summary_store import SummaryStore
@@ -439,23 +438,6 @@ class TestChoice:
 
         library.settings = replace(library.settings, language=language)
         assert picture(SubtitleApp(library, show_times=False), "f4", "ctrl+k", "down")
-
-
-class TestSavedSearches:
-    """The search on the screen, to be saved, and saved ones with their news."""
-
-    SAVED = (
-        SavedSearch("매운 국물", '채널:"느린 부엌" 국물 -광고', 9, 12, ("chicken0000",)),
-        SavedSearch("김장 배추", "김장 배추", 9, 0),
-    )
-
-    @pytest.mark.parametrize("language", ["en", "ko"])
-    def test_they_are_listed(
-        self, found: MakeApp, picture: Picture, monkeypatch: pytest.MonkeyPatch, language: str
-    ) -> None:
-        monkeypatch.setattr(SavedSearchStore, "all", lambda _store: list(self.SAVED))
-
-        assert picture(found(language), "ctrl+right_square_bracket", "down", query=QUERY)
 
 
 class TestHelp:

@@ -30,7 +30,6 @@ from subtitle_rag.tui.screens.choice_screen import ChoiceScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.marks_screen import MarksScreen
 from subtitle_rag.tui.screens.overview_screen import OverviewScreen
-from subtitle_rag.tui.screens.saved_search_screen import SavedSearchScreen
 from subtitle_rag.tui.screens.settings_screen import SettingsScreen
 from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
 from subtitle_rag.tui.state import VideoMoment
@@ -282,18 +281,6 @@ class TestScreensThatHaveGone:
             assert not [each for each in app._notifications if each.severity != "information"]
         assert [choice.label for choice in channel_choices.kept_choice(empty.library)] == ["@a", "@b"]
 
-    async def test_saved_searches(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
-        async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
-            listed = slow(runtime.library.saved_searches, "all")
-            await pilot.press("ctrl+right_square_bracket")
-            await until(pilot, listed.begun.is_set)
-            await pilot.press("enter", "d", "escape")
-            assert app.screen is app.search_screen
-            await listed.let(pilot)
-            assert app.search_screen.scenes.value == scene()
-            assert not app._notifications
-        assert runtime.library.saved_searches.all() == []
-
     async def test_an_overview(self, app_of: MakeApp, slow: MakeSlow) -> None:
         read = slow(overview_screen, "read_overview")
         async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
@@ -404,7 +391,6 @@ class TestScreensWithoutWidgets:
                 OverviewScreen(context, chosen.video),
                 ChannelScreen(context, overview.ChannelState("UC1", "채널", "channel", "UC1")),
                 ChoiceScreen(context, None),
-                SavedSearchScreen(context, "치킨", lambda _text: None),
                 MarksScreen(context),
                 TranscriptScreen(context, VideoMoment(chosen.video, 0)),
                 SettingsScreen(context, reopen=lambda: None),

@@ -191,32 +191,6 @@ def parse_filtered(
     )
 
 
-def filtered_text(
-    text: str,
-    channels: Iterable[str] = (),
-    videos: Iterable[str] = (),
-    after: str | None = None,
-    before: str | None = None,
-    kinds: Iterable[str] = (),
-    speakers: Iterable[str] = (),
-) -> str:
-    """Return the text of a query with filters as words of it, those of `parse_filtered`.
-
-    They come first: after an open quotation mark they would be words of the phrase. A day replaces the text's own,
-    and a value has no quotation marks.
-    """
-    text = tidy(text)
-    several = {"channel": channels, "video": videos, "kind": kinds, "speaker": speakers}
-    values = [(name, value) for name, of_name in several.items() for value in of_name]
-    days = [(name, day) for name, day in (("after", after), ("before", before)) if day is not None]
-    for part in reversed(list(query_parts(text))):
-        if any(part.name == name for name, _day in days):
-            text = f"{text[: part.start]} {text[part.end :]}"
-    without_marks = str.maketrans(dict.fromkeys(QUOTES, " "))
-    filters = [f'{name}:"{tidy(value.translate(without_marks))}"' for name, value in (*values, *days)]
-    return tidy(" ".join((*filters, text)))
-
-
 def parse_day(
     name: Literal["after", "before", "since"], value: str, today: date | None = None, *, label: str = ""
 ) -> date:

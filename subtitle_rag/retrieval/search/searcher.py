@@ -2,8 +2,7 @@
 
 import logging
 import time
-from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -17,7 +16,6 @@ from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, Reranker
 from subtitle_rag.retrieval.search.candidates import CandidateSearch
 from subtitle_rag.retrieval.search.copies import first_results
 from subtitle_rag.retrieval.search.fusion import BY_SCORES, Candidates, Ranked, merge_neighbours
-from subtitle_rag.retrieval.search.own_words import BORROWED, typed_words
 from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, REORDERERS, RETRIEVERS, SEARCH_PARTS
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.reranking import IN_SEARCH, RerankBudget, RerankCache, reorder
@@ -47,8 +45,6 @@ REFINED_S = 0.5
 """Shortest time between two orders of one search while the reranker reads."""
 MENTIONS = 200
 """Windows of one video, at most; a video of three hours has about as many."""
-COUNTED = 500
-"""Windows that a count of scenes reads, at most."""
 LATE_DEPTH = 300
 """Windows whose token vectors are compared with the query's: 4 ms of the index at 128 dimensions, 15 at 1,024."""
 
@@ -224,23 +220,6 @@ class Searcher:
         positions = self._windows.places(hit.id for hit in hits)
         return mentions(self._windows, [id for id, (video, _at) in positions.items() if video == video_id], lexical)
 
-    def count_scenes(self, query: Query, videos: Collection[str]) -> dict[str, int]:
-        """Count by video the scenes of these videos that say all words of a query, with their context or by sound.
-
-        Reads at most `COUNTED` windows, by `bm25`. Raises the errors of `stages`.
-        """
-        where = self.where(query)
-        among = [video for video in videos if not where.videos or video in where.videos]
-        if not among:
-            return {}
-        where = replace(where, videos=tuple(among))
-        search = self._ordered(self._begin(query, LEXICAL, depth=COUNTED, where=where))
-        windows = search.order.windows
-        if typed_words(search.request.lexical):
-            ranks = search.candidates.own_word_ranks
-            windows = [entry for entry in windows if ranks.get(entry.window_id, BORROWED) < BORROWED]
-        return Counter(group[0].video_id for group in merge_neighbours(windows, len(windows)))
-
     def _stages(
         self,
         search: _Search,
@@ -317,14 +296,13 @@ class Searcher:
         limit: int = 0,
         *,
         depth: int | None = None,
-        where: Filter | None = None,
     ) -> _Search:
-        """Analyse the query and find windows by its words, by its own filters or other ones."""
+        """Analyse the query and find windows by its words."""
         names, took_ms = self._checked_retrievers(retrievers), dict[str, float]()
         with _timed(took_ms, "retrieve"):
             request, candidates = self._retrieval.by_words(
                 query,
-                where or self.where(query),
+                self.where(query),
                 names,
                 DEPTH if depth is None else depth,
                 is_explicit=retrievers is not None,

@@ -72,8 +72,7 @@ class LibraryOpening:
         self._app.post_message(RequestsRestored(requests, is_other_working(self._runtime)))
         next(self._runtime.searcher.stages(parse_query(WARM_UP), limit=1))
         # news are told on the page of an empty query
-        is_calm = not self._new_videos and not self._new_scenes()
-        reopens = is_calm and self._runtime.settings.search.remember
+        reopens = not self._new_videos and self._runtime.settings.search.remember
         return SearchReady(read_last_position(self._runtime.library) if reopens else None)
 
     def note_look(self) -> None:
@@ -96,22 +95,4 @@ class LibraryOpening:
         followed = len(library.sources.followed())
         offer, update = find_download(self._runtime), find_update(self._runtime)
         counts = counts_without(library, self._removals.hidden)
-        return LibraryOpened(counts, followed, offer, update, self._new_videos, self._new_scenes())
-
-    def count_saved(self) -> None:
-        """Count the new scenes of the saved searches, after the app has opened and after each job."""
-        self._app.run_in_thread(
-            self._count_saved, NotRemembered, take=self._saved_counted, group="saved searches", exclusive=True
-        )
-
-    def _count_saved(self) -> int:
-        from subtitle_rag import pipeline
-
-        return sum(search.added for search in pipeline.count_saved(self._runtime))
-
-    def _saved_counted(self, added: int) -> None:
-        if added:
-            self.look_up()
-
-    def _new_scenes(self) -> int:
-        return sum(search.new for search in self._runtime.library.saved_searches.all())
+        return LibraryOpened(counts, followed, offer, update, self._new_videos)

@@ -7,7 +7,6 @@ from .history_screen import HistoryScreen as HistoryScreen
 from .library_screen import LibraryScreen as LibraryScreen
 from .marks_screen import MarksScreen as MarksScreen
 from .overview_screen import OverviewScreen as OverviewScreen
-from .saved_search_screen import SavedSearchScreen as SavedSearchScreen
 from .search_screen import SearchScreen as SearchScreen
 from .settings_screen import SettingsScreen as SettingsScreen
 from .transcript_screen import TranscriptScreen as TranscriptScreen

@@ -78,8 +78,8 @@ class SearchPage(Vertical):
         self.counts: Counts | None = None
         self.error: AppError | None = None
         """Why the library cannot be used."""
-        self._news = 0, 0
-        """Videos since the app was last opened, and scenes of saved searches since they were last looked at."""
+        self._new_videos = 0
+        """Videos since the app was last opened."""
         self._cleared = ClearedQuery()
         self._trail = SearchTrail()
         self._immediate_query = ""
@@ -335,7 +335,7 @@ class SearchPage(Vertical):
         if self.counts is None:
             self.recent.read()
         self.counts = counts
-        self._news = message.new_videos, message.new_scenes
+        self._new_videos = message.new_videos
         self.error = None
         self.draw()
         if changed:
@@ -399,7 +399,7 @@ class SearchPage(Vertical):
             page.show_failure(self.error)
         elif results.text is None:
             content = "welcome"
-            page.show_welcome(self.counts, self.context.app.stages, self.recent.queries, self._news)
+            page.show_welcome(self.counts, self.context.app.stages, self.recent.queries, self._new_videos)
         elif results.scenes.row_count:
             page.hide()
         else:

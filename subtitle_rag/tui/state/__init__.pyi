@@ -47,7 +47,6 @@ from .query_filters import (
     filter_value_text as filter_value_text,
     filter_word as filter_word,
     in_video as in_video,
-    of_videos as of_videos,
     query_chips as query_chips,
     transfer_filters as transfer_filters,
     with_filter as with_filter,

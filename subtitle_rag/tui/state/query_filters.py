@@ -3,7 +3,7 @@
 A new filter never goes to the end: after an open quotation mark it would become a part of the phrase.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from subtitle_rag import i18n
@@ -93,17 +93,6 @@ def in_video(video_id: str, title: str) -> str:
     """Return the filter of one video: by its title, or by its id if the title is long or has a quotation mark."""
     plain = len(title) <= MAX_TITLE and any(c.isalnum() for c in title) and not any(c in title for c in QUOTES)
     return filter_text(Chip("video", clean(title) if plain else video_id))
-
-
-def of_videos(text: str, titles: Mapping[str, str]) -> str:
-    """Return the text with filters of these videos, id → title, in the place of its own ones; as it is without any."""
-    if not titles:
-        return text
-    for chip in query_chips(text):
-        if chip.name == "video":
-            text = without_filter(text, chip)
-    filters = [in_video(id, title) for id, title in titles.items()]
-    return tidy(" ".join((*filters, text)))
 
 
 def filter_label(chip: Chip) -> str:

@@ -38,9 +38,9 @@ def welcome(
     *,
     words_alone: bool = False,
     recents: bool = False,
-    news: tuple[int, int] = (0, 0),
+    new_videos: int = 0,
 ) -> Rows:
-    """Return the page of an empty query: sizes, news, how to ask, and the title of the last searches."""
+    """Return the page of an empty query: sizes, new videos, how to ask, and the title of the last searches."""
     if counts is None:
         return [(_("Opening the library…"), MUTED)]
     if not counts.videos:
@@ -49,7 +49,10 @@ def welcome(
         return [(_("The library is empty."), "bold"), "", beginning]
     sizes = _("Videos {videos} · Windows {windows}").format(videos=counts.videos, windows=f"{counts.windows:,}")
     sizes = " · ".join([sizes, *videos_left_out(counts)])
-    rows: Rows = [(sizes, "bold"), *_news(*news), ""]
+    rows: Rows = [(sizes, "bold")]
+    if new_videos:
+        rows.append(n_("{n} new video since the last time", "{n} new videos since the last time", new_videos))
+    rows.append("")
     if progress_rows := _so_far(counts):
         rows += [*progress_rows, ""]
     elif counts.searchable < counts.windows:
@@ -67,17 +70,6 @@ def welcome(
     if recents:
         rows += ["", (_("Recent searches (↓ chooses)"), MUTED)]
     return rows
-
-
-def _news(videos: int, scenes: int) -> list[str]:
-    """Return a line about new videos, and new scenes of saved searches with the key to them; none without any."""
-    parts = []
-    if videos:
-        parts.append(n_("{n} new video since the last time", "{n} new videos since the last time", videos))
-    if scenes:
-        of_scenes = n_("{n} new scene in saved searches", "{n} new scenes in saved searches", scenes)
-        parts.append(f"{of_scenes} ({key('app.saved')})")
-    return [" · ".join(parts)] if parts else []
 
 
 def no_scenes(typed: str, counts: "Counts | None", suggested: "Sequence[object] | None" = None) -> Rows:

@@ -115,12 +115,14 @@ class EmptyStatePage(VerticalScroll, can_focus=False):
         self._fill(search_text.failure(error))
 
     def show_welcome(
-        self, counts: "Counts | None", stages: "Stages", recents: Sequence[str], news: tuple[int, int] = (0, 0)
+        self, counts: "Counts | None", stages: "Stages", recents: Sequence[str], new_videos: int = 0
     ) -> None:
         offer, contexts = ModelDownload.among(stages), ContextProgress.among(stages)
         words_alone = offer is not None and not offer.is_further and not (contexts and contexts.done)
         queries = [ReadyQuery(query) for query in recents[:RECENTS]]
-        notice = search_text.welcome(counts, offer, words_alone=words_alone, recents=bool(queries), news=news)
+        notice = search_text.welcome(
+            counts, offer, words_alone=words_alone, recents=bool(queries), new_videos=new_videos
+        )
         self._fill(notice, queries)
 
     def show_no_scenes(self, text: str, counts: "Counts | None", suggestions: "Sequence[Suggestion] | None") -> None:
