@@ -611,10 +611,13 @@ SENTENCES: dict[str, str] = {
     ),
     "library_newer.hint": N_("Update subtitle-rag."),
     "library_older": N_(
-        "The library {path} was made by a subtitle-rag before the first release (schema {found}, the oldest that can be"
-        " opened is {oldest})."
+        "The library {path} was made by an older subtitle-rag (schema {found}, this one needs {known})."
     ),
-    "library_older.hint": N_("Move the file away and index your captions again."),
+    "library_older.hint": N_(
+        "Export your marks, contexts and glossaries with the older subtitle-rag (export --marks, contexts export,"
+        " contexts glossary); then move the file and the folders backups and index beside it away, and index your"
+        " captions again."
+    ),
     "index_mismatch": N_("The search index in {path} was made by other rules ({found}, now {expected})."),
     "index_mismatch.hint": N_(
         "Run subtitle-rag rebuild: it makes a new index from the library; nothing is downloaded."

@@ -60,7 +60,6 @@ from .context_store import (
 from .level_store import Level as Level, LevelPlace as LevelPlace
 from .listening_store import DueListening as DueListening
 from .mark_store import Mark as Mark, MarkStore as MarkStore
-from .migrations import SCHEMA_VERSION as SCHEMA_VERSION
 from .names import (
     VideoFacets as VideoFacets,
     channel_names as channel_names,
@@ -98,6 +97,7 @@ from .resolve import (
     video_ids as video_ids,
 )
 from .rows import Counts as Counts, VideoState as VideoState
+from .schema import SCHEMA_VERSION as SCHEMA_VERSION
 from .sources import FollowedSource as FollowedSource, SourceOptions as SourceOptions, Stage as Stage
 from .store import ALL as ALL, Library as Library
 from .summary_store import SummaryCounts as SummaryCounts, VideoSummary as VideoSummary

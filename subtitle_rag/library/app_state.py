@@ -48,7 +48,7 @@ MAX_SEARCHES = 50
 def theme_at(path: Path) -> str:
     """Return the theme in the library at `path`, or an empty string if it cannot be read at once.
 
-    The app needs it before its first paint. Opening the `Library` could migrate it.
+    The app needs it before its first paint. Opening the `Library` could create it.
     """
     import sqlite3
 

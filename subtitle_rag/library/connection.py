@@ -14,7 +14,7 @@ from typing import Any, Literal
 from subtitle_rag.atomic_files import lock_file, private_file, private_folder
 from subtitle_rag.domain import SCARCE, AppError, BusyError
 from subtitle_rag.i18n import _
-from subtitle_rag.library.migrations import migrate
+from subtitle_rag.library.schema import make_schema
 
 BUSY_TIMEOUT_MS = 5_000
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
@@ -44,7 +44,7 @@ class _Connection(sqlite3.Connection):
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open the library or create it, and migrate its schema.
+    """Open the library or create it with its schema.
 
     Raises:
         BusyError: `library_readonly`, `disk_full`, `library_locked`.
@@ -65,7 +65,7 @@ def connect(path: Path) -> sqlite3.Connection:
             _enter_wal(db)
             db.execute("PRAGMA synchronous = NORMAL")
             db.execute("PRAGMA foreign_keys = ON")
-            migrate(db, str(path))
+            make_schema(db, str(path))
         except BaseException:
             db.close()
             raise

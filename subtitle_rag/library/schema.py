@@ -1,7 +1,4 @@
-"""The library's schema, and the steps that bring a library of an earlier one up to date.
-
-`PRAGMA user_version` is the version of the schema that a file has.
-"""
+"""The library's schema; `PRAGMA user_version` is the version of the one that a file has."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -10,42 +7,34 @@ from functools import lru_cache
 
 from subtitle_rag.domain import AppError
 
-Statements = tuple[str, ...]
-"""They commit together."""
+SCHEMA_VERSION = 21
+"""Version of `SCHEMA`: raise it with every change of that."""
 
 
-def migrate(db: sqlite3.Connection, path: str) -> None:
-    """Make the schema in an empty file, or bring an earlier one up to date; each step commits with its version.
+def make_schema(db: sqlite3.Connection, path: str) -> None:
+    """Make the schema in an empty file, unless another process has done so.
 
     Raises:
         AppError: `library_newer`, `library_older`.
     """
+    if not schema_version(db):
+        db.execute("BEGIN IMMEDIATE")
+        with db:
+            if not schema_version(db):
+                for statement in SCHEMA:
+                    db.execute(statement)
+                db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     version = schema_version(db)
     if version > SCHEMA_VERSION:
         raise AppError("library_newer", path=path, found=version, known=SCHEMA_VERSION)
-    if version == 0:
-        _apply(db, SCHEMA, SCHEMA_VERSION)
-    elif version < OLDEST_VERSION:
-        raise AppError("library_older", path=path, found=version, oldest=OLDEST_VERSION)
-    else:
-        for number in range(version + 1, SCHEMA_VERSION + 1):
-            _apply(db, STEPS[number], number)
+    if version < SCHEMA_VERSION:
+        raise AppError("library_older", path=path, found=version, known=SCHEMA_VERSION)
 
 
 def schema_version(db: sqlite3.Connection) -> int:
     """Return the version of the file's schema; 0 before there is one."""
     (version,) = db.execute("PRAGMA user_version").fetchone()
     return int(version)
-
-
-def _apply(db: sqlite3.Connection, statements: Statements, version: int) -> None:
-    """Run the statements and note the version, unless another process has done so."""
-    db.execute("BEGIN IMMEDIATE")
-    with db:
-        if schema_version(db) < version:
-            for statement in statements:
-                db.execute(statement)
-            db.execute(f"PRAGMA user_version = {version}")
 
 
 @lru_cache
@@ -58,7 +47,7 @@ def columns() -> Mapping[str, frozenset[str]]:
         return {table: frozenset(row[1] for row in db.execute(f"PRAGMA table_info({table})")) for table in tables}
 
 
-SCHEMA: Statements = (
+SCHEMA = (
     "CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
     # channels, videos, and what YouTube says of them
     "CREATE TABLE channel (id TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT",
@@ -223,63 +212,3 @@ SCHEMA: Statements = (
          UNIQUE (video_id, start_ms, end_ms)
        ) STRICT""",
 )
-
-SCHEMA_VERSION = 19
-"""Version of `SCHEMA`."""
-OLDEST_VERSION = 13
-"""Oldest version that `STEPS` begin with."""
-STEPS: dict[int, Statements] = {
-    14: (
-        """CREATE TABLE track_selection (
-             video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
-             tracks TEXT NOT NULL, taken INTEGER NOT NULL, flag TEXT NOT NULL, withheld INTEGER NOT NULL
-           ) STRICT, WITHOUT ROWID""",
-        """INSERT INTO track_selection
-           SELECT video_id, json_array(json_array(language, kind, NULL, '')), 0, flag, 0 FROM track WHERE flag <> ''""",
-    ),
-    15: ("CREATE TABLE channel_client (channel_id TEXT PRIMARY KEY, client TEXT NOT NULL) STRICT, WITHOUT ROWID",),
-    16: ("ALTER TABLE source ADD COLUMN unlisted INTEGER NOT NULL DEFAULT 0",),
-    # retry refusals for good that no list stated, as one player client's word is not final: 25 videos a day
-    17: (
-        """UPDATE stage SET retry_at = CAST(strftime('%s', 'now') AS INTEGER) + place / 25 * 86400
-           FROM (SELECT video_id AS id, row_number() OVER (ORDER BY since DESC, video_id) - 1 AS place FROM stage
-                 WHERE name = 'captions' AND state = 'failed' AND retry_at IS NULL
-                   AND failure IN ('members_only', 'private', 'age_restricted', 'geo_blocked', 'not_found')
-                   AND json_extract(details, '$.reason') IS NOT NULL)
-           WHERE video_id = id AND name = 'captions'""",
-    ),
-    18: ("ALTER TABLE answer ADD COLUMN unfounded TEXT NOT NULL DEFAULT '[]'",),
-    19: (
-        """CREATE TABLE widened_track (
-             video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
-             language TEXT NOT NULL,
-             kind TEXT NOT NULL CHECK (kind IN ('manual', 'asr', 'file', 'local')),
-             format TEXT NOT NULL, raw BLOB NOT NULL, sha256 TEXT NOT NULL, fetched_at INTEGER NOT NULL,
-             flag TEXT NOT NULL DEFAULT '', heard_by TEXT NOT NULL DEFAULT '', heard_with TEXT NOT NULL DEFAULT ''
-           ) STRICT""",
-        """INSERT INTO widened_track (video_id, language, kind, format, raw, sha256, fetched_at, flag)
-           SELECT video_id, language, kind, format, raw, sha256, fetched_at, flag FROM track""",
-        "DROP TABLE track",
-        "ALTER TABLE widened_track RENAME TO track",
-        """CREATE TABLE listening (
-             video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
-             state TEXT NOT NULL CHECK (state IN ('due', 'done', 'failed')),
-             asked_at INTEGER NOT NULL, aside INTEGER NOT NULL DEFAULT 0,
-             model TEXT NOT NULL DEFAULT '', settings TEXT NOT NULL DEFAULT '',
-             length_ms INTEGER NOT NULL DEFAULT 0,
-             failure TEXT, details TEXT
-           ) STRICT, WITHOUT ROWID""",
-        """CREATE TABLE heard (
-             video_id TEXT NOT NULL REFERENCES listening (video_id) ON DELETE CASCADE,
-             begin_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, language TEXT NOT NULL, gap TEXT NOT NULL,
-             cues TEXT NOT NULL,
-             PRIMARY KEY (video_id, begin_ms)
-           ) STRICT, WITHOUT ROWID""",
-        """CREATE TABLE offered_track (
-             video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
-             language TEXT NOT NULL, kind TEXT NOT NULL, format TEXT NOT NULL, raw BLOB NOT NULL, sha256 TEXT NOT NULL,
-             fetched_at INTEGER NOT NULL, flag TEXT NOT NULL, heard_by TEXT NOT NULL, heard_with TEXT NOT NULL
-           ) STRICT""",
-    ),
-}
-"""The steps by the version that they bring a library to."""
