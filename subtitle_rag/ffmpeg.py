@@ -63,6 +63,7 @@ class EmbeddedTrack:
     format: str
     language: str
     is_forced: bool
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +121,16 @@ class Ffmpeg:
 
     def film(self, path: Path) -> FilmProbe:
         """Return the caption tracks and the metadata of a film; raises AppError `film_unreadable`."""
-        entries = "stream=codec_name:stream_tags=language:stream_disposition=forced:format_tags"
+        entries = "stream=codec_name:stream_tags=language,title,handler_name:stream_disposition=forced:format_tags"
         options = ("-select_streams", "s", "-show_entries", entries, "-show_entries", "format_tags", "-of", "json")
         values = self._run_probe(options, path, "film_unreadable")
         tracks = []
         for number, stream in enumerate(values.get("streams", [])):
             tags, disposition = stream.get("tags") or {}, stream.get("disposition") or {}
             codec = TEXT_CODECS.get(str(stream.get("codec_name")), "")
-            tracks.append(EmbeddedTrack(number, codec, str(tags.get("language", "")), disposition.get("forced") == 1))
+            title = str(tags.get("title") or tags.get("handler_name") or "")
+            is_forced = disposition.get("forced") == 1
+            tracks.append(EmbeddedTrack(number, codec, str(tags.get("language", "")), is_forced, title))
         about = {key.lower(): str(value) for key, value in ((values.get("format") or {}).get("tags") or {}).items()}
         day = about.get("date") or about.get("date_released") or about.get("creation_time") or ""
         return FilmProbe(tuple(tracks), about.get("title", ""), day)

@@ -81,8 +81,34 @@ _RUN_ENDING_ERRORS = (AppError, OSError, MemoryError)
 """Failures of the library or the machine, not of a video."""
 
 Discovered = files.CaptionGroup | VideoFailed
+LeftOut = list[tuple[files.CaptionFile, files.CaptionFile]]
 VideoWindows = tuple[Video, list[Window]]
 E = TypeVar("E", bound=VideoDone | VideoFailed | FileNotice)
+
+
+def find_captions(
+    sources: Sequence[Path],
+    *,
+    languages: Sequence[str] = ("ko",),
+    since: date | None = None,
+    limit: int | None = None,
+) -> tuple[list[Discovered], list[FileNotice]]:
+    """Return the videos of caption files and folders, and the notices of what is left out; nothing is written.
+
+    Raises:
+        UsageError: `unsupported_source`, `no_caption_files`, or the code of the notice where there is nothing else.
+    """
+    notices: list[FileNotice] = []
+    entries: list[Discovered] = []
+    for entry in files.discover(sources, languages=languages):
+        (notices if isinstance(entry, FileNotice) else entries).append(entry)  # type: ignore[arg-type]
+    if not entries and notices:
+        notice = max(notices, key=lambda notice: sum(notice.details["counts"].values()))
+        raise UsageError(notice.code, **notice.details)
+    if not entries:
+        path = ", ".join(map(printable_path, sources))
+        raise UsageError("no_caption_files", path=path, formats=suffix_list())
+    return _select(entries, since, limit), notices
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,17 +212,7 @@ class Indexer:
             UsageError: `unsupported_source`, `no_caption_files`.
         """
         with self._working():
-            notices: list[FileNotice] = []
-            entries: list[Discovered] = []
-            for entry in files.discover(sources, languages=languages):
-                (notices if isinstance(entry, FileNotice) else entries).append(entry)  # type: ignore[arg-type]
-            if not entries and notices:
-                notice = max(notices, key=lambda notice: sum(notice.details["counts"].values()))
-                raise UsageError(notice.code, **notice.details)
-            if not entries:
-                path = ", ".join(map(printable_path, sources))
-                raise UsageError("no_caption_files", path=path, formats=suffix_list())
-            entries = _select(entries, since, limit)
+            entries, notices = find_captions(sources, languages=languages, since=since, limit=limit)
             report = IndexReport(found=len(entries))
             with logged_stage(logger, "indexing") as counts:
                 for event in chain(notices, self._index_entries(entries)):
@@ -314,12 +330,15 @@ class Indexer:
     def _read_tracks(
         self, entries: list[Discovered], known_files: KnownFiles
     ) -> Iterator[VideoDone | VideoFailed | FileNotice | VideoWindows]:
-        """Store the tracks, and yield the windows of each after its event."""
+        """Store the tracks, and yield the windows of each after its event; at last, tell the files left out."""
+        left_out: LeftOut = []
         for group in entries:
-            yield from [group] if isinstance(group, VideoFailed) else self._read_track(group, known_files)
+            yield from [group] if isinstance(group, VideoFailed) else self._read_track(group, known_files, left_out)
+        if left_out:
+            yield files.tracks_notice(left_out)
 
     def _read_track(
-        self, group: files.CaptionGroup, known_files: KnownFiles
+        self, group: files.CaptionGroup, known_files: KnownFiles, left_out: LeftOut
     ) -> Iterator[VideoDone | VideoFailed | FileNotice | VideoWindows]:
         """Store one video's best usable track and yield its windows; report unusable tracks."""
         video = known_files.by_place(group.video)
@@ -330,6 +349,7 @@ class Indexer:
                 video = known_files.moved(video, track.sha256)
                 stored_count = self._library.has(video, track.sha256, RULE)
                 if stored_count is None and self._library.is_cut(video, track.sha256, RULE):
+                    left_out += group.left_out(file)
                     yield self._put_metadata(video, file.details)
                     return
                 if stored_count is None:
@@ -341,6 +361,7 @@ class Indexer:
                 failure = VideoFailed(video.id, video.title, error.code, error.details)
                 yield failure
                 continue
+            left_out += group.left_out(file)
             if stored_count is not None:
                 self._update_details(video, file.details)
                 yield VideoDone(video.id, video.title, "unchanged", stored_count)

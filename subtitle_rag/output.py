@@ -277,7 +277,7 @@ def event_line(event: IndexEvent | ContextEvent | VectorEvent | ListeningEvent) 
     if isinstance(event, VideoFailed | ContextFailed):
         values = {"title": event.title, **failure_entry(event)}
     elif isinstance(event, FileNotice):
-        values = _notice_values(event)
+        values = notice_values(event)
     elif isinstance(event, Resting):
         values = {"until": moment(event.until), "goes_on": event.goes_on, **failure_entry(event)}
     elif isinstance(event, IndexReport | ContextReport | VectorsReport | ListeningReport):
@@ -300,7 +300,7 @@ def report_values(report: IndexReport | ContextReport | VectorsReport | Listenin
                     "failed": report.failed,
                 },
                 "windows_indexed": report.windows,
-                "notices": [_notice_values(notice) for notice in report.notices],
+                "notices": [notice_values(notice) for notice in report.notices],
                 "estimates": [asdict(estimate) for estimate in report.estimates],
                 "cut_short": [asdict(event) for event in report.cut_short],
             }
@@ -341,10 +341,11 @@ def report_values(report: IndexReport | ContextReport | VectorsReport | Listenin
             return {**values, "seconds": round(report.seconds, 1)}
 
 
-def _notice_values(notice: FileNotice) -> dict[str, Any]:
-    """Return a notice with the counts of the files by suffix, where it has any."""
+def notice_values(notice: FileNotice) -> dict[str, Any]:
+    """Return a notice with the counts of the files by suffix, and the files left out for others, where it has any."""
     entry = failure_entry(notice)
-    return {key: entry[key] for key in ("code", "message", "hint")} | {"files": notice.details.get("counts", {})}
+    counts, left_out = notice.details.get("counts", {}), notice.details.get("left_out", [])
+    return {key: entry[key] for key in ("code", "message", "hint")} | {"files": counts, "left_out": left_out}
 
 
 def json_text(value: Any, indent: int | None = None) -> str:

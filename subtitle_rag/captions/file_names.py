@@ -7,13 +7,14 @@ may say stays in the title: an id of lower-case letters may be a word.
 import os
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import PurePath
 
 from subtitle_rag.captions.formats import format_of
 from subtitle_rag.captions.language_tags import UNDERSCORED, language_name, language_tag
 from subtitle_rag.captions.metadata import clean_name
+from subtitle_rag.domain import nfc
 
 SOUND = frozenset({".m4a", ".mp3", ".opus", ".flac", ".wav"})
 """Sound files, the last choice of a media file."""
@@ -24,11 +25,17 @@ CAPTION_FOLDERS = frozenset({"subs", "sub", "subtitles", "subtitle", "자막"})
 
 _LONE_ROLES = frozenset({"sdh", "cc", "forced", "default", "closedcaptions"})
 """Roles that are read without a language beside them; the others are words of titles too."""
-_ROLES = _LONE_ROLES | {"hi", "foreign", "signs", "full", "auto", "ai", "강제", "청각장애인"}
-_FORCED = frozenset({"forced", "foreign", "signs", "강제"})
+_ROLES = {
+    **dict.fromkeys(("forced", "foreign", "signs", "songs", "강제"), "forced"),
+    **dict.fromkeys(("sdh", "cc", "hi", "closedcaptions", "청각장애인"), "sdh"),
+    **dict.fromkeys(("auto", "ai"), "auto"),
+    **dict.fromkeys(("default", "full"), ""),
+}
+"""Words for a track's role, with the role by which two tracks of a language differ."""
 _BRACKETED = re.compile(r"(.*\S)\s*[\[(]([^\[\]()]{2,14})[\])]", re.DOTALL)
 _DOTTED = re.compile(r"(.*)\.([^.\s][^.]*)", re.DOTALL)
 _UNDERSCORED = re.compile(r"(.*)[_ ]([A-Za-z가-힣]{2,10}(?:[-_][A-Za-z]{2,4})?)", re.DOTALL)
+_BETWEEN_WORDS = re.compile(r"[-_&\s()\[\]]+")
 _NUMBER = re.compile(r"\d{1,2}")
 
 _ID = r"[A-Za-z0-9_-]{11}"
@@ -41,20 +48,42 @@ _DAY = re.compile(
 )
 _YEAR = re.compile(r"[(\[]((?:19|20)\d\d)[)\]]")
 
+_BETWEEN_TOKENS = re.compile(r"[\s._\-\[\](){}+,]+")
+_RELEASE = re.compile(
+    r"(?:360|480|540|576|720|1080|1440|2160|4320)[pi](?:24|25|30|50|60)?|4k|8k|uhd|[xh]26[45]|hevc|av1|xvid|divx"
+    r"|web-?(?:dl|rip)|blu-?ray|b[dr]rip|(?:bd)?remux|dvdrip|hdtv|hdrip|hdcam|tvrip"
+)
+"""Words that say how a film was made into a file: from the first of them on, files of one film differ."""
+_IN_RELEASES = re.compile(r"\d|26[45]|aac\d?|e?ac3|ddp?\d?|dts|\d+ch|\d+bit|hdr\d*|v\d|mp[34]")
+_MARK = re.compile(r"[0-9가-힣]")
+
 
 @dataclass(frozen=True, slots=True)
 class FileName:
     """The parts of a caption file's name. `stem` is the name without language, roles and suffixes, as the disk spells
-    it: empty, or a number, if nothing else is there."""
+    it: empty if nothing else is there."""
 
     stem: str
     title: str
     youtube_id: str | None
     language: str
     format: str
-    is_forced: bool = False
-    """It has only what is foreign in the film: signs, words of another language."""
+    roles: frozenset[str] = frozenset()
+    """`forced`, `sdh`, `auto`: by these, two tracks in one language differ."""
     published: date | None = None
+    track_of: str | None = None
+    """The stem without the number that a server may have given to the track of a film; empty if the stem is the number.
+    Only what is beside the file tells whether it counts tracks: it may as well count videos."""
+
+    @property
+    def is_forced(self) -> bool:
+        """Whether it has only what is foreign in the film: signs, words of another language."""
+        return "forced" in self.roles
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether a number in the name may be that of a film's track."""
+        return self.track_of is not None
 
 
 def read_name(name: str) -> FileName | None:
@@ -64,11 +93,19 @@ def read_name(name: str) -> FileName | None:
     if caption_format is None:
         return None
     tags = _peel(stem)
-    rest, suffix = os.path.splitext(tags.stem)  # noqa: PTH122
-    stem = rest if suffix.lower() in MEDIA_SUFFIXES else tags.stem
+    bare = _without_media_suffix(tags.stem)
+    track_of = bare if tags.numbered is not None else None
+    if tags.stem != stem and _NUMBER.fullmatch(tags.stem):
+        track_of = ""
+    stem = bare if tags.numbered is None else _without_media_suffix(tags.numbered)
     title, youtube_id, published = read_stem(stem)
-    is_forced = bool(tags.roles & _FORCED)
-    return FileName(stem, title, youtube_id, tags.language or "und", caption_format.name, is_forced, published)
+    roles = frozenset(filter(None, (_ROLES[role] for role in tags.roles)))
+    return FileName(stem, title, youtube_id, tags.language or "und", caption_format.name, roles, published, track_of)
+
+
+def _without_media_suffix(stem: str) -> str:
+    rest, suffix = os.path.splitext(stem)  # noqa: PTH122
+    return rest if suffix.lower() in MEDIA_SUFFIXES else stem
 
 
 def read_stem(stem: str) -> tuple[str, str | None, date | None]:
@@ -114,22 +151,28 @@ class _Tags:
     stem: str
     language: str | None = None
     roles: frozenset[str] = frozenset()
+    numbered: str | None = None
+    """The stem with the number that was taken from its end."""
 
     def without_last(self) -> "_Tags | None":
         """Take the next tag from the end; None where there is none, or it is another language."""
-        if (match := _BRACKETED.fullmatch(self.stem)) and _bracketed_tag(match[2]) != (None, None):
-            language, role = _bracketed_tag(match[2])
-            return self._with(match[1], language, {role} if role else set())
+        if (match := _BRACKETED.fullmatch(self.stem)) and (tag := _bracketed_tag(match[2])) is not None:
+            return self._with(match[1], *tag)
         if match := _DOTTED.fullmatch(self.stem):
             language, roles = _read_tag(match[2], match[1])
-            is_tag = language or roles or _is_track_number(match[2], match[1], self.language)
-            return self._with(match[1], language, roles) if is_tag else None
+            if language or roles:
+                return self._with(match[1], language, roles)
+            if self.numbered is None and _is_track_number(match[2], match[1], self.language):
+                return replace(self, stem=match[1], numbered=self.stem)
+            return None
         if self.language is None and self.stem.lower() in UNDERSCORED:
-            return _Tags("", UNDERSCORED[self.stem.lower()], self.roles)
+            return replace(self, stem="", language=UNDERSCORED[self.stem.lower()])
         return None
 
     def _with(self, stem: str, language: str | None, roles: Collection[str]) -> "_Tags | None":
-        return None if language and self.language else _Tags(stem, self.language or language, self.roles.union(roles))
+        if language and self.language:
+            return None
+        return replace(self, stem=stem, language=self.language or language, roles=self.roles.union(roles))
 
 
 def _peel(stem: str) -> _Tags:
@@ -139,34 +182,77 @@ def _peel(stem: str) -> _Tags:
         tags = rest
     language, match = tags.language, _UNDERSCORED.fullmatch(tags.stem)
     if language is None and match and match[2].lower() in UNDERSCORED:
-        return _Tags(match[1].rstrip("_ "), UNDERSCORED[match[2].lower()], tags.roles)
+        return replace(tags, stem=match[1].rstrip("_ -"), language=UNDERSCORED[match[2].lower()])
     if language is None and not tags.roles <= _LONE_ROLES:
         return _Tags(stem)  # `노래.full` is a title
     return tags
 
 
-def _bracketed_tag(tag: str) -> tuple[str | None, str | None]:
-    """Return the language or the role that is in brackets."""
-    lowered = tag.lower()
-    return UNDERSCORED.get(lowered), lowered if lowered in _ROLES else None
+def _bracketed_tag(tag: str) -> tuple[str | None, set[str]] | None:
+    """Return the language and the roles that are in brackets; None for other words."""
+    words = [word.lower() for word in _BETWEEN_WORDS.split(tag) if word]
+    roles = {word for word in words if word in _ROLES}
+    languages = [UNDERSCORED.get(word) for word in words if word not in _ROLES]
+    if not words or None in languages or len(languages) > 1:
+        return (UNDERSCORED[tag.lower()], set()) if tag.lower() in UNDERSCORED else None
+    return (languages[0] if languages else None), roles
 
 
 def _is_track_number(tag: str, rest: str, language: str | None) -> bool:
-    """Whether a number is a server's number of a track: before or after a language."""
+    """Whether a number may be a server's number of a track: before or after a language."""
     return bool(_NUMBER.fullmatch(tag)) and bool(language or _peel(rest).language)
 
 
 def _read_tag(tag: str, rest: str) -> tuple[str | None, set[str]]:
-    """Return the language and the roles of one tag. After a language, `hi` stands for hearing-impaired."""
+    """Return the language and the roles of one tag, `Korean - SDH` too. After a language, `hi` is hearing-impaired."""
     lowered = tag.lower()
     if lowered in _ROLES and (lowered != "hi" or _peel(rest).language):
         return None, {lowered}
-    parts = re.split(r"[-_]", tag)
-    roles = {part.lower() for part in parts[1:]} & _ROLES
+    parts = [part for part in _BETWEEN_WORDS.split(tag) if part]
+    if len(parts) > 1 and {part.lower() for part in parts} <= _ROLES.keys() and _peel(rest).language:
+        return None, {part.lower() for part in parts}
+    roles = {part.lower() for part in parts[1:]} & _ROLES.keys()
     if roles:
         tag = "-".join(part for part in parts if part.lower() not in roles)
     language = language_name(tag) or language_tag(tag)
     return language, roles if language else set()
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A stem by its parts: of one film and of its captions, files of other makers may differ in all but `words`."""
+
+    words: tuple[str, ...]
+    day: date | None
+    marks: frozenset[str]
+    """What would tell parts of a series apart, among the words about the making."""
+    is_told: bool
+    """It says something of the making, or the day."""
+
+    def may_be(self, other: "Release") -> bool:
+        """Whether both can be the same film's, of which at least one says more than its title."""
+        return (
+            bool(self.words)
+            and self.words == other.words
+            and self.marks == other.marks
+            and (self.is_told or other.is_told)
+            and (self.day is None or other.day is None or self.day == other.day)
+        )
+
+
+def read_release(stem: str) -> Release:
+    """Return the parts of a stem: `드라마.E01.240301.1080p-NEXT` has the words of `드라마.E01`."""
+    day = path_day(stem)
+    text = _YEAR.sub(" ", _DAY.sub(" ", stem) if day else stem)
+    tokens = [token for token in _BETWEEN_TOKENS.split(nfc(text).lower()) if token]
+    first = next((at for at, token in enumerate(tokens) if _RELEASE.fullmatch(token)), len(tokens))
+    rest = tokens[first:]
+    marks = frozenset(
+        token
+        for token in rest
+        if _MARK.search(token) and not _RELEASE.fullmatch(token) and not _IN_RELEASES.fullmatch(token)
+    )
+    return Release(tuple(tokens[:first]), day, marks, bool(rest or day or text != stem))
 
 
 def film_folder(path: PurePath) -> tuple[PurePath, str | None]:

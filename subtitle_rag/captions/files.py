@@ -21,6 +21,7 @@ from subtitle_rag.captions.addresses import video_url
 from subtitle_rag.captions.file_names import FileName, is_film, is_media, path_day, path_year, read_name, read_stem
 from subtitle_rag.captions.films import (
     Film,
+    Folders,
     NfoFacts,
     film_day,
     film_of,
@@ -30,9 +31,11 @@ from subtitle_rag.captions.films import (
     printable_path,
     read_info,
     read_nfo,
+    stem_of_release,
+    without_common_id,
 )
 from subtitle_rag.captions.formats import FORMATS, LEFT_OUT, holds_captions, suffix_list
-from subtitle_rag.captions.language_tags import is_language, language_tag
+from subtitle_rag.captions.language_tags import is_language, language_tag, title_language
 from subtitle_rag.captions.metadata import clean_name
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.sami import sami_languages
@@ -52,7 +55,7 @@ from subtitle_rag.domain import (
     nfc,
 )
 from subtitle_rag.ffmpeg import EmbeddedTrack, Ffmpeg, FilmProbe
-from subtitle_rag.i18n import _
+from subtitle_rag.i18n import _, n_
 
 logger = logging.getLogger(__name__)
 
@@ -64,6 +67,9 @@ _VOBSUB = b"\0\0\1\xba"
 
 FILE_ID = "file-"
 """Begins the id of a video that is known by its file alone."""
+
+NAMED = 5
+"""Files that a notice names; `--json` has all."""
 
 FULL = 0.8
 """Share of the longest track's text that another of the same language must have to be taken for its format."""
@@ -96,6 +102,11 @@ class CaptionGroup:
     def video(self) -> Video:
         """The first one's."""
         return self.candidates[0].video
+
+    def left_out(self, taken: CaptionFile) -> list[tuple[CaptionFile, CaptionFile]]:
+        """Return the files that are not read once one is taken, each with that one."""
+        rest = self.candidates[self.candidates.index(taken) + 1 :]
+        return [(file, taken) for file in rest if file.track is None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +186,7 @@ def _find(sources: Sequence[Path], languages: Sequence[str]) -> _Findings:
     findings = _Findings({}, Counter(), {})
     groups, left_out = findings.groups, findings.left_out
     media: list[Path] = []
+    folders = Folders()
     for source in sources:
         try:
             source.stat()
@@ -188,7 +200,7 @@ def _find(sources: Sequence[Path], languages: Sequence[str]) -> _Findings:
             if isinstance(entry, VideoFailed):
                 groups[f"failed {entry.video}"] = entry
             elif name := read_name(entry.name):
-                film = film_of(entry, name)
+                film = without_common_id(film_of(entry, name, folders), folders)
                 file = _DescribedFile(name, film, read_info(film))
                 group = groups.setdefault(file.video_id, {})
                 assert isinstance(group, dict)
@@ -197,9 +209,9 @@ def _find(sources: Sequence[Path], languages: Sequence[str]) -> _Findings:
                 groups[f"failed {entry}"] = _failure(
                     entry, "not_captions", _("its name ends in none of {formats}").format(formats=suffix_list())
                 )
-    ids = _ids_by_place(groups)
+    ids = _ids_by_place(groups, folders)
     for path in dict.fromkeys(media):
-        _look_inside(path, ids.get((path.parent, nfc(path.stem)), ""), findings, languages)
+        _look_inside(path, ids.get((path.parent, nfc(path.stem)), ""), findings, languages, folders)
     return findings
 
 
@@ -294,6 +306,16 @@ def encoding_notice(track: Track, path: str) -> FileNotice | None:
     return None if decoded.is_sure else FileNotice("doubtful_encoding", {"path": path, "encoding": decoded.encoding})
 
 
+def tracks_notice(left_out: Sequence[tuple[CaptionFile, CaptionFile]]) -> FileNotice:
+    """Return the notice of files for which another file of the same video is taken: (file, the one taken)."""
+    names = [printable_path(file.path.name) for file, _taken in left_out[:NAMED]]
+    if more := len(left_out) - len(names):
+        names.append(n_("{n} more", "{n} more", more))
+    counts = Counter(file.path.suffix.lower()[1:] for file, _taken in left_out)
+    pairs = [{"file": printable_path(file.path), "taken": printable_path(taken.path)} for file, taken in left_out]
+    return FileNotice("left_out_tracks", {"files": ", ".join(names), "counts": dict(counts), "left_out": pairs})
+
+
 # --- the walk ---
 
 
@@ -353,18 +375,23 @@ def _walk(source: Path, left_out: Counter[tuple[str, str]], media: list[Path]) -
                 folders.append(linked)
 
 
-def _ids_by_place(groups: Mapping[str, dict[Path, _DescribedFile] | VideoFailed]) -> dict[tuple[Path, str], str]:
-    """Return the ids of the videos by folder and stem, also by the stem as it is written with the captions' tags."""
-    return {
-        (file.film.folder, nfc(stem)): id
-        for id, group in groups.items()
-        if isinstance(group, dict)
-        for file in group.values()
-        for stem in (file.film.written_stem, file.film.stem)
-    }
+def _ids_by_place(
+    groups: Mapping[str, dict[Path, _DescribedFile] | VideoFailed], folders: Folders
+) -> dict[tuple[Path, str], str]:
+    """Return the ids of the videos by folder and stem: the stem as it is written with the captions' tags, too, and that
+    of a film which differs in how it was made."""
+    ids: dict[tuple[Path, str], str] = {}
+    releases: dict[tuple[Path, str], str] = {}
+    for id, group in groups.items():
+        for file in group.values() if isinstance(group, dict) else ():
+            for stem in (file.film.written_stem, file.film.stem):
+                ids[file.film.folder, nfc(stem)] = id
+            if release := stem_of_release(file.film, folders):
+                releases[file.film.folder, nfc(release)] = id
+    return {**releases, **ids}
 
 
-def _look_inside(path: Path, known_id: str, findings: _Findings, languages: Sequence[str]) -> None:
+def _look_inside(path: Path, known_id: str, findings: _Findings, languages: Sequence[str], folders: Folders) -> None:
     """Add the caption track inside of a film to its group, if no file beside it has its language; else count it.
 
     Sound has none inside.
@@ -372,7 +399,7 @@ def _look_inside(path: Path, known_id: str, findings: _Findings, languages: Sequ
     if not _is_file(path):  # opening a pipe would wait for ever
         return
     groups, left_out, stem = findings.groups, findings.left_out, path.stem
-    film = Film(path.parent, stem, stem, *read_stem(stem))
+    film = without_common_id(Film(path.parent, stem, stem, *read_stem(stem)), folders)
     file = _DescribedFile(FileName(stem, film.title, film.youtube_id, "und", "srt"), film, read_info(film))
     video_id = known_id or file.video_id
     group = groups.get(video_id, {})
@@ -382,7 +409,9 @@ def _look_inside(path: Path, known_id: str, findings: _Findings, languages: Sequ
         return
     prefixes = [*languages, "und"]
     if isinstance(group, VideoFailed) or any(
-        is_language(each.name.language, prefix) for each in group.values() for prefix in prefixes
+        is_language(each.name.language, prefix) and not each.name.is_forced
+        for each in group.values()
+        for prefix in prefixes
     ):
         return
     try:
@@ -398,7 +427,8 @@ def _look_inside(path: Path, known_id: str, findings: _Findings, languages: Sequ
     ranked = sorted(texts, key=lambda track: (_language_rank(_tag(track), languages), track.is_forced, track.number))
     if ranked and (not group or _language_rank(_tag(ranked[0]), languages) < len(languages)):
         best = ranked[0]
-        name = replace(file.name, language=_tag(best), format=best.format, is_forced=best.is_forced)
+        roles = frozenset({"forced"}) if best.is_forced else frozenset()
+        name = replace(file.name, language=_tag(best), format=best.format, roles=roles)
         inside = groups.setdefault(video_id, {})
         assert isinstance(inside, dict)
         inside[path] = replace(file, name=name, probe=probe, track=best.number)
@@ -408,7 +438,9 @@ def _look_inside(path: Path, known_id: str, findings: _Findings, languages: Sequ
 
 
 def _tag(track: EmbeddedTrack) -> str:
-    return language_tag(track.language) or "und"
+    """Return the language of a track; by its title where it has no tag, or English, which players take for none."""
+    tag = language_tag(track.language) or "und"
+    return (title_language(track.title) if tag in ("und", "en") else None) or tag
 
 
 def _left_out(path: Path) -> str | None:
@@ -496,7 +528,8 @@ def _digest(path: str) -> str:
 
 def _group(files: dict[Path, _DescribedFile], languages: Sequence[str]) -> CaptionGroup:
     def language_rank(file: _DescribedFile) -> int:
-        return _language_rank(file.name.language, languages)
+        is_sign = file.name.is_forced and file.name.language == "und"
+        return _language_rank(file.name.language, languages) + 2 * is_sign
 
     def rank(item: tuple[Path, _DescribedFile]) -> tuple[int, bool, bool, bool, int, str]:
         path, file = item

@@ -5,7 +5,7 @@ import json
 import logging
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,16 @@ from subtitle_rag.captions.file_names import (
     MEDIA_SUFFIXES,
     SOUND,
     FileName,
+    Release,
     film_folder,
+    looks_like_id,
     path_day,
     path_year,
     read_name,
+    read_release,
     read_stem,
 )
+from subtitle_rag.captions.language_tags import is_language
 from subtitle_rag.captions.metadata import clean_name
 from subtitle_rag.config import read_regular
 from subtitle_rag.domain import Video, nfc
@@ -34,6 +38,8 @@ NFO_LIMIT = 1_000_000
 """Bytes of an .nfo; a larger one is left alone."""
 
 _EXTRA = re.compile(r"(?:^|[\W_])(?:sample|trailer|예고편)(?:[\W_]|\Z)", re.IGNORECASE)
+_PART = re.compile(r"\.(?:f\d+|temp)\Z")
+"""Ends the names of what yt-dlp has not joined yet."""
 _NFO_FIELD = re.compile(
     r"<(title|showtitle|season|episode|premiered|aired|releasedate|year)>\s*([^<]{1,1000}?)\s*</\1>"
 )
@@ -53,42 +59,173 @@ class Film:
     published: date | None
 
 
-def film_of(path: Path, name: FileName) -> Film:
+class Folders:
+    """What folders hold, each listed once: a name alone does not tell what a number in it counts."""
+
+    def __init__(self) -> None:
+        self._listings: dict[Path, _Listing] = {}
+
+    def listing(self, folder: Path) -> "_Listing":
+        """Return the captions and films of a folder; nothing of one that cannot be read."""
+        if folder not in self._listings:
+            self._listings[folder] = _list(folder)
+        return self._listings[folder]
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """The captions of a folder by their own stem, and its films and sound files: (is a film, bytes, stem, name)."""
+
+    captions: list[tuple[str, FileName]]
+    media: list[tuple[bool, int, str, str]]
+    titles_by_id: dict[str, set[str]] = field(default_factory=dict)
+    """The titles of the files that have the same id of YouTube in their names."""
+    releases: dict[tuple[str, ...], list[tuple[Release, tuple[bool, int, str, str]]]] = field(default_factory=dict)
+    """The media by the words of their release."""
+
+    def has(self, stem: str) -> bool:
+        """Whether one of the media files is named so, with a suffix or without."""
+        return any(nfc(stem) in (nfc(each), nfc(name)) for _is_film, _size, each, name in self.media)
+
+    def release_of(self, film: "Film") -> tuple[bool, int, str, str] | None:
+        """Return the one film or sound file that is named like a film but for words about how it was made."""
+        wanted = read_release(film.stem)
+        found = [each for release, each in self.releases.get(wanted.words, ()) if release.may_be(wanted)]
+        return max(found) if len({stem for _is_film, _size, stem, _name in found}) == 1 else None
+
+    def films(self) -> list[str]:
+        """Return the stems of the films that are no samples, the largest last; of sound files if there are none."""
+        wanted = sorted(each for each in self.media if not _EXTRA.search(each[2]))
+        has_film = any(is_film for is_film, *_rest in wanted)
+        return list(dict.fromkeys(stem for is_film, _size, stem, _name in wanted if is_film or not has_film))
+
+
+def _list(folder: Path) -> _Listing:
+    listing = _Listing([], [])
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                stem, suffix = os.path.splitext(entry.name)  # noqa: PTH122
+                if suffix.lower() in MEDIA_SUFFIXES:
+                    if (size := _bytes_of(entry)) is not None:
+                        listing.media.append((suffix.lower() not in SOUND, size, stem, entry.name))
+                elif not entry.name.startswith(".") and (name := read_name(entry.name)):
+                    listing.captions.append((name.stem or stem, name))
+    except OSError:
+        logger.info("a folder of films cannot be read", exc_info=True)
+    for _stem, name in listing.captions:
+        if name.youtube_id:
+            listing.titles_by_id.setdefault(name.youtube_id, set()).add(name.title)
+    with_captions = set(listing.titles_by_id)
+    for each in listing.media:
+        release = read_release(each[2])
+        listing.releases.setdefault(release.words, []).append((release, each))
+        title, id, _day = read_stem(_PART.sub("", each[2]))
+        if id and id not in with_captions:
+            listing.titles_by_id.setdefault(id, set()).add(title)
+    return listing
+
+
+def _bytes_of(entry: os.DirEntry[str]) -> int | None:
+    """Return the bytes of a file; None for anything else."""
+    try:
+        return entry.stat().st_size if entry.is_file() else None
+    except OSError:  # a link to itself
+        return None
+
+
+def film_of(path: Path, name: FileName, folders: Folders | None = None) -> Film:
     """Return the film of a caption file. Reads folders where the name, or that of its folder, hints at another one."""
+    folders = folders or Folders()
     above, folder_stem = film_folder(path)
     written_stem = os.path.splitext(path.name)[0]  # noqa: PTH122 - as names are read
-    if name.stem and not (name.stem.isdecimal() and name.stem != written_stem):
-        beside = Film(path.parent, name.stem, written_stem, name.title, name.youtube_id, name.published)
-        in_above = replace(beside, folder=Path(above))
-        return in_above if above != path.parent and _has_media(in_above) else beside
-    stem = folder_stem or _largest_media(Path(above)) or above.name
-    return Film(Path(above), stem, stem, *read_stem(stem))
+    own = Film(path.parent, name.stem or written_stem, written_stem, name.title, name.youtube_id, name.published)
+    if not name.is_numbered and name.stem:
+        in_above = replace(own, folder=Path(above))
+        return in_above if above != path.parent and _has_media(in_above, folders) else own
+    film = _film_of_track(path, name, folders)
+    if film is None or _has_rival(path, name, film, folders):
+        return own if name.stem or film else _folder_film(Path(above), folder_stem or above.name)
+    return film
 
 
-def _has_media(film: Film) -> bool:
-    try:
-        return media_of(film) is not None
-    except OSError:
-        return False
+def without_common_id(film: Film, folders: Folders) -> Film:
+    """Return a film without what is no id of YouTube, for several videos have it: `[BDRip-1080p] 드라마 01`.
+
+    A video that was fetched again may have another title by then.
+    """
+    id = film.youtube_id or ""
+    titles = folders.listing(film.folder).titles_by_id.get(id, set())
+    is_renamed = len({re.sub(r"\d+", "", title) for title in titles}) == len(titles) == 2 and looks_like_id(id)
+    return film if len(titles) < 2 or is_renamed else replace(film, youtube_id=None, title=clean_name(film.stem))
+
+
+def _folder_film(folder: Path, stem: str) -> Film:
+    return Film(folder, stem, stem, *read_stem(stem))
+
+
+def _film_of_track(path: Path, name: FileName, folders: Folders) -> Film | None:
+    """Return the film whose track a number or a language alone may be; None where nothing beside the file is one."""
+    above, folder_stem = film_folder(path)
+    if name.track_of:
+        places = (folder for folder in dict.fromkeys((path.parent, Path(above))))
+        folder = next((each for each in places if folders.listing(each).has(name.track_of)), None)
+        return _folder_film(folder, name.track_of) if folder else None
+    if folder_stem:
+        return _folder_film(Path(above), folder_stem)
+    films = folders.listing(Path(above)).films()
+    if films and (len(films) == 1 or not name.is_numbered):
+        return _folder_film(Path(above), films[-1])
+    return _folder_film(Path(above), above.name) if above != path.parent and not films else None
+
+
+def _has_rival(path: Path, name: FileName, film: Film, folders: Folders) -> bool:
+    """Whether another file beside it would be the same track of its film: then both are videos of their own.
+
+    In a folder of captions such as ripped films have, the numbers count tracks all the same where no two are equal,
+    and languages differ: there one language may be twice.
+    """
+    stem = name.stem or path.stem
+    captions = folders.listing(path.parent).captions
+    tracks = [
+        (other, each)
+        for other, each in captions
+        if each.track_of == name.track_of and (each.is_numbered or not each.stem)
+    ]
+    same = {other for other, each in tracks if other != stem and _is_same_track(each, name)}
+    named = captions if film.folder == path.parent else captions + folders.listing(film.folder).captions
+    if any(other == film.stem and not each.is_numbered and _is_same_track(each, name) for other, each in named):
+        return True
+    in_captions_folder = film.folder != path.parent
+    languages = {each.language for _other, each in tracks}
+    numbers = [other for other, each in tracks if each.format == name.format]
+    is_list_of_tracks = in_captions_folder and len(languages) > 1 and len(set(numbers)) == len(numbers)
+    return len(same) > (1 if is_list_of_tracks else 0)
+
+
+def _is_same_track(first: FileName, second: FileName) -> bool:
+    languages = first.language, second.language
+    is_variant = first.is_numbered and (is_language(*languages) or is_language(*reversed(languages)))
+    return first.roles == second.roles and (first.language == second.language or is_variant)
+
+
+def _has_media(film: Film, folders: Folders) -> bool:
+    listing = folders.listing(film.folder)
+    return listing.has(film.stem) or listing.has(film.written_stem) or bool(listing.release_of(film))
+
+
+def stem_of_release(film: Film, folders: Folders) -> str | None:
+    """Return the stem of the one film that is named like captions but for words about how it was made."""
+    listing = folders.listing(film.folder)
+    if listing.has(film.stem) or listing.has(film.written_stem):
+        return None
+    found = listing.release_of(film)
+    return found and found[2]
 
 
 def film_day(film: Film) -> date | None:
     """Return the day, or the first day of the year, that name and folder say."""
     return film.published or path_year(film.stem) or path_day(film.folder.name) or path_year(film.folder.name)
-
-
-def _largest_media(folder: Path) -> str | None:
-    """Return the stem of a folder's largest film or sound file that is no sample; None without any."""
-    sizes = []
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                stem, suffix = os.path.splitext(entry.name)  # noqa: PTH122
-                if suffix.lower() in MEDIA_SUFFIXES and not _EXTRA.search(stem) and entry.is_file():
-                    sizes.append((suffix.lower() not in SOUND, entry.stat().st_size, stem))
-    except OSError:
-        logger.info("a folder of films cannot be read", exc_info=True)
-    return max(sizes)[2] if sizes else None
 
 
 # --- what is beside ---
@@ -168,6 +305,8 @@ def media_of(film: Film) -> Path | None:
     stems = {nfc(film.stem), nfc(film.written_stem)}
     with os.scandir(film.folder) as entries:
         files = [Path(entry.path) for entry in entries if _is_media_of(nfc(entry.name), stems) and entry.is_file()]
+    if not files and (release := _list(film.folder).release_of(film)):
+        return film.folder / release[3]
     return min(files, key=lambda path: (path.suffix.lower() in SOUND, path.name), default=None)
 
 

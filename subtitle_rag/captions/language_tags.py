@@ -60,6 +60,12 @@ def language_name(tag: str) -> str | None:
     return _NAMES.get(tag.lower())
 
 
+def title_language(title: str) -> str | None:
+    """Return the tag of the one language that a track's title names: `한국어 (SDH)`; None for none or several."""
+    names = {UNDERSCORED.get(word) or language_name(word) for word in re.findall(r"\w+", title.lower())} - {None}
+    return names.pop() if len(names) == 1 else None
+
+
 def language_tag(tag: str) -> str | None:
     """Return `tag` as a language tag, with a two-letter code if one exists; None for an ordinary end of a title."""
     match = _TAG.fullmatch(tag)

@@ -91,6 +91,9 @@ index_options = pack_options(
 )
 @click.option("--listen", is_flag=True, help=N_("Then listen on this machine to what has no captions."))
 @click.option("--refresh", is_flag=True, help=N_("Ask YouTube again for videos that are in the library."))
+@click.option(
+    "--dry-run", is_flag=True, help=N_("Only show the videos that caption files would become; nothing is written.")
+)
 @choice_options
 @index_options
 @runtime_outcome
@@ -106,6 +109,7 @@ def index_(
     playlist: bool | None,
     listen: bool,
     refresh: bool,
+    dry_run: bool,
     choice: ChoiceOptions,
     options: IndexOptions,
 ) -> output.Outcome:
@@ -115,6 +119,8 @@ def index_(
 
     languages = _split(lang or "") or runtime.settings.youtube.languages
     source_options = _source_options(languages, limit, since, match, tabs, translated)
+    if dry_run:
+        return _preview(sources, source_options)
     lists = _channel_lists(sources, choice, listen=listen)
     if listen:
         runtime.listener()  # a missing model or package is told before anything is read
@@ -134,6 +140,17 @@ def index_(
             raise
         outcome = output.Outcome({})
     return _listen(runtime, sources, outcome, yes=choice.yes, limit=limit, jsonl=options.jsonl) if listen else outcome
+
+
+def _preview(sources: Sequence[str], source_options: "SourceOptions") -> output.Outcome:
+    """Return what caption files would become; raises UsageError for addresses, whose videos only YouTube knows."""
+    from subtitle_rag.commands.index_preview import preview
+    from subtitle_rag.requests import parse_request
+
+    request = parse_request(sources)
+    if request.sources or not request.paths:
+        raise click.UsageError(_("--dry-run is for caption files and folders."))
+    return preview(request.paths, source_options)
 
 
 def _channel_lists(sources: Sequence[str], choice: ChoiceOptions, *, listen: bool) -> Sequence[str] | None:

@@ -25,6 +25,8 @@ SENTENCES: dict[str, str] = {
     "left_out_formats.hint": N_("Turn them into .srt with Subtitle Edit or ffmpeg, and index them again."),
     "left_out_archives": N_("Left out: {files}. Archives are not opened."),
     "left_out_archives.hint": N_("Unpack them, and index the folder again."),
+    "left_out_tracks": N_("Left out, because another file of the same video is taken: {files}."),
+    "left_out_tracks.hint": N_("If one of them is another video, give it a name of its own, and index it again."),
     "source_gone": N_("The caption file of {title} is gone: {path}."),
     "source_gone.hint": N_(
         "Its captions are kept. If it was moved, index the folder where it is now: it stays the same video."

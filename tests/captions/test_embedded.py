@@ -63,6 +63,21 @@ def test_a_track_is_chosen_by_language_and_is_no_forced_one(tmp_path: Path, film
     assert (notice.code, notice.details["counts"]) == ("left_out_pictures", {"mkv": 1})
 
 
+@pytest.mark.parametrize("tag", ["", "und", "eng"])
+def test_the_title_of_a_track_without_a_language_says_it(tmp_path: Path, films: Films, tag: str) -> None:
+    put(tmp_path, "가.mkv")
+    titled = [EmbeddedTrack(1, "srt", tag, False, "English"), EmbeddedTrack(2, "srt", tag, False, "한국어 (SDH)")]
+    films.tracks = {"가.mkv": (ENGLISH, *titled, EmbeddedTrack(3, "srt", "jpn", False, "한국어 표지판"))}
+    (file,) = groups(tmp_path)[0].candidates
+    assert (file.track, file.language) == (2, "ko")
+
+
+def test_signs_beside_a_film_do_not_hide_the_captions_inside(tmp_path: Path, films: Films) -> None:
+    put(tmp_path, "가.mkv", "가.forced.srt", "나.mkv", "나.ko.forced.srt")
+    films.tracks = dict.fromkeys(("가.mkv", "나.mkv"), (KOREAN,))
+    assert [group.candidates[0].path.suffix for group in groups(tmp_path)] == [".mkv", ".mkv"]
+
+
 def test_a_file_beside_the_film_comes_first_unless_its_language_is_another(tmp_path: Path, films: Films) -> None:
     put(tmp_path, "가.mkv", "나.mkv", "날짜.mkv")
     put(tmp_path, "가.srt", "나.en.srt", "날짜.ko.srt")

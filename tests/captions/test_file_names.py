@@ -33,8 +33,12 @@ ID = "aB3dE6gH9jK"
         ("영화_kor.srt", "영화", "ko", False),
         ("영화_ko.srt", "영화", "ko", False),
         ("영화.ko_KR.srt", "영화", "ko-KR", False),
-        ("영화.0.ko.srt", "영화", "ko", False),
-        ("영화.ko.0.srt", "영화", "ko", False),
+        ("영화.0.ko.srt", "영화.0", "ko", False),
+        ("영화.ko.0.srt", "영화.ko.0", "ko", False),
+        ("영화.Korean - SDH.srt", "영화", "ko", False),
+        ("영화 - 한국어.srt", "영화", "ko", False),
+        ("영화.ko.Signs & Songs.ass", "영화", "ko", True),
+        ("영화 (Korean, forced).srt", "영화 (Korean, forced)", "und", False),
         ("영화.chs.ass", "영화", "zh-Hans", False),
         ("2_Korean.srt", "2", "ko", False),
         ("영화.en.mp4.srt", "영화.en", "und", False),
@@ -57,6 +61,26 @@ def test_tags_are_language_and_role(name: str, stem: str, language: str, is_forc
     found = read_name(name)
     assert found is not None
     assert (found.stem, found.language, found.is_forced) == (stem, language, is_forced)
+
+
+@cases(
+    ("name", "track_of"),
+    [
+        ("영화.0.ko.srt", "영화"),
+        ("영화.ko.0.srt", "영화"),
+        ("2_Korean.srt", ""),
+        ("2.forced.srt", ""),
+        ("123.ko.srt", None),
+        ("2.mp4.ko.srt", None),
+        ("2.srt", None),
+        ("영화.2.srt", None),
+        ("ko.srt", None),
+    ],
+)
+def test_a_number_beside_a_language_may_count_tracks(name: str, track_of: str | None) -> None:
+    found = read_name(name)
+    assert found is not None
+    assert found.track_of == track_of
 
 
 @cases(

@@ -23,6 +23,7 @@ from subtitle_rag.retrieval.index.index_client import HostedIndex
 from subtitle_rag.runtime import Runtime
 from tests.support.commandline import Ran, Run
 from tests.support.invented import caption_folder, end_hosts
+from tests.support.reading import put
 
 ID = "invented000"
 QUERY = ("search", "국수를 먹었어요", "--json")
@@ -135,6 +136,28 @@ def test_what_is_left_out_of_a_folder_is_counted_with_the_way_on(run: Run, capti
     assert "Left out: sup 2. Their captions are pictures" in some.err
     assert "Subtitle Edit" in some.err
     assert "3 files left out" in run("index", captions).out
+
+
+def test_a_dry_run_shows_videos_and_what_is_left_out_and_writes_nothing(run: Run, tmp_path: Path) -> None:
+    for name in ("1.ko.srt", "1.en.srt", "2.ko.srt", "묶음.zip"):
+        put(tmp_path / "모음", name)
+    planned = run("index", "--dry-run", tmp_path / "모음", "--json")
+    assert [(each["title"], Path(each["file"]).name) for each in planned.result["preview"]] == [
+        ("1", "1.ko.srt"),
+        ("2", "2.ko.srt"),
+    ]
+    assert [(each["code"], each["files"]) for each in planned.result["notices"]] == [
+        ("left_out_archives", {"zip": 1}),
+        ("left_out_tracks", {"srt": 1}),
+    ]
+    assert "taken: 1.en.srt." in planned.err
+    assert (
+        "2 videos would be read; nothing was written. 2 files left out"
+        in run("index", "--dry-run", tmp_path / "모음").out
+    )
+    assert run("status", "--json").result["videos"] == 0
+    refused = run("index", "--dry-run", "@channel")
+    assert refused.code == 2
 
 
 def test_a_folder_of_what_is_not_read_names_it(run: Run, tmp_path: Path) -> None:
