@@ -12,13 +12,11 @@ from .gathering import (
     AnswerOptions as AnswerOptions,
     BuilderName as BuilderName,
     Gatherer as Gatherer,
-    Over as Over,
 )
 from .wording import (
     answer_remarks as answer_remarks,
     citation_fault as citation_fault,
     reading_plan as reading_plan,
-    request_notes as request_notes,
     unfounded_fault as unfounded_fault,
     video_count as video_count,
 )

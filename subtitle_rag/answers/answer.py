@@ -1,4 +1,4 @@
-"""A conversation about the library: words counted, questions about the best scenes, or to each of many videos.
+"""A conversation about the library: questions to a model about one choice of evidence.
 
 `Conversation.ask` is a generator of events for any thread. An Event stops it from outside and keeps the text so far.
 """
@@ -7,15 +7,13 @@ import logging
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from subtitle_rag.answers import answer_prompt
-from subtitle_rag.answers.count_question import CountQuestion
-from subtitle_rag.answers.counting import counted_answer
 from subtitle_rag.answers.evidence_chat import EvidenceChat
-from subtitle_rag.answers.gathering import AnswerOptions, EvidenceText, Gatherer
-from subtitle_rag.answers.grouped_question import ask_groups
-from subtitle_rag.answers.token_budget import ReadyHost, TokenBudget
-from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, BusyError
+from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
+from subtitle_rag.answers.token_budget import ReadyHost
+from subtitle_rag.domain import Answer, AnswerEvent, AppError, BusyError
 from subtitle_rag.llm import Llm, host_with
 from subtitle_rag.retrieval.search.query import Query
 
@@ -37,26 +35,12 @@ class Answerer:
     def conversation(self, options: AnswerOptions | None = None) -> "Conversation":
         return Conversation(self, options or AnswerOptions())
 
-    def count(self, query: Query) -> Answer | None:
-        """Return the answer to a question of how often something is said, without a model.
-
-        None for any other, and where nothing is counted although the library has something near to it.
-
-        Raises what `Conversation.ask` raises.
-        """
-        gatherer, searcher = self.gatherer, self.gatherer.searcher
-        question = CountQuestion.of(query, gatherer.analyzer, searcher.analyze)
-        if question is None:
-            return None
-        return counted_answer(query.raw, question, gatherer.library, searcher.where(question.query))
-
     def keep(self, answer: Answer) -> Answer:
         """Save an answer with the version of its prompt, and return it with its id; a busy library does not fail it."""
         if not (self.remember and answer.text):
             return answer
-        version = "" if answer.counts else self.gatherer.prompt.version
         try:
-            return replace(answer, saved_id=self.gatherer.library.answers.put(answer, version))
+            return replace(answer, saved_id=self.gatherer.library.answers.put(answer, self.gatherer.prompt.version))
         except BusyError as error:
             logger.warning("the answer was not kept", exc_info=True)
             return replace(answer, save_error=error)
@@ -70,7 +54,7 @@ class Answerer:
 
 
 class Conversation:
-    """Questions about the same scenes, chosen for the first question; with `over`, each about scenes of its own."""
+    """Questions about the same scenes, chosen for the first question."""
 
     def __init__(self, answerer: Answerer, options: AnswerOptions) -> None:
         self._answerer = answerer
@@ -110,20 +94,9 @@ class Conversation:
                 yield event
 
     def _events(self, query: Query, stop: threading.Event, seed: int) -> Iterator[AnswerEvent]:
-        answerer, options = self._answerer, self._options
-        if options.may_count and (counted := answerer.count(query)) is not None:
-            return iter((counted.evidence, AnswerPiece(counted.text), counted))
-        if options.over is not None:
-            return ask_groups(answerer.gatherer, answerer.ready_host, query, options, stop, seed)
-        ready = answerer.ready_host()
-
-        def gather(budget: TokenBudget | None) -> EvidenceText:
-            evidence = answerer.gatherer.gather(query, budget, options)
-            if options.builder == "condensed" and evidence.scenes and isinstance(ready, ReadyHost):
-                return answerer.gatherer.condensed(query, evidence, ready.host, ready.info.name, stop)
-            return evidence
-
-        return self._chat.ask(query, ready, gather, stop, seed)
+        answerer = self._answerer
+        gather = partial(answerer.gatherer.gather, query, options=self._options)
+        return self._chat.ask(query, answerer.ready_host(), gather, stop, seed)
 
 
 def answer_all(

@@ -16,7 +16,7 @@ from subtitle_rag.contexts import BUCKETS, MARGIN, TOKENS_PER_CHAR, Places, Temp
 from subtitle_rag.domain import EvidenceKind
 from subtitle_rag.i18n import _
 
-VERSION = "ask2"
+VERSION = "ask3"
 """Version of rules and layout, saved with each answer."""
 NUM_PREDICT = 1024
 """Tokens of an answer, at most."""
@@ -37,14 +37,12 @@ _SCENE_KINDS = {
         "transcript": "한국어 영상 하나의 전체 자막을 시간 순서로 나눈 장면들",
         "library": "한국어 영상 여러 편의 전체 자막을 영상마다 시간 순서로 나눈 장면들",
         "map": "한국어 영상 하나의 모든 장면을 시간 순서로 짧게 설명한 글",
-        "groups": "영상이나 달마다 그 장면만 읽고 쓴 답들이고, [1] 같은 번호는 그 답의 근거가 된 장면",
     },
     "en": {
         "search": "scenes that were found in Korean videos",
         "transcript": "all captions of one Korean video, in the order of time and divided into scenes",
         "library": "all captions of several Korean videos, each in the order of time and divided into scenes",
         "map": "short descriptions of all scenes of one Korean video, in the order of time",
-        "groups": "answers, each written from the scenes of one video or month; [1] is the number of such a scene",
     },
 }
 _RULES = {
@@ -72,15 +70,13 @@ _FORMS: dict[Language, dict[QuestionForm, str]] = {
     "ko": {
         "plain": "",
         "facts": "답이 여럿이면 한 줄에 하나씩 '- '로 시작하는 목록으로 씁니다.",
-        "comparison": "비교하는 것마다 한 줄인 표로 씁니다. 첫 줄은 | 항목 | 내용 |처럼 열의 이름, "
-        "둘째 줄은 |---|---|입니다. 번호는 칸 안에 씁니다.",
+        "comparison": "비교하는 것마다 '- 이름: 내용' 꼴로 한 줄씩 씁니다.",
         "analysis": "장면마다 영상 제목과 날짜를 밝히고 시간 순서로 씁니다.",
     },
     "en": {
         "plain": "",
         "facts": "If there are several answers, write them as a list, each on a line that begins with '- '.",
-        "comparison": "Write a table with a row for each thing that is compared. The first line names the columns, "
-        "such as | Thing | What is said |, the second is |---|---|. Numbers stand inside the cells.",
+        "comparison": "Write a line for each thing that is compared, such as '- Name: what is said of it'.",
         "analysis": "Name the title and the date of each video, and go in the order of time.",
     },
 }

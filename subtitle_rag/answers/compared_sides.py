@@ -4,9 +4,9 @@ One search for all finds the side that is said most often, and an answer from it
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 
 from subtitle_rag.answers.context_builder import form_of
 from subtitle_rag.domain import Morphemes, squeeze
@@ -80,18 +80,70 @@ def compared_sides(query: Query, analyzer: QueryMorphemes) -> tuple[ComparedSide
     text = query.text.strip()
     if form_of(text) != "comparison":
         return ()
-    names, rest = _english(text) if text.isascii() else _korean(text, analyzer)
+    text = text.rstrip("?!.~ ")
+    words = _COMMAS.sub(" , ", _AGAINST.sub("보다 더", text)).split()
+    (analysis,) = analyzer.morphemes([" ".join(words)])
+    starts = [0, *accumulate(len(word) + 1 for word in words)]
+    inside = {at for start, end in zip(analysis.starts, analysis.ends, strict=True) for at in range(start + 1, end)}
+
+    def stem(at: int, particles: re.Pattern[str], *, sure: bool = True) -> str:
+        """Return a word without its particle, else nothing; a sure one is no part of a morpheme: 과 of 사과 is."""
+        match = particles.search(words[at])
+        return words[at][: match.start()] if match and not (sure and starts[at] + match.start() in inside) else ""
+
+    def korean(*, sure: bool) -> tuple[list[str], list[str]]:
+        """Return the sides, and the words behind them; with `sure`, a sure particle ends the first side."""
+        names: list[str] = []
+        side: list[str] = []
+        for at, word in enumerate(words):
+            joined, last = "", ""
+            if names and _REQUEST.fullmatch(word):
+                return [*names, *filter(None, [" ".join(side)])], words[at:]
+            if names:
+                joined = stem(at, _AND)
+                last = joined or stem(at, _BEHIND) or (stem(at, _BEHIND, sure=False) if at + 1 == len(words) else "")
+            else:
+                joined = last = stem(at, _BETWEEN, sure=sure)
+            if joined and not names and _THAN.search(word):
+                subject = next((each for each in range(at) if stem(each, _SUBJECT)), None)
+                if subject is not None:  # A가 B보다 더
+                    first = " ".join([*words[:subject], stem(subject, _SUBJECT)])
+                    return [first, " ".join([*words[subject + 1 : at], joined])], words[at + 1 :]
+            is_sign = bool(side or names) and _SIGN.fullmatch(word) is not None
+            side += [] if is_sign else [last or word]
+            if side and (is_sign or last):
+                names, side = [*names, " ".join(side)], []
+                if last and not joined and words[at + 1 : at + 2] != [","]:
+                    return names, words[at + 1 :]
+        return ([*names, *filter(None, [" ".join(side)])] if names else []), []
+
+    names: list[str] = []
+    rest: list[str] = []
+    if either := _EITHER.fullmatch(text):
+        names, rest = [either["a"], either["b"]], [either["rest"]]
+    elif not text.isascii():
+        names, rest = korean(sure=True)
+        if len(names) < 2:
+            names, rest = korean(sure=False)
+    elif match := next(filter(None, (pattern.search(text) for pattern in _ENGLISH)), None):
+        last, *rest = _ASPECT.split(match["b"], maxsplit=1)
+        names = [name.strip() for name in (*match["a"].split(", "), *_ENGLISH_COMMAS.split(last)) if name.strip()]
     if len(names) < 2:
         return ()
-    forms = [frozenset(analysis.forms) for analysis in analyzer.morphemes(names)]
+    aspect = " ".join(word for word in rest if word != "," and not _REQUEST.fullmatch(word))
+    forms = [frozenset(each.forms) for each in analyzer.morphemes(names)]
     sides = []
     for at, name in enumerate(names):
-        other_names = [*names[:at], *names[at + 1 :]]
+        others = [squeeze(other) for other in names if other != name]
         theirs = frozenset[str]().union(*forms[:at], *forms[at + 1 :])
-        own_words = tuple(_own_words(name, other_names, theirs, analyzer))
-        sought = f"{name} {rest}".strip()
+        own_words = []
+        for word, each in zip(name.split(), analyzer.morphemes(name.split()), strict=True):
+            of_word = frozenset(each.forms)
+            if not any(squeeze(word) in other for other in others) and not (of_word and of_word <= theirs):
+                own_words.append((squeeze(word), of_word))
+        sought = f"{name} {aspect}".strip()
         phrases = tuple(phrase for phrase in query.phrases if squeeze(phrase) in squeeze(sought))
-        sides.append(ComparedSide(name, replace(query, text=sought, phrases=phrases), own_words))
+        sides.append(ComparedSide(name, replace(query, text=sought, phrases=phrases), tuple(own_words)))
     return tuple(sides) if all(side.own_words for side in sides) else ()
 
 
@@ -111,96 +163,3 @@ def shares_scene(scenes: Sequence[Scene], other_scenes: Sequence[Scene]) -> bool
 
 def _overlap(first: Scene, second: Scene) -> bool:
     return first.video.id == second.video.id and first.start_ms < second.end_ms and second.start_ms < first.end_ms
-
-
-def _own_words(
-    name: str, other_names: Sequence[str], forms: frozenset[str], analyzer: QueryMorphemes
-) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield the words of a side that the others, with these morphemes, have not."""
-    words = name.split()
-    for word, analysis in zip(words, analyzer.morphemes(words), strict=True):
-        word_forms = frozenset(analysis.forms)
-        if not any(squeeze(word) in squeeze(other_name) for other_name in other_names) and not (
-            word_forms and word_forms <= forms
-        ):
-            yield squeeze(word), word_forms
-
-
-def _korean(text: str, analyzer: QueryMorphemes) -> tuple[list[str], str]:
-    """Return the sides, none without two of them, and the rest of the question."""
-    text = text.rstrip("?!.~ ")
-    if either := _EITHER.fullmatch(text):
-        rest = "" if _REQUEST.fullmatch(either["rest"]) else either["rest"]
-        return [either["a"], either["b"]], rest
-    words = _COMMAS.sub(" , ", _AGAINST.sub("보다 더", text)).split()
-    (analysis,) = analyzer.morphemes([" ".join(words)])
-    starts = [0]
-    for word in words:
-        starts.append(starts[-1] + len(word) + 1)
-
-    def cut(at: int, pattern: re.Pattern[str], *, sure: bool) -> str | None:
-        """Return the word without its particle; a sure one is no part of a morpheme: 과 of 사과 is."""
-        match = pattern.search(words[at])
-        if match is None or not match.start():
-            return None
-        border = starts[at] + match.start()
-        spans = zip(analysis.starts, analysis.ends, strict=True)
-        if sure and any(start < border < end for start, end in spans):
-            return None
-        return words[at][: match.start()]
-
-    def next_side(begin: int) -> tuple[str, int, bool]:
-        """Return the side that begins here, where the rest does, and whether that begins with another side."""
-        for at in range(begin, len(words)):
-            if at > begin and (_REQUEST.fullmatch(words[at]) or _SIGN.fullmatch(words[at])):
-                return " ".join(words[begin:at]), at, not _REQUEST.fullmatch(words[at])
-            stem = cut(at, _BEHIND, sure=True) or (cut(at, _BEHIND, sure=False) if at + 1 == len(words) else None)
-            if stem is not None:
-                joins = cut(at, _AND, sure=True) is not None or words[at + 1 : at + 2] == [","]
-                return " ".join((*words[begin:at], stem)), at + 1, joins
-        return " ".join(words[begin:]), len(words), False
-
-    def sides_from(begin: int) -> tuple[list[str], str]:
-        """Return the sides that begin here, and the rest of the question."""
-        names: list[str] = []
-        joins = True
-        while joins:
-            while begin < len(words) and _SIGN.fullmatch(words[begin]):
-                begin += 1
-            if begin == len(words) or _REQUEST.fullmatch(words[begin]):
-                break
-            name, begin, joins = next_side(begin)
-            names.append(name)
-        return names, rest_of(begin)
-
-    def rest_of(begin: int) -> str:
-        return " ".join(word for word in words[begin:] if not _REQUEST.fullmatch(word) and word != ",")
-
-    for sure in (True, False):
-        for at in range(len(words)):
-            if at > 0 and _SIGN.fullmatch(words[at]):
-                first = " ".join(words[:at])
-            elif (stem := cut(at, _BETWEEN, sure=sure)) is not None:
-                first = " ".join((*words[:at], stem))
-                subjects = (cut(each, _SUBJECT, sure=True) for each in range(at)) if _THAN.search(words[at]) else ()
-                if subject := next(
-                    ((each, subject_stem) for each, subject_stem in enumerate(subjects) if subject_stem), None
-                ):  # A가 B보다 더
-                    position, subject_stem = subject
-                    than = " ".join((*words[position + 1 : at], stem))
-                    return [" ".join((*words[:position], subject_stem)), than], rest_of(at + 1)
-            else:
-                continue
-            other_sides, rest = sides_from(at + 1)
-            if other_sides:
-                return [first, *other_sides], rest
-    return [], ""
-
-
-def _english(text: str) -> tuple[list[str], str]:
-    for pattern in _ENGLISH:
-        if match := pattern.search(text):
-            last, *aspect = _ASPECT.split(match["b"], maxsplit=1)
-            names = [*match["a"].split(", "), *_ENGLISH_COMMAS.split(last)]
-            return [name.strip() for name in names if name.strip()], " ".join(aspect).strip()
-    return [], ""

@@ -2,7 +2,7 @@
 
 A scene's number is its rank from 1, wherever it is in the text, so that two builders' answers can be compared.
 Titles, captions and contexts are outside text: each stays on its labelled line, and none can imitate a number, a label
-or a delimiter. The form of the question, by rules on its words, is also that of the evidence and of the answer.
+or a delimiter. Rules on a question's words tell its form, which is also the form of the answer.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Literal, Protocol, TypeVar
 
 from subtitle_rag.captions import OVERLAP_MS
 from subtitle_rag.contexts import neutral_text, shortened
-from subtitle_rag.domain import EvidenceSource, Line, Video, Window, clock, dialogue
+from subtitle_rag.domain import Line, clock, dialogue
 from subtitle_rag.retrieval.search.scenes import Scene
 
 SCENES = 7
@@ -80,14 +80,13 @@ class Labels:
 
     context: str
     speech: str
-    video: str
     missing: str
     """A line about a side of a comparison without scenes."""
 
 
 LABELS = {
-    "ko": Labels("문맥", "자막", "영상", "{name}: 찾은 장면이 없습니다."),
-    "en": Labels("Context", "Captions", "Video", "{name}: no scene was found."),
+    "ko": Labels("문맥", "자막", "{name}: 찾은 장면이 없습니다."),
+    "en": Labels("Context", "Captions", "{name}: no scene was found."),
 }
 
 
@@ -116,12 +115,10 @@ class RankedContextBuilder:
     labels: Labels = LABELS["ko"]
     include_source: bool = False
     """Whether each scene has its channel and its day."""
-    first: int = 1
-    """The number of the best scene."""
 
     def build(self, scenes: Sequence[Scene]) -> str:
         of_videos: dict[str, list[tuple[Scene, str]]] = {}
-        for number, (scene, text) in enumerate(zip(scenes, speech(scenes), strict=True), start=self.first):
+        for number, (scene, text) in enumerate(zip(scenes, speech(scenes), strict=True), start=1):
             of_videos.setdefault(scene.video.id, []).append((scene, self._entry(number, scene, text)))
         blocks = [self._block(entries) for entries in of_videos.values()]
         return "\n\n".join(ends_first(blocks) if self.reorder else blocks)
@@ -135,41 +132,6 @@ class RankedContextBuilder:
         source = (quoted(scene.video.channel)[:TITLE], str(scene.video.published or "")) if self.include_source else ()
         head = f"[{number}] ({', '.join(filter(None, (title, *source, clock(scene.start_ms))))})"
         return "\n".join([head, *context, f"{self.labels.speech}: {quoted(text)}"])
-
-
-@dataclass(frozen=True, slots=True)
-class FormContextBuilder:
-    """Scenes in the form of the question: a table for a comparison, with channel and date for an analysis.
-
-    For other questions the text is that of `RankedContextBuilder`.
-    """
-
-    form: QuestionForm
-    labels: Labels = LABELS["ko"]
-
-    def build(self, scenes: Sequence[Scene]) -> str:
-        if self.form == "comparison" and scenes:
-            return self._table(scenes)
-        return RankedContextBuilder(labels=self.labels, include_source=self.form == "analysis").build(scenes)
-
-    def _table(self, scenes: Sequence[Scene]) -> str:
-        labels = self.labels
-        rows = [
-            (
-                f"[{number}]",
-                _cell(f"{short_title(scene.video.title)}, {clock(scene.start_ms)}"),
-                _cell(quoted(scene.context or "")),
-                _cell(quoted(text)),
-            )
-            for number, (scene, text) in enumerate(zip(scenes, speech(scenes), strict=True), start=1)
-        ]
-        head = (("", labels.video, labels.context, labels.speech), ("---",) * 4)
-        return "\n".join(f"| {' | '.join(row)} |" for row in (*head, *ends_first(rows)))
-
-
-def _cell(text: str) -> str:
-    """Return a text that cannot end a table's cell."""
-    return text.replace("|", "/")
 
 
 def ends_first(ranked: Sequence[_T]) -> list[_T]:
@@ -190,12 +152,6 @@ def short_title(title: str) -> str:
 def lines_of(scene: Scene) -> list[tuple[int, str]]:
     """Return the lines of a scene as start and text."""
     return dialogue(scene.text, scene.lines or (Line(0, scene.start_ms),))
-
-
-def window_source(number: int, video: Video, window: Window, at_ms: int, context: str | None = None) -> EvidenceSource:
-    """Return a whole window as evidence; a player jumps to `at_ms`."""
-    lines = tuple(window.dialogue())
-    return EvidenceSource(number, window.id, video, window.start_ms, window.end_ms, at_ms, lines, window.text, context)
 
 
 def surrounded(scenes: Sequence[Scene]) -> list[str]:

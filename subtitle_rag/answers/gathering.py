@@ -1,23 +1,19 @@
 """The choice of evidence for a question: the best scenes, all captions of some videos, or the map of a video."""
 
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import partial
 from typing import Literal, Protocol
 
 from subtitle_rag.answers import answer_prompt, whole
 from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
 from subtitle_rag.answers.compared_sides import ComparedSide, compared_sides, interleaved, shares_scene, text_of
-from subtitle_rag.answers.compression import CompressedContextBuilder, condense, condensed_text, rarity_in
 from subtitle_rag.answers.context_builder import (
     LABELS,
     SCENES,
     SHARE,
     ContextBuilder,
     Cost,
-    FormContextBuilder,
     RankedContextBuilder,
     SimpleContextBuilder,
     fitted,
@@ -25,15 +21,11 @@ from subtitle_rag.answers.context_builder import (
     lines_of,
     quoted,
     speech,
-    window_source,
 )
-from subtitle_rag.answers.count_question import CountAnalyzer
-from subtitle_rag.answers.section_context import SectionContextBuilder
 from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.domain import Evidence, EvidenceKind, EvidenceSource, UsageError, Video, Window
 from subtitle_rag.library import Library, video_ids
-from subtitle_rag.llm import Llm
-from subtitle_rag.retrieval.korean.lexical import LexicalQuery
+from subtitle_rag.retrieval.korean.morphemes import QueryMorphemes
 from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.reranking import IN_ANSWER, RerankBudget
@@ -58,12 +50,8 @@ class EvidenceText:
         return answer_prompt.system(self.text, self.evidence.kind, self.language, prompt)
 
 
-BuilderName = Literal["form", "ranked", "ordered", "simple", "lines", "condensed", "sections"]
-"""How scenes become text for the model: in the form of the question, the best at both ends, the best first, speech
-alone, the lines that bear on the question, condensed by the model, or with the sections around them."""
-
-
-Over = Literal["videos", "months"]
+BuilderName = Literal["ranked", "ordered", "simple"]
+"""How scenes become text for the model: the best at both ends, the best first, or speech alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +60,13 @@ class AnswerOptions:
 
     limit: int | None = None
     """The number of scenes; None: the gatherer's, or all of a video for questions about the whole."""
-    builder: BuilderName = "form"
+    builder: BuilderName = "ranked"
     whole: bool | None = None
     """Whether to read all captions instead of the best scenes; None: where they are short enough."""
 
     retrievers: tuple[str, ...] | None = None
     """None: all that are ready."""
     rerank: bool = True
-    over: Over | None = None
-    """Each video or month gets an answer of its own, then all of them one."""
-
-    @property
-    def may_count(self) -> bool:
-        """Whether a question of how often something is said is answered by counting."""
-        return self.limit is None and self.whole is None
 
     @property
     def may_read_whole(self) -> bool:
@@ -105,8 +86,6 @@ class SceneSearch(Protocol):
         budget: RerankBudget | None = None,
     ) -> SearchResult: ...
 
-    def analyze(self, text: str) -> LexicalQuery: ...
-
     def where(self, query: Query) -> Filter: ...
 
 
@@ -116,7 +95,7 @@ class Gatherer:
 
     library: Library
     searcher: SceneSearch
-    analyzer: CountAnalyzer
+    analyzer: QueryMorphemes
     scenes: int = SCENES
     """Their number for a question without a limit of its own."""
     prompt: AnswerPrompt = answer_prompt.BUILT_IN
@@ -188,15 +167,14 @@ class Gatherer:
     def _search(
         self, query: Query, language: Language, budget: TokenBudget | None, options: AnswerOptions
     ) -> EvidenceText:
-        usual = self.scenes * (2 if options.builder in ("lines", "condensed") else 1)
-        limit = options.limit or usual
-        builder = self._builder(query, language, options)
+        limit = options.limit or self.scenes
+        builder = _builder(query, language, options)
         sides = compared_sides(query, self.analyzer)
         scenes_by_side = [self._scenes_of(side, limit, options) for side in sides]
         scenes = (
             interleaved(scenes_by_side, limit) if any(scenes_by_side) else self.search(query, limit, options).scenes
         )
-        gathered = scene_evidence(scenes, builder, language, budget)
+        gathered = _scene_evidence(scenes, builder, language, budget)
         missing = tuple(
             side.name
             for side, of_side in zip(sides, scenes_by_side, strict=True)
@@ -212,41 +190,6 @@ class Gatherer:
         analyses = self.analyzer.morphemes([text_of(scene) for scene in scenes])
         return [scene for scene, analysis in zip(scenes, analyses, strict=True) if side.is_named_in(scene, analysis)]
 
-    def _builder(self, query: Query, language: Language, options: AnswerOptions) -> ContextBuilder:
-        labels = LABELS[language]
-        match options.builder:
-            case "simple":
-                return SimpleContextBuilder()
-            case "lines":
-                return self._compressed(query, language)
-            case "condensed":
-                return RankedContextBuilder(labels=labels)
-            case "sections":
-                return SectionContextBuilder(self.library, labels)
-            case "form":
-                return FormContextBuilder(form_of(query.text), labels)
-            case _:
-                return RankedContextBuilder(options.builder != "ordered", labels)
-
-    def _compressed(self, query: Query, language: Language) -> CompressedContextBuilder:
-        """Return the builder of the lines that bear on a question."""
-        ranked = RankedContextBuilder(labels=LABELS[language])
-        return CompressedContextBuilder(query.text, self.analyzer, partial(rarity_in, self.library), ranked)
-
-    def condensed(
-        self, query: Query, scenes: EvidenceText, host: Llm, model: str, stop: threading.Event
-    ) -> EvidenceText:
-        """Have the model condense the scenes; what it fails at is extracted."""
-        sources, language = scenes.evidence.sources, scenes.language
-        lines = condense(host, model, scenes.text, query.text, language, sources, scenes.num_ctx, stop)
-        builder = self._compressed(query, language)
-        extracted = {
-            source.number: builder.entry(source.number, scene)
-            for source, scene in zip(sources, scenes.scenes, strict=True)
-            if source.number not in lines
-        }
-        return replace(scenes, text=condensed_text(lines, extracted, sources, LABELS[language]))
-
     def search(self, query: Query, limit: int, options: AnswerOptions) -> SearchResult:
         """Search for the best scenes. Raises what `gather` raises."""
         return self.searcher.search(
@@ -254,16 +197,23 @@ class Gatherer:
         )
 
 
-def scene_evidence(
-    scenes: Sequence[Scene], builder: ContextBuilder, language: Language, budget: TokenBudget | None, *, first: int = 1
+def _builder(query: Query, language: Language, options: AnswerOptions) -> ContextBuilder:
+    if options.builder == "simple":
+        return SimpleContextBuilder()
+    is_analysis = form_of(query.text) == "analysis"
+    return RankedContextBuilder(options.builder == "ranked", LABELS[language], include_source=is_analysis)
+
+
+def _scene_evidence(
+    scenes: Sequence[Scene], builder: ContextBuilder, language: Language, budget: TokenBudget | None
 ) -> EvidenceText:
-    """Return scenes as evidence, as many as fit; `first` is the number of the best one in the builder's text."""
+    """Return scenes as evidence, as many as fit."""
     if budget is None:
-        evidence = Evidence("search", _of_scenes(scenes, first))
+        evidence = Evidence("search", _of_scenes(scenes))
         return EvidenceText(evidence, builder.build(scenes), language, 0, scenes=tuple(scenes))
     num_ctx, tokens = budget.fit(builder.build(scenes), language, "search", SHARE)
     fitting = fitted(builder, scenes, tokens, budget.cost)
-    evidence = Evidence("search", _of_scenes(fitting, first), left_out=len(scenes) - len(fitting))
+    evidence = Evidence("search", _of_scenes(fitting), left_out=len(scenes) - len(fitting))
     return EvidenceText(evidence, builder.build(fitting), language, num_ctx, scenes=tuple(fitting))
 
 
@@ -304,16 +254,26 @@ def _map(
     return EvidenceText(replace(evidence, shortened=short), text, language, num_ctx)
 
 
-def _of_scenes(scenes: Sequence[Scene], first: int) -> tuple[EvidenceSource, ...]:
+def _of_scenes(scenes: Sequence[Scene]) -> tuple[EvidenceSource, ...]:
     return tuple(
         EvidenceSource(n, s.id, s.video, s.start_ms, s.end_ms, s.at_ms, tuple(lines_of(s)), text, s.context)
-        for n, (s, text) in enumerate(zip(scenes, speech(scenes), strict=True), start=first)
+        for n, (s, text) in enumerate(zip(scenes, speech(scenes), strict=True), start=1)
     )
 
 
 def _of_windows(videos: Mapping[Video, Sequence[Window]], contexts: Mapping[str, str]) -> tuple[EvidenceSource, ...]:
     pairs = ((video, window) for video, windows in videos.items() for window in windows)
     return tuple(
-        window_source(number, video, window, window.start_ms, contexts.get(window.id))
+        EvidenceSource(
+            number=number,
+            scene=window.id,
+            video=video,
+            start_ms=window.start_ms,
+            end_ms=window.end_ms,
+            at_ms=window.start_ms,
+            lines=tuple(window.dialogue()),
+            text=window.text,
+            context=contexts.get(window.id),
+        )
         for number, (video, window) in enumerate(pairs, start=1)
     )

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from subtitle_rag.contexts import reading_notes
-from subtitle_rag.domain import Answer, AnswerRequest, Citation, Evidence, UnfoundedClaim, byte_size
+from subtitle_rag.domain import Answer, Citation, Evidence, UnfoundedClaim, byte_size
 from subtitle_rag.i18n import _, n_
 
 CLAIM = 60
@@ -19,34 +18,8 @@ def reading_plan(evidence: Evidence) -> str:
         return _("Reading all captions of {videos}: {cost}…").format(videos=video_count(evidence), cost=cost(evidence))
     if evidence.kind == "map":
         return _("Reading the contexts of all scenes of “{title}”…").format(title=title)
-    if evidence.kind == "groups":
-        return plan(evidence)
     count = len(evidence.sources)
     return n_("Reading {n} scene…", "Reading {n} scenes…", count)
-
-
-def request_notes(request: AnswerRequest, elapsed_s: float) -> list[str]:
-    """Return what the model has been reading for `elapsed_s`, the most important first; nothing if it is soon over."""
-    notes = reading_notes(request, elapsed_s)
-    if notes and request.requests > 1:
-        notes.append(_("request {n} of {all}").format(n=request.number, all=request.requests))
-    return notes
-
-
-def plan(evidence: Evidence) -> str:
-    """Return what a question to many videos costs."""
-    count = evidence.requests
-    requests = n_("{n} request of the model", "{n} requests of the model", count)
-    tokens = _("about {n:,} tokens").format(n=evidence.tokens)
-    if not evidence.reading_s:
-        return _("An answer for each of {n}, then one from all: {requests}, {tokens}…").format(
-            n=evidence.groups, requests=requests, tokens=tokens
-        )
-    minutes = max(1, round(evidence.reading_s / 60))
-    time = n_("{n} minute of reading", "{n} minutes of reading", minutes)
-    return _("An answer for each of {n}, then one from all: {requests}, {tokens}, {time}…").format(
-        n=evidence.groups, requests=requests, tokens=tokens, time=time
-    )
 
 
 def video_count(evidence: Evidence) -> str:
@@ -155,15 +128,5 @@ def _evidence_remarks(evidence: Evidence) -> Iterator[str]:
         )
     for name in evidence.missing_sides:
         yield _("No scene was found for one side of the comparison: {name}").format(name=name)
-    if evidence.more_groups:
-        yield n_(
-            "{n} more has scenes too, and was not asked. A filter such as channel: or after: leaves fewer.",
-            "{n} more have scenes too, and were not asked. A filter such as channel: or after: leaves fewer.",
-            evidence.more_groups,
-        )
-    if evidence.undated:
-        yield _("No video has a date, so this is not an answer by months.")
-    if evidence.shortened and evidence.kind == "groups":
-        yield _("The answers were long together: they were shortened for the last one.")
-    elif evidence.shortened:
+    if evidence.shortened:
         yield _("The video is long: what its scenes are about was shortened for the model.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from subtitle_rag import output
 from subtitle_rag.answers import answer_remarks, citation_fault, unfounded_fault
-from subtitle_rag.domain import Answer, Citation, EvidenceSource, WordCount, clock
+from subtitle_rag.domain import Answer, Citation, EvidenceSource, clock
 from subtitle_rag.i18n import _
 from subtitle_rag.terminal_text import line_text
 
@@ -55,7 +55,7 @@ def values(answer: Answer) -> dict[str, Any]:
     scenes = {source.number: source for source in evidence.sources}
     return {
         "question": answer.question,
-        "answer": answer.text if answer.model or answer.counts else None,
+        "answer": answer.text if answer.model else None,
         "ending": answer.ending,
         "declined": answer.declined,
         "grounded": answer.grounded,
@@ -73,12 +73,7 @@ def values(answer: Answer) -> dict[str, Any]:
         "left_out": evidence.left_out,
         "shortened": evidence.shortened,
         "nameless": evidence.nameless,
-        "groups": evidence.groups,
-        "more_groups": evidence.more_groups,
-        "requests": evidence.requests,
-        "undated": evidence.undated,
         "missing_sides": evidence.missing_sides,
-        "counts": [_count_values(count) for count in answer.counts],
         "tokens": {
             "prompt": answer.prompt_tokens,
             "cached": answer.cached_tokens,
@@ -86,16 +81,6 @@ def values(answer: Answer) -> dict[str, Any]:
             "window": answer.num_ctx,
         },
         "took_ms": answer.took_ms,
-    }
-
-
-def _count_values(count: WordCount) -> dict[str, Any]:
-    return {
-        "words": count.words,
-        "times": count.times,
-        "videos": [{"video": video.values(), "times": times} for video, times in count.videos],
-        "spellings": dict(count.spellings),
-        "heard": dict(count.heard),
     }
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import answers, output
+from subtitle_rag import answers, contexts, output
 from subtitle_rag.commands import answer_text
 from subtitle_rag.commands.options import (
     FILE_PATH,
@@ -43,7 +43,6 @@ class AskOptions:
     filters: QueryFilters
     scenes: int | None
     whole: bool | None
-    over: "answers.Over | None"
     model: str | None
     prompt: Path | None
     follow: bool
@@ -57,15 +56,13 @@ class AskOptions:
         modes = (self.history, self.forget is not None)
         if not (self.question or self.follow or any(modes)):
             raise click.UsageError(_("Ask a question, for example: subtitle-rag ask WHICH SAUCE IS THE BEST"))
-        if self.over and (self.whole is not None or self.context_only):
-            raise click.UsageError(_("--over cannot be used together with --whole, --no-whole and --context-only."))
         if self.whole and self.scenes:
             raise click.UsageError(_("--whole and --scenes cannot be used together."))
         if sum(modes) > 1 or (any(modes) and (self.question or self.follow)):
             raise click.UsageError(_("Use --history or --forget alone, without a question."))
 
     def answer_options(self) -> "answers.AnswerOptions":
-        return answers.AnswerOptions(self.scenes, whole=self.whole, over=self.over)
+        return answers.AnswerOptions(self.scenes, whole=self.whole)
 
 
 @click.command("ask", cls=QueryCommand)
@@ -80,11 +77,6 @@ class AskOptions:
     "--whole/--no-whole",
     default=None,
     help=N_("Read all captions of the chosen videos, or the best scenes only (default: all where they are short)."),
-)
-@click.option(
-    "--over",
-    type=click.Choice(("videos", "months")),
-    help=N_("Answer for each video or month that is found, then from all these answers; --scenes counts for each."),
 )
 @model_option
 @click.option(
@@ -186,7 +178,7 @@ def _follow(events: Iterable[AnswerEvent]) -> Answer:
             reading.close()
             match event:
                 case Evidence():
-                    if event.sources and not quiet and (event.requests or sys.stderr.isatty()):
+                    if event.sources and not quiet and sys.stderr.isatty():
                         output.say(answers.reading_plan(event))
                 case AnswerRequest():
                     reading.enter_context(_reading(event))
@@ -202,7 +194,7 @@ def _follow(events: Iterable[AnswerEvent]) -> Answer:
 def _reading(request: AnswerRequest) -> "AbstractContextManager[None]":
     """Return what tells of the model's reading, until it ends."""
     started = time.monotonic()
-    return output.notes(lambda: answers.request_notes(request, time.monotonic() - started))
+    return output.notes(lambda: contexts.reading_notes(request, time.monotonic() - started))
 
 
 def _render(answer: Answer, runtime: "Runtime") -> None:

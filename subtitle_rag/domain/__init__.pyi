@@ -63,7 +63,6 @@ from .events import (
     VideoFailed as VideoFailed,
     VideoHeard as VideoHeard,
     WindowsIndexed as WindowsIndexed,
-    WordCount as WordCount,
 )
 from .values import (
     MAX_TYPED as MAX_TYPED,

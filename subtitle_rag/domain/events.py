@@ -483,9 +483,8 @@ class EvidenceSource:
         return " ".join(text for _start, text in self.lines[at : at + 2])
 
 
-EvidenceKind = Literal["search", "transcript", "library", "map", "groups", "count"]
-"""The best scenes, all captions of a video or of several ones, the contexts of all windows of a video, the best scenes
-of each video or month, or all scenes that say a word."""
+EvidenceKind = Literal["search", "transcript", "library", "map"]
+"""The best scenes, all captions of a video or of several ones, or the contexts of all windows of a video."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -499,21 +498,11 @@ class Evidence:
     shortened: bool = False
     """Every line of a long video's map lost its middle."""
     tokens: int = 0
-    """The estimated size of captions that are read whole, or of the prompts of all groups."""
+    """The estimated size of captions that are read whole."""
     cache_bytes: int = 0
     """The memory that the model's KV cache takes for them; 0 if unknown."""
     nameless: bool = False
     """The question is about a whole video but does not say which."""
-    groups: int = 0
-    """Videos or months with an answer of their own."""
-    more_groups: int = 0
-    """Videos or months that were found and are not asked."""
-    requests: int = 0
-    """Requests to the model, for all groups and the joint answer."""
-    reading_s: float = 0.0
-    """Seconds that the model takes to read all prompts; 0 if its speed is unknown."""
-    undated: bool = False
-    """An answer for each month was asked for, and no video has a date."""
     missing_sides: tuple[str, ...] = ()
     """The compared things of the question that no source names."""
 
@@ -527,9 +516,6 @@ class AnswerRequest:
     seconds: int = 0
     """Expected time of the reading; 0 if unknown."""
     attempt: int = 1
-    number: int = 1
-    """The place of the request among those of all groups."""
-    requests: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -562,20 +548,6 @@ class UnfoundedClaim:
     """Its span, [start, end) in the answer's text."""
     missing: tuple[str, ...] = ()
     """Its numbers and names that no scene holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class WordCount:
-    """How often captions say a word."""
-
-    words: str
-    times: int
-    videos: tuple[tuple[Video, int], ...]
-    """Videos that say it with their times, the most first."""
-    spellings: tuple[tuple[str, int], ...] = ()
-    """Other spellings that are counted with it, with their times: 판다스 for pandas."""
-    heard: tuple[tuple[str, int], ...] = ()
-    """Words that may be misheard ones of it, with their times, which are not counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -613,8 +585,6 @@ class Answer:
     num_ctx: int = 0
     took_ms: dict[str, float] = field(default_factory=dict)
     """`scenes`, `first` (to the first word) and `answer`."""
-    counts: tuple[WordCount, ...] = ()
-    """The words of a question of how often something is said, which no model answers."""
     saved_id: int | None = None
     """Its id among the saved answers."""
     save_error: AppError | None = None

@@ -10,7 +10,6 @@ from subtitle_rag.evaluation.metrics import Values
 from subtitle_rag.evaluation.questions import GoldSet
 from subtitle_rag.evaluation.scene_figures import SCENES, ShownScene
 from subtitle_rag.evaluation.temp_library import LibraryView
-from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.neural import Reranker
 from subtitle_rag.retrieval.search import Ranking, SearchResult
 from subtitle_rag.retrieval.search.fusion import Ranked, merge_neighbours
@@ -93,9 +92,6 @@ class ArmRun:
         windows = {group[0].window_id: group for group in groups}
         best = make_scenes(Windows(self.view.library), groups, fused.lexical, fused.nearest_pieces)
         return [(scene, windows[scene.id]) for scene in best]
-
-    def analyze(self, text: str) -> LexicalQuery:
-        return self.view.searcher.analyze(text)
 
     def where(self, query: Query) -> Filter:
         return self.view.searcher.where(query)

@@ -60,7 +60,7 @@ def test_what_the_model_has_to_read_is_told_before_its_first_word(desk: Desk) ->
     (asked,) = first.requests
     evaluated = desk.chats()[0].evaluated
     assert 0.5 * evaluated < asked.tokens < 2 * evaluated
-    assert (asked.seconds, asked.attempt, asked.requests) == (round(asked.tokens / 50), 1, 1)
+    assert (asked.seconds, asked.attempt) == (round(asked.tokens / 50), 1)
     (further,) = second.requests
     assert further.tokens < asked.tokens / 2, "the scenes are in the server's cache"
 
@@ -113,7 +113,7 @@ def test_the_model_reads_what_the_evidence_tells(desk: Desk) -> None:
 def test_rules_and_labels_of_scenes_have_the_language_of_the_question(desk: Desk) -> None:
     fill(desk)
     desk.put(video("e", title="Sauce"), [["The sauce is the best"]])
-    builders: tuple[BuilderName, ...] = ("form", "ranked", "ordered", "lines", "sections")
+    builders: tuple[BuilderName, ...] = ("ranked", "ordered")
     for builder in builders:
         desk.ask("which sauce?", options=AnswerOptions(2, builder))
         assert system(desk).startswith("You answer questions")

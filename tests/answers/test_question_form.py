@@ -4,11 +4,11 @@ import pytest
 
 from subtitle_rag.answers import answer_prompt, wording
 from subtitle_rag.answers.citations import check_citations
-from subtitle_rag.answers.context_builder import FormContextBuilder, QuestionForm, RankedContextBuilder, form_of
+from subtitle_rag.answers.context_builder import QuestionForm, form_of
 from subtitle_rag.answers.gathering import AnswerOptions
 from subtitle_rag.domain import Answer, Evidence
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from tests.answers.desk import SEARCH, Desk, fill, scene, source
+from tests.answers.desk import SEARCH, Desk, fill, source
 from tests.support.cases import cases
 
 
@@ -44,28 +44,11 @@ def test_words_decide_the_form(question: str, form: QuestionForm) -> None:
     assert form_of(question) == form
 
 
-def test_scenes_for_a_comparison_are_a_table_of_safe_cells() -> None:
-    scenes = [scene(n, f"{n}번 말 | 새 칸", context="문맥 | 글", title="제목 | 칸") for n in range(1, 8)]
-    lines = FormContextBuilder("comparison").build(scenes).split("\n")
-    assert lines[:2] == ["|  | 영상 | 문맥 | 자막 |", "| --- | --- | --- | --- |"]
-    assert [line.count("|") for line in lines] == [5] * 9
-    assert [line[2:5] for line in lines[2:]] == [f"[{n}]" for n in (1, 3, 5, 7, 6, 4, 2)]
-    assert FormContextBuilder("comparison").build([]) == ""
-
-
-def test_scenes_for_an_analysis_have_their_channel_and_day() -> None:
-    one = scene(1, "말")
-    dated = FormContextBuilder("analysis").build([one])
-    assert f"({one.video.title}, {one.video.channel}, 0:00)" in dated
-    for form in ("plain", "facts"):
-        assert FormContextBuilder(form).build([one]) == RankedContextBuilder().build([one])
-
-
-@pytest.mark.parametrize(("question", "words"), [("소스 비교해줘", "표로"), ("compare the sauces", "a table")])
+@pytest.mark.parametrize(("question", "words"), [("소스 비교해줘", "한 줄씩"), ("compare the sauces", "a line for")])
 def test_the_form_stands_behind_the_question_so_that_the_prefix_stays(desk: Desk, question: str, words: str) -> None:
     fill(desk)
     desk.ask(question, options=AnswerOptions())
-    desk.ask("소스가 뭐야?" if words == "표로" else "what is the sauce?")
+    desk.ask("소스가 뭐야?" if words == "한 줄씩" else "what is the sauce?")
     compared, plain = (chat.messages for chat in desk.chats())
     assert compared[0] == plain[0]
     assert compared[-1]["content"].startswith(question + "\n")
@@ -73,16 +56,18 @@ def test_the_form_stands_behind_the_question_so_that_the_prefix_stays(desk: Desk
     assert "\n" not in plain[-1]["content"]
 
 
-def test_searched_scenes_come_in_the_form_of_the_question(desk: Desk) -> None:
+@pytest.mark.parametrize(("question", "is_dated"), [("소스가 왜 맛있대?", True), ("청귤 소스 비교해줘", False)])
+def test_scenes_for_an_analysis_have_their_channel_and_day(desk: Desk, question: str, is_dated: bool) -> None:
     fill(desk)
-    desk.ask("청귤 소스 비교해줘", options=SEARCH)
-    assert "\n| [1] | " in desk.chats()[-1].messages[0]["content"]
+    (first, *_others) = desk.ask(question, options=SEARCH).answer.evidence.sources
+    head = f"[1] ({first.video.title}, {first.video.channel}, "
+    assert (head in desk.chats()[-1].messages[0]["content"]) == is_dated
 
 
 def test_a_long_question_leaves_room_for_its_form() -> None:
     asked = answer_prompt.question_text("비교 " * 800)
     assert len(asked) == answer_prompt.QUESTION_CHARACTERS
-    assert asked.endswith("칸 안에 씁니다.")
+    assert asked.endswith("한 줄씩 씁니다.")
 
 
 def test_the_heading_of_a_table_claims_nothing(analyzer: Analyzer) -> None:

@@ -49,8 +49,8 @@ def test_an_answer_and_its_scenes_go_to_stdout(run: Run, ollama: StandIn) -> Non
 def test_json_tells_everything(run: Run, ollama: StandIn) -> None:
     result = run("ask", "국수를 먹었어요?", "--scenes", "2", "--json").result
     keys = "question answer ending declined grounded model no_model way citations uncited unfounded unsaid_words"
-    keys += " dropped_citations repeated_sentences recited_sentences scenes left_out shortened nameless groups"
-    keys += " more_groups requests undated missing_sides counts tokens took_ms"
+    keys += " dropped_citations repeated_sentences recited_sentences scenes left_out shortened nameless"
+    keys += " missing_sides tokens took_ms"
     assert list(result) == keys.split()
     assert (result["question"], result["way"]) == ("국수를 먹었어요?", "search")
     assert (result["ending"], result["model"]) == ("whole", NAME)
@@ -104,36 +104,6 @@ def test_the_number_of_scenes_is_a_setting(run: Run, isolated_home: Path) -> Non
         config.write("scenes = 1\n")
     assert len(run("ask", "국수", "--no-whole", "--json").result["scenes"]) == 1
     assert len(run("ask", "국수", "--scenes", "2", "--json").result["scenes"]) == 2
-
-
-def test_each_video_answers_for_itself_and_the_cost_is_said_before(run: Run, ollama: StandIn) -> None:
-    ollama.answer(*[f"국수를 먹었어요 [{number}]." for number in (1, 5, 9)], "모두 국수를 먹었어요 [1][5].")
-    told = run("ask", "국수를", "먹었어요?", "--over", "videos")
-    assert told.code == 0
-    plan = r"An answer for each of 3, then one from all: 4 requests of the model, about [\d,]+ tokens…"
-    assert re.match(plan, told.err)
-    titles = re.findall(r"^■ (.+)$", told.out, re.MULTILINE)
-    assert len(titles) == 4
-    assert titles[-1] == "모아서"
-    assert ollama.count("chat") == 4
-    result = run("ask", "국수를 먹었어요?", "--over", "months", "--json").result
-    assert (result["way"], result["ending"], result["undated"]) == ("library", "whole", True)  # no video has a date
-    refused = run("ask", "국수", "--over", "videos", "--whole")
-    assert (refused.code, "--over cannot be used" in refused.err) == (2, True)
-
-
-def test_a_word_is_counted_without_a_model(run: Run) -> None:
-    told = run("ask", "국수가", "몇", "번", "나와?")
-    assert told.code == 0
-    assert told.out.startswith("“국수”: 영상 ")
-    result = run("ask", "국수가 몇 번 나와?", "--over", "videos", "--json").result
-    assert (result["way"], result["model"], result["ending"]) == ("count", None, "whole")
-    assert result["answer"] in told.out
-    (count,) = result["counts"]
-    assert list(count) == ["words", "times", "videos", "spellings", "heard"]
-    assert count["times"] == sum(each["times"] for each in count["videos"]) > 0
-    assert list(count["videos"][0]) == ["video", "times"]
-    assert [each["answer"] for each in run("ask", "--history", "--json").result["answers"]] == [result["answer"]] * 2
 
 
 def test_a_video_can_be_named(run: Run, ollama: StandIn) -> None:

@@ -221,54 +221,6 @@ class TestAsking:
             assert len(rows(screen)) > 7
 
 
-class TestManyVideos:
-    @pytest.mark.campaign(part="app")
-    async def test_a_key_has_each_video_answered_then_each_month_and_goes_back(
-        self, make: MakeApp, ollama: StandIn
-    ) -> None:
-        async with asking(make(), "김치에 소금을 넣어?") as (pilot, screen):
-            await pilot.press("ctrl+n")
-            assert [screen.page.dialogue.over] == ["videos"]
-            assert "For each video, then from all answers. Ctrl+N: for each month." in toasts(pilot.app)[-1]
-            await ask(pilot, screen)
-            (turn,) = screen.page.dialogue.turns
-            assert turn.evidence
-            groups = turn.evidence.groups
-            assert groups > 1
-            assert len(ollama.asked("chat")) == turn.evidence.requests == groups + 1
-            assert said(screen).count("■") == groups + 1
-            assert screen.question.typed == ""
-            await pilot.press("ctrl+n")
-            assert [screen.page.dialogue.over, screen.page.dialogue.turns] == ["months", []]
-            await pilot.press("ctrl+n")
-            assert [screen.page.dialogue.over] == [None]
-            assert "From the best scenes." in toasts(pilot.app)[-1]
-
-    @pytest.mark.campaign(part="app")
-    async def test_escape_keeps_the_answers_that_have_come(self, make: MakeApp, ollama: StandIn) -> None:
-        ollama.answer(
-            "소금을 넣어요 [1].", Turn(" ".join(f"소금은 {n}번째 항아리에 넣어요" for n in range(400)), pace=0.02)
-        )
-        async with asking(make(), "김치에 소금을 넣어?") as (pilot, screen):
-            await pilot.press("ctrl+n", "enter")
-            await until(pilot, lambda: said(screen).count("■") == 2)
-            await pilot.press("escape")
-            await until(pilot, lambda: not screen.page.dialogue.running)
-            (turn,) = screen.page.dialogue.turns
-            assert turn.answer
-            assert turn.answer.ending == "stopped"
-            assert "소금을 넣어요 [1]" in said(screen)
-            assert len(ollama.asked("chat")) == 2
-
-    @pytest.mark.campaign(part="app")
-    async def test_a_count_needs_no_model(self, make: MakeApp, ollama: StandIn) -> None:
-        async with asking(make(), "김치가 몇 번 나와?") as (pilot, screen):
-            await ask(pilot, screen)
-            assert "“김치”: 영상 " in said(screen)
-            assert rows(screen)
-            assert not ollama.asked("chat")
-
-
 class TestEnteringHangul:
     @pytest.mark.campaign(part="app")
     async def test_a_syllable_that_comes_after_enter_is_not_lost(self, make: MakeApp, ollama: StandIn) -> None:

@@ -29,7 +29,7 @@ from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.runtime import Runtime
 
 BUILDERS: tuple["answers.BuilderName", ...]
-BUILDERS = "form", "ranked", "ordered", "simple", "lines", "condensed", "sections"
+BUILDERS = "ranked", "ordered", "simple"
 MOST_SCENES = 20
 
 
@@ -46,10 +46,7 @@ MOST_SCENES = 20
     "--builder",
     type=click.Choice(BUILDERS),
     default=BUILDERS[0],
-    help=N_(
-        "The scenes for the model: in the form of the question, the best at both ends, the best first, speech only, "
-        "the lines that bear on the question, condensed by the model, or with the sections around them."
-    ),
+    help=N_("The scenes for the model: the best at both ends, the best first, or speech only."),
 )
 @click.option(
     "--prompt", type=FILE_PATH, help=N_("Use this file's prompt, in the form that config prompt answers prints.")
@@ -80,8 +77,6 @@ def eval_answer(
     again: bool,
     context_only: bool,
 ) -> int:
-    if context_only and builder == "condensed":
-        raise click.UsageError(_("--context-only asks no model, and --builder condensed needs one."))
     questions = [(question.id, _query(filters, question.query)) for question in load_questions(queries).questions]
     names = tuple(name.strip() for name in retrievers.split(",")) if retrievers is not None else None
     is_as_ask = (retrievers, contexts, rerank) == (None, True, True)

@@ -25,8 +25,6 @@ from subtitle_rag.retrieval.korean.vocabulary import (
     COMPLETIONS,
     MIN_MISHEARD_LETTERS,
     Vocabulary,
-    nearest,
-    spellings,
 )
 
 MISHEARD_WEIGHT = 0.8
@@ -50,21 +48,6 @@ TermSources = Mapping[str, tuple[int, int]]
 def inverse_document_frequency(documents: int, total: int) -> float:
     """Return ln((N − n + ½) / (n + ½) + 1), the form of Lucene and Qdrant."""
     return math.log((total - documents + 0.5) / (documents + 0.5) + 1)
-
-
-def heard_as(word: str, forms: Collection[str]) -> tuple[list[str], list[str]]:
-    """Return what a recogniser may have written for a word: what sounds the same, and those of these forms nearby.
-
-    The analyzer divides many of the former, so that they are among no forms: 대 and 님 for 데님.
-    """
-    same, alike = _heard(word) if is_hangul(word) else ((), ())
-    near = nearest(word, spellings(forms)) if len(word) >= MIN_MISHEARD_LETTERS else []
-    return list(same), [form for form in dict.fromkeys((*alike, *near)) if form in forms and form not in same]
-
-
-def certain_spellings(word: str, forms: Collection[str]) -> list[str]:
-    """Return those of these forms that are surely the same word: those of the table, or if it has none by sound."""
-    return [form for form in forms if form in _respelled(word)] or [form for form in forms if sounds_like(word, form)]
 
 
 @dataclass(frozen=True, slots=True)

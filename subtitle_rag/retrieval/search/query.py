@@ -75,11 +75,6 @@ class PeriodOffer:
     """The query with the filter in their place."""
 
     @property
-    def is_open(self) -> bool:
-        """Tell whether it has no beginning or no end."""
-        return self.after is None or self.before is None
-
-    @property
     def sentence(self) -> str:
         """The offer in words: → 2024년 10월에 올라온 것만."""
         if self.after is None:

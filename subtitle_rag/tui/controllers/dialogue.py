@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
-    from subtitle_rag.answers import Conversation, Over
+    from subtitle_rag.answers import Conversation
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.controllers.background import ContextPause
 
@@ -29,18 +29,10 @@ GROWTH_S = 0.1
 class AnswerThread(AppThread):
     """One conversation. It answers its questions one after the other and stores the answers in the library."""
 
-    def __init__(
-        self,
-        runtime: "Runtime",
-        post: "Callable[[Message], object]",
-        *,
-        whole: bool | None = None,
-        over: "Over | None" = None,
-    ) -> None:
-        """See `AnswerOptions` for `whole` and `over`."""
+    def __init__(self, runtime: "Runtime", post: "Callable[[Message], object]", *, whole: bool | None = None) -> None:
+        """See `AnswerOptions` for `whole`."""
         super().__init__("answer", runtime, post)
         self._whole = whole
-        self._over = over
         self._questions: queue.Queue[tuple[QuestionTurn, Query | None] | None] = queue.Queue()
         self._stop_answer = threading.Event()
         self._ending = False
@@ -79,7 +71,7 @@ class AnswerThread(AppThread):
         from subtitle_rag.answers import AnswerOptions
 
         answerer = opened.enter_context(self._runtime.answerer(remember=True))
-        return answerer.conversation(AnswerOptions(whole=self._whole, over=self._over))
+        return answerer.conversation(AnswerOptions(whole=self._whole))
 
     def _answer(self, talk: "Conversation", turn: QuestionTurn, query: "Query | None") -> None:
         text, grown = "", 0.0
@@ -109,8 +101,6 @@ class Dialogue:
         self._talk: AnswerThread | None = None
         self._whole: bool | None = None
         """Whether the conversation reads all captions instead of the best scenes; None: where they are short."""
-        self.over: Over | None = None
-        """Whether each video or month has an answer of its own."""
         self.turns: list[QuestionTurn] = []
         self._requested_at = 0.0
         self.next_question: str | None = None
@@ -127,7 +117,7 @@ class Dialogue:
     @property
     def follows(self) -> bool:
         """Whether the next question is about the same scenes."""
-        return self._talk is not None and self.over is None and any(turn.text for turn in self.turns)
+        return self._talk is not None and any(turn.text for turn in self.turns)
 
     def ask(self, question: str) -> None:
         """Ask while nothing runs.
@@ -139,7 +129,7 @@ class Dialogue:
         query = Query(question, question) if turns else parse_query(question)
         if not turns or self._talk is None:
             self.halt()
-            self._talk = AnswerThread(self._runtime, self._post, whole=self._whole, over=self.over)
+            self._talk = AnswerThread(self._runtime, self._post, whole=self._whole)
             self._talk.start()
         turn = QuestionTurn(question)
         self.turns = [*turns, turn]
@@ -176,23 +166,11 @@ class Dialogue:
         if self._talk:
             self._talk.stop()
 
-    @property
-    def next_over(self) -> "Over | None":
-        """The next of the ways: from the best scenes, for each video, for each month."""
-        successors: dict[Over | None, Over | None] = {None: "videos", "videos": "months", "months": None}
-        return successors[self.over]
-
-    def restart(
-        self, turns: "Sequence[QuestionTurn]" = (), *, whole: bool | None = None, over: "Over | None" = None
-    ) -> None:
-        """Begin with these turns; the next question searches for scenes, or reads all captions if `whole`.
-
-        With `over` each video or month that it finds has an answer of its own.
-        """
+    def restart(self, turns: "Sequence[QuestionTurn]" = (), *, whole: bool | None = None) -> None:
+        """Begin with these turns; the next question searches for scenes, or reads all captions if `whole`."""
         self.halt()
         self._talk = None
         self._whole = whole
-        self.over = over
         self.turns = list(turns)
 
     def answer_changed(self, message: "EvidenceFound | PromptSent | AnswerGrew") -> bool:

@@ -19,7 +19,6 @@ from subtitle_rag.tui.controllers import Dialogue
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.messages import AddressPasted, AnswerEnded, AnswerGrew, EvidenceFound, PromptSent
 from subtitle_rag.tui.state import QuestionTurn
-from subtitle_rag.tui.text import next_way_sentence, question_placeholder
 from subtitle_rag.tui.widgets import AnswerPane, QueryBar
 
 if TYPE_CHECKING:
@@ -133,13 +132,6 @@ class AnswerPage(Vertical):
             self._show_restart()
             self._ask(question)
 
-    def ask_over(self) -> None:
-        """Have the next questions answered for each video, then for each month, then from the best scenes again."""
-        if self.can_restart():
-            self.dialogue.restart(over=self.dialogue.next_over)
-            self._show_restart()
-            self.app.notify(next_way_sentence(self.dialogue.over), markup=False)
-
     def can_restart(self) -> bool:
         """Return whether no answer is under way. If one is, say so."""
         if self.dialogue.running:
@@ -210,7 +202,7 @@ class AnswerPage(Vertical):
         follows = self.dialogue.follows
         self.query_bar.set_prompt("↳" if follows else "❯")
         further = _("Ask further about these scenes, or {key} for a new question").format(key=key("app.ask"))
-        self.question.placeholder = further if follows else question_placeholder(self.dialogue.over)
+        self.question.placeholder = further if follows else _("What do you want to know?")
         self._draw_counter()
         self.has_turns = bool(self.dialogue.turns)
         self.pane.show(self.dialogue.turns, self.counts, to_end=to_end)

@@ -24,7 +24,7 @@ class AnswerScreen(PreviewScreen):
     FOOTER_HIDDEN = PreviewScreen.FOOTER_HIDDEN | {"app.transcript"}
     BINDINGS = bindings(
         "answer.enter scene.copy scene.mark answer.copy-text scene.preview scene.play-with",
-        "answer.again answer.whole answer.over screen.back screen.switch",
+        "answer.again answer.whole screen.back screen.switch",
         "list.down list.up list.page-down list.page-up",
     )
     FOOTER: ClassVar = {"app.ask": N_("New"), "app.history": N_("History"), "screen.back": N_("Stop/back")}
@@ -67,9 +67,6 @@ class AnswerScreen(PreviewScreen):
 
     def action_whole(self) -> None:
         self.page.ask_whole()
-
-    def action_over(self) -> None:
-        self.page.ask_over()
 
     def action_move(self, rows: int) -> None:
         self.pane.step(rows)

@@ -2,10 +2,7 @@ from . import answer_lines as answer_lines, search_text as search_text
 from .answer_lines import (
     META as META,
     history_row as history_row,
-    next_way_sentence as next_way_sentence,
-    question_placeholder as question_placeholder,
 )
-from .answer_tables import lay_out as lay_out
 from .confirmations import (
     Confirmation as Confirmation,
     deletion_confirmation as deletion_confirmation,

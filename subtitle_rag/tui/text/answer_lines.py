@@ -16,12 +16,12 @@ from subtitle_rag.answers import (
     answer_remarks,
     citation_fault,
     reading_plan,
-    request_notes,
     unfounded_fault,
     video_count,
 )
+from subtitle_rag.contexts import reading_notes
 from subtitle_rag.domain import Answer, EvidenceSource, clock
-from subtitle_rag.i18n import N_, _
+from subtitle_rag.i18n import _
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import SIGNS, CitationRef, QuestionTurn, clean, scene_of
 from subtitle_rag.tui.text import search_text
@@ -29,7 +29,6 @@ from subtitle_rag.tui.text.content import MUTED, byline, failure_rows, paragraph
 from subtitle_rag.tui.text.failure_reasons import short_moment
 
 if TYPE_CHECKING:
-    from subtitle_rag.answers import Over
     from subtitle_rag.library import Counts, StoredAnswer
 
 META = "citation"
@@ -41,28 +40,6 @@ NUMBER_CELLS = 4
 MOMENT_CELLS = 12
 EXCERPT = 300
 """Characters of an answer in the history; more never fit."""
-
-
-_PLACEHOLDERS: dict[str | None, str] = {
-    None: N_("What do you want to know?"),
-    "videos": N_("What do you want to know of each video?"),
-    "months": N_("What do you want to know of each month?"),
-}
-_WAYS: dict[str | None, str] = {
-    None: N_("From the best scenes."),
-    "videos": N_("For each video, then from all answers. {key}: for each month."),
-    "months": N_("For each month, then from all answers. {key}: from the best scenes."),
-}
-
-
-def question_placeholder(over: "Over | None") -> str:
-    """Return the text of the empty field of a new conversation."""
-    return _(_PLACEHOLDERS[over])
-
-
-def next_way_sentence(over: "Over | None") -> str:
-    """Say how the next question is answered, and the key of another way."""
-    return _(_WAYS[over]).format(key=key("answer.over"))
 
 
 def draw_answers(turns: Sequence[QuestionTurn], cursor: CitationRef | None, scene_id: str | None) -> Content:
@@ -114,7 +91,6 @@ def _claims(text: str, start: int, end: int, unfounded: Sequence[tuple[int, int]
     for begin, stop in unfounded:
         if not start <= begin < stop <= end:
             continue
-        stop = begin + len(text[begin:stop].rstrip(" |"))  # the sign of a table's row is in its last cell
         yield _lines(text[start:begin])
         yield Content.styled(_lines(text[begin:stop]).plain + f" {SIGNS['unsupported']}", "$text-warning")
         start = stop
@@ -149,7 +125,7 @@ def _below(turn: QuestionTurn) -> Iterator[str | tuple[str, str]]:
             evidence = turn.evidence
             reading = evidence and evidence.sources and reading_plan(evidence)
             yield clean(reading or _("Searching for scenes…")), MUTED
-        if turn.request is not None and (notes := request_notes(turn.request, turn.request_s)):
+        if turn.request is not None and (notes := reading_notes(turn.request, turn.request_s)):
             yield " · ".join(notes), MUTED
         return
     for line in fault_lines(turn.answer):

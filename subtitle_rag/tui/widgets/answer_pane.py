@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.state import CitationRef, QuestionTurn, conversation
-from subtitle_rag.tui.text import META, answer_lines, lay_out
+from subtitle_rag.tui.text import META, answer_lines
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.preview_pane import PreviewPane
 from subtitle_rag.tui.widgets.scene_list import SceneList
@@ -37,44 +37,25 @@ class AnswerView(VerticalScroll):
         self._drawing = Static(id="said", markup=False)
         super().__init__(self._drawing, id="answers")
         self._text: Content = Content("")
-        """The answers, with tables as the model wrote them."""
         self._cursor: CitationRef | None = None
-        self._width = 0
 
     def show(self, text: Content, cursor: CitationRef | None = None, *, to_end: bool = False) -> None:
         """Show all of it, with the citation under the cursor in view, or the end."""
         to_end = cursor is None and (to_end or self.scroll_y >= self.max_scroll_y - 1)
         self._text, self._cursor = text, cursor
-        self._draw()
+        self._drawing.update(text)
         if cursor is not None:
             self.call_after_refresh(self._reveal)
         elif to_end:
             self.call_after_refresh(self.scroll_end, animate=False, force=True)
 
-    def on_resize(self) -> None:
-        if self._content_width != self._width:
-            self._draw()
-
-    @property
-    def _content_width(self) -> int:
-        return self._drawing.content_size.width
-
-    @property
-    def _drawn(self) -> Content:
-        return lay_out(self._text, self._width) if self._width else self._text
-
-    def _draw(self) -> None:
-        """Draw the answers, their tables in columns of the present width."""
-        self._width = self._content_width
-        self._drawing.update(self._drawn)
-
     def _reveal(self) -> None:
         """Scroll to the citation under the cursor if it is out of view."""
-        content = self._drawn
-        offset = answer_lines.citation_offset(content, self._cursor) if self._cursor else None
+        offset = answer_lines.citation_offset(self._text, self._cursor) if self._cursor else None
         if offset is None:
             return
-        line = len(content[: offset + 1].wrap(self._width)) - 1 if self._width else 0
+        width = self._drawing.content_size.width
+        line = len(self._text[: offset + 1].wrap(width)) - 1 if width else 0
         top, height = round(self.scroll_y), self.size.height
         if not top <= line < top + height:
             self.scroll_to(y=max(0, line - height // 2), animate=False, force=True)

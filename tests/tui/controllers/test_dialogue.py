@@ -22,9 +22,8 @@ class FakeTalk:
 
     talks: "list[FakeTalk]" = []  # noqa: RUF012
 
-    def __init__(self, *_arguments: Any, whole: bool | None, over: str | None) -> None:
+    def __init__(self, *_arguments: Any, whole: bool | None) -> None:
         self.whole = whole
-        self.over = over
         self.queries: list[Query] = []
         self.stopping = self.ended = False
         self.talks.append(self)
@@ -100,21 +99,6 @@ def test_a_conversation_over_all_captions_begins_anew(dialogue: Dialogue) -> Non
     dialogue.restart()
     dialogue.ask("김장")
     assert [talk.whole for talk in FakeTalk.talks] == [None, True, None]
-
-
-def test_each_question_of_each_video_searches_anew(dialogue: Dialogue) -> None:
-    next_ones = [dialogue.next_over]
-    for _press in range(2):
-        dialogue.restart(over=dialogue.next_over)
-        next_ones.append(dialogue.next_over)
-    assert next_ones == ["videos", "months", None]
-    dialogue.restart(over="videos")
-    dialogue.ask("김장")
-    end(dialogue, "마흔 포기")
-    assert not dialogue.follows
-    dialogue.ask("소금은?")
-    assert [talk.over for talk in FakeTalk.talks] == ["videos", "videos"]
-    assert [turn.question for turn in dialogue.turns] == ["소금은?"]
 
 
 def test_a_new_conversation_ends_the_thread(dialogue: Dialogue) -> None:
