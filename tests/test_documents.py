@@ -296,7 +296,7 @@ def test_the_size_of_a_model_is_that_of_its_files() -> None:
         ("```sh\n./scripts/nothing\n```", "there is no scripts/nothing"),
         ("```sh\n./scripts/campaign --made-up\n```", "has no option --made-up"),
         ("```sh\n./scripts/bench nothing\n```", "has no benchmark nothing"),
-        ("```sh\n./scripts/bench compression --made-up\n```", "has no option --made-up"),
+        ("```sh\n./scripts/bench fusion --made-up\n```", "has no option --made-up"),
         ("```sh\nmake nothing\n```", "make has no verb nothing"),
         ("```sh\nsubtitle-rug search\n```", "unknown program: subtitle-rug"),
         ("With `--made-up` it does.", "no such option: --made-up"),
