@@ -37,7 +37,7 @@ PROGRAM = "subtitle-rag"
 OFFLINE = frozenset(
     re.split(
         ", *\n? *",
-        """ask, completion, config init, config schema, config show, config validate, contexts glossary, contexts model,
+        """ask, completion, config init, config schema, config show, config validate, contexts glossary,
         contexts status, demo, desktop install, desktop remove, doctor, eval run, export, help, index, keys, list,
         marks add, marks list, marks note, marks remove, marks tag, models check, models list, open, paths, rebuild,
         remove, search, self check, show, status, vectors status""",

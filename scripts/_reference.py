@@ -15,9 +15,11 @@ from typing import Any
 import click
 
 from subtitle_rag import cli, i18n
+from subtitle_rag.answers import built_in_prompt
 from subtitle_rag.config.schema import settings_schema
 from subtitle_rag.config.settings import Paths, Settings
 from subtitle_rag.config.template import EXAMPLE_KEY, EXAMPLE_PLAYER, EXAMPLE_THEME, to_toml
+from subtitle_rag.contexts import CONTEXT_PROMPT_TEXT
 from subtitle_rag.i18n import _
 from subtitle_rag.manual.blocks import Block, Heading, Lines, Terms
 from subtitle_rag.manual.topics import ENVIRONMENT, find_topic
@@ -48,6 +50,11 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "example": ("플레이어, 키, 테마는 이렇게 적습니다:", "Players, keys and themes are written like this:"),
     "environment": ("환경 변수", "Environment variables"),
     "variable": ("변수", "variable"),
+    "built_in_prompts": ("기본 프롬프트", "Built-in prompts"),
+    "built_in_prompts_lead": (
+        "`[prompts]`에 적는 파일은 이 글에서 시작하면 됩니다. 답의 프롬프트는 화면 언어를 따릅니다.",
+        "A file for `[prompts]` can begin with these texts. The prompt of answers follows the language of the program.",
+    ),
     "keys": ("키", "Keys"),
     "keys_lead": (
         "설정의 `[keys]`에서 이 이름으로 바꿉니다. 지금 쓰는 키는 `subtitle-rag keys`가, 있는 곳의 키는 앱의 `F1`이"
@@ -258,6 +265,15 @@ def configuration() -> Iterator[str]:
     yield from ("```", "", f"## {own_text('environment')}", "")
     rows = ((code(name), _(meaning)) for name, meaning in ENVIRONMENT.items())
     yield from table(("variable", "meaning"), rows)
+    yield from _built_in_prompts()
+
+
+def _built_in_prompts() -> Iterator[str]:
+    """The files to begin with for `[prompts]`."""
+    of_answers = i18n.in_language({"ko": built_in_prompt("ko"), "en": built_in_prompt("en")})
+    yield from (f"## {own_text('built_in_prompts')}", "", own_text("built_in_prompts_lead"), "")
+    for name, text in (("contexts", CONTEXT_PROMPT_TEXT), ("answers", of_answers)):
+        yield from (f"### prompts.{name}", "", "```text", *text.splitlines(), "```", "")
 
 
 def _setting_table(settings: Mapping[str, Any]) -> Iterator[str]:

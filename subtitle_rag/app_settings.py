@@ -10,10 +10,9 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from subtitle_rag import config, models, player
-from subtitle_rag.channel_settings import installed_models
 from subtitle_rag.domain import AppError, LlmError
 from subtitle_rag.i18n import LANGUAGES, N_, _
-from subtitle_rag.llm import host_guard
+from subtitle_rag.llm import host_guard, local_models
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -185,6 +184,17 @@ def setting_choices(runtime: "Runtime", key: str) -> "Sequence[str]":
     if key == "models.reranker":
         return ["", *(model.name for model in models.rerankers())]
     return ()
+
+
+def installed_models(runtime: "Runtime") -> list[str]:
+    """Return the local models of Ollama that write; none if no host answers."""
+    try:
+        with runtime.llms() as hosts:
+            local = local_models(hosts)
+            return [name for name in local.sizes if name not in local.embedders]
+    except AppError:
+        logger.info("Ollama's models are not known", exc_info=True)
+        return []
 
 
 def change_app_setting(runtime: "Runtime", setting: AppSetting, value: Any) -> list[AppSetting]:

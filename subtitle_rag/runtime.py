@@ -303,7 +303,7 @@ class Runtime:
 
     @property
     def context_model(self) -> str:
-        """The default model for contexts, by the name of its fetch; a verb's option or a channel's overrides it."""
+        """The default model for contexts, by the name of its fetch; a verb's option overrides it."""
         name = self.settings.llm.model or models.default_context_model().name
         if not models.alternatives(name):
             return name
@@ -314,11 +314,11 @@ class Runtime:
 
     @contextmanager
     def writer(self, model: str | None = None, stop: threading.Event | None = None) -> "Iterator[Writer]":
-        """Open a writer of contexts: by `model`, else by each channel's own; `stop` ends its runs from another thread.
+        """Open a writer of contexts by `model`, else by the settings' one; `stop` ends its runs from another thread.
 
         Raises the failures of `llms`, and UsageError `bad_prompt`.
         """
-        prompts = contexts.ContextPrompts.read(self.settings, self.library.channels())
+        prompt = contexts.configured_prompt(self.settings)
         with self.llms() as hosts:
             yield contexts.Writer(
                 self.library,
@@ -326,8 +326,7 @@ class Runtime:
                 hosts,
                 model or self.context_model,
                 stop or threading.Event(),
-                by_channel=model is None,
-                prompts=prompts,
+                prompt=prompt,
                 summaries=self.settings.llm.summaries,
             )
 

@@ -93,7 +93,7 @@ def faults(source: str) -> Iterator[str]:
 def test_the_stores_have_writers() -> None:
     assert {"put_video", "remove_videos", "put_indexed"} <= writers("store.py")
     assert {"follow", "unfollow"} <= writers("sources.py")
-    assert {"put_model", "put_glossary", "redo"} <= writers("context_store.py")
+    assert {"put_glossary", "redo"} <= writers("context_store.py")
     assert "counts" not in writers("store.py")
 
 
@@ -101,7 +101,7 @@ def test_the_stores_have_writers() -> None:
     "line",
     [
         "runtime.library.remove_videos(ids)",
-        "contexts = runtime.library.contexts\ncontexts.put_model(id, name)",
+        "contexts = runtime.library.contexts\ncontexts.put_glossary(id, names)",
         "self._runtime.indexer.index(paths)",
         "runtime.fetcher().run(requests)",
         "runtime.models.fetch(name)",

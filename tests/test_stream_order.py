@@ -24,7 +24,6 @@ VERBS: dict[str, tuple[str, ...]] = {
     "migrate": ("migrate", "--to", "{server}"),
     "config show": ("config", "show", "qdrant"),
     "config validate": ("config", "validate"),
-    "contexts model": ("contexts", "model", "invented", "--set", "m:q4"),
     "search": ("search", "국수를", "먹었어요"),
     "search of nothing": ("search", "뷁뷁뷁"),
     "help": ("help",),

@@ -79,9 +79,7 @@ class AskOptions:
     help=N_("Read all captions of the chosen videos, or the best scenes only (default: all where they are short)."),
 )
 @model_option
-@click.option(
-    "--prompt", type=FILE_PATH, help=N_("Use this file's prompt, in the form that config prompt answers prints.")
-)
+@click.option("--prompt", type=FILE_PATH, help=N_("Use the prompt in FILE instead of the one in the settings."))
 @click.option("--follow", is_flag=True, help=N_("Then ask further questions about the same scenes, one a line."))
 @click.option("--context-only", is_flag=True, help=N_("Only print what the model would be given."))
 @click.option("--history", is_flag=True, help=N_("Show the answers that are kept on this computer."))

@@ -92,20 +92,25 @@ def _mistakes(reading: "LoadedConfig") -> list[Mistake]:
         reported_keys = {mistake.key for mistake in mistakes}
         more = [*keymap.mistakes(settings.keys, reading.file.path), *themes.mistakes(settings)]
         mistakes += [mistake for mistake in more if mistake.key not in reported_keys]
-    if settings.prompts.contexts or settings.prompts.answers or settings.prompts.channels:
-        mistakes += _prompt_mistakes(settings)
+    mistakes += _prompt_mistakes(settings)
     return sorted(mistakes, key=lambda mistake: mistake.line or 0)
 
 
 def _prompt_mistakes(settings: config.Settings) -> list[Mistake]:
     """Return the mistakes in the prompt files, by their own lines."""
+    names = settings.prompts
+    if not (names.contexts or names.answers):
+        return []
     from subtitle_rag.answers import check_prompt
-    from subtitle_rag.contexts import prompt_mistakes, prompt_path
+    from subtitle_rag.contexts import check_context_prompt, prompt_path
 
-    mistakes = prompt_mistakes(settings)
-    if name := settings.prompts.answers:
-        mistakes += check_prompt(prompt_path(settings, name), "prompts.answers").mistakes
-    return mistakes
+    checks = {"contexts": check_context_prompt, "answers": check_prompt}
+    return [
+        mistake
+        for kind, check in checks.items()
+        if (name := getattr(names, kind))
+        for mistake in check(prompt_path(settings, name), f"prompts.{kind}").mistakes
+    ]
 
 
 @config_.command("validate", help=N_("List every mistake in the config, or in FILE, by line and key."))
@@ -158,27 +163,6 @@ def config_schema() -> output.Outcome:
     usual = {id: (key_meaning(id), command.keys) for id, command in COMMANDS.items()}
     document = config.settings_schema(usual)
     return output.Outcome(document, [output.json_text(document, indent=2)])
-
-
-@config_.command(
-    "prompt",
-    help=N_(
-        "Print the built-in prompt of contexts or answers as a file to begin with; [prompts] in the config names"
-        " yours. Answers have one for each language: see --language."
-    ),
-)
-@click.argument("kind", type=click.Choice(("contexts", "answers")))
-@print_outcome
-def config_prompt(kind: str) -> output.Outcome:
-    from subtitle_rag.answers import PROMPT_PLACES, Language, built_in_prompt
-    from subtitle_rag.contexts import CONTEXT_PLACES, CONTEXT_PROMPT_TEXT
-
-    if kind == "contexts":
-        text, places = CONTEXT_PROMPT_TEXT, CONTEXT_PLACES
-    else:
-        language: Language = "ko" if read_config().settings.language == "ko" else "en"
-        text, places = built_in_prompt(language), PROMPT_PLACES
-    return output.Outcome({"prompt": text, **asdict(places)}, text.splitlines())
 
 
 @config_.command(

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import (
     channel_option,
     complete_channels,
-    complete_context_models,
     file_to_write,
     force_option,
     model_option,
@@ -23,10 +22,9 @@ from subtitle_rag.commands.options import (
 )
 from subtitle_rag.commands.scene_arguments import video_and_time
 from subtitle_rag.commands.stage_runs import StageOptions, stage_options
-from subtitle_rag.contexts import count_by_others, kept_contexts
-from subtitle_rag.domain import UsageError, clock, nfc, os_error_as_unwritable, tidy
+from subtitle_rag.domain import UsageError, clock, os_error_as_unwritable
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library import channel_ids, exact_channels, named_channel, video_ids
+from subtitle_rag.library import channel_ids, named_channel, video_ids
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -81,7 +79,6 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
     contexts = {**stored.suspects(), **stored.unusable()} if suspect else {}
     windows = runtime.library.windows(list(contexts))
     titles = {context.video_id: runtime.library.video(context.video_id) for context in contexts.values()}
-    models = _channel_models(runtime)
     suspects = [
         {
             "scene": id,
@@ -95,8 +92,8 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
         }
         for id, context in contexts.items()
     ]
-    values = {**_count_values(counts, summaries), "model": runtime.context_model, "channel_models": models}
-    values |= {"prompt": runtime.settings.prompts.contexts, "channel_prompts": dict(runtime.settings.prompts.channels)}
+    values = {**_count_values(counts, summaries), "model": runtime.context_model}
+    values["prompt"] = runtime.settings.prompts.contexts
     weak = weak_models(stored.answer_counts())
     values["weak_models"] = [asdict(each) for each in weak]
     costs = stored.model_costs()
@@ -112,10 +109,10 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
         for cost in costs
     ]
     lines = [*_status_lines(counts, summaries), *map(model_cost, costs)]
-    lines += _model_lines(runtime.context_model, models)
     for error in map(weakness_error, weak):
         lines += [f"! {error.message}", f"  {error.hint}"]
-    lines += _prompt_lines(runtime)
+    if values["prompt"]:
+        lines.append(_("Prompt: {file}").format(file=values["prompt"]))
     for entry, (id, context) in zip(suspects, contexts.items(), strict=True):
         lines.append(f"{clock(windows[id].start_ms):>8}  {entry['title']}  ({id})")
         lines += [f"          {entry['context']}"] if entry["context"] else []
@@ -149,45 +146,15 @@ def contexts_show(runtime: Runtime, scene: str) -> output.Outcome:
 @click.option("--set", "file", type=click.File(encoding="utf-8-sig"), help=N_("Read the list from a file, one a line."))
 @runtime_outcome
 def contexts_glossary(runtime: Runtime, channel: str, propose: bool, edit: bool, file: Any) -> output.Outcome:
-    from subtitle_rag.channel_settings import read_channel_form, save_channel_form
-    from subtitle_rag.contexts import format_list, likely_channel_names, parse_list
+    from subtitle_rag.contexts import format_list, likely_channel_names, put_names
 
-    form = read_channel_form(runtime, id := named_channel(runtime.library, channel))
-    stored = form.choices.names
+    id = named_channel(runtime.library, channel)
+    stored = runtime.library.contexts.glossary(id)
     names = tuple(likely_channel_names(runtime.library, id, dictionary=runtime.analyzer)) if propose else stored
     if file is not None or edit:
         text = file.read() if file is not None else click.edit(format_list(names))
-        names = parse_list(text) if text is not None else stored
-        save_channel_form(runtime.library, form, replace(form.choices, names=names))
+        names = put_names(runtime.library, id, text) if text is not None else stored
     return output.Outcome({"channel": id, "names": list(names)}, names)
-
-
-@contexts_.command("model", help=N_("Show or choose the model that writes a channel's contexts."))
-@click.argument("channel", shell_complete=complete_channels)
-@click.option(
-    "--set",
-    "name",
-    metavar="MODEL",
-    shell_complete=complete_context_models,
-    help=N_("Use this Ollama model from now on."),
-)
-@click.option("--default", "usual", is_flag=True, help=N_("Use the default model again, as for other channels."))
-@runtime_outcome
-def contexts_model(runtime: Runtime, channel: str, name: str | None, usual: bool) -> output.Outcome:
-    from subtitle_rag.channel_settings import read_channel_form, save_channel_form
-
-    if name is not None and (usual or not tidy(name)):
-        raise click.UsageError(_("--set needs the name of a model, and cannot be used with --default."))
-    form = read_channel_form(runtime, id := named_channel(runtime.library, channel))
-    channel_model = form.choices.model
-    if name is not None or usual:
-        channel_model = tidy(name or "")
-        save_channel_form(runtime.library, form, replace(form.choices, model=channel_model))
-    model = channel_model or form.usual
-    others_count = form.contexts_of_others(channel_model)
-    values = {"channel": id, "model": model, "own": bool(channel_model), "written_by_others": others_count}
-    notes = [kept_contexts(others_count, channel)] if others_count else []
-    return output.Outcome(values, [model], notes)
 
 
 @contexts_.command("export", help=N_("Write the contexts as lines of JSON, which eval run --contexts and import read."))
@@ -300,43 +267,6 @@ def _status_lines(counts: "ContextCounts", summaries: "SummaryCounts") -> Iterat
         yield stage_runs.cost(counts.prompt_tokens, counts.tokens, counts.ms)
     elif counts.windows:
         yield _("Optional: contexts also find scenes that do not name their subject. subtitle-rag contexts write")
-
-
-def _channel_models(runtime: Runtime) -> list[dict[str, Any]]:
-    """Return the channels with a model of their own, as `--json` has them."""
-    contexts = runtime.library.contexts
-    models, counts = contexts.models(), contexts.by_model()
-    return [
-        {
-            "channel": id,
-            "name": name,
-            "model": model,
-            "written_by_others": count_by_others(counts.get(id, {}), model),
-        }
-        for id, name in runtime.library.channels()
-        if (model := models.get(id))
-    ]
-
-
-def _model_lines(usual: str, models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    if not models:
-        return
-    yield _("Model: {model}").format(model=usual)
-    for entry in models:
-        yield _("Model of {channel}: {model}").format(channel=entry["name"], model=entry["model"])
-        if entry["written_by_others"]:
-            yield f"  {kept_contexts(entry['written_by_others'], entry['name'])}"
-
-
-def _prompt_lines(runtime: Runtime) -> Iterator[str]:
-    """Yield the prompt files of the settings, and the names there that no channel has."""
-    prompts, channels = runtime.settings.prompts, runtime.library.channels()
-    if prompts.contexts:
-        yield _("Prompt: {file}").format(file=prompts.contexts)
-    for name, file in prompts.channels.items():
-        yield _("Prompt of {channel}: {file}").format(channel=name, file=file)
-        if not exact_channels(nfc(name), channels):
-            yield "  ! " + _("No channel of the library has this name.")
 
 
 def _count_values(counts: "ContextCounts", summaries: "SummaryCounts") -> dict[str, Any]:

@@ -208,13 +208,8 @@ class LlmSettings:
 class PromptSettings:
     """`[prompts]`: the user's prompt files; relative paths are beside the config file."""
 
-    contexts: str = setting(
-        "", N_("A file with the prompt of contexts; empty: the built-in one, which subtitle-rag config prompt prints.")
-    )
+    contexts: str = setting("", N_("A file with the prompt of contexts; empty: the built-in one."))
     answers: str = setting("", N_("A file with the prompt of answers; empty: the built-in one."))
-    channels: Mapping[str, str] = table(
-        dict, N_("Files with the prompts of single channels' contexts, by the channel's name or id.")
-    )
 
 
 DEVICES = ("auto", "cpu", "cuda", "mps")

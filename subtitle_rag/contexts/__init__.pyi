@@ -10,9 +10,7 @@ from .context_prompt import (
 )
 from .context_text import (
     SAME as SAME,
-    count_by_others as count_by_others,
     doubt_reason as doubt_reason,
-    kept_contexts as kept_contexts,
     left_out_reason as left_out_reason,
     model_cost as model_cost,
     reading_notes as reading_notes,
@@ -27,6 +25,7 @@ from .glossary import (
     likely_channel_names as likely_channel_names,
     likely_names as likely_names,
     parse_list as parse_list,
+    put_names as put_names,
 )
 from .grounding import UNGROUNDED as UNGROUNDED, all_values as all_values, doubts as doubts, numbers as numbers
 from .learned_rates import LearnedRates as LearnedRates
@@ -44,9 +43,9 @@ from .prompt_layout import (
     TOKENS_PER_CHAR as TOKENS_PER_CHAR,
     VERSION as VERSION,
     ContextPrompt as ContextPrompt,
-    ContextPrompts as ContextPrompts,
+    check_context_prompt as check_context_prompt,
+    configured_prompt as configured_prompt,
     estimate as estimate,
-    prompt_mistakes as prompt_mistakes,
     prompt_path as prompt_path,
 )
 from .prompt_template import (

@@ -1,12 +1,10 @@
 """Sentences about contexts, for commands and app."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from subtitle_rag.contexts.grounding import UNGROUNDED
 from subtitle_rag.domain import AnswerRequest, ModelRequest, clock
-from subtitle_rag.i18n import _, n_
-from subtitle_rag.platforms import command_line
+from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
     from subtitle_rag.library import Context, ModelCost
@@ -81,19 +79,3 @@ def doubt_reason(context: "Context") -> str:
     reasons += [_("it retells the captions of its window")] if "echo" in kinds else []
     reasons += [_("it is nearly the context of the window before")] if "repeat" in kinds else []
     return " · ".join(reasons)
-
-
-def count_by_others(counts: Mapping[str, int], model: str) -> int:
-    """Count the contexts (model → contexts) of all models but this."""
-    return sum(contexts for name, contexts in counts.items() if name != model)
-
-
-def kept_contexts(contexts: int, channel: str) -> str:
-    """Say that the contexts of other models stay, and how to replace them."""
-    return n_(
-        "{n} context by another model stays: subtitle-rag contexts redo --channel {channel} writes it again.",
-        "{n} contexts by other models stay: subtitle-rag contexts redo --channel {channel} writes them again.",
-        contexts,
-        n=f"{contexts:,}",
-        channel=command_line([channel]),
-    )

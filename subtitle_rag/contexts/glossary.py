@@ -116,6 +116,13 @@ def likely_names(
     return [_spelling(uses[name]) for name in _without_parts(_without_misheard(ranked, in_titles), uses)][:limit]
 
 
+def put_names(library: Library, channel_id: str, text: str) -> tuple[str, ...]:
+    """Store the proper nouns of a channel as the user has typed them, and return them."""
+    names = parse_list(text)
+    library.contexts.put_glossary(channel_id, names)
+    return names
+
+
 def likely_channel_names(library: Library, channel_id: str, *, dictionary: Dictionary) -> list[str]:
     """Return the likely names of a channel of the library, best first; raises the errors of `Library`."""
     videos = [state.video for state in library.videos() if state.video.channel_id == channel_id]

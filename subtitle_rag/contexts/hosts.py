@@ -1,4 +1,4 @@
-"""The work of one Ollama host on its share of the videos: requests, retries, and the contexts made of its answers."""
+"""The work of one Ollama host on its videos: requests, retries, and the contexts made of its answers."""
 
 import logging
 import queue
@@ -71,8 +71,8 @@ class _ReplanError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class ModelShare:
-    """The part of a run that one model writes with one prompt, and the hosts with the model."""
+class ContextTask:
+    """The missing contexts of a run, with their model and prompt, and the hosts that have the model."""
 
     model: str
     ready: Sequence[tuple[Llm, ModelInfo]]
@@ -87,19 +87,19 @@ class ModelShare:
 
 @dataclass(slots=True)
 class ContextHostRun:
-    """Hold the shared state of the hosts of one share, the queue of videos above all."""
+    """Hold the shared state of the hosts of a run, the queue of videos above all."""
 
     library: Library
-    share: ModelShare
+    task: ContextTask
     stop: threading.Event
     pause: float
     limit: int | None
     answered: Callable[[Context], object] | None = None
     """Gets every answer before it is stored, also one that is asked for again; from the threads of the hosts."""
-    num_ctx: int = 0
-    """The largest so far: going back to a smaller one would make the server load the model again."""
     with_summaries: bool = False
     """Whether each video is summarised after its windows."""
+    num_ctx: int = field(default=0, init=False)
+    """The largest so far: going back to a smaller one would make the server load the model again."""
     events: "queue.Queue[ContextEvent | BaseException]" = field(default_factory=queue.Queue)
     blocked: AppError | None = None
     """Why the latest host was given up."""
@@ -116,17 +116,17 @@ class ContextHostRun:
     """Words of all summaries, by video."""
 
     def __post_init__(self) -> None:
-        self.videos = deque(self.share.windows)
-        counts = self.library.contexts.answer_counts(self.share.recipe).values()  # a digest may have several names
+        self.videos = deque(self.task.windows)
+        counts = self.library.contexts.answer_counts(self.task.recipe).values()  # a digest may have several names
         windows, helpful = (sum(each) for each in zip((0, 0), *counts, strict=True))
-        self.tally = AnswerTally(self.share.model, windows, helpful)
+        self.tally = AnswerTally(self.task.model, windows, helpful)
         self.words = ContextWords(self.library.contexts.texts)
         self.summary_words = ContextWords(self.library.summaries.all)
 
     def work(self, host: Llm, info: ModelInfo) -> None:
         """Write contexts until the queue is empty; each host runs this in a thread of its own."""
         try:
-            rates = LearnedRates(self.library.contexts, self.share.recipe.digest)
+            rates = LearnedRates(self.library.contexts, self.task.recipe.digest)
             requests = _HostRequests(
                 host, info, rates, self.stop, self.pause, self.events, prompt_sizes(host, info).least
             )
@@ -316,13 +316,13 @@ class _VideoRun:
 
     def __post_init__(self) -> None:
         run = self.run
-        prompt_texts = (*run.share.prompt.rules, REMINDER, SUMMARY_REMINDER, *context_prompt.INSTRUCTIONS)
+        prompt_texts = (*run.task.prompt.rules, REMINDER, SUMMARY_REMINDER, *context_prompt.INSTRUCTIONS)
         self.check = AnswerCheck(run.library, self.video, self.windows, run.words, run.summary_words, prompt_texts)
         self.text_hash = context_prompt.transcript_hash(self.windows)
 
     def write_missing(self) -> None:
         """Write the missing contexts and the summary; raises `_ReplanError` and `_HostDoneError`."""
-        library, recipe, id = self.run.library, self.run.share.recipe, self.video.id
+        library, recipe, id = self.run.library, self.run.task.recipe, self.video.id
         missing = library.contexts.missing(id, recipe)
         summary_tries = None
         if self.run.with_summaries:
@@ -347,7 +347,7 @@ class _VideoRun:
 
     def _plan(self) -> context_prompt.PromptPlan:
         run, requests = self.run, self.requests
-        planner = Planner(run.library, run.share.recipe, run.share.prompt, requests.info)
+        planner = Planner(run.library, run.task.recipe, run.task.prompt, requests.info)
         plan = planner.plan(self.video, self.windows)
         if plan.scope == "block" and run.takes_large:
             sizes = prompt_sizes(requests.host, requests.info)
@@ -358,7 +358,7 @@ class _VideoRun:
 
     def _overview(self, plan: context_prompt.PromptPlan) -> str:
         """Join the summaries of a long video's sections. The library keeps each of them, and the whole."""
-        contexts, video, recipe = self.run.library.contexts, self.video, self.run.share.recipe
+        contexts, video, recipe = self.run.library.contexts, self.video, self.run.task.recipe
         key = overview_key(recipe, video.id, self.text_hash)
         stored = contexts.overview(key)
         if stored is not None:
@@ -435,12 +435,12 @@ class _VideoRun:
         return previous
 
     def _context(self, window: Window, scope: str, number: int, text: str, reply: Reply, doubts: Doubts) -> Context:
-        recipe = self.run.share.recipe
+        recipe = self.run.task.recipe
         return Context(
             key=context_key(recipe, window.id, self.text_hash),
             window_id=window.id,
             video_id=window.video_id,
-            model=self.run.share.model,
+            model=self.run.task.model,
             digest=recipe.digest,
             prompt=recipe.prompt,
             scope=scope,
@@ -472,7 +472,7 @@ class _VideoRun:
 
         The second request names the fault. Each try is stored, so that a run which is killed does not ask again.
         """
-        recipe, video = summary_recipe(self.run.share.recipe), self.video
+        recipe, video = summary_recipe(self.run.task.recipe), self.video
         fault = ""
         for number in range(tries, TRIES):
             messages = plan.summary_request(reminder=f"{fault} {SUMMARY_REMINDER}".strip() if number else "")
@@ -484,7 +484,7 @@ class _VideoRun:
             summary = VideoSummary(
                 video_id=video.id,
                 text=text,
-                model=self.run.share.model,
+                model=self.run.task.model,
                 digest=recipe.digest,
                 prompt=recipe.prompt,
                 tries=number + 1,

@@ -1,18 +1,16 @@
-"""The layout of a window's request, built in or from a prompt file, and the choice of prompts in the settings."""
+"""The layout of a window's request, built in or from the prompt file that the settings name."""
 
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from subtitle_rag.config import Mistake, Settings
+from subtitle_rag.config import Settings
 from subtitle_rag.contexts.prompt_template import Places, TemplateText, braced, fill_places
-from subtitle_rag.domain import nfc
 from subtitle_rag.i18n import _
-from subtitle_rag.library import exact_channels
 
 VERSION = "ko1"
 """Names rules, layout and schema; it is part of every context's key, so a new one redoes all contexts."""
@@ -80,7 +78,7 @@ class ContextPrompt:
     @classmethod
     def read(cls, path: Path) -> "ContextPrompt":
         """Read a user's file; raises UsageError `bad_prompt`, with the file, the line and the reason."""
-        template = check(path)
+        template = check_context_prompt(path)
         template.raise_first()
         return cls.of(template.text)
 
@@ -99,7 +97,7 @@ _BUILT_IN_PARTS = tuple(part.strip() for part in CONTEXT_PROMPT_TEXT.split("\n\n
 BUILT_IN = ContextPrompt.of(CONTEXT_PROMPT_TEXT)
 
 
-def check(path: Path, key: str = "") -> TemplateText:
+def check_context_prompt(path: Path, key: str = "") -> TemplateText:
     """Read a prompt file with all its mistakes; `key` is the setting that names it."""
     template = TemplateText.read(path, CONTEXT_PLACES, key)
     if template.mistakes:
@@ -125,39 +123,14 @@ def check(path: Path, key: str = "") -> TemplateText:
     return template
 
 
-@dataclass(frozen=True, slots=True)
-class ContextPrompts:
-    """The prompt of each channel."""
+def configured_prompt(settings: Settings) -> ContextPrompt:
+    """Read the prompt file of the settings, else return the built-in prompt.
 
-    usual: ContextPrompt = BUILT_IN
-    by_channel: Mapping[str, ContextPrompt] = field(default_factory=dict)
-    """Channel id → prompt."""
-
-    @classmethod
-    def read(cls, settings: Settings, channels: Sequence[tuple[str, str]]) -> "ContextPrompts":
-        """Read all prompt files; `channels` are the library's, by id and name.
-
-        Raises:
-            UsageError: `bad_prompt`.
-        """
-        names = settings.prompts
-        usual = ContextPrompt.read(prompt_path(settings, names.contexts)) if names.contexts else BUILT_IN
-        by_channel: dict[str, ContextPrompt] = {}
-        for name, file in names.channels.items():
-            prompt = ContextPrompt.read(prompt_path(settings, file))
-            by_channel |= dict.fromkeys(exact_channels(nfc(name), channels), prompt)
-        return cls(usual, by_channel)
-
-    def of(self, channel_id: str) -> ContextPrompt:
-        return self.by_channel.get(channel_id, self.usual)
-
-    def groups(self, channels: Iterable[str]) -> list[tuple[ContextPrompt, tuple[str, ...]]]:
-        """Return the channels by their prompts, in the given order."""
-        groups: dict[str, tuple[ContextPrompt, list[str]]] = {}
-        for id in channels:
-            prompt = self.of(id)
-            groups.setdefault(prompt.version, (prompt, []))[1].append(id)
-        return [(prompt, tuple(ids)) for prompt, ids in groups.values()]
+    Raises:
+        UsageError: `bad_prompt`.
+    """
+    name = settings.prompts.contexts
+    return ContextPrompt.read(prompt_path(settings, name)) if name else BUILT_IN
 
 
 def prompt_path(settings: Settings, name: str) -> Path:
@@ -170,12 +143,3 @@ def prompt_path(settings: Settings, name: str) -> Path:
     except RuntimeError:
         path = Path(name)
     return settings.paths.config.parent / path
-
-
-def prompt_mistakes(settings: Settings) -> list[Mistake]:
-    """Return all mistakes of the prompt files of contexts."""
-    names = settings.prompts
-    files = {f"prompts.channels.{name}": file for name, file in names.channels.items()}
-    if names.contexts:
-        files = {"prompts.contexts": names.contexts, **files}
-    return [mistake for key, file in files.items() for mistake in check(prompt_path(settings, file), key).mistakes]

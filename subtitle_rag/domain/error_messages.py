@@ -219,9 +219,7 @@ SENTENCES: dict[str, str] = {
         "subtitle-rag config edit opens the file, subtitle-rag config validate lists every mistake in it."
     ),
     "bad_prompt": N_("The prompt file {place} cannot be used: {reason}."),
-    "bad_prompt.hint": N_(
-        "subtitle-rag config prompt contexts (or answers) prints the built-in prompt as a file to begin with."
-    ),
+    "bad_prompt.hint": N_("Correct the file, or take it out of [prompts] in the config to use the built-in prompt."),
     "config_exists": N_("The config already exists: {path}."),
     "config_exists.hint": N_("subtitle-rag config edit opens it; nothing was overwritten."),
     "setting_changed": N_("{name} has been changed in the config file meanwhile."),

@@ -19,7 +19,6 @@ from subtitle_rag.contexts import (
     UNGROUNDED,
     VERSION,
     ContextPrompt,
-    ContextPrompts,
     Planner,
     Writer,
     clean_context,
@@ -148,7 +147,7 @@ class ModelContexts:
             self._hosts,
             self.info.name,
             answered=lambda context: self._append(_entry(context)),
-            prompts=ContextPrompts(self.prompt),
+            prompt=self.prompt,
         )
         for event in writer.run(WindowSelection(videos=tuple(video.id for video, _windows in self._documents))):
             if isinstance(event, OverviewWritten):

@@ -31,8 +31,7 @@ _ROW_OF_WINDOW = f"""INTO context
     :doubts, :prompt_tokens, :tokens, :prompt_ms, :ms, :tries, :stale, :written_at
   FROM window JOIN track USING (video_id) WHERE window.id = :window_id"""
 """Inserts a context, by `_values`, if its window exists."""
-_BY_RECIPE = f"""(digest = '{GIVEN}' OR (digest = :digest OR :keeps AND context.text <> '') AND prompt = :prompt)
-  AND NOT stale"""
+_BY_RECIPE = f"(digest = '{GIVEN}' OR digest = :digest AND prompt = :prompt) AND NOT stale"
 """Test of a context by the fields of a `Recipe`."""
 _OLDEST_FIRST = "ORDER BY written_at, context.rowid"
 _AGE = """row_number() OVER (PARTITION BY context.window_id ORDER BY written_at DESC, context.rowid DESC) AS age"""
@@ -45,8 +44,6 @@ class Recipe:
 
     digest: str
     prompt: str
-    keeps: bool = False
-    """Contexts of other models by the same prompt are valid too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,31 +369,7 @@ class Contexts(Store):
                     GROUP BY model, digest ORDER BY model, digest"""
         return [ModelCost(*row) for row in self._database.rows(query)]
 
-    def by_model(self) -> dict[str, dict[str, int]]:
-        """Count the valid contexts: channel → model → windows."""
-        counts: dict[str, dict[str, int]] = {}
-        for channel_id, model, windows in self._database.rows(
-            f"""SELECT channel_id, model, count(*) FROM
-                  (SELECT window.video_id, model, {_AGE} FROM {_OF_PRESENT_WINDOWS} WHERE context.text <> '')
-                JOIN video ON video.id = video_id WHERE age = 1 GROUP BY channel_id, model ORDER BY 1, 2"""
-        ):
-            counts.setdefault(channel_id, {})[model] = windows
-        return counts
-
-    # Settings of channels and models
-
-    def models(self) -> dict[str, str]:
-        """Return the channels' own models; empty: the usual one, set again."""
-        return dict(self._database.rows("SELECT channel_id, model FROM channel_model ORDER BY channel_id"))
-
-    def put_model(self, channel_id: str, model: str) -> None:
-        """Set a channel's own model for new contexts; empty: the usual one.
-
-        Existing contexts stay. From this call on a change of models replaces none of this channel.
-        """
-        with self._database.write() as db:
-            if model or db.execute("SELECT 1 FROM channel_model WHERE channel_id = ?", (channel_id,)).fetchone():
-                db.execute("INSERT OR REPLACE INTO channel_model VALUES (?, ?)", (channel_id, model))
+    # Glossaries, overviews of long videos
 
     def glossary(self, channel_id: str) -> tuple[str, ...]:
         """Return the user's proper nouns of a channel."""

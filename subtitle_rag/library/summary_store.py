@@ -94,7 +94,7 @@ class SummaryStore(Store):
                     FROM video LEFT JOIN (SELECT * FROM {_OF_PRESENT_CAPTIONS}) AS done ON done.video_id = video.id
                     WHERE EXISTS (SELECT 1 FROM window WHERE window.video_id = video.id)
                       AND NOT coalesce(done.settled AND done.prompt = :prompt
-                        AND (done.digest = :digest OR :keeps AND done.text <> ''), 0)
+                        AND done.digest = :digest, 0)
                       AND {ONLY}
                     ORDER BY published DESC, video.rowid"""
         return dict(self._database.rows(query, {**asdict(recipe), **selection.values}))

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from subtitle_rag.channel_settings import ChannelChanges
     from subtitle_rag.domain import Answer, AnswerRequest, AppError, ChannelCounted, Evidence
     from subtitle_rag.library import Counts
     from subtitle_rag.pipeline import ListeningOffer
@@ -221,14 +220,6 @@ class RemovalEnded(AppMessage):
     """A removal was carried out, or failed."""
 
     error: "AppError | None"
-
-
-@dataclass
-class ChannelChanged(AppMessage):
-    """A channel's settings were written, and their screen is closed."""
-
-    name: str
-    changes: "ChannelChanges"
 
 
 # --- jobs and stages ---

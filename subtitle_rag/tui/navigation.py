@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 from textual.command import CommandPalette
-from textual.widgets import TextArea
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui import dialogs, screens
@@ -77,12 +76,6 @@ class Navigation:
         return self._app.screen is self.search
 
     @property
-    def in_form(self) -> bool:
-        """Whether the screen saves what is typed there, with a key of its own."""
-        screen = self._app.screen
-        return isinstance(screen, screens.BaseScreen) and screen.IS_FORM
-
-    @property
     def in_page(self) -> bool:
         """Whether the screen is no dialog."""
         return self._page is not None
@@ -93,22 +86,19 @@ class Navigation:
         return not is_own and all(binding.id != id for binding in declared_by(type(self._screen)))
 
     def can_open(self, id: str) -> bool:
-        """Return whether a command opens its page from here: neither from a dialog nor from a form."""
-        return self._page is not None and not self._page.IS_FORM and self.is_free(id)
+        """Return whether a command opens its page from here: not from a dialog."""
+        return self.in_page and self.is_free(id)
 
     def return_to_search(self) -> None:
-        if self._return_to(self.search):
-            self.search.query_line.focus()
+        self._return_to(self.search)
+        self.search.query_line.focus()
 
-    def _return_to(self, target: "Screen[Any]") -> bool:
-        """Close all screens above `target`, dialogs with the harmless answer. A form with changes stays."""
+    def _return_to(self, target: "Screen[Any]") -> None:
+        """Close all screens above `target`, dialogs with the harmless answer."""
         while (screen := self._app.screen) is not target:
-            if isinstance(screen, screens.BaseScreen) and not screen.can_leave():
-                return False
             if screen is self.answers:
                 self._context.context_pause.resume_contexts()
             self._app.pop_screen()
-        return True
 
     # --- the library ---
 
@@ -141,7 +131,8 @@ class Navigation:
     def show_library(self) -> None:
         """Open the library from anywhere, or go back to it."""
         library = self.library
-        if self._return_to(library or self.search) and library is None:
+        self._return_to(library or self.search)
+        if library is None:
             self.open_library()
 
     @property
@@ -151,8 +142,8 @@ class Navigation:
 
     @property
     def allows_undo(self) -> bool:
-        """Whether the key of undo is free: a text area undoes its own changes with it, and so do the settings."""
-        return not isinstance(self._app.focused, TextArea) and self.is_free("library.undo")
+        """Whether the key of undo is free: the settings undo their own changes with it."""
+        return self.is_free("library.undo")
 
     # --- answers ---
 
@@ -165,25 +156,22 @@ class Navigation:
 
     async def open_history(self) -> None:
         """Open the earlier answers from anywhere, above the answer screen."""
-        if await self.open_answers() and self.answers is not None:
+        await self.open_answers()
+        if self.answers is not None:
             self.answers.show_history()
 
-    async def open_answers(self) -> bool:
-        """Open the answers from anywhere, with the search's query as the next question, or go back to them.
-
-        Return False if a form with changes is in the way.
-        """
+    async def open_answers(self) -> None:
+        """Open the answers from anywhere, with the search's query as the next question, or go back to them."""
         if self.answers is not None and self.answers in self._app.screen_stack:
-            return self._return_to(self.answers)
-        if not self._return_to(self.search):
-            return False
+            self._return_to(self.answers)
+            return
+        self._return_to(self.search)
         if self.answers is None:
             self.answers = screens.AnswerScreen(self._context, self.search.page.counts)
             self._app.install_screen(self.answers, "answers")
         query = self.search.query_line.typed
         await self._app.push_screen(self.answers)
         self.answers.page.take(query)
-        return True
 
     def query_changed(self) -> None:
         """Bring along the query as it is now, where it became the next question just before."""

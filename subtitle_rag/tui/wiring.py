@@ -88,7 +88,6 @@ class AppWiring:
             messages.ListeningOffered: lambda message: navigation.confirm_listening(message.offer, self._listen),
             messages.RemovalPlanned: lambda message: navigation.confirm_removal(message.removal),
             messages.RemovalEnded: self.removals.ended,
-            messages.ChannelChanged: self._channel_changed,
             messages.JobAdvanced: self.jobs.advanced,
             messages.FirstWindowsArrived: self._first_windows_arrived,
             messages.JobEnded: self._job_ended,
@@ -167,14 +166,6 @@ class AppWiring:
 
     def _not_remembered(self, message: messages.NotRemembered) -> None:
         self._port.notify(clean(message.error.message), markup=False, severity="warning")
-
-    def _channel_changed(self, message: messages.ChannelChanged) -> None:
-        from subtitle_rag.tui.text import saved_text
-
-        self._port.notify(clean(saved_text(message.changes, message.name)), markup=False, timeout=8)
-        self.opening.look_up()
-        if message.changes.model:  # a run under way asks the models of before
-            self.background.restart("contexts")
 
     # --- jobs ---
 
@@ -258,7 +249,7 @@ def app_commands(wiring: AppWiring) -> dict[str, AppCommand]:
             lambda: search.page.retry() if search.page.error else jobs.sync(),
             lambda: jobs.can_sync if is_usable() else navigation.in_search,
         ),
-        "library.stop": AppCommand(jobs.stop, lambda: jobs.busy and not navigation.in_form),
+        "library.stop": AppCommand(jobs.stop, lambda: jobs.busy),
         "library.undo": AppCommand(removals.undo, lambda: removals.can_undo and navigation.allows_undo),
         "library.background": AppCommand(context.toggle_background, lambda: background.can_toggle),
         "models.fetch": AppCommand(

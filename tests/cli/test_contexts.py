@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag import models
-from subtitle_rag.channel_settings import installed_models
+from subtitle_rag.app_settings import installed_models
 from subtitle_rag.config import settings as config
 from subtitle_rag.contexts import answer_tally
 from subtitle_rag.runtime import Runtime

@@ -1,4 +1,4 @@
-"""Prompt files at the command line: printed, validated, named in the config, and told before a run."""
+"""Prompt files at the command line: validated, named in the config, and told before a run."""
 
 from pathlib import Path
 
@@ -25,16 +25,6 @@ def library(run: Run, isolated_home: Path, tmp_path: Path, ollama: StandIn, no_p
     return file
 
 
-@pytest.mark.parametrize("kind", ["contexts", "answers"])
-@pytest.mark.parametrize("language", ["ko", "en"])
-def test_the_printed_prompt_is_a_valid_file(run: Run, isolated_home: Path, kind: str, language: str) -> None:
-    printed = run("--language", language, "config", "prompt", kind)
-    (isolated_home / "own.txt").write_text(printed.out, encoding="utf-8")
-    (isolated_home / "config.toml").write_text(f'[prompts]\n{kind} = "own.txt"\n')
-    assert run("config", "validate").code == 0
-    assert run("config", "prompt", kind, "--json").result["required"]
-
-
 def test_why_a_prompt_file_cannot_be_read_is_said_in_the_users_language(run: Run, isolated_home: Path) -> None:
     (isolated_home / "config.toml").write_text('[prompts]\ncontexts = "gone.txt"\n')
     told = run("--language", "ko", "config", "validate")
@@ -44,7 +34,7 @@ def test_why_a_prompt_file_cannot_be_read_is_said_in_the_users_language(run: Run
 def test_validate_lists_the_mistakes_of_all_prompt_files(run: Run, isolated_home: Path) -> None:
     (isolated_home / "a.txt").write_text("{transcript}\n{win}\n{window}")
     (isolated_home / "config.toml").write_text(
-        '[prompts]\ncontexts = "a.txt"\nanswers = "~nobody-here/b.txt"\n[prompts.channels]\n"느린 부엌" = "a.txt"\n',
+        '[prompts]\ncontexts = "a.txt"\nanswers = "~nobody-here/b.txt"\n',
         encoding="utf-8",
     )
     told = run("--language", "en", "config", "validate", "--json")
@@ -53,7 +43,6 @@ def test_validate_lists_the_mistakes_of_all_prompt_files(run: Run, isolated_home
     found = {(mistake["key"], Path(mistake["file"]).name, mistake["line"]) for mistake in mistakes}
     assert found == {
         ("prompts.contexts", "a.txt", 2),
-        ("prompts.channels.느린 부엌", "a.txt", 2),
         ("prompts.answers", "b.txt", None),
     }
 

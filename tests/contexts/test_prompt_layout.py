@@ -81,7 +81,9 @@ def test_a_pipe_is_refused_and_not_waited_for(file: Path) -> None:
 
 def test_every_mistake_of_a_file_is_listed(file: Path) -> None:
     file.write_text("{on}\n{window}\n{window}")
-    found = [(mistake.line, mistake.key) for mistake in prompt_layout.check(file, "prompts.contexts").mistakes]
+    found = [
+        (mistake.line, mistake.key) for mistake in prompt_layout.check_context_prompt(file, "prompts.contexts").mistakes
+    ]
     assert found == [(1, "prompts.contexts"), (3, "prompts.contexts"), (None, "prompts.contexts")]
 
 

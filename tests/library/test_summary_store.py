@@ -73,7 +73,6 @@ def test_missing_are_those_not_settled_by_this_recipe_the_newest_first(library: 
     assert library.summaries.missing(RECIPE) == {"old": 1}
     assert library.summaries.missing(Recipe("digest-2", "ko1")) == {"new": 0, "old": 0}
     assert library.summaries.missing(Recipe("digest-1", "ko2")) == {"new": 0, "old": 0}
-    assert library.summaries.missing(Recipe("digest-2", "ko1", keeps=True)) == {"old": 0}
 
 
 def test_a_summary_stays_until_it_is_replaced_by_another_text(library: Library) -> None:

@@ -12,7 +12,6 @@ from textual.screen import Screen
 
 from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.config.settings import LlmSettings
-from subtitle_rag.contexts.glossary import parse_list
 from subtitle_rag.domain import AppError, Chapter, Line, Resting, Track, Video, VideoFailed
 from subtitle_rag.library.app_state import note_search
 from subtitle_rag.library.sources import SourceOptions
@@ -29,7 +28,6 @@ from subtitle_rag.tui.dialogs.text_pages import ExplainScreen, HelpScreen
 from subtitle_rag.tui.messages import Jumped, PlayersFound
 from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
-from subtitle_rag.tui.screens.channel_screen import ChannelScreen
 from subtitle_rag.tui.screens.history_screen import HistoryScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.clean_text import clean, visible
@@ -136,7 +134,6 @@ def filled(empty: Runtime) -> Runtime:
         library.put_video(video, Track("ko", "manual", "vtt", name.encode(), name, 0), own, RULE)
         source = library.sources.follow(FOLLOWED + name, name=text, channel_id=f"UC{number}", options=SourceOptions())
         library.sources.put_listed(source.id, [video])
-        library.contexts.put_glossary(f"UC{number}", parse_list(text))
     for number, code in enumerate(("members_only", "caption_damaged", "bot_check")):
         failed = Video(f"failing{number:04d}", MARKUP, "UC0", MARKUP, url="https://x")
         library.sources.put_listed(1, [failed])
@@ -297,7 +294,7 @@ class TestLibrary:
             await looked(pilot, HelpScreen)
 
     @pytest.mark.campaign(part="app")
-    async def test_settings_and_removals(self, filled: Runtime) -> None:
+    async def test_removals(self, filled: Runtime) -> None:
         async with running(SubtitleApp(filled), size=(80, 24), notifications=True) as (app, pilot):
             await press(pilot, "f4", "tab")
             library = library_of(app)
@@ -307,9 +304,6 @@ class TestLibrary:
             assert len(states) == 4
             for state in states:
                 markup = "[red]빨강[/]" if state.channel_id == "UC0" else ""
-                app.push_screen(ChannelScreen(app.context, state))
-                await looked(pilot, ChannelScreen, literal=markup)
-                await pilot.press("escape")
                 app.context.removals.remove(RemovalTarget(state.name, "", state.channel_id, state.sources))
                 await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
                 await looked(pilot, ConfirmScreen, literal=markup)

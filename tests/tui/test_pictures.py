@@ -18,7 +18,6 @@ from subtitle_rag.doctor import Check
 from subtitle_rag.domain import AppError, Chapter, Line, ModelRequest, Resting, Video, VideoFailed
 from subtitle_rag.library.app_state import note_search, put_channel_choice
 from subtitle_rag.library.mark_store import Mark, MarkStore
-from subtitle_rag.library.overview import channel_states
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.summary_store import SummaryStore
@@ -35,7 +34,6 @@ from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
 from subtitle_rag.tui.messages import PlayersFound
 from subtitle_rag.tui.screens import live_search
-from subtitle_rag.tui.screens.channel_screen import ChannelScreen
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
 from subtitle_rag.tui.text.confirmations import leave_confirmation
@@ -371,18 +369,6 @@ class TestRemoval:
         monkeypatch.setattr(removals, "time", SimpleNamespace(monotonic=lambda: 100.0))
 
         assert picture(SubtitleApp(library, show_times=False), "f4", "tab", "down", "d", "left", "enter")
-
-
-class TestChannelSettings:
-    """What is fetched of a channel, its names, and who writes its contexts."""
-
-    def test_all_of_them(self, library: Runtime, picture: Picture) -> None:
-        async def opened(pilot: AppPilot) -> None:
-            states = channel_states(library.library.database)
-            state = next(state for state in states if state.channel_id == "UC0")
-            pilot.app.push_screen(ChannelScreen(pilot.app.context, state))
-
-        assert picture(SubtitleApp(library, show_times=False), "f4", act=opened)
 
 
 class TestPlayers:

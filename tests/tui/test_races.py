@@ -11,8 +11,6 @@ import pytest
 
 from subtitle_rag import channel_choices, doctor, library, player
 from subtitle_rag.captions import read_address_list
-from subtitle_rag.channel_settings import ChannelForm
-from subtitle_rag.library import overview
 from subtitle_rag.library.app_state import note_search
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.retrieval.search.query import Query
@@ -23,8 +21,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs import filter_screen
 from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
-from subtitle_rag.tui.screens import channel_screen, library_screen, live_search, overview_screen
-from subtitle_rag.tui.screens.channel_screen import ChannelScreen
+from subtitle_rag.tui.screens import library_screen, live_search, overview_screen
 from subtitle_rag.tui.screens.checks_screen import ChecksScreen
 from subtitle_rag.tui.screens.choice_screen import ChoiceScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
@@ -246,19 +243,16 @@ class TestScreensThatHaveGone:
             assert catalogue() is newer
 
     @pytest.mark.campaign(part="app")
-    async def test_checks_settings_and_the_library(self, app_of: MakeApp, slow: MakeSlow) -> None:
+    async def test_checks_and_the_library(self, app_of: MakeApp, slow: MakeSlow) -> None:
         probe, listed = slow(doctor, "probe"), slow(library_screen, "channel_states")
-        read = slow(channel_screen, "read_channel_form")
         async with running(app_of(scenes=[scene()])) as (app, pilot):
             await pilot.press("f6")
             await until(pilot, probe.begun.is_set)
             await pilot.press("escape", "f4")
             await until(pilot, listed.begun.is_set)
-            app.push_screen(ChannelScreen(app.context, overview.ChannelState("UC1", "채널", "channel", "UC1")))
-            await until(pilot, read.begun.is_set)
-            await pilot.press("escape", "f4")
+            await pilot.press("f4")
             assert app.screen is app.search_screen
-            for each in (read, listed, probe):
+            for each in (listed, probe):
                 await each.let(pilot)
             await typed(pilot, "치킨")
             assert app.search_screen.scenes.value == scene()
@@ -345,21 +339,6 @@ class TestEnterTooEarly:
             await settle(pilot)
             assert app.search_screen.query_line.value == 'channel:"느긋한 식탁" 치킨'
 
-    async def test_in_settings_that_are_not_read_yet(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
-        (state,) = overview.channel_states(runtime.library.database)
-        read = slow(channel_screen, "read_channel_form")
-        async with running(app_of(scenes=[])) as (app, pilot):
-            app.push_screen(ChannelScreen(app.context, state))
-            await until(pilot, read.begun.is_set)
-            at_once(app, "space", "가", "enter", "enter")
-            await pilot.pause()
-            screen = app.screen
-            assert isinstance(screen, ChannelScreen)
-            await read.let(pilot)
-            assert isinstance(screen._form, ChannelForm)
-            assert screen._choices == screen._form.choices
-            assert not screen.model.expanded
-
     @pytest.mark.campaign(part="app")
     async def test_for_a_player_that_is_not_offered_yet(
         self, app_of: MakeApp, outside: Outside, slow: MakeSlow
@@ -389,7 +368,6 @@ class TestScreensWithoutWidgets:
             context, below = app.context, app.search_screen
             for screen in (
                 OverviewScreen(context, chosen.video),
-                ChannelScreen(context, overview.ChannelState("UC1", "채널", "channel", "UC1")),
                 ChoiceScreen(context, None),
                 MarksScreen(context),
                 TranscriptScreen(context, VideoMoment(chosen.video, 0)),

@@ -48,9 +48,7 @@ MOST_SCENES = 20
     default=BUILDERS[0],
     help=N_("The scenes for the model: the best at both ends, the best first, or speech only."),
 )
-@click.option(
-    "--prompt", type=FILE_PATH, help=N_("Use this file's prompt, in the form that config prompt answers prints.")
-)
+@click.option("--prompt", type=FILE_PATH, help=N_("Use the prompt in FILE instead of the one in the settings."))
 @retrievers_option
 @click.option(
     "--contexts/--no-contexts",

@@ -65,7 +65,7 @@ QUESTIONS = "questions.jsonl"
     "prompt_files",
     type=FILE_PATH,
     multiple=True,
-    help=N_("Have each model also write by this prompt file, in the form that config prompt contexts prints."),
+    help=N_("Have each model also write by the prompt in FILE."),
 )
 @click.option(
     "--export", type=FILE_PATH, help=N_("Also write each model's contexts into this folder, for contexts import.")
@@ -86,7 +86,7 @@ def eval_models(
     if not models and not encoder_names:
         raise click.UsageError(_("Name models, or encoders with --encoders."))
     # by label; the library's own has none
-    prompts = {"": contexts.ContextPrompts.read(runtime.settings, []).usual}
+    prompts = {"": contexts.configured_prompt(runtime.settings)}
     prompts |= {tidy(str(file)): contexts.ContextPrompt.read(file) for file in prompt_files}
     with evaluation_lock(runtime):
         runtime.require_library()

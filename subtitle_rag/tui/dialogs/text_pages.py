@@ -35,7 +35,6 @@ TITLES = {
     "TranscriptList": N_("In the lines of the transcript"),
     "ChannelTable": N_("Channels"),
     "VideoTable": N_("Videos"),
-    "ChannelScreen": N_("Settings"),
     "ChecksScreen": N_("Checks"),
 }
 """Titles of screens and widgets by the names of their classes."""

@@ -416,16 +416,6 @@ _REGISTRY = (
         importance=1,
     ),
     Command(
-        "channel.settings",
-        "ctrl+e,e",
-        N_("Settings"),
-        N_("the channel's tabs, languages, names and model"),
-        "settings",
-        N_("Channel: settings"),
-        order=2,
-        importance=1,
-    ),
-    Command(
         "library.remove",
         "delete,d",
         N_("Remove"),
@@ -549,7 +539,6 @@ _REGISTRY = (
     Command("page.close", "enter", N_("Close"), action="dismiss"),
     Command("checks.again", "enter,r", N_("Check again"), action="again"),
     Command("checks.network", "ctrl+n,n", N_("Ask YouTube, too"), N_("ask YouTube whether it answers"), "network"),
-    Command("settings.save", "ctrl+s", N_("Save"), N_("save the settings"), "save", importance=3),
     Command("settings.change", "enter,space", N_("Change"), N_("change the setting"), "change", importance=3),
     Command(
         "settings.default",

@@ -1,6 +1,5 @@
 from .answer_screen import AnswerScreen as AnswerScreen
 from .base_screen import BaseScreen as BaseScreen
-from .channel_screen import ChannelScreen as ChannelScreen
 from .checks_screen import ChecksScreen as ChecksScreen
 from .choice_screen import ChoiceScreen as ChoiceScreen
 from .history_screen import HistoryScreen as HistoryScreen

@@ -104,9 +104,6 @@ class BaseScreen(Screen[None]):
     MEANINGS: ClassVar[Mapping[str, str]] = {}
     """By id: what a command means here, for the help."""
 
-    IS_FORM: ClassVar[bool] = False
-    """The screen saves what is typed there."""
-
     SHOWS_VIDEOS: ClassVar[bool] = False
     """A video can be chosen there, whose transcript opens by a key."""
 
@@ -175,16 +172,8 @@ class BaseScreen(Screen[None]):
         """Return whether an action can be done; None if its key is shown and does nothing."""
         return True
 
-    def check_consume_key(self, key: str, character: str | None) -> bool:  # noqa: ARG002 - Textual calls it so
-        """Keep letters from the commands of the app while a form is filled in."""
-        return self.IS_FORM and character is not None and character.isprintable()
-
     def action_back(self) -> None:
         self.dismiss()
-
-    def can_leave(self) -> bool:
-        """Return whether the screen can be closed. A form with changes says so first, and then returns True."""
-        return True
 
     def _translate(self, binding: Binding) -> Binding:
         """Translate the binding. Screens override this to change their footer."""

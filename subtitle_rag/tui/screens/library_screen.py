@@ -35,7 +35,6 @@ from subtitle_rag.tui.text import (
     MUTED,
     heading,
     job_outcome,
-    sample_refusal,
     videos_left_out,
 )
 from subtitle_rag.tui.widgets import (
@@ -79,7 +78,6 @@ class LibraryScreen(BaseScreen):
     BINDINGS = bindings(
         "library.index library.list library.choose screen.switch screen.back",
         "channel.sync video.listen video.retry video.open library.failures library.pause library.remove",
-        "channel.settings",
     ) + closed_by("app.library")
     FOOTER: ClassVar = {"screen.switch": N_("Field/table"), "screen.back": N_("Search")}
     MEANINGS: ClassVar = {"screen.switch": N_("field ⇄ table"), "screen.back": N_("table → field → search")}
@@ -308,8 +306,6 @@ class LibraryScreen(BaseScreen):
                 return in_tables and self.row_actions.can_run(str(parameters[0]), self.tables.row)
             case "failures":
                 return self.tables.has_focus and self.tables.has_failures
-            case "settings":
-                return self.tables.channel_of_row is not None
         return super().allows(action, parameters)
 
     def action_run(self, command: str) -> None:
@@ -320,15 +316,6 @@ class LibraryScreen(BaseScreen):
         self._tables_changed()
         if self.tables.failures_only and self.tables.videos.row_count:
             self._focus_table(self.tables.videos)
-
-    def action_settings(self) -> None:
-        from subtitle_rag.tui.screens.channel_screen import ChannelScreen
-
-        channel = self.tables.channel_of_row
-        if channel and self.context.settings.is_sample:
-            self.context.app.tell(sample_refusal())
-        elif channel:
-            self.app.push_screen(ChannelScreen(self.context, channel))
 
 
 def _fetches(job: "Job | None") -> bool:

@@ -44,8 +44,6 @@ from .library_text import (
     field_line as field_line,
     is_silent as is_silent,
     listening_state as listening_state,
-    model_rows as model_rows,
-    saved_text as saved_text,
     shortfalls as shortfalls,
 )
 from .model_lines import (

@@ -1,11 +1,9 @@
-"""Lines about the library's field, about failures, and about the settings of channels."""
+"""Lines about the library's field and about failures."""
 
 from typing import TYPE_CHECKING
 
-from subtitle_rag import models
 from subtitle_rag.captions import Source, suffix_list
-from subtitle_rag.contexts import kept_contexts
-from subtitle_rag.domain import EXPECTED, SILENT, AppError, byte_size, clock
+from subtitle_rag.domain import EXPECTED, SILENT, AppError, clock
 from subtitle_rag.fetching import cut_short_text
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys import key
@@ -14,7 +12,6 @@ from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.text.content import MUTED, Rows, failure_rows
 
 if TYPE_CHECKING:
-    from subtitle_rag.channel_settings import ChannelChanges, ChannelForm
     from subtitle_rag.library import VideoState
 
 FAILURES = 4
@@ -163,30 +160,3 @@ def _sentences(state: "VideoState") -> tuple[str, str]:
         return clean(error.message), clean(error.hint)
     except KeyError:  # another version has written it, with other details
         return clean(_(failure_reasons.WORDS.get(code, code))), ""
-
-
-def model_rows(form: "ChannelForm", installed: "list[str] | None", language: str) -> list[tuple[str, str]]:
-    """Return (label, name) of every model: the usual one, those on offer, those `installed` in Ollama."""
-    rows = [(_("The usual one ({model})").format(model=form.usual), "")]
-    offered = {each.name: each for each in models.context_models()}
-    for name in dict.fromkeys((*offered, *(installed or ()), *filter(None, [form.choices.model]))):
-        parts = [name]
-        if each := offered.get(name):
-            parts.append(_("{size}, for {suits}").format(size=byte_size(each.disk_gb * 1e9), suits=each.suits))
-            parts.append(each.note.get(language, each.note["en"]))
-        if installed is not None and name in installed:
-            parts.insert(1, _("✓ here"))
-        rows.append((" · ".join(parts), name))
-    return rows
-
-
-def saved_text(changes: "ChannelChanges", channel: str) -> str:
-    """Return the sentences about the consequences of saved changes."""
-    sentences = [_("Saved.")]
-    if changes.fetching:
-        sentences.append(_("{key} reads its list again and fetches what is missing.").format(key=key("library.sync")))
-    if changes.names:
-        sentences.append(_("Contexts written from now on will use these names."))
-    if changes.contexts_of_others:
-        sentences.append(kept_contexts(changes.contexts_of_others, channel))
-    return " ".join(sentences)

@@ -263,16 +263,6 @@ class LibraryTables:
         channel = self.channels.channel if self.channels.has_focus else None
         return LibraryRow(channel=replace(channel, name=channel_name(channel)) if channel else None)
 
-    @property
-    def channel_of_row(self) -> "ChannelState | None":
-        """The channel or playlist under the cursor, or the channel of the video there."""
-        row = self.row
-        if row.video is None:
-            return row.channel
-        id = row.video.video.channel_id
-        channel = next((state for state in self.channel_states if state.channel_id == id), None)
-        return replace(channel, name=channel_name(channel)) if channel else None
-
     def neighbour(self, *, back: bool) -> "ChannelTable | VideoTable | None":
         """Return the next table for the focus, or with `back` the one before. None after the last one."""
         at = 2 if self.videos.has_focus else 1 if self.channels.has_focus else 0

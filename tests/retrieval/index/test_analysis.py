@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import doctor, tui
-from subtitle_rag.channel_settings import propose_names
 from subtitle_rag.config.settings import QdrantSettings, Settings, load
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.retrieval.index import analysis_service
@@ -204,8 +203,6 @@ class TestAnalysisInTheApp:
             list(runtime.indexer.index([caption_folder(tmp_path / "captions", 2, minutes=4)]))
             assert runtime.library.counts().searchable == runtime.library.counts().windows > 0
             assert sum(event.count for event in runtime.rebuilder().rebuild()) == runtime.library.counts().windows
-            channel = runtime.library.videos()[0].video.channel_id
-            assert isinstance(propose_names(runtime, channel), list)
 
     @pytest.mark.campaign(part="flows")
     def test_no_module_of_the_app_asks_for_an_analyzer_of_its_own(self) -> None:
