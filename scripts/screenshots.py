@@ -59,7 +59,6 @@ MARKED = (("소스 비율", "요리"), ("", "가 볼 곳"), *[("", "")] * 8)
 PICTURES: dict[str, Sequence[Sequence[str]]] = {
     "search": ["치킨 소스 찍어 먹는 장면"],
     "search-spaces": ["맵단짠 치킨"],
-    "explain": [QUERY, ["down", "f2"]],
     "filters": ["종류:영상 치킨", ["ctrl+f"], "캠핑"],
     "library": [["f4"], ["tab", "down"]],
     "answer": ["소스 뭐가 제일 맛있대?", ["f3"], ["enter"], ["down", "down"]],

@@ -34,7 +34,6 @@ SCENE_COMMANDS = (
     "scene.mark",
     "scene.export",
     "scene.copies",
-    "search.explain",
     "app.transcript",
     "app.overview",
 )

@@ -17,7 +17,7 @@ from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.text_pages import HelpScreen
+from subtitle_rag.tui.dialogs.help_screen import HelpScreen
 from subtitle_rag.tui.screens.search_screen import SearchScreen
 from subtitle_rag.tui.state.job import Job
 from tests.tui.conftest import NOON, AppPilot, MakeApp, press, running, scene, settle, typed

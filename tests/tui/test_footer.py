@@ -114,7 +114,7 @@ async def test_of_two_keys_for_one_action_the_first_is_shown(app_of: MakeApp) ->
 class TestKeysOfScenes:
     """A key that needs a scene is named where there is one."""
 
-    KEYS = frozenset({"Play", "Copy link", "Explain", "Transcript", "List", "Mark", "Export"})
+    KEYS = frozenset({"Play", "Copy link", "Transcript", "List", "Mark", "Export"})
 
     @staticmethod
     def named(app: "SubtitleApp") -> set[str]:

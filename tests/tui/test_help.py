@@ -5,7 +5,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.text_pages import HelpScreen
+from subtitle_rag.tui.dialogs.help_screen import HelpScreen
 from subtitle_rag.tui.keys import keymap
 from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.text import key_help

@@ -23,8 +23,8 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
+from subtitle_rag.tui.dialogs.help_screen import HelpScreen
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
-from subtitle_rag.tui.dialogs.text_pages import ExplainScreen, HelpScreen
 from subtitle_rag.tui.messages import Jumped, PlayersFound
 from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
@@ -177,7 +177,7 @@ class TestText:
 
 
 class TestSearching:
-    """The list, the preview, why a scene was found, what plays it, and what is told of that."""
+    """The list, the preview, what plays a scene, and what is told of that."""
 
     @pytest.mark.parametrize("size", SIZES)
     async def test_list_and_preview(self, app_of: MakeApp, size: tuple[int, int]) -> None:
@@ -194,7 +194,7 @@ class TestSearching:
 
     @pytest.mark.parametrize("size", SIZES)
     @pytest.mark.campaign(part="app")
-    async def test_reasons_players_and_toasts(self, app_of: MakeApp, runtime: Runtime, size: tuple[int, int]) -> None:
+    async def test_players_and_toasts(self, app_of: MakeApp, runtime: Runtime, size: tuple[int, int]) -> None:
         app = app_of(scenes=[])
         missing = (("dense", AppError("model_damaged", name=MARKUP, reason="\x1b[31m\u202e")),)
         runtime.__dict__["searcher"] = Answers(
@@ -205,11 +205,6 @@ class TestSearching:
             app.clear_notifications()
             for at, (name, text) in list(enumerate(HOSTILE.items()))[:: 1 if size[0] < 100 else 3]:
                 app.search_screen.scenes.cursor = at
-                await pilot.press("f2")
-                await looked(pilot, type(app.search_screen) if size[0] >= 100 else ExplainScreen, where=name)
-                await pilot.press("f2")  # the numbers
-                await looked(pilot, type(app.search_screen) if size[0] >= 100 else ExplainScreen, where=name)
-                await pilot.press("escape")
                 offers = ((MARKUP, "plays the link"), (text, "plays the link"))
                 app.push_screen(
                     PlayerScreen(PlayersFound(scenes()[at], offers, MARKUP), prefer=app.context.playback.prefer)

@@ -16,7 +16,7 @@ from subtitle_rag.domain import UsageError
 from subtitle_rag.retrieval.korean.keyboard import JAMO_BY_KEY
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.text_pages import HelpScreen
+from subtitle_rag.tui.dialogs.help_screen import HelpScreen
 from subtitle_rag.tui.keys import keymap
 from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.keys.keymap import check, in_force

@@ -6,7 +6,7 @@ from subtitle_rag.retrieval.korean.keyboard import JAMO_BY_KEY, hangul, latin
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.export_screen import ExportScreen
-from subtitle_rag.tui.dialogs.text_pages import HelpScreen
+from subtitle_rag.tui.dialogs.help_screen import HelpScreen
 from subtitle_rag.tui.keys import keymap
 from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
@@ -150,7 +150,6 @@ async def test_the_footer_names_letters_where_they_are_commands(app_of: MakeApp)
             ("Ask", "a"),
             ("Library", "l"),
             ("Query", "/"),
-            ("Explain", "w"),
         ):
             assert in_list[description] == key
         assert "List" not in in_list

@@ -52,7 +52,7 @@ async def test_the_right_button_offers_what_can_be_done_with_the_scene(app_of: M
         rows = app.screen.query_one(OptionList)
         ids = [option.id for option in rows.options]
         assert ids[0] == "scene.play"
-        assert {"scene.copy", "scene.mark", "scene.export", "app.transcript", "search.explain"} <= set(ids)
+        assert {"scene.copy", "scene.mark", "scene.export", "app.transcript"} <= set(ids)
         assert "Copy link" in drawn_by(app)
         rows.highlighted = ids.index("scene.copy")
         await press(pilot, "enter")

@@ -100,7 +100,7 @@ FLOWS: dict[str, tuple[str, ...]] = {
         "escape",
         "escape",
     ),
-    "explaining and choosing": (*"치킨", "f2", "f2", "ctrl+o", "escape"),
+    "choosing a player": (*"치킨", "ctrl+o", "escape"),
     "the transcript": (
         *(*"치킨", "tab tab", "down", "y", "Y", "enter", "f12", *"치킨", "ctrl+n", "enter", "enter"),
         *("escape", "escape"),

@@ -214,13 +214,6 @@ class TestSearch:
         assert picture(found(), query='channel:"느린 부엌" kind:short after:2026-01-01 소스')
 
 
-class TestExplain:
-    """Why a scene was found: beside the list where there is room, else on a page of its own."""
-
-    def test_reasons(self, found: MakeApp, picture: Picture) -> None:
-        assert picture(found(), "f2", query=QUERY)
-
-
 class TestTranscript:
     """All lines of a video, with search in them."""
 

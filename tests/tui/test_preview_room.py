@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui.dialogs.text_pages import ExplainScreen
 from subtitle_rag.tui.widgets.preview_pane import PreviewPlacement, choose_preview_room
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, ask, asking, without_contexts
@@ -100,15 +99,8 @@ async def test_a_narrow_and_tall_screen_shows_it_below_the_list(app_of: MakeApp)
         assert screen.scenes.region == screen.results.region
         assert "F8 Preview" in footer(pilot)
         await pilot.press("f8")
-        await press(pilot, "f2")
-        assert screen.query_one("#explanation").region
-        await pilot.press("f2", "f2")  # the numbers, then neither
         await resized(pilot, 60, 30)
-        await pilot.press("f2")  # here it would leave no room for the lines
-        await settle(pilot)
-        assert isinstance(app.screen, ExplainScreen)
         await resized(pilot, 120, 40)
-        await press(pilot, "escape")
         assert screen.pane.room is BESIDE
         assert screen.preview.region.x == screen.scenes.region.right
 

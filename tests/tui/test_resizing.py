@@ -14,7 +14,7 @@ from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
-from subtitle_rag.tui.dialogs.text_pages import ExplainScreen, HelpScreen
+from subtitle_rag.tui.dialogs.help_screen import HelpScreen
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.widgets.footer import KeyBar
 from tests.stand_ins.ollama import Model, StandIn
@@ -107,7 +107,7 @@ class TestSearching:
             await settle(pilot)
             assert "끝말" in drawn_by(app).splitlines()[0]
 
-    @pytest.mark.parametrize(("key", "kind"), [("f1", HelpScreen), ("ctrl+f", FilterScreen), ("f2", ExplainScreen)])
+    @pytest.mark.parametrize(("key", "kind"), [("f1", HelpScreen), ("ctrl+f", FilterScreen)])
     @pytest.mark.campaign(part="app")
     async def test_with_a_page_over_it(self, app_of: MakeApp, key: str, kind: type) -> None:
         async with running(app_of(), size=(80, 24)) as (app, pilot):

@@ -45,16 +45,11 @@ class FoundWord(NamedTuple):
         return f"{self.word} → {self.instead}" if self.instead else self.word
 
 
-def words_by_source(words: Iterable[FoundWord]) -> dict[str, list[str]]:
-    """Return the words by what a reader is told of their source."""
-    all_words = list(words)
-    by_source = {source: [each.text for each in all_words if each.source == source] for source in SOURCES}
-    return {_(SOURCES[source]): texts for source, texts in by_source.items() if texts}
-
-
 def words_reason(words: Iterable[FoundWord]) -> str:
     """Return what was said and what was borrowed: said: 치킨, in the title: 소스."""
-    return ", ".join(f"{label}: {' '.join(texts)}" for label, texts in words_by_source(words).items())
+    all_words = list(words)
+    by_source = {source: [each.text for each in all_words if each.source == source] for source in SOURCES}
+    return ", ".join(f"{_(SOURCES[source])}: {' '.join(texts)}" for source, texts in by_source.items() if texts)
 
 
 def is_borrowed(words: Iterable[FoundWord]) -> bool:

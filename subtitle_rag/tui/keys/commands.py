@@ -148,16 +148,6 @@ _REGISTRY = (
     ),
     # --- the search ---
     Command(
-        "search.explain",
-        "f2,w",
-        N_("Explain"),
-        N_("why the scene was found"),
-        "explain",
-        N_("Find: explain"),
-        importance=1,
-        needs_scene=True,
-    ),
-    Command(
         "search.refine",
         "ctrl+k,r",
         N_("Refine"),

@@ -45,7 +45,6 @@ _MERGED = {
     "list.page-down": "answer.page-down export.page-down filter.page-down table.page-down transcript.page-down",
     "list.page-up": "answer.page-up export.page-up filter.page-up table.page-up transcript.page-up",
     "list.query": "transcript.find",
-    "page.close": "explain.close",
     "scene.copy": "answer.copy list.copy marks.copy overview.copy-link transcript.copy transcript.copy-link",
     "scene.copy-markdown": "list.copy-markdown marks.copy-markdown",
     "scene.export": "marks.export",

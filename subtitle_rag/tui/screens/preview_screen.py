@@ -80,5 +80,4 @@ def make_preview(context: "AppContext", scenes: SceneList) -> Preview:
         scenes,
         lambda video_id, result: read_surroundings(runtime, video_id, result),
         (lambda scene: runtime.pictures.of(scene.video, scene.at_ms)) if context.settings.tui.pictures else None,
-        show_times=context.show_times,
     )

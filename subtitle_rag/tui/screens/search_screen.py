@@ -7,7 +7,6 @@ from textual import events, on
 from textual.app import ComposeResult
 
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui import dialogs
 from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
@@ -38,7 +37,7 @@ class SearchScreen(PreviewScreen):
     FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "screen.back"})
     BINDINGS = bindings(
         "scene.play scene.play-with scene.copy scene.mark scene.export scene.copies",
-        "scene.preview search.explain search.refine search.filter search.restore search.previous search.next",
+        "scene.preview search.refine search.filter search.restore search.previous search.next",
         "screen.switch screen.back",
         "list.down list.up list.page-down list.page-up",
     )
@@ -159,10 +158,6 @@ class SearchScreen(PreviewScreen):
             self.scene_actions.marks_source(),
         )
         self.scene_actions.export(sources)
-
-    def action_explain(self) -> None:
-        if self.find_scene() and not self.preview.explain() and (explained := self.preview.explained):
-            self.app.push_screen(dialogs.ExplainScreen(*explained, times=self.context.show_times))
 
     @on(SceneList.RowClicked)
     def _row_clicked(self) -> None:

@@ -24,7 +24,6 @@ from .content import (
     short_name as short_name,
     time_head as time_head,
 )
-from .explain import explain_rows as explain_rows
 from .failure_reasons import (
     age_text as age_text,
     failure_sign as failure_sign,

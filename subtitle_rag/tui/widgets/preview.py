@@ -7,7 +7,7 @@ surroundings in its video. They stay in a cache until the next answer. A part th
 import asyncio
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from textual import events, on, work
 from textual.containers import Vertical, VerticalScroll
@@ -30,7 +30,6 @@ from subtitle_rag.tui.text import (
     TranscriptLines,
     channel_and_date,
     draw_timeline,
-    explain_rows,
     paragraphs,
     scene_lines,
     scene_timeline,
@@ -57,10 +56,6 @@ TYPED_REST_S = 0.6
 wait for the surroundings of half a word."""
 PICTURE_ROWS = 24
 """Rows of a preview that has room for a picture."""
-EXPLANATION_ROWS = 16
-"""Least rows of a preview that shows an explanation: lower ones leave it to a page of its own."""
-Explanation = Literal["", "words", "numbers"]
-"""How much of the reasons is shown."""
 KEPT_VIDEOS = 16
 """Videos in the cache of one answer: a megabyte or two."""
 
@@ -107,8 +102,6 @@ class Preview(Vertical):
         scenes: SceneList,
         surroundings: "ReadSurroundings",
         picture: "Callable[[Scene], Picture | None] | None",
-        *,
-        show_times: bool,
     ) -> None:
         """`scenes` is the list beside it.
 
@@ -118,22 +111,18 @@ class Preview(Vertical):
         self._picture = ScenePicture(picture)
         self._about = Static(id="about")
         self._timeline = TimelineBar()
-        self._reasons = Static(id="reasons", markup=False)
-        self._explanation = VerticalScroll(self._reasons, id="explanation", can_focus=False)
         self._context_line = Static(id="written")
         self._context_box = VerticalScroll(self._context_line, id="context", can_focus=False)
         super().__init__(
             self._picture,
             self._about,
             self._timeline,
-            self._explanation,
             self._context_box,
             self.transcript,
             id="preview",
         )
         self._scenes = scenes
         self._read_surroundings = surroundings
-        self._show_times = show_times
         self.visible = False
         self.scene: Scene | None = None
         self._result: SearchResult | None = None
@@ -141,7 +130,6 @@ class Preview(Vertical):
         """By video, for the current answer."""
         self._around = Surroundings()
         """The lines around the shown scene; those of the answer before until new ones come."""
-        self.explanation: Explanation = ""
         self._reading: tuple[str, SearchResult | None, Worker[None]] | None = None
         """The last reading of surroundings: video, result and its worker."""
 
@@ -160,7 +148,6 @@ class Preview(Vertical):
             self._draw_lines()
         self._draw_picture()
         self._draw_timeline()
-        self._draw_explanation()
         self._look_soon(TYPED_REST_S if new else REST_S)
 
     def _forget_stale(self, result: "SearchResult | None", before: "Scene | None") -> None:
@@ -180,7 +167,6 @@ class Preview(Vertical):
     def on_resize(self) -> None:
         self._draw_picture()
         self._draw_timeline()
-        self._draw_explanation()
         self._look_soon(REST_S)
 
     def on_show(self) -> None:
@@ -249,34 +235,6 @@ class Preview(Vertical):
     def _sought(self, message: TimelineBar.Sought) -> None:
         if self.scene is not None:
             self._scenes.to_nearest(self.scene.video.id, message.at_ms)
-
-    # --- explanation ---
-
-    @property
-    def explained(self) -> "tuple[Scene, SearchResult] | None":
-        """The scene, and the result with the reasons of its rank."""
-        return (self.scene, self._result) if self.scene and self._result else None
-
-    def explain(self) -> bool:
-        """Show the explanation, then its numbers too, then neither.
-
-        Return False if a folded or low preview has no room for it.
-        """
-        has_room = self.display and bool(self.explanation or self.size.height >= EXPLANATION_ROWS)
-        if has_room and self.explained:
-            following: dict[Explanation, Explanation] = {"": "words", "words": "numbers", "numbers": ""}
-            self.explanation = following[self.explanation]
-            self._draw_explanation()
-        return has_room
-
-    def _draw_explanation(self) -> None:
-        explained = self.explained if self.explanation else None
-        self._explanation.display = explained is not None
-        if explained:
-            width = self.scrollable_content_region.width - 1
-            has_numbers = self.explanation == "numbers"
-            rows = explain_rows(*explained, width, times=self._show_times, numbers=has_numbers)
-            self._reasons.update(Content("\n").join(rows))
 
     # --- drawing ---
 

@@ -1,7 +1,6 @@
-"""Pages of text over a screen: the explanation of a scene, and the help."""
+"""The page of help over a screen."""
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from textual.actions import parse as parse_action
 from textual.app import App, ComposeResult
@@ -14,12 +13,7 @@ from textual.widgets import Static
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.dialogs.dialog import Dialog, framed
 from subtitle_rag.tui.keys import bindings, closed_by, key, keymap
-from subtitle_rag.tui.text import MUTED, explain_rows, key_rows
-
-if TYPE_CHECKING:
-    from subtitle_rag.retrieval.search import SearchResult
-    from subtitle_rag.retrieval.search.scenes import Scene
-
+from subtitle_rag.tui.text import MUTED, key_rows
 
 KEY_CELLS = 20
 """Width of the column with the keys."""
@@ -42,16 +36,18 @@ TITLES = {
 Row = tuple[str, str]
 
 
-class TextPage(Dialog[None]):
-    """The base of both: a page of rows, redrawn for each width."""
+class HelpScreen(Dialog[None]):
+    """The keys of the screen below, redrawn for each width."""
 
-    def __init__(self, id: str, text_id: str, title: str, rows: Callable[[int], Iterable[Content]]) -> None:
-        """`rows` returns the rows for a width in cells."""
+    BINDINGS = bindings("screen.back page.close") + closed_by("app.help")
+
+    def __init__(self, about: Screen[object]) -> None:
+        """`about` is the screen below."""
         super().__init__()
-        self._text = Static(id=text_id, markup=False)
-        keys = _("{key} closes").format(key=key("screen.back"))
-        self._page = framed(VerticalScroll(self._text, id=id), title, keys)
-        self._rows = rows
+        self._sections = list(_sections(about))
+        self._text = Static(id="keys", markup=False)
+        closes = _("{key} closes").format(key=key("screen.back"))
+        self._page = framed(VerticalScroll(self._text, id="help"), _("Help"), closes)
 
     def compose(self) -> ComposeResult:
         yield self._page
@@ -63,37 +59,8 @@ class TextPage(Dialog[None]):
         self.call_after_refresh(self._draw)
 
     def _draw(self) -> None:
-        self._text.update(Content("\n").join(self._rows(self._page.scrollable_content_region.width)))
-
-
-class ExplainScreen(TextPage):
-    BINDINGS = bindings("screen.back page.close search.explain")
-
-    def __init__(self, scene: "Scene", result: "SearchResult", *, times: bool) -> None:
-        super().__init__(
-            "explain",
-            "why",
-            "",
-            lambda width: explain_rows(scene, result, width, times=times, numbers=self._has_numbers),
-        )
-        self._has_numbers = False
-
-    def action_explain(self) -> None:
-        """Add the numbers; then close."""
-        if self._has_numbers:
-            self.dismiss()
-        else:
-            self._has_numbers = True
-            self._draw()
-
-
-class HelpScreen(TextPage):
-    BINDINGS = bindings("screen.back page.close") + closed_by("app.help")
-
-    def __init__(self, about: Screen[object]) -> None:
-        """`about` is the screen below."""
-        sections = list(_sections(about))
-        super().__init__("help", "keys", _("Help"), lambda width: _page(sections, width))
+        width = self._page.scrollable_content_region.width
+        self._text.update(Content("\n").join(_page(self._sections, width)))
 
 
 def _sections(about: Screen[object]) -> Iterator[tuple[str, list[Row]]]:
