@@ -1,4 +1,4 @@
-"""Removal of secrets and of private text from the log and from bug reports.
+"""Removal of secrets and of private text from the log.
 
 Two rules. `redact` removes secrets (cookies, keys, tokens, passwords in URLs) and holds at every level. `describe` says
 what an exception is without text that could come from a query, a caption, a title or a model; that holds from level

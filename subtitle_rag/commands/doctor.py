@@ -1,14 +1,12 @@
-"""`doctor`: the checks of the installation, a bug report, and the repair of the library."""
+"""`doctor`: the checks of the installation, and the repair of the library."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from subtitle_rag import output
 from subtitle_rag.commands.options import runtime_outcome, wants_json
-from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.redaction import one_line
 
@@ -21,43 +19,28 @@ if TYPE_CHECKING:
 
 @click.command("doctor")
 @click.option("--offline", is_flag=True, help=N_("Do not ask whether YouTube answers."))
-@click.option(
-    "--report", "report", metavar="FILE", help=N_("Write a bug report to this new file, without secrets; - prints it.")
-)
 @click.option("--repair", is_flag=True, help=N_("Recover a damaged library into a new file, and list what is lost."))
 @runtime_outcome
-def doctor_(runtime: "Runtime", offline: bool, report: str | None, repair: bool) -> output.Outcome | int:
-    from subtitle_rag import bug_report, doctor
+def doctor_(runtime: "Runtime", offline: bool, repair: bool) -> output.Outcome | int:
+    from subtitle_rag import doctor
 
     if repair:
         return _repair(runtime.settings)
-    if report not in (None, "-") and Path(report).expanduser().exists():  # before the checks, which take their time
-        raise UsageError("report_exists", path=report)
     checks = []
     for check in doctor.run(runtime, offline=offline):
         checks.append(check)
-        if not (wants_json() or report == "-"):
+        if not wants_json():
             _print_check(check)
-    text = "" if report is None else bug_report.compose(runtime, checks)
-    if report not in (None, "-"):
-        bug_report.write(Path(report).expanduser(), text)
     failed = [check for check in checks if check.severity == "error"]
     code = output.ExitCode.FAILED if failed else output.ExitCode.DONE
-    if wants_json():
-        listed = [
-            {"name": check.name, "severity": check.severity, "message": check.message, "hint": check.remedy}
-            for check in checks
-        ]
-        errors = [{"code": c.name, "message": c.message, "hint": c.remedy or "", "video": None} for c in failed]
-        result: dict[str, object] = {"checks": listed}
-        if report is not None:
-            result["report"] = {"file": None, "text": text} if report == "-" else {"file": report, "text": None}
-        return output.Outcome(result, errors=errors, exit_code=code)
-    if report == "-":
-        output.data(text)
-    elif report is not None:
-        output.say(_("The bug report is in {path}. Read it before you attach it to anything.").format(path=report))
-    return code
+    if not wants_json():
+        return code
+    listed = [
+        {"name": check.name, "severity": check.severity, "message": check.message, "hint": check.remedy}
+        for check in checks
+    ]
+    errors = [{"code": c.name, "message": c.message, "hint": c.remedy or "", "video": None} for c in failed]
+    return output.Outcome({"checks": listed}, errors=errors, exit_code=code)
 
 
 def _repair(settings: "Settings") -> output.Outcome:
