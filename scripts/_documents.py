@@ -30,7 +30,7 @@ import click
 from scripts import _reference
 from subtitle_rag import cli, i18n
 from subtitle_rag.config import settings as config
-from subtitle_rag.installation import version_report
+from subtitle_rag.installation import EXTRAS
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = "subtitle-rag"
@@ -40,7 +40,7 @@ OFFLINE = frozenset(
         """ask, completion, config init, config schema, config show, config validate, contexts glossary,
         contexts status, demo, desktop install, desktop remove, doctor, eval run, export, help, index, keys, list,
         marks add, marks list, marks note, marks remove, marks tag, models check, models list, open, paths, rebuild,
-        remove, search, self check, show, status, vectors status""",
+        remove, search, show, status, vectors status""",
     )
 )
 """Commands that answer without network, model and terminal, unless an argument asks for one of them."""
@@ -486,7 +486,7 @@ def write_reference() -> str:
 
     Without an extra, commands and results are fewer, and the pages would lose what they say of them.
     """
-    incomplete = sorted(name for name, packages in version_report().extras.items() if packages)
+    incomplete = sorted(extra.name for extra in EXTRAS.values() if not extra.is_installed)
     if incomplete:
         return f"nothing was written: incomplete extras: {', '.join(incomplete)}; scripts/setup installs them"
     try:

@@ -107,7 +107,7 @@ RESULT_COMMANDS = (
     *("index ~/captions", "search 치킨 --limit 2", "show sample-0001 --at 6:52"),
     *("overview sample-0001", "overview 느긋한"),
     *("open sample-0001@6:52 --print", "ask 소스", "list", "status", "contexts status", "vectors status"),
-    *("models list", "keys app.help", "config show search", "config validate", "doctor --offline", "self check"),
+    *("models list", "keys app.help", "config show search", "config validate", "doctor --offline"),
     *("paths", "eval run questions.jsonl --no-neural", "remove sample-0009 --yes", "rebuild"),
 )
 """Commands whose results are described, in the order in which they run."""

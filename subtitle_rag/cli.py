@@ -118,7 +118,7 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
             ),
         ),
         "desktop": Verb("desktop", N_("A menu entry with an icon on a Linux desktop.")),
-        "self": Verb("self_", N_("Maintain this copy of the program: install missing extras, update old packages.")),
+        "self": Verb("self_", N_("Install extras of the program.")),
     },
 }
 """Title → verb, in the order of the help. Texts are here, as `--help` takes half as long without the modules."""

@@ -106,8 +106,7 @@ def _python(_runtime: Runtime) -> Finding:
     if sys.platform not in UNTRIED:
         return "ok", message
     notice = _("this program has not been tried on {system} yet").format(system=UNTRIED[sys.platform])
-    remedy = _("If something is wrong, subtitle-rag doctor --report FILE writes a bug report.")
-    return "ok", f"{message}; {notice}", remedy
+    return "ok", f"{message}; {notice}"
 
 
 def _terminal(_runtime: Runtime) -> Finding:

@@ -29,7 +29,7 @@ def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
 
 @pytest.mark.parametrize(
     ("missing", "exit_code", "reason"),
-    [(["bm25s"], 0, "incomplete extras: eval"), ([], 2, "exit code 2: ! no such extra")],
+    [(["eval"], 0, "incomplete extras: eval"), ([], 2, "exit code 2: ! no such extra")],
     ids=["an incomplete extra", "a command that fails"],
 )
 def test_what_would_be_lacking_costs_no_page(
@@ -41,7 +41,8 @@ def test_what_would_be_lacking_costs_no_page(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     ended = SimpleNamespace(returncode=exit_code, stdout='{"result": null}', stderr="! no such extra")
-    monkeypatch.setattr(_documents, "version_report", lambda: SimpleNamespace(extras={"eval": missing, "mcp": []}))
+    extras = [SimpleNamespace(name=name, is_installed=name not in missing) for name in ("eval", "mcp")]
+    monkeypatch.setattr(_documents, "EXTRAS", {extra.name: extra for extra in extras})
     monkeypatch.setattr(_documents, "_run_shell", lambda *_arguments, **_how: ended)
     assert _documents.main(["--write", "--static"]) == 1
     assert reason in capsys.readouterr().err

@@ -19,7 +19,7 @@ from subtitle_rag import cli, mcp_server
 from subtitle_rag.config.settings import load
 from subtitle_rag.domain import AppError
 from subtitle_rag.installation.extras import MCP
-from subtitle_rag.installation.install_command import install_steps
+from subtitle_rag.installation.package_installer import install_steps
 from subtitle_rag.runtime import Runtime
 from tests.answers.model import quoting
 from tests.stand_ins.ollama import Model, StandIn

@@ -45,8 +45,6 @@ GUARDED = {
     ("hosting/host_client.py", "kill"),
     ("hosting/temp_folders.py", "AF_UNIX"),
     ("hosting/temp_folders.py", "getuid"),
-    ("installation/process.py", "SIGKILL"),
-    ("installation/process.py", "killpg"),
     ("models/manifest.py", "sysconf"),
     ("player/mpv.py", "AF_UNIX"),
     ("platforms.py", "nice"),

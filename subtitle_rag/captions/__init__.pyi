@@ -24,7 +24,6 @@ from .metadata import clean_name as clean_name
 from .parse import parse_captions as parse_captions
 from .session import (
     Session as Session,
-    forget_extractor as forget_extractor,
     javascript_runtimes as javascript_runtimes,
 )
 from .sound_sites import find_page as find_page, site_of as site_of

@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import stat
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
@@ -68,13 +67,6 @@ def javascript_runtimes() -> list[JavaScriptRuntime]:
     infos = [runtime().info for runtime in supported_js_runtimes.value.values()]
     runtimes = [JavaScriptRuntime(info.name, info.version, info.supported) for info in infos if info]
     return sorted(runtimes, key=lambda runtime: not runtime.is_accepted)
-
-
-def forget_extractor() -> None:
-    """Make the next session import yt-dlp again, after an update. No session may be open."""
-    handlers = "subtitle_rag.captions.request_handler"  # subclasses of yt-dlp's
-    for name in [name for name in sys.modules if name == handlers or name.partition(".")[0] == "yt_dlp"]:
-        del sys.modules[name]
 
 
 class Session:

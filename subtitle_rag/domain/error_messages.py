@@ -46,9 +46,7 @@ SENTENCES: dict[str, str] = {
     "too_much_text": N_("{path} holds {reason}, more than the captions of a video can have."),
     "too_much_text.hint": N_("Split the file, or check that it really holds captions."),
     "caption_unexpected": N_("{path} cannot be used: reading it failed with {reason}, a fault of this program."),
-    "caption_unexpected.hint": N_(
-        "Other files are not affected. subtitle-rag doctor --report FILE writes a bug report."
-    ),
+    "caption_unexpected.hint": N_("Other files are not affected. Please report it with the lines of the log."),
     "no_caption_files": N_("No caption files in {path}."),
     "no_caption_files.hint": N_(
         "Name a folder that holds such files: {formats}. Of films and sound, subtitle-rag listen FOLDER makes captions."
@@ -154,7 +152,7 @@ SENTENCES: dict[str, str] = {
     ),
     "yt_dlp_outdated": N_("YouTube's answer for {title} could not be read by yt-dlp {version}: {reason}."),
     "yt_dlp_outdated.hint": N_(
-        "Update it with subtitle-rag self update yt-dlp. Nothing is lost: subtitle-rag sync resumes."
+        "Update it: subtitle-rag doctor shows the line for that. Nothing is lost: subtitle-rag sync resumes."
     ),
     "youtube_busy": N_("Another subtitle-rag is fetching from YouTube into {path}."),
     "youtube_busy.hint": N_("Wait until it has finished, or stop it there, and try again."),
@@ -254,12 +252,6 @@ SENTENCES: dict[str, str] = {
     "no_choice.hint": N_("Name a file with channels first, such as subscriptions.csv of Google Takeout."),
     "foreign_file": N_("{path} already exists and was not written by this command."),
     "foreign_file.hint": N_("Move it away if you do not need it, and try again; nothing was overwritten."),
-    "no_metadata": N_("This copy runs from its source and is not installed, so its requirements are unknown."),
-    "no_metadata.hint": N_("Install it with pip, and try again."),
-    "package_missing": N_("The package {name} is missing."),
-    "package_missing.hint": N_("Install subtitle-rag again."),
-    "package_unfit": N_("{name} {installed} is here, but {wanted} is needed."),
-    "package_unfit.hint": N_("Install subtitle-rag again, in an environment of its own."),
     "unsupported_source": N_("{source} is neither a caption file nor a folder, or it does not exist."),
     "unsupported_source.hint": N_("Name a caption file ({formats}), a folder of them, or an address on YouTube."),
     "unsupported_url": N_("{url} is not a channel, playlist or video on YouTube: {reason}."),
@@ -268,8 +260,6 @@ SENTENCES: dict[str, str] = {
     "page_to_hear.hint": N_("Listen to it on this machine: {line}"),
     "bad_pattern": N_("{pattern} is not a regular expression: {reason}."),
     "bad_pattern.hint": N_("Put a backslash before characters such as ( [ * + ? that are meant as they are."),
-    "report_exists": N_("{path} already exists."),
-    "report_exists.hint": N_("Name a file that does not exist yet; nothing was overwritten."),
     "unknown_mark": N_("There is no mark {number}."),
     "unknown_mark.hint": N_("subtitle-rag marks list shows their numbers."),
     "export_exists": N_("{path} already exists."),
@@ -514,10 +504,6 @@ SENTENCES: dict[str, str] = {
     "packages_failed.hint": N_("Try again, or do it by hand: {line}"),
     "packages_cuda": N_("By default pip installs PyTorch with CUDA, several gigabytes, but this computer has no GPU."),
     "packages_cuda.hint": N_("Install them: {line}"),
-    "packages_busy": N_("Another subtitle-rag is installing packages."),
-    "packages_busy.hint": N_("Wait until it has finished, or stop it, and try again."),
-    "packages_disk": N_("The packages need {needed} on the disk of {path}, but only {free} are free."),
-    "packages_disk.hint": N_("Free some space and try again."),
     # made questions and judgements
     "not_own_file": N_("{path}, line {line}: not written by {command}."),
     "not_own_file.hint": N_("Name another file; this one stays as it is."),

@@ -443,22 +443,6 @@ class ModelFetched:
 
 
 @dataclass(frozen=True, slots=True)
-class PackagesAdvanced:
-    """The progress of an installer."""
-
-    line: str
-    """The installer's last line of output."""
-
-
-@dataclass(frozen=True, slots=True)
-class PackagesInstalled:
-    """The packages are installed."""
-
-    packages: tuple[str, ...]
-    """New or changed packages, as `torch 2.13.0`."""
-
-
-@dataclass(frozen=True, slots=True)
 class EvidenceSource:
     """A numbered scene as the answering model reads it."""
 
@@ -613,7 +597,6 @@ class ChannelCounted:
 AnswerEvent = Evidence | AnswerRequest | AnswerPiece | Answer
 VectorEvent = VectorsDue | VectorsMade | VectorsWaiting | EncoderActive | VectorsReport
 ModelEvent = ModelFetching | ModelFetched
-PackagesEvent = PackagesAdvanced | PackagesInstalled
 ContextEvent = (
     ContextsDue
     | ModelRequest

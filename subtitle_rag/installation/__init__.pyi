@@ -1,12 +1,5 @@
 from . import extras as extras
-from .distributions import (
-    EXTRACTOR as EXTRACTOR,
-    PackageStatus as PackageStatus,
-    missing_packages as missing_packages,
-    version_report as version_report,
-    yt_dlp_age as yt_dlp_age,
-)
-from .environment import current_environment as current_environment
+from .extractor import EXTRACTOR as EXTRACTOR, yt_dlp_age as yt_dlp_age
 from .extras import (
     EVAL as EVAL,
     EXTRAS as EXTRAS,
@@ -21,12 +14,13 @@ from .extras import (
     YOUTUBE as YOUTUBE,
     Extra as Extra,
     has_gpu as has_gpu,
+    missing_packages as missing_packages,
 )
-from .install_command import (
-    add_refusal as add_refusal,
+from .package_installer import (
+    install_packages as install_packages,
+    install_refusal as install_refusal,
     install_steps as install_steps,
     missing_extra as missing_extra,
     require_extra as require_extra,
     upgrade_line as upgrade_line,
 )
-from .package_installer import PackageInstaller as PackageInstaller

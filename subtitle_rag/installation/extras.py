@@ -1,6 +1,7 @@
 """The extras of `pyproject.toml`: optional parts of the program, with their packages."""
 
 import platform
+import re
 import shutil
 import sys
 from collections.abc import Mapping
@@ -8,10 +9,6 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from packaging.requirements import Requirement
 
 PACKAGE = "subtitle-rag"
 GPU_FILES = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd", "/proc/driver/nvidia/version")
@@ -44,7 +41,11 @@ class Extra:
     @property
     def is_installed(self) -> bool:
         """Whether all of it is here, also if installed since the start; imports nothing."""
-        if self.name not in _complete and all(find_spec(name) for name in self.modules) and _has_metadata(self):
+        if (
+            self.name not in _complete
+            and all(find_spec(name) for name in self.modules)
+            and not missing_packages(self.name)
+        ):
             _complete.add(self.name)
         return self.name in _complete
 
@@ -67,43 +68,42 @@ LISTEN = Extra("listen", ("faster_whisper", "av", "ctranslate2", "huggingface_hu
 EXTRAS: Mapping[str, Extra] = MappingProxyType(
     {extra.name: extra for extra in (MEANING, NEURAL, YOUTUBE, SERVER, EVAL, WEB, PICTURES, MCP, LISTEN)}
 )
+_EXTRA = re.compile(r"""extra *== *['"]([\w.-]+)""")
+_NAME = re.compile(r"[\w.-]+")
 _complete: set[str] = set()
 """Extras found complete in this process, which keeps its packages."""
 
 
-def requirements(extra: str = "") -> "list[Requirement]":
-    """Return what the installed metadata requires here: for the program itself, or what an extra adds to that.
-
-    They have no markers, so that each is an argument for an installer: `torch>=2.13`.
-    """
+def requirements(extra: str = "") -> list[str]:
+    """Return what the installed metadata requires, as `torch>=2.13`: for the program itself, or for an extra."""
     from importlib.metadata import PackageNotFoundError, requires
 
-    from packaging.requirements import Requirement
-
     try:
-        declared = [Requirement(line) for line in requires(PACKAGE) or ()]
+        lines = requires(PACKAGE) or ()
     except PackageNotFoundError:  # a folder without an installation
         return []
-    needed = []
-    for requirement in declared:
-        marker, requirement.marker = requirement.marker, None
-        is_of_base = marker is None or marker.evaluate({"extra": ""})
-        applies = marker is None or marker.evaluate({"extra": extra})
-        if applies and not (extra and is_of_base):
-            needed.append(requirement)
-    return needed
+    declared = [(wanted.strip(), _EXTRA.findall(marker)) for wanted, _sign, marker in (x.partition(";") for x in lines)]
+    return [wanted for wanted, extras in declared if extras == ([extra] if extra else [])]
 
 
-def _has_metadata(extra: Extra) -> bool:
-    """Whether each package has its metadata, which installers write after the modules."""
-    from importlib.metadata import PackageNotFoundError, distribution
+def missing_packages(extra: str = "") -> list[str]:
+    """Return the packages of the program itself, or of an extra, that are not here. Installers write metadata last."""
+    return [name for name in map(package_name, requirements(extra)) if not has_metadata(name)]
+
+
+def package_name(requirement: str) -> str:
+    """Return the name in a requirement, without its own extras and versions."""
+    return _NAME.match(requirement)[0]  # type: ignore[index]
+
+
+def has_metadata(name: str) -> bool:
+    """Return whether a package is installed to its end; imports nothing."""
+    from importlib.metadata import PackageNotFoundError, version
 
     try:
-        for requirement in requirements(extra.name):
-            distribution(requirement.name)
+        return bool(version(name))
     except PackageNotFoundError:
         return False
-    return True
 
 
 def wants_cpu_build() -> bool:

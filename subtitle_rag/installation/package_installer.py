@@ -1,114 +1,184 @@
-"""Runs the command that adds an extra to this copy's environment or updates one package of it.
-
-When an extra is added, installed packages keep their versions: they are the installer's constraints. A Python of the
-system is never written to.
-"""
+"""Installation of an extra: into this copy's own virtual environment, or by a line for the user to type."""
 
 import importlib
+import json
+import logging
+import os
 import shutil
-import tempfile
+import subprocess
+import sys
 import threading
 from collections.abc import Generator
-from contextlib import AbstractContextManager
-from importlib.metadata import distributions
+from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 
-from subtitle_rag.atomic_files import lock_file
-from subtitle_rag.domain import AppError, BusyError, PackagesAdvanced, PackagesEvent, PackagesInstalled, byte_size
-from subtitle_rag.installation.environment import Environment, current_environment
-from subtitle_rag.installation.extras import PACKAGE, Extra
-from subtitle_rag.installation.install_command import InstallCommand, add_refusal, extra_command, upgrade_command
-from subtitle_rag.installation.process import output_lines
+from subtitle_rag.domain import AppError
+from subtitle_rag.i18n import _
+from subtitle_rag.installation.extras import EXTRAS, NEURAL, PACKAGE, Extra, requirements, wants_cpu_build
+from subtitle_rag.platforms import command_line
 
-UNPINNED = (PACKAGE, "pip", "setuptools", "wheel", "certifi")
-"""Without a constraint: installers, which the program does not use and PyTorch needs newer, and data without code."""
-RESERVE_MEGABYTES = 500
-"""Space to keep free on the disk."""
-LOCK = ".subtitle-rag-packages.lock"
-"""File in the environment: one process at a time writes to it, whatever its library."""
-LOCKED_VERSIONS = "constraints.txt"
-"""File in the environment of a clone: the versions of its lock file, as its scripts have written them."""
+logger = logging.getLogger(__name__)
+
+TORCH_PAGE = "https://pytorch.org/get-started/locally/"
+CPU_BUILD = ("--torch-backend", "cpu")
+POLL_S = 0.2
+"""Interval at which the end of an installer is seen."""
+_FAILURES = ("ERROR:", "error:", "×")
+"""How the lines begin in which pip and uv name their failure."""
+
+Owner = Literal["own", "pipx", "uv tool", "cache", "system"]
 
 
-class PackageInstaller:
-    """Adds packages to an environment, by default this copy's; setting `stop` ends a run."""
+def environment_owner() -> Owner:
+    """Return who looks after this environment, by the files in it; `cache` is that of `uvx` and `pipx run`."""
+    prefix = Path(sys.prefix)
+    if sys.prefix == sys.base_prefix:
+        return "system"
+    if prefix.parent.name == ".cache" or any((folder / "CACHEDIR.TAG").is_file() for folder in prefix.parents):
+        return "cache"
+    if (prefix / "uv-receipt.toml").is_file():
+        return "uv tool"
+    return "pipx" if (prefix / "pipx_metadata.json").is_file() else "own"
 
-    def __init__(self, stop: threading.Event | None = None, environment: Environment | None = None) -> None:
-        self._environment = environment or current_environment()
-        self._stop = stop or threading.Event()
 
-    def add(self, extra: Extra) -> Generator[PackagesEvent, None, None]:
-        """Install an extra. The last event is `PackagesInstalled`.
+def require_extra(extra: Extra) -> None:
+    """Raise unless the extra is installed.
 
-        Raises:
-            AppError: `packages_refused`, `packages_cuda`, `packages_failed`, `interrupted`.
-            BusyError: `packages_busy`, `packages_disk`, `folder_unwritable`.
-        """
-        if refusal := add_refusal(extra, self._environment):
-            raise refusal
-        self._check_disk(extra)
-        with tempfile.TemporaryDirectory(prefix="subtitle-rag-") as folder:
-            constraints = Path(folder) / "constraints.txt"
-            constraints.write_text("\n".join(self._constraints()) + "\n", encoding="utf-8")
-            # pip splits a path at its spaces, but not an address
-            variables = {"PIP_CONSTRAINT": constraints.as_uri(), "UV_CONSTRAINT": str(constraints)}
-            yield from self._run(extra_command(extra, self._environment), variables)
+    Raises:
+        AppError: the extra's `code`, as `meaning_missing`, with the line that installs it.
+    """
+    if not extra.is_installed:
+        raise missing_extra(extra)
 
-    def upgrade(self, package: str) -> Generator[PackagesEvent, None, None]:
-        """Bring the newest version of one package, and of others what it needs. Raises what `add` raises."""
-        command = upgrade_command(package, self._environment)
-        if not self._environment.is_writable:
-            raise AppError("packages_refused", line=command.line)
-        yield from self._run(command, {})
 
-    def _run(self, command: InstallCommand, variables: dict[str, str]) -> Generator[PackagesEvent, None, None]:
-        with self._lock():
-            before = self._versions()
-            for line in output_lines(command, self._stop, variables):
-                if line.strip():
-                    yield PackagesAdvanced(line.strip())
-            importlib.invalidate_caches()
-            changed = self._versions().items() - before.items()
-        yield PackagesInstalled(tuple(sorted(" ".join(each) for each in changed)))
+def missing_extra(extra: Extra) -> AppError:
+    """Return the failure for want of an extra, with the line that installs it."""
+    return AppError(extra.code, line=install_steps(extra))
 
-    def _versions(self) -> dict[str, str]:
-        """Return the environment's packages by normal name; an unfinished installation has no name or version."""
-        from packaging.utils import canonicalize_name
 
-        prefix = self._environment.prefix
-        folders = [*prefix.glob("lib/python*/site-packages"), prefix / "Lib" / "site-packages"]
-        installed = [each.metadata for each in distributions(path=list(map(str, folders)))]
-        return {
-            canonicalize_name(metadata["Name"]): metadata["Version"]
-            for metadata in installed
-            if metadata["Name"] and metadata["Version"]
-        }
+def install_steps(extra: Extra) -> str:
+    """Return what to type for an extra: the program's own command, or if that would be refused, what it would say."""
+    refusal = install_refusal(extra)
+    return str(refusal.details["line"]) if refusal else f"{PACKAGE} self add {extra.name}"
 
-    def _constraints(self) -> list[str]:
-        """Return the installed packages at their versions, and others at those of a clone's lock file."""
-        pins = self._versions()
-        path = self._environment.prefix / LOCKED_VERSIONS
-        locked = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-        for name, sign, version in (line.partition("==") for line in locked):
-            if sign and not name.startswith("#"):
-                pins.setdefault(name, version)
-        return [f"{name}=={version}" for name, version in sorted(pins.items()) if name not in UNPINNED]
 
-    def _check_disk(self, extra: Extra) -> None:
-        free = shutil.disk_usage(self._environment.prefix).free // 1_000_000
-        # wheels lie in a cache, too, until they are installed
-        needed = extra.megabytes * 3 // 2 + RESERVE_MEGABYTES
-        if free < needed:
-            raise BusyError(
-                "packages_disk",
-                path=str(self._environment.prefix),
-                needed=byte_size(needed * 1e6),
-                free=byte_size(free * 1e6),
-            )
+def install_refusal(extra: Extra) -> AppError | None:
+    """Return why the program does not install an extra itself, with what to type; None if it does."""
+    command = _install_command(extra)
+    line, by_pip = command_line(command), command[1:3] == ("-m", "pip")
+    if _wants_cpu_torch(extra) and CPU_BUILD[0] not in command:  # only uv can leave CUDA out
+        sentence = _(
+            "first PyTorch without the gigabytes of CUDA, by the line that {page} shows for CPU, run with {python}; "
+            "then {line}"
+        )
+        return AppError("packages_cuda", line=sentence.format(page=TORCH_PAGE, python=sys.executable, line=line))
+    can_install = environment_owner() == "own" and (by_pip or _uv() is not None)
+    return None if can_install else AppError("packages_refused", line=line)
 
-    def _lock(self) -> AbstractContextManager[object]:
-        folder = self._environment.prefix
+
+def install_packages(extra: Extra, stop: threading.Event | None = None) -> Generator[str, None, None]:
+    """Install an extra into the program's own environment; yield the installer's lines. Setting `stop` ends it.
+
+    Raises:
+        AppError: `packages_refused`, `packages_cuda`, `packages_failed`, `interrupted`.
+    """
+    if refusal := install_refusal(extra):
+        raise refusal
+    command, stop = _install_command(extra), stop or threading.Event()
+    line = reason = ""
+    logger.info("installer begins: %s", command_line(command))
+    with subprocess.Popen(  # noqa: S603 - the installer, its options and names of packages
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1", "NO_COLOR": "1", "PIP_NO_INPUT": "1"},
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        threading.Thread(target=_end_when_set, args=(process, stop), daemon=True).start()
         try:
-            return lock_file(folder / LOCK, BusyError("packages_busy"))
-        except OSError as error:
-            raise BusyError("folder_unwritable", path=str(folder), reason=error.strerror or str(error)) from error
+            for line in filter(None, map(str.strip, process.stdout or ())):
+                reason = reason or (line if line.startswith(_FAILURES) else "")
+                yield line
+            status = process.wait()
+        finally:
+            process.terminate()
+    if stop.is_set():
+        raise AppError("interrupted")
+    if status:
+        logger.warning("installer ended with status %d: %s", status, reason or line)
+        raise AppError("packages_failed", reason=(reason or line).rstrip("."), line=command_line(command))
+    importlib.invalidate_caches()
+
+
+def _end_when_set(process: "subprocess.Popen[str]", stop: threading.Event) -> None:
+    while process.poll() is None:
+        if stop.wait(POLL_S):
+            process.terminate()
+            return
+
+
+def upgrade_line(package: str) -> str:
+    """Return the line that brings the newest version of one package, with the extras that ours want of it."""
+    wanted = [each for extra in EXTRAS.values() if extra.is_installed for each in requirements(extra.name)]
+    names = [name for name, _sign, _range in (each.partition(">") for each in wanted)]
+    named = next((name for name in names if name.partition("[")[0] == package), package)
+    match environment_owner():
+        case "pipx":
+            return command_line(("pipx", "runpip", Path(sys.prefix).name, "install", "--upgrade", named))
+        case "cache":
+            return command_line(("uvx", "--refresh", "--from", _distribution(), PACKAGE))
+    return command_line((*_installer(), "--upgrade", named))
+
+
+def _install_command(extra: Extra) -> tuple[str, ...]:
+    """Return the command for an extra.
+
+    An installer gets the extra's packages and not the program with its extra, which it might replace while it runs. A
+    tool of uv's is named with all of its extras: `uv tool upgrade` deletes what its record does not name.
+    """
+    torch = CPU_BUILD if _wants_cpu_torch(extra) else ()
+    match environment_owner():
+        case "uv tool":
+            names = {extra.name, *(each.name for each in EXTRAS.values() if each.is_installed)}
+            return ("uv", "tool", "install", *torch, _distribution(*sorted(names)))
+        case "cache":
+            return ("uvx", *torch, "--from", _distribution(extra.name), PACKAGE)
+        case "pipx":
+            return ("pipx", "inject", Path(sys.prefix).name, *requirements(extra.name))
+        case "own" if torch and _uv():
+            return (*_installer(by_uv=True), *torch, *requirements(extra.name))
+    return (*_installer(), *requirements(extra.name))
+
+
+def _installer(*, by_uv: bool = False) -> tuple[str, ...]:
+    if by_uv or find_spec("pip") is None:
+        return (_uv() or "uv", "pip", "install", "--python", sys.executable)
+    return (sys.executable, "-m", "pip", "install")
+
+
+def _uv() -> str | None:
+    """Return the path of uv, also without the shell's PATH, as on a desktop."""
+    home = Path.home()
+    folders = [os.environ.get("PATH", os.defpath), str(home / ".local" / "bin"), str(home / ".cargo" / "bin")]
+    return shutil.which("uv", path=os.pathsep.join(folders))
+
+
+def _wants_cpu_torch(extra: Extra) -> bool:
+    return extra is NEURAL and wants_cpu_build() and find_spec("torch") is None
+
+
+def _distribution(*extras: str) -> str:
+    """Return this copy's distribution with these extras, as installers take it: where it came from (PEP 610)."""
+    name = f"{PACKAGE}[{','.join(extras)}]" if extras else PACKAGE
+    try:
+        origin = json.loads(distribution(PACKAGE).read_text("direct_url.json") or "{}")
+        url = str(origin["url"])
+        if vcs := origin.get("vcs_info"):
+            url = f"{vcs['vcs']}+{url}@{vcs['commit_id']}"
+    except (PackageNotFoundError, ValueError, KeyError, TypeError):  # it came from an index
+        return name
+    return f"{name} @ {url}"

@@ -238,7 +238,7 @@ def _privacy(settings: Settings) -> Iterator[Block]:
     )
     yield _(
         "The log holds no queries and captions unless --debug is given, and never cookies, keys and passwords."
-        " doctor --report leaves titles and queries out as well. subtitle-rag ask --forget all deletes the kept"
+        " subtitle-rag ask --forget all deletes the kept"
         " answers; remember = false under [search] keeps no searches."
     )
     yield _("The log is in {path}.").format(path=settings.paths.log)
@@ -277,13 +277,11 @@ def _troubleshooting(_settings: Settings) -> Iterator[Block]:
     yield Terms(
         ("subtitle-rag doctor", _("what is installed, what is missing, and how to fix it")),
         ("subtitle-rag config validate", _("all that is wrong in the config, by line")),
-        ("subtitle-rag self check", _("whether the packages that are installed fit")),
         ("subtitle-rag status", _("which videos failed, why, and what to do")),
         ("subtitle-rag doctor --repair", _("recover a damaged library")),
         ("subtitle-rag rebuild", _("replace a damaged search index; nothing is lost")),
         ("subtitle-rag models check", _("verify the files of fetched models")),
         ("subtitle-rag --debug …", _("write everything to the log, also queries and captions")),
-        ("subtitle-rag doctor --report FILE", _("a file to attach to a bug report, without secrets and titles")),
     )
     yield _(
         "If Hangul comes apart or is doubled while typing, leave kitty_keyboard off and set LANG "

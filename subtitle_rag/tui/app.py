@@ -61,7 +61,7 @@ class SubtitleApp(App[object]):
     BINDINGS: ClassVar[list[BindingType]] = bindings(
         "app.help app.search app.library app.history app.checks app.transcript app.overview app.marks",
         "library.sample app.quit app.commands library.undo library.sync library.stop app.ask library.background",
-        "models.fetch packages.update models.dismiss app.settings",
+        "models.fetch models.dismiss app.settings",
     )
 
     job: var["Job | None"] = var(None)

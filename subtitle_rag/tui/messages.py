@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.state import (
-        ExtractorUpdate,
         FieldCheck,
         Job,
         ModelDownload,
@@ -41,8 +40,6 @@ class LibraryOpened(AppMessage):
     """Sources in which `sync` looks for new videos."""
     offer: "ModelDownload | None" = None
     """Missing packages and models."""
-    update: "ExtractorUpdate | None" = None
-    """The update of an old yt-dlp."""
     new_videos: int = 0
     """Videos that came after the app was last opened."""
 

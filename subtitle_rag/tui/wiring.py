@@ -18,7 +18,6 @@ from subtitle_rag.tui.controllers import (
     PlaybackController,
     RemovalController,
     TerminalController,
-    YtDlpUpdateController,
 )
 from subtitle_rag.tui.navigation import Navigation
 from subtitle_rag.tui.screens import SearchScreen
@@ -46,7 +45,6 @@ class AppWiring:
         self.removals = RemovalController(port, runtime, self.jobs)
         self.opening = LibraryOpening(port, runtime, self.removals)
         self.other_run = OtherRunWatch(port, runtime, self.jobs)
-        self.updates = YtDlpUpdateController(port, self.background, self.jobs)
         self.terminal = TerminalController(port, runtime)
         self.context = AppContext(
             port,
@@ -103,7 +101,6 @@ class AppWiring:
     def _library_opened(self, message: messages.LibraryOpened) -> None:
         self.jobs.library_opened(message)
         self.context.models.download_read(message.offer)
-        self.updates.update_read(message.update)
         self.search.page.library_opened(message)
         self._port.refresh_keys()
         if self.navigation.answers:
@@ -256,5 +253,4 @@ def app_commands(wiring: AppWiring) -> dict[str, AppCommand]:
             navigation.download_models, lambda: models.is_running or (models.can_start and navigation.shows_offer)
         ),
         "models.dismiss": AppCommand(models.dismiss, lambda: models.can_dismiss and navigation.shows_offer),
-        "packages.update": AppCommand(wiring.updates.start, lambda: wiring.updates.can_start),
     }

@@ -26,8 +26,6 @@ pytestmark = [pytest.mark.campaign(part="install"), pytest.mark.hosts, pytest.ma
 
 KEPT = re.compile(r"(PIP|UV|SSL)_|(http|https|no|all)_proxy$", re.IGNORECASE)
 """Variables that lead installers to where packages are."""
-OLD = "2025.12.8"
-"""A yt-dlp from before the oldest one that `pyproject.toml` allows."""
 VERSIONS = """
 import json
 from importlib.metadata import distributions
@@ -172,51 +170,36 @@ def test_what_is_missing_is_told_with_the_line(copy: Copy) -> None:
         assert ended.returncode, (extra, ended.stdout)
         assert "Traceback" not in ended.stderr
         assert f"(extra {extra})" in ended.stderr, ended.stderr
-        # elsewhere uv, which is here, leaves it out
-        brings_cuda = extra == "neural" and copy.installer == "pipx with pip"
-        assert ("gigabytes of CUDA" if brings_cuda else f"subtitle-rag self add {extra}") in ended.stderr, ended.stderr
+        by_others = {"uv tool": "uv tool install", "pipx with pip": "pipx inject", "pipx with uv": "pipx inject"}
+        line = by_others.get(copy.installer, f"subtitle-rag self add {extra}")
+        assert line in ended.stderr, ended.stderr
 
 
-def test_an_extra_is_added_and_all_else_stays(copy: Copy, tools: Path) -> None:
+def test_an_extra_is_added_or_the_line_is_told_and_all_else_stays(copy: Copy, tools: Path) -> None:
     before = copy.versions
-    added = copy.result("self", "add", "web")
+    if copy.installer in ("uv tool", "pipx with pip", "pipx with uv"):
+        refused = copy.run("subtitle-rag", "self", "add", "mcp")
+        assert refused.returncode == 1
+        done(["bash", "-c", refused.stderr.splitlines()[-1].partition(": ")[2]], copy.variables)
+    else:
+        assert copy.result("self", "add", "mcp") == {"extra": "mcp"}
     after = copy.versions
     assert {name: after.get(name) for name in before} == before
-    assert {"textual-serve", "aiohttp"} <= set(after)
-    assert added["extra"] == "web"
-    assert added["packages"]
-    assert copy.result("self", "add", "web") == {"extra": "web", "packages": []}
+    assert "mcp" in after
+    assert copy.result("self", "add", "mcp") == {"extra": "mcp"}
     checks = json.loads(copy.command("doctor", "--offline", "--json"))["result"]["checks"]
-    assert "extras: web" in next(check["message"] for check in checks if check["name"] == "packages")
+    assert "extras: mcp" in next(check["message"] for check in checks if check["name"] == "packages")
 
 
 def test_the_installer_knows_the_extra_afterwards(copy: Copy, tools: Path) -> None:
-    installed = copy.versions["textual-serve"]
+    installed = copy.versions["mcp"]
     variables = copy.variables
     if copy.installer == "uv tool":
-        assert "web" in (copy.bin.parent / "uv-receipt.toml").read_text()
+        assert "mcp" in (copy.bin.parent / "uv-receipt.toml").read_text()
         done([str(tools / "uv"), "tool", "upgrade", "subtitle-rag"], variables)
     elif copy.installer.startswith("pipx"):
-        listed = done([str(tools / "pipx"), "list", "--include-injected"], variables)
-        assert "textual-serve" in listed
-    assert copy.versions["textual-serve"] == installed
-
-
-def test_yt_dlp_is_updated_and_all_else_stays(copy: Copy, tools: Path) -> None:
-    variables = copy.variables
-    by_pip = ["-m", "pip", "install", "--quiet", "--no-deps", f"yt-dlp=={OLD}"]
-    by_uv = [str(tools / "uv"), "pip", "install", "--quiet", "--no-deps", "--python", str(copy.python), by_pip[-1]]
-    done(by_uv if "uv" in copy.installer else [str(copy.python), *by_pip], variables)
-    before = copy.versions
-    assert before["yt-dlp"] == OLD
-    checks = json.loads(copy.command("doctor", "--offline", "--json"))["result"]["checks"]
-    (aged,) = [check for check in checks if check["name"] == "yt-dlp"]
-    assert aged["severity"] == "warning"
-    updated = copy.result("self", "update", "yt-dlp")
-    assert updated["before"] == OLD
-    after = copy.versions
-    assert after["yt-dlp"] == updated["version"] != OLD
-    assert {**after, "yt-dlp": OLD} == before
+        assert "mcp" in done([str(tools / "pipx"), "list", "--include-injected"], variables)
+    assert copy.versions["mcp"] == installed
 
 
 @pytest.mark.parametrize("installer", ["uvx", "pipx run"])
@@ -236,7 +219,7 @@ def test_what_passes_by_itself_runs_and_refuses_with_the_line(
     finally:
         end_hosts([home / "cache" / "demo" / "data" / "index"])
     refused = subprocess.run(
-        [*command, "self", "add", "web"],
+        [*command, "self", "add", "mcp"],
         capture_output=True,
         encoding="utf-8",
         env=variables,
@@ -244,8 +227,7 @@ def test_what_passes_by_itself_runs_and_refuses_with_the_line(
         check=False,
     )
     assert refused.returncode == 1
-    begin = "uvx --from" if installer == "uvx" else "pipx run --spec"
-    assert f"{begin} 'subtitle-rag[web] @ {dist[1].as_uri()}' subtitle-rag" in refused.stderr
+    assert f"uvx --from 'subtitle-rag[mcp] @ {dist[1].as_uri()}' subtitle-rag" in refused.stderr
 
 
 def test_a_system_python_is_never_written_to(root: Path, tools: Path, dist: tuple[Path, Path]) -> None:
@@ -255,18 +237,17 @@ def test_a_system_python_is_never_written_to(root: Path, tools: Path, dist: tupl
     folder = root / "for-all"
     done([sys.executable, "-m", "pip", "install", "--quiet", "--target", str(folder), str(dist[1])], variables)
     before = sorted(path.name for path in folder.iterdir())
-    for arguments in (["add", "web"], ["update", "yt-dlp"]):
-        refused = subprocess.run(
-            [base, "-m", "subtitle_rag", "self", *arguments],
-            capture_output=True,
-            encoding="utf-8",
-            env={**variables, "PYTHONPATH": str(folder)},
-            cwd=variables["HOME"],
-            check=False,
-        )
-        assert refused.returncode == 1
-        assert "cannot install packages by itself" in refused.stderr
-        assert "install" in refused.stderr.splitlines()[-1]
+    refused = subprocess.run(
+        [base, "-m", "subtitle_rag", "self", "add", "mcp"],
+        capture_output=True,
+        encoding="utf-8",
+        env={**variables, "PYTHONPATH": str(folder)},
+        cwd=variables["HOME"],
+        check=False,
+    )
+    assert refused.returncode == 1
+    assert "cannot install packages by itself" in refused.stderr
+    assert "install" in refused.stderr.splitlines()[-1]
     assert sorted(path.name for path in folder.iterdir()) == before
 
 

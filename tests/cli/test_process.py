@@ -155,7 +155,7 @@ def test_help_reads_no_verb_and_verbs_nothing_of_their_work() -> None:
     assert not [name for name in loaded("run(['--help'])") if name.startswith("subtitle_rag.commands.")]
     modules = loaded("[root.get_command(None, verb) for verb in VERBS if verb != 'eval']")
     assert "subtitle_rag.commands.index_videos" in modules
-    use_cases = {"fetching.fetcher", "indexing", "captions.youtube", "captions.files", "installation.environment"}
+    use_cases = {"fetching.fetcher", "indexing", "captions.youtube", "captions.files", "installation.package_installer"}
     use_cases |= {"retrieval.search.searcher", "library.store", "library.rows", "captions.addresses", "player"}
     assert not [name for name in modules if name.startswith("subtitle_rag.evaluation")]
     assert not modules & {"importlib.metadata", *(f"subtitle_rag.{name}" for name in use_cases)}

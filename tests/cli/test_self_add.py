@@ -1,73 +1,53 @@
-"""`self`: extras added and yt-dlp updated from the command line."""
+"""`self add`: extras from the command line."""
 
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
-from subtitle_rag.installation import extras, package_installer as installing
-from subtitle_rag.installation.environment import Environment
-from subtitle_rag.installation.extras import WEB
-from tests.installation.conftest import declared, environment, index, prompt
-from tests.installation.environments import installed, put, site
+from subtitle_rag.installation import extras
+from subtitle_rag.installation.extras import MCP
+from tests.installation.conftest import declared, environment, index
+from tests.installation.environments import installed, site
 from tests.stand_ins.packages import Index, wheel
 from tests.support.commandline import Run
 
-__all__ = ["declared", "environment", "index", "prompt"]
+__all__ = ["declared", "environment", "index"]
 
 
 @pytest.fixture
-def here(environment: Environment, monkeypatch: pytest.MonkeyPatch) -> Environment:
-    """The program runs in that environment, where the extra `web` is not yet."""
-    monkeypatch.setattr(installing, "current_environment", lambda: environment)
-    monkeypatch.setattr(extras, "_complete", set())
-    place = [str(site(environment.prefix))]
+def here(environment: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The program runs in that environment, where the extra `mcp` is not yet."""
+    place = [str(site(environment))]
+    monkeypatch.syspath_prepend(place[0])
     monkeypatch.setattr(
-        extras, "find_spec", lambda name: PathFinder.find_spec(name, place) if name in WEB.modules else find_spec(name)
+        extras, "find_spec", lambda name: PathFinder.find_spec(name, place) if name in MCP.modules else find_spec(name)
     )
     return environment
 
 
 @pytest.mark.campaign(part="wheel")
-def test_an_extra_is_added_and_said_to_be_here(run: Run, here: Environment, index: Index) -> None:
-    index.push(wheel("textual-serve", "1.1.4", ["aiohttp"]))
-    added = run("self", "add", "web")
-    assert (added.code, added.out) == (0, "The extra web is installed.\n")
-    assert added.err.startswith("About 17 MB for the extra web.\n")
-    assert installed(here.prefix) == {"textual_serve==1.1.4", "aiohttp==3.14.5"}
-    again = run("self", "add", "web", "--json")
-    assert (again.err, again.result) == ("", {"extra": "web", "packages": []})
+@pytest.mark.programs("lsb_release", "rustc")
+def test_an_extra_is_added_and_a_restart_is_told(run: Run, here: Path, index: Index) -> None:
+    index.push(wheel("mcp", "2.4", ["anyio", "pydantic", "mcp-types"]), wheel("mcp-types", "2.4"))
+    added = run("self", "add", "mcp")
+    assert (added.code, added.out) == (0, "The extra mcp is installed. Restart subtitle-rag where it is open.\n")
+    assert added.err.startswith("About 30 MB for the extra mcp.\n")
+    assert "Collecting pydantic" in added.err
+    assert "mcp==2.4" in installed(here)
+    again = run("self", "add", "mcp", "--json")
+    assert (again.err, again.result) == ("", {"extra": "mcp"})
 
 
-@pytest.mark.campaign(part="wheel")
-def test_json_tells_what_was_brought(run: Run, here: Environment, index: Index) -> None:
-    index.push(wheel("textual-serve", "1.1.4", ["aiohttp"]))
-    put(here.prefix, wheel("aiohttp", "3.1"))
-    assert run("self", "add", "web", "--json").result == {"extra": "web", "packages": ["textual-serve 1.1.4"]}
-
-
-def test_where_it_is_refused_the_line_is_told(run: Run, here: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
-    passing = Environment("uvx", here.prefix, here.python, uses_uv=True)
-    monkeypatch.setattr(installing, "current_environment", lambda: passing)
-    refused = run("self", "add", "web")
+def test_where_others_look_after_it_the_line_is_told(run: Run, here: Path) -> None:
+    (here / "pipx_metadata.json").touch()
+    refused = run("self", "add", "mcp")
     assert refused.code == 1
     assert "cannot install packages by itself" in refused.err
-    assert "uvx --from 'subtitle-rag[web]' subtitle-rag" in refused.err
-    assert run("self", "update", "yt-dlp").code == 1
+    assert "pipx inject environment 'mcp>=2.3,<3'" in refused.err
 
 
-@pytest.mark.parametrize("arguments", [("add", "all"), ("add", "nothing"), ("update", "rich"), ("add",)])
+@pytest.mark.parametrize("arguments", [("add", "all"), ("add", "nothing"), ("update", "yt-dlp"), ("add",)])
 def test_what_does_not_exist_is_a_wrong_request(run: Run, arguments: tuple[str, ...]) -> None:
     assert run("self", *arguments).code == 2
-
-
-@pytest.mark.campaign(part="flows")
-def test_yt_dlp_is_updated_and_what_came_is_told(
-    run: Run, here: Environment, index: Index, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(site(here.prefix))
-    put(here.prefix, wheel("yt-dlp", "2026.1.1"))
-    index.push(wheel("yt-dlp", "2026.11.2"))
-    updated = run("self", "update", "yt-dlp", "--json")
-    assert updated.result == {"package": "yt-dlp", "before": "2026.1.1", "version": "2026.11.2"}
-    assert run("self", "update", "yt-dlp").out == "yt-dlp 2026.11.2 is the newest.\n"

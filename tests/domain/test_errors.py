@@ -30,7 +30,7 @@ from subtitle_rag.domain import (
 from subtitle_rag.domain.error_messages import SENTENCES
 from subtitle_rag.fetching.lister import STATED
 from subtitle_rag.installation.extras import EXTRAS, Extra
-from subtitle_rag.installation.install_command import missing_extra
+from subtitle_rag.installation.package_installer import missing_extra
 from subtitle_rag.library.connection import LockName
 from tests.support.cases import cases
 from tests.support.sources import tree

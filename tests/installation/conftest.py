@@ -5,41 +5,32 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.installation import process
-from subtitle_rag.installation.environment import Environment, Origin
-from tests.installation.environments import make_environment, pip_variables, write_metadata
+from tests.installation.environments import make_environment, pip_variables, use_environment, write_metadata
 from tests.stand_ins.packages import Index, wheel
 
 
 @pytest.fixture(autouse=True)
-def declared(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def declared(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What an environment says that was made before `pyproject.toml` changed does not count."""
     folder = tmp_path_factory.mktemp("declared")
     write_metadata(folder)
     monkeypatch.syspath_prepend(folder)
-
-
-@pytest.fixture(autouse=True)
-def prompt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "POLL_S", 0.01)
+    return folder
 
 
 @pytest.fixture
 def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[Index]:
-    """It offers what the extra `web` names, and what that needs."""
+    """It offers what the extra `mcp` names, and what that needs."""
     with Index() as serving:
-        serving.push(
-            wheel("textual-serve", "1.1.3", ["aiohttp", "jinja2>=3"]),
-            wheel("aiohttp", "3.14.5"),
-            wheel("jinja2", "3.1.6"),
-        )
+        serving.push(wheel("mcp", "2.3.1", ["anyio", "pydantic>=2"]), wheel("anyio", "4.1"), wheel("pydantic", "2.9"))
         for name, value in pip_variables(serving).items():
             monkeypatch.setenv(name, value)
         yield serving
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> Environment:
-    """A virtual environment of pip's, into which the program came from an index."""
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The program runs in a virtual environment of its own, which has the real pip."""
     prefix = tmp_path / "environment"
-    return Environment("pip", prefix, make_environment(prefix), Origin())
+    use_environment(monkeypatch, prefix, make_environment(prefix))
+    return prefix

@@ -1,14 +1,15 @@
 """Environments for tests: folders as installers lay them out, and a virtual environment with the real pip."""
 
-import json
 import os
 import sys
 import tomllib
 import venv
-from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
+
+from subtitle_rag.installation import extras, package_installer
 from tests.stand_ins.packages import Index, Wheel
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,20 +27,15 @@ def write_metadata(folder: Path) -> None:
     (place / "METADATA").write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
-def write_config(prefix: Path, **keys: str) -> Path:
-    """A `pyvenv.cfg`, as every virtual environment has one; the environment's folder."""
-    prefix.mkdir(parents=True, exist_ok=True)
-    rows = {"home": "/usr/bin", "include-system-site-packages": "false", **keys}
-    (prefix / "pyvenv.cfg").write_text("".join(f"{key} = {value}\n" for key, value in rows.items()), encoding="utf-8")
-    return prefix
-
-
-def write_receipt(prefix: Path, requirements: Sequence[str], **keys: str) -> Path:
-    """What uv leaves in the environment of a tool."""
-    rows = ["[tool]", f"requirements = [{', '.join(requirements)}]"]
-    rows += [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
-    (prefix / "uv-receipt.toml").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return prefix
+def use_environment(monkeypatch: pytest.MonkeyPatch, prefix: Path, python: Path) -> None:
+    """Have the program run in this virtual environment, on Linux without a GPU."""
+    monkeypatch.setattr(sys, "prefix", str(prefix))
+    monkeypatch.setattr(sys, "base_prefix", "/usr")
+    monkeypatch.setattr(sys, "executable", str(python))
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(extras, "GPU_FILES", ())
+    monkeypatch.setattr(extras, "_complete", set())
+    monkeypatch.setattr(package_installer, "POLL_S", 0.01)
 
 
 def site(prefix: Path) -> Path:
@@ -74,12 +70,6 @@ def installed(prefix: Path) -> set[str]:
     """Packages of the environment with their versions."""
     folders = (path.stem for path in site(prefix).glob("*.dist-info"))
     return {"==".join(name.rsplit("-", 1)) for name in folders if not name.startswith("subtitle_rag")}
-
-
-def files(prefix: Path) -> dict[str, bytes]:
-    """All of the environment's packages, without the bytecode that comes with running them."""
-    found = (path for path in site(prefix).rglob("*") if path.is_file() and path.suffix != ".pyc")
-    return {str(path): path.read_bytes() for path in found}
 
 
 def pip_variables(index: Index) -> dict[str, str]:

@@ -1,11 +1,9 @@
-"""Packages in the app, by a stand-in of pip: those for search by meaning, asked about and installed; a newer yt-dlp."""
+"""Packages in the app, by a stand-in of pip: those for search by meaning, asked about and installed."""
 
-import sys
 import tomllib
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
 from importlib.metadata import PackageNotFoundError
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,41 +11,25 @@ from pathlib import Path
 import pytest
 from textual.widgets import OptionList
 
-from subtitle_rag.captions import session
-from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.config.settings import LlmSettings
-from subtitle_rag.domain import AppError, Video
-from subtitle_rag.installation import (
-    distributions,
-    environment as environments,
-    extras,
-    install_command,
-    package_installer as installing,
-    process,
-)
-from subtitle_rag.installation.distributions import yt_dlp_age
-from subtitle_rag.installation.environment import Environment
+from subtitle_rag.installation import extras, package_installer
 from subtitle_rag.installation.extras import MEANING, NEURAL
 from subtitle_rag.models import manifest
-from subtitle_rag.requests import JobRequest
 from subtitle_rag.retrieval.neural.neural_client import HostedModels
 from subtitle_rag.retrieval.neural.ollama_encoder import OllamaEncoders
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.install_screen import InstallScreen
 from subtitle_rag.tui.state import offers
-from subtitle_rag.tui.state.offers import ExtractorUpdate, ModelDownload
+from subtitle_rag.tui.state.offers import ModelDownload
 from subtitle_rag.tui.text import model_lines
-from subtitle_rag.tui.text.stage_lines import update_line
-from tests.installation.environments import program
+from tests.installation.environments import program, use_environment
 from tests.models.tiny import ENCODER, ENTRY, RERANKER, clear
 from tests.stand_ins.hub import Hub
 from tests.stand_ins.ollama import Model, StandIn as Ollama
-from tests.stand_ins.youtube import StandIn
 from tests.support.tiny_graphs import WIDTH, tiny_graph
-from tests.tui.conftest import AppPilot, bar, drawn_by, running, settle, stage, toasts, unpaced, until
+from tests.tui.conftest import AppPilot, drawn_by, running, settle, stage, toasts, until
 from tests.tui.test_offer import arrived, bare, host, indexed, offered, welcome
-from tests.tui.test_youtube import clips
 
 __all__ = ["bare", "host", "indexed", "offered"]
 
@@ -90,23 +72,13 @@ class Pip:
         return path.read_text().splitlines() if path.exists() else []
 
 
-def put_environment(monkeypatch: pytest.MonkeyPatch, environment: Environment) -> None:
-    for module in (environments, installing):
-        monkeypatch.setattr(module, "current_environment", lambda: environment)
-
-
 @pytest.fixture
 def pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pip:
     """The program runs in an environment of pip's, on Linux without a GPU, without what search by meaning needs."""
     made = Pip(tmp_path / "environment")
     python = program(made.folder / "bin", "python", PIP)
-    environment = Environment("pip", made.folder, python)
-    put_environment(monkeypatch, environment)
-    monkeypatch.setattr(process, "POLL_S", 0.01)
-    monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr(extras, "GPU_FILES", ())
-    monkeypatch.setattr(extras, "_complete", set())
-    monkeypatch.setattr(install_command, "find_spec", lambda _name: object())  # pip would find PyTorch
+    use_environment(monkeypatch, made.folder, python)
+    monkeypatch.setattr(package_installer, "find_spec", lambda _name: object())  # pip, and PyTorch
     missing = {*NEURAL.modules, *MEANING.modules}
     monkeypatch.setattr(
         extras, "find_spec", lambda name: None if name in missing and not made.has("installed") else find_spec(name)
@@ -198,12 +170,11 @@ class TestInstalling:
     async def test_where_it_is_refused_the_line_is_shown_and_nothing_is_offered_to_press(
         self, indexed: Runtime, offered: Hub, pip: Pip, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        passing = Environment("uvx", pip.folder, pip.folder / "bin" / "python", uses_uv=True)
-        put_environment(monkeypatch, passing)
+        (pip.folder / "pipx_metadata.json").touch()
         async with running(SubtitleApp(indexed), size=(160, 40)) as (app, pilot):
             page, _ = await ways(pilot, app)
             assert "This copy of the program cannot install packages by itself." in page
-            assert "uvx --torch-backend cpu --from 'subtitle-rag[neural]' subtitle-rag" in page
+            assert "pipx inject environment" in page
             assert not app.screen.query_one("#ways").display
             await pilot.press("enter")
             await until(pilot, lambda: not asking(app))
@@ -305,9 +276,8 @@ class TestThroughOllama:
     async def test_its_encoder_is_offered_first_fetched_and_written_into_the_config(
         self, indexed: Runtime, ollama: Ollama, pip: Pip, by_hand: bool, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        passing = Environment("uvx", pip.folder, pip.folder / "bin" / "python", uses_uv=True)
         if by_hand:
-            put_environment(monkeypatch, passing)
+            (pip.folder / "pipx_metadata.json").touch()
         embedder = Model("bge-m3", capabilities=("embedding",), dimensions=1024)
         ollama.offer(embedder)
         ollama.dies_after = None if by_hand else 2_000
@@ -369,108 +339,3 @@ class TestLines:
     def test_models_that_are_here_are_not_counted(self) -> None:
         (way,) = model_lines.install_ways(ModelDownload("offered", packages=1_600))
         assert way.detail == "packages 1.6 GB"
-
-    def test_an_update_is_told_by_age_and_by_failure(self) -> None:
-        old = ExtractorUpdate("offered", version="2026.1.1", days=120)
-        assert update_line(None) == update_line(ExtractorUpdate("done")) == ""
-        assert update_line(old) == "yt-dlp 2026.1.1 is 120 days old and may soon fail: F7 updates it."
-        failed = update_line(replace(old, has_failed=True))
-        assert failed.startswith("yt-dlp 2026.1.1 did not understand YouTube's answer: F7 updates")
-        error = AppError("packages_failed", reason="{no} [b]room\x1b", line="x")
-        told = update_line(replace(old, state="failed", error=error))
-        assert told.startswith("! The packages could not be installed: {no} [b]room·.")
-        assert told.endswith("F7 tries again")
-
-
-class TestUpdate:
-    @pytest.fixture
-    def aged(self, pip: Pip, monkeypatch: pytest.MonkeyPatch) -> Pip:
-        """The installed yt-dlp is a hundred days old, until a newer one has come."""
-
-        def version(_name: str) -> str:
-            day = date.today() - timedelta(days=0 if pip.has("installed") else 100)
-            return f"{day.year}.{day.month}.{day.day}"
-
-        monkeypatch.setattr(distributions, "version", version)
-        # the stand-in of YouTube sits in the modules that this process has
-        monkeypatch.setattr(session, "forget_extractor", lambda: pip.put("forgotten"))
-        return pip
-
-    @pytest.mark.campaign(part="app")
-    async def test_a_newer_one_comes_at_a_key(self, empty: Runtime, aged: Pip) -> None:
-        async with running(SubtitleApp(empty), size=(120, 40)) as (app, pilot):
-            await until(pilot, lambda: "is 100 days old and may soon fail: F7 updates" in bar(app, "update"))
-            aged.put("held")
-            await pilot.press("f7")
-            await until(pilot, lambda: bar(app, "update") == "Updating yt-dlp…")
-            await pilot.press("f7")  # it is under way
-            aged.take("held")
-            await until(pilot, lambda: any("is installed." in toast for toast in toasts(app)))
-            await settle(pilot)
-            assert bar(app, "update") == ""
-        assert aged.asked == ["install yt-dlp[curl-cffi,default,deno]"]
-        assert aged.has("forgotten")
-
-    async def test_one_that_has_failed_is_offered_whatever_its_age(self, empty: Runtime, aged: Pip) -> None:
-        aged.put("installed")
-        assert offers.find_update(empty) is None
-        video = Video("failed00000", "실패", "UC1", "채널")
-        other = {"title": "실패", "reason": "r", "version": "2020.1.1"}
-        empty.library.put_failure(video, "yt_dlp_outdated", other)
-        assert offers.find_update(empty) is None  # that was another release
-        empty.library.put_failure(video, "yt_dlp_outdated", {**other, "version": yt_dlp_age().version})
-        found = offers.find_update(empty)
-        assert found
-        assert (found.state, found.days, found.has_failed) == ("offered", 0, True)
-
-    async def test_while_an_installer_replaces_it_nothing_is_offered(
-        self, empty: Runtime, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(distributions, "version", version_of_nothing)
-        assert offers.find_update(empty) is None
-
-    @pytest.mark.campaign(part="app")
-    async def test_a_failure_is_told_with_the_line_and_tried_again(self, empty: Runtime, aged: Pip) -> None:
-        aged.put("refused")
-        async with running(SubtitleApp(empty), size=(200, 40)) as (app, pilot):
-            await pilot.press("f7")
-            await until(pilot, lambda: "No space is left [red]on[/] the device" in bar(app, "update"))
-            assert "-m pip install --upgrade 'yt-dlp[curl-cffi,default,deno]'" in bar(app, "update")
-            app.wiring.opening.look_up()
-            await settle(pilot)
-            assert bar(app, "update").endswith("F7 tries again")
-            aged.take("refused")
-            await pilot.press("f7")
-            await until(pilot, lambda: any("is installed." in toast for toast in toasts(app)))
-
-    @pytest.mark.campaign(part="app")
-    async def test_a_job_and_an_update_wait_for_each_other(self, hasty: Runtime, youtube: StandIn, aged: Pip) -> None:
-        """Both use the files of yt-dlp."""
-        youtube.add(*clips(1))
-        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
-            aged.put("held")
-            await pilot.press("f7")
-            await until(pilot, lambda: "update" in app.background.runs)
-            assert app.jobs.start(JobRequest(sources=(parse_address(ADDRESS),)))
-            await pilot.pause()
-            assert not app.jobs.busy
-            aged.take("held")
-            await until(pilot, lambda: app.jobs.busy or app.job)
-            await settle(pilot)
-            assert hasty.library.counts().videos == 1
-
-    @pytest.mark.campaign(part="app")
-    async def test_during_a_job_it_is_refused(self, hasty: Runtime, youtube: StandIn, aged: Pip) -> None:
-        youtube.add(*clips(1))
-        youtube.refuse("timedtext", 429, times=5)
-        hasty.settings = replace(hasty.settings, youtube=unpaced(600))
-        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
-            app.jobs.start(JobRequest(sources=(parse_address(ADDRESS),)))
-            await until(pilot, lambda: app.job and app.job.resting)
-            await pilot.press("f7")
-            await until(pilot, lambda: toasts(app))
-            assert toasts(app) == ["Stop the job first, or wait for its end: it uses yt-dlp."]
-            assert not app.wiring.updates.is_running
-            await pilot.press("ctrl+s")
-            await until(pilot, lambda: not app.jobs.busy)
-        assert aged.asked == []

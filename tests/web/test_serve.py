@@ -23,7 +23,7 @@ from subtitle_rag import web_server
 from subtitle_rag.browser_page import DRIVER
 from subtitle_rag.config import settings as config
 from subtitle_rag.installation.extras import WEB
-from subtitle_rag.installation.install_command import install_steps
+from subtitle_rag.installation.package_installer import install_steps
 from subtitle_rag.runtime import Runtime
 from tests.support.invented import alive, end_hosts
 from tests.web.browser import Tab, tab

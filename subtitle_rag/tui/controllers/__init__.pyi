@@ -3,7 +3,6 @@ from .context import AppContext as AppContext
 from .dialogue import Dialogue as Dialogue
 from .downloads import (
     ModelDownloadController as ModelDownloadController,
-    YtDlpUpdateController as YtDlpUpdateController,
 )
 from .jobs import JobController as JobController
 from .library_opening import LibraryOpening as LibraryOpening

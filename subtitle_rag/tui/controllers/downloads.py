@@ -1,4 +1,4 @@
-"""Offers and starts downloads: models with their packages for search by meaning, and the update of an aged yt-dlp."""
+"""Offers and starts downloads: models with their packages for search by meaning."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -7,7 +7,7 @@ from subtitle_rag.i18n import _
 from subtitle_rag.library import MODEL_OFFER
 from subtitle_rag.models import ENCODER
 from subtitle_rag.tui.messages import LibraryChanged, NotRemembered
-from subtitle_rag.tui.state import ExtractorUpdate, ModelDownload, clean, find_through_ollama
+from subtitle_rag.tui.state import ModelDownload, find_through_ollama
 from subtitle_rag.tui.text import IN_PROCESS, LIGHT, THROUGH_OLLAMA
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.controllers.background import BackgroundController
-    from subtitle_rag.tui.controllers.jobs import JobController
     from subtitle_rag.tui.state import StageProgress
 
 ELSEWHERE_S = 15.0
@@ -136,52 +135,3 @@ class ModelDownloadController:
         if progress.state == "done" or (progress.error and progress.error.code == "model_busy"):
             self._background.remove("offer")
         self._app.post_message(LibraryChanged())
-
-
-class YtDlpUpdateController:
-    """Offers an update of an aged yt-dlp, and installs it."""
-
-    def __init__(self, app: "AppPort", background: "BackgroundController", jobs: "JobController") -> None:
-        self._app = app
-        self._background = background
-        self._jobs = jobs
-        background.on_end["update"] = self._ended
-
-    @property
-    def _update(self) -> ExtractorUpdate | None:
-        return ExtractorUpdate.among(self._app.stages)
-
-    @property
-    def is_running(self) -> bool:
-        return "update" in self._background.runs
-
-    @property
-    def can_start(self) -> bool:
-        return bool(self._update and self._update.can_start)
-
-    def update_read(self, update: ExtractorUpdate | None) -> None:
-        """Publish the result of `find_update`. A failure stays until no update is due."""
-        before = self._update
-        if self.is_running or (before and before.state == "failed" and update):
-            return
-        if update is None:
-            self._background.remove("update")
-        else:
-            self._background.show(update)
-
-    def start(self) -> None:
-        """Install the newest yt-dlp, unless a job is busy with the installed one."""
-        if self._jobs.busy:
-            sentence = _("Stop the job first, or wait for its end: it uses yt-dlp.")
-            self._app.notify(sentence, markup=False, severity="warning")
-        elif self.can_start:
-            self._background.resume("update")
-
-    def _ended(self, progress: "StageProgress") -> None:
-        if progress.state == "done" and (update := self._update):
-            self._background.remove("update")
-            template = _("yt-dlp {version} is the newest version.")
-            if update.processed:
-                template = _("yt-dlp {version} is installed.")
-            self._app.notify(clean(template.format(version=update.version)), markup=False)
-        self._jobs.start_next()  # it waited for this

@@ -189,7 +189,7 @@ class JobController:
         if self.busy:
             return
         self._drop_withdrawn()
-        if self._gate.holds_next() or "update" in self._background.runs:  # a job uses yt-dlp
+        if self._gate.holds_next():
             self._store_unfinished()
             return
         request = self.queue.next()

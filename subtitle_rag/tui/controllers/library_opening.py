@@ -19,7 +19,7 @@ from subtitle_rag.tui.messages import (
     RequestsRestored,
     SearchReady,
 )
-from subtitle_rag.tui.state import find_download, find_update, read_last_position, restore_unfinished
+from subtitle_rag.tui.state import find_download, read_last_position, restore_unfinished
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
@@ -93,6 +93,6 @@ class LibraryOpening:
 
         library = self._runtime.library
         followed = len(library.sources.followed())
-        offer, update = find_download(self._runtime), find_update(self._runtime)
+        offer = find_download(self._runtime)
         counts = counts_without(library, self._removals.hidden)
-        return LibraryOpened(counts, followed, offer, update, self._new_videos)
+        return LibraryOpened(counts, followed, offer, self._new_videos)

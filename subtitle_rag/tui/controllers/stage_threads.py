@@ -14,17 +14,14 @@ from subtitle_rag.domain import (
     ListeningDue,
     ModelFetching,
     ModelRequest,
-    PackagesAdvanced,
     VectorEvent,
     VectorsDue,
     VideoHeard,
 )
-from subtitle_rag.installation import EXTRACTOR, yt_dlp_age
 from subtitle_rag.models import ENCODER, NeuralModel, is_ollama, ollama_encoder
 from subtitle_rag.tui.messages import StageAdvanced, StageEnded
 from subtitle_rag.tui.state import (
     ContextProgress,
-    ExtractorUpdate,
     ListeningProgress,
     ModelDownload,
     StageName,
@@ -243,16 +240,14 @@ class ModelDownloadRun(StageRun[ModelDownload]):
         self._progress = replace(self._progress, processed=1, config_text=self._remember_encoder())
 
     def _install_packages(self, extra: "Extra", models: list[NeuralModel]) -> None:
-        from subtitle_rag.installation import PackageInstaller
+        from subtitle_rag.installation import install_packages
 
         self._progress = sized_download(self._runtime, models, "working")
         self._report(now=True)
-        installer = PackageInstaller(self._stop_work)
-        with closing(installer.add(extra)) as events:
-            for event in events:
-                if isinstance(event, PackagesAdvanced):
-                    self._progress = replace(self._progress, installer_line=event.line)
-                    self._report()
+        with closing(install_packages(extra, self._stop_work)) as lines:
+            for line in lines:
+                self._progress = replace(self._progress, installer_line=line)
+                self._report()
         self._progress = replace(sized_download(self._runtime, models, "working"), processed=0 if models else 1)
 
     def _advance(self, done: int, all: int) -> None:
@@ -267,28 +262,7 @@ class ModelDownloadRun(StageRun[ModelDownload]):
         self._report()
 
 
-class ExtractorUpdateRun(StageRun[ExtractorUpdate]):
-    """Installs the newest yt-dlp in this program's own environment, and of other packages what it needs."""
-
-    _progress = ExtractorUpdate("working")
-
-    def _work(self) -> None:
-        from subtitle_rag.captions import forget_extractor
-        from subtitle_rag.installation import PackageInstaller
-
-        before = yt_dlp_age()
-        self._progress = replace(self._progress, version=before.version, days=before.days)
-        self._report(now=True)
-        installer = PackageInstaller(self._stop_work)
-        with closing(installer.upgrade(EXTRACTOR)) as events:
-            for _event in events:
-                self._report()
-        forget_extractor()
-        after = yt_dlp_age()
-        self._progress = replace(self._progress, processed=int(after.version != before.version), version=after.version)
-
-
 RUNS: dict[StageName, type[StageRun[Any]]] = {
-    kind._progress.stage: kind for kind in (ContextRun, VectorRun, ListeningRun, ModelDownloadRun, ExtractorUpdateRun)
+    kind._progress.stage: kind for kind in (ContextRun, VectorRun, ListeningRun, ModelDownloadRun)
 }
 AUTOMATIC = tuple(stage for stage, kind in RUNS.items() if kind.automatic)

@@ -450,7 +450,6 @@ _REGISTRY = (
         show=False,
     ),
     Command("models.dismiss", "ctrl+x", N_("Hide"), N_("hide the offer of these models"), show=False),
-    Command("packages.update", "f7", N_("Update yt-dlp"), N_("update yt-dlp if it is too old"), show=False),
     Command(
         "library.sample",
         "ctrl+d",

@@ -23,7 +23,6 @@ from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.library_field import FailureLines, LibraryField
 from subtitle_rag.tui.screens.row_actions import ROW_COMMANDS, RowActions
 from subtitle_rag.tui.state import (
-    ExtractorUpdate,
     ListeningProgress,
     ModelDownload,
     VideoMoment,
@@ -112,7 +111,6 @@ class LibraryScreen(BaseScreen):
             yield StageRows()
             yield StageBar(ListeningProgress)
             yield StageBar(ModelDownload)
-            yield StageBar(ExtractorUpdate)
             yield LineBar("other-run", "other_run_line")
             yield LineBar("removal", "removal_line")
             yield self.failures

@@ -31,12 +31,10 @@ from .job_queue import (
 )
 from .marked_scenes import MarkedScenes as MarkedScenes
 from .offers import (
-    ExtractorUpdate as ExtractorUpdate,
     ModelDownload as ModelDownload,
     StepOffer as StepOffer,
     find_download as find_download,
     find_through_ollama as find_through_ollama,
-    find_update as find_update,
     missing_models as missing_models,
     missing_packages as missing_packages,
     sized_download as sized_download,

@@ -1,13 +1,12 @@
-"""Packages and models for search by meaning, and the update of yt-dlp: offers to install, and their progress."""
+"""Packages and models for search by meaning: offers to install, and their progress."""
 
 import logging
 import sys
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError
 from typing import TYPE_CHECKING, ClassVar
 
 from subtitle_rag.domain import BusyError, LlmError
-from subtitle_rag.installation import add_refusal, has_gpu, yt_dlp_age
+from subtitle_rag.installation import has_gpu, install_refusal
 from subtitle_rag.library import MODEL_OFFER
 from subtitle_rag.models import ENCODER, RERANKER, NeuralModel, SearchStep, manifest, search_step
 from subtitle_rag.tui.state.stage_progress import StageName, StageProgress, StageState
@@ -167,7 +166,7 @@ def missing_models(runtime: "Runtime") -> list[NeuralModel]:
 
 def by_hand_line(extra: "Extra") -> str:
     """Return what the user can do where the program cannot install the extra by itself; empty if it can."""
-    refusal = add_refusal(extra)
+    refusal = install_refusal(extra)
     return refusal.hint if refusal else ""
 
 
@@ -195,30 +194,3 @@ def _elsewhere(runtime: "Runtime", model: NeuralModel) -> bool:
     except OSError:  # the download reports it
         logger.info("the models' folder cannot be used", exc_info=True)
         return False
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractorUpdate(StageProgress):
-    """The installed yt-dlp, which ages within weeks, and the progress of its update."""
-
-    stage: ClassVar[StageName] = "update"
-
-    version: str = ""
-    days: int = 0
-    has_failed: bool = False
-
-    @property
-    def can_start(self) -> bool:
-        return self.state in ("offered", "failed")
-
-
-def find_update(runtime: "Runtime") -> ExtractorUpdate | None:
-    """Return the due update, or None. Reads the library: for worker threads."""
-    failures = runtime.library.failure_details("yt_dlp_outdated")
-    try:
-        age = yt_dlp_age(failures)
-    except PackageNotFoundError:  # an installer is just changing it
-        return None
-    if not age.is_due:
-        return None
-    return ExtractorUpdate("offered", version=age.version, days=age.days, has_failed=age.has_failed)

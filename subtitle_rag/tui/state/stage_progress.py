@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 WINDOWS_BEFORE_RATE = 5
 """Windows after which a rate is shown."""
 
-StageName = Literal["contexts", "vectors", "listening", "offer", "update"]
+StageName = Literal["contexts", "vectors", "listening", "offer"]
 StageState = Literal["asking", "working", "waiting", "paused", "failed", "done", "offered", "dismissed", "elsewhere"]
 """A download is offered, or dismissed, before it starts; "elsewhere": another process runs it."""
 

@@ -70,7 +70,6 @@ from .stage_lines import (
     listening_brief as listening_brief,
     listening_line as listening_line,
     stage_progress_rows as stage_progress_rows,
-    update_line as update_line,
     vector_brief as vector_brief,
 )
 from .timeline import (

@@ -17,7 +17,6 @@ from subtitle_rag.terminal_text import fitting_text
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import (
     ContextProgress,
-    ExtractorUpdate,
     Job,
     ListeningProgress,
     StageName,
@@ -159,23 +158,6 @@ def listening_brief(progress: ListeningProgress) -> list[str]:
     if (waiting := progress.videos - progress.processed - 1) > 0:
         parts.append(n_("{n} video waits", "{n} videos wait", waiting))
     return [*parts, clean(progress.title)]
-
-
-def update_line(update: ExtractorUpdate | None) -> str:
-    """Return the line of the library; empty without news."""
-    match update:
-        case ExtractorUpdate(state="offered", has_failed=True):
-            sentence = _("yt-dlp {version} did not understand YouTube's answer: {key} updates it.")
-        case ExtractorUpdate(state="offered"):
-            sentence = _("yt-dlp {version} is {days} days old and may soon fail: {key} updates it.")
-        case ExtractorUpdate(state="working" | "asking"):
-            return _("Updating yt-dlp…")
-        case ExtractorUpdate(state="failed", error=error) if error:
-            return failure_line(error, error.hint, "packages.update")
-        case _:
-            return ""
-    assert update is not None
-    return sentence.format(version=update.version, days=update.days, key=key("packages.update"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from textual.widgets import Static
 from subtitle_rag.terminal_text import fitting_text
 from subtitle_rag.tui.state import (
     ContextProgress,
-    ExtractorUpdate,
     ListeningProgress,
     ModelDownload,
     StageProgress,
@@ -28,7 +27,6 @@ from subtitle_rag.tui.text import (
     listening_brief,
     listening_line,
     stage_progress_rows,
-    update_line,
     vector_brief,
 )
 
@@ -42,7 +40,6 @@ ProgressT = TypeVar("ProgressT", bound=StageProgress)
 STAGE_LINES: dict[type[StageProgress], Callable[[Any], str]] = {
     ListeningProgress: listening_line,
     ModelDownload: download_line,
-    ExtractorUpdate: update_line,
 }
 """The lines of the stages that have no row of their own, by their progress."""
 STAGE_BRIEFS: dict[type[StageProgress], Callable[[Any], list[str]]] = {
@@ -50,7 +47,6 @@ STAGE_BRIEFS: dict[type[StageProgress], Callable[[Any], list[str]]] = {
     VectorProgress: vector_brief,
     ListeningProgress: listening_brief,
     ModelDownload: download_brief,
-    ExtractorUpdate: lambda update: [update_line(update)],
 }
 """The parts of the short form of each stage that runs, the most important first."""
 

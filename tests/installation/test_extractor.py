@@ -1,21 +1,18 @@
 """Whether yt-dlp has aged, by its name's day and by what has failed."""
 
-import subprocess
-import sys
 from datetime import date
 from importlib import metadata
 
 import pytest
 
-from subtitle_rag.installation import distributions
-from subtitle_rag.installation.distributions import OLD_DAYS, YtDlpAge, yt_dlp_age
+from subtitle_rag.installation.extractor import OLD_DAYS, YtDlpAge, yt_dlp_age
 
 RELEASED = date(2026, 6, 9)
 
 
 @pytest.fixture
 def release(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(distributions, "version", {"yt-dlp": "2026.6.9"}.__getitem__)
+    monkeypatch.setattr("subtitle_rag.installation.extractor.version", {"yt-dlp": "2026.6.9"}.__getitem__)
 
 
 @pytest.mark.usefixtures("release")
@@ -36,30 +33,9 @@ def test_a_young_one_is_due_where_it_has_failed_itself(failed: str, is_due: bool
 
 @pytest.mark.parametrize("version", ["2026.6.9.232843", "2026.06.09.post1", "2026.6.9.dev0"])
 def test_a_build_between_releases_is_as_old_as_its_day(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
-    monkeypatch.setattr(distributions, "version", lambda _name: version)
+    monkeypatch.setattr("subtitle_rag.installation.extractor.version", lambda _name: version)
     assert yt_dlp_age(today=RELEASED).days == 0
 
 
 def test_the_installed_one_can_be_told() -> None:
     assert yt_dlp_age().version == metadata.version("yt-dlp")
-
-
-@pytest.mark.campaign(part="flows")
-def test_after_an_update_sessions_meet_the_new_files() -> None:
-    """In a process of its own: others have the modules in their hands."""
-    code = """
-import sys
-from subtitle_rag.captions.session import Session, forget_extractor
-from subtitle_rag.config.settings import YoutubeSettings
-def extractor():
-    session = Session(YoutubeSettings())
-    session.cookies()  # asks no network
-    session.close()
-    return sys.modules["yt_dlp"]
-before = extractor()
-forget_extractor()
-assert not [name for name in sys.modules if name.startswith("yt_dlp.")]
-assert extractor() is not before
-"""
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stderr) == (0, "")
