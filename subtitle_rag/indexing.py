@@ -367,8 +367,7 @@ class Indexer:
                 yield VideoDone(video.id, video.title, "unchanged", stored_count)
                 return
             yield done
-            if notice := files.encoding_notice(track, path):
-                yield notice
+            yield from files.track_notices(track, path)
             yield video, video_windows
             return
         self._put_failure(video, failure)

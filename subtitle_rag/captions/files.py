@@ -37,7 +37,7 @@ from subtitle_rag.captions.films import (
 from subtitle_rag.captions.formats import FORMATS, LEFT_OUT, holds_captions, suffix_list
 from subtitle_rag.captions.language_tags import is_language, language_tag, title_language
 from subtitle_rag.captions.metadata import clean_name
-from subtitle_rag.captions.parse import parse_captions
+from subtitle_rag.captions.parse import parse_captions, unread_times
 from subtitle_rag.captions.sami import sami_languages
 from subtitle_rag.captions.text_encoding import decode
 from subtitle_rag.config import read_regular
@@ -300,10 +300,13 @@ def other_id(id: str, source: str) -> str:
     return FILE_ID + _digest(f"{id}/{source}")
 
 
-def encoding_notice(track: Track, path: str) -> FileNotice | None:
-    """Return a notice if the encoding of a file is not certain."""
+def track_notices(track: Track, path: str) -> Iterator[FileNotice]:
+    """Yield what is to be known of a file that was read: an encoding or times that are not certain."""
     decoded = decode(track.raw, path=path, language=track.language)
-    return None if decoded.is_sure else FileNotice("doubtful_encoding", {"path": path, "encoding": decoded.encoding})
+    if not decoded.is_sure:
+        yield FileNotice("doubtful_encoding", {"path": path, "encoding": decoded.encoding})
+    if n := unread_times(track.raw, track.format, language=track.language):
+        yield FileNotice("damaged_times", {"path": path, "n": n})
 
 
 def tracks_notice(left_out: Sequence[tuple[CaptionFile, CaptionFile]]) -> FileNotice:

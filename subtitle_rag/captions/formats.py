@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from subtitle_rag.captions import substation, timed_text
 from subtitle_rag.captions.json3 import json3_cues
 from subtitle_rag.captions.lyrics import lyrics_cues
 from subtitle_rag.captions.microdvd import microdvd_cues
@@ -31,6 +32,8 @@ class CaptionFormat:
     read: Callable[[str, str], list[Cue] | None]
     """Takes the text of a file, and the language wanted of several; None where nothing in it has caption times."""
     start: re.Pattern[str] | None = None
+    unread_times: Callable[[str], int] = lambda _text: 0
+    """Takes the text of a file, and returns how many cues have times that cannot be read."""
     sniffed: frozenset[str] = frozenset()
     """Suffixes that other files have too: in a folder such a file is taken if its text begins as the format does."""
 
@@ -44,9 +47,15 @@ def _start(pattern: str) -> re.Pattern[str]:
 
 _ALL = (
     CaptionFormat("json3", "YouTube json3", (".json3",), 32, json3_cues, _start(r'\{\s*["}]|\[\s*[\[{"]')),
-    CaptionFormat("vtt", "WebVTT", (".vtt",), 16, webvtt_cues, _start("WEBVTT")),
+    CaptionFormat("vtt", "WebVTT", (".vtt",), 16, webvtt_cues, _start("WEBVTT"), timed_text.unread_times),
     CaptionFormat(
-        "ass", "SubStation Alpha", (".ass", ".ssa"), 16, substation_cues, _start(r"\[(?:Script Info|V4\+? Styles)\]")
+        "ass",
+        "SubStation Alpha",
+        (".ass", ".ssa"),
+        16,
+        substation_cues,
+        _start(r"\[(?:Script Info|V4\+? Styles)\]"),
+        substation.unread_times,
     ),
     CaptionFormat("smi", "SAMI", (".smi", ".sami"), 16, sami_cues, _start(r"<sami\b|<\s*sync\s")),
     CaptionFormat(
@@ -75,8 +84,8 @@ _ALL = (
         _start(r"\[(?:ti|ar|al|au|by|re|ve|la|length|offset|tool):|\[\d{1,3}:\d\d\.\d{1,3}\]"),
     ),
     CaptionFormat("sub", "MicroDVD", (".sub",), 16, microdvd_cues, _start(r"\{\d+\}\{\d*\}")),
-    CaptionFormat("srt", "SubRip", (".srt",), 16, subrip_cues),
-    CaptionFormat("sbv", "SubViewer", (".sbv",), 16, subrip_cues),
+    CaptionFormat("srt", "SubRip", (".srt",), 16, subrip_cues, unread_times=timed_text.unread_times),
+    CaptionFormat("sbv", "SubViewer", (".sbv",), 16, subrip_cues, unread_times=timed_text.unread_times),
     CaptionFormat("txt", N_("text with times"), (".txt",), 4, transcript_cues, sniffed=frozenset({".txt"})),
 )
 """The richest first. Tracks of real videos have less than 1 MB an hour, those with a time for each word 13 MB in 12

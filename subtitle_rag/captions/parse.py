@@ -9,6 +9,16 @@ from subtitle_rag.domain import CaptionError, Cue
 from subtitle_rag.i18n import _
 
 
+def unread_times(raw: bytes, format: str, *, language: str = "") -> int:
+    """Return how many cues of a caption file have times that cannot be read: their text is put between the others.
+
+    Raises:
+        CaptionError: as `parse_captions` does for what is no text.
+    """
+    text = decode(raw, language=language).text.lstrip("\ufeff \t\n")
+    return recognize(text, format).unread_times(text)
+
+
 def parse_captions(raw: bytes, format: str, *, path: str = "", language: str = "") -> list[Cue]:
     """Return the cues of a caption file, sorted by start, times in milliseconds.
 

@@ -20,6 +20,7 @@ _CLASS = re.compile(r"\bclass\s*=\s*[\"']?\s*([\w-]{1,50})", re.IGNORECASE)
 _SOURCE = re.compile(r"\bid\s*=\s*[\"']?\s*source\b", re.IGNORECASE)
 _RULE = re.compile(r"\.([\w-]{1,50})\s*\{([^{}]{0,1000})\}")
 _LANGUAGE = re.compile(r"\blang\s*:\s*([A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*)", re.IGNORECASE)
+_BODY = re.compile(r"</\s*(?:style|head)\b|<\s*body\b", re.IGNORECASE)
 _BREAK = re.compile(r"<\s*br\b[^<>]*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z!?][^<>]*(?:>|\Z)")
 _NO_BREAK = re.compile(r"&nbsp;?", re.IGNORECASE)
@@ -33,10 +34,11 @@ def sami_cues(text: str, language: str) -> list[Cue] | None:
     Raises:
         TooMuchTextError: there are more than any video has.
     """
-    first = _SYNC.search(text)
+    body = _without_comments(text)
+    first = _SYNC.search(body)
     if first is None:
         return None
-    lines = _lines_by_class(_without_comments(text[first.start() :]))
+    lines = _lines_by_class(body[first.start() :])
     languages = sami_languages(text)
     shared = lines.pop("", [])
     class_languages = {name: languages.get(name) or _CODES.get(name[:2], "") for name in lines}
@@ -85,6 +87,11 @@ def _parts(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
 
 
 def _without_comments(text: str) -> str:
-    """Return a text without its comments; one that nothing ends is text."""
+    """Return a text without its comments; one that nothing ends is text, and one ends with the head at the latest."""
     first, *rest = text.split("<!--")
-    return first + "".join(part.partition("-->")[2] if "-->" in part else part for part in rest)
+    return first + "".join(map(_after_comment, rest))
+
+
+def _after_comment(part: str) -> str:
+    comment, end, after = part.partition("-->")
+    return after if end and not _BODY.search(comment) else part

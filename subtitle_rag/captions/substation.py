@@ -4,8 +4,9 @@ pysubs2 was tried: it refuses a whole file for one damaged line or style, and on
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from subtitle_rag.captions.clock_lines import loose_clock_ms
 from subtitle_rag.captions.cue_blocks import TIME, CueBlock, clock_ms, cues_of_blocks, inline_time
 from subtitle_rag.domain import Cue
 
@@ -33,10 +34,14 @@ def substation_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG0
     return cues_of_blocks(_blocks(text))
 
 
-def _blocks(text: str) -> Iterator[CueBlock]:
-    """Yield each event once: outlines and shadows are layers of the same text at the same time."""
+def unread_times(text: str) -> int:
+    """Return how many events say something at times that cannot be read: those are left out."""
+    return sum(_times(event) is None and bool(_spoken(event.get("text", ""), 0).strip()) for event in _events(text))
+
+
+def _events(text: str) -> Iterator[dict[str, str]]:
+    """Yield the events that are no comments, by the names of their fields."""
     fields, section = _FIELDS, ""
-    events: set[tuple[int, int, str]] = set()
     for match in _LINE.finditer(text):
         keyword, rest = match[1].lower(), match[2]
         if keyword.startswith("["):
@@ -46,19 +51,35 @@ def _blocks(text: str) -> Iterator[CueBlock]:
             if section in ("[events]", "") and {"start", "text"} <= set(declared):
                 fields = declared
         else:
-            values = dict(zip(fields, rest.split(",", len(fields) - 1), strict=False))
-            start, end = (_CLOCK.fullmatch(values.get(name, "")) for name in ("start", "end"))
-            if start is None:
-                continue
-            start_ms = clock_ms(*start.groups(""))
-            end_ms = clock_ms(*end.groups("")) if end else start_ms
-            line_text = _spoken(values.get("text", ""), start_ms)
-            if (start_ms, end_ms, line_text) in events or not line_text.strip():
-                continue
-            events.add((start_ms, end_ms, line_text))
-            speaker = " ".join(re.sub(r"[<>]", "", values.get("name", values.get("actor", ""))).split())
-            voice = f"<v {speaker}>" if speaker else ""
-            yield CueBlock(start_ms, end_ms, [voice + line for line in _BREAK.split(line_text)])
+            yield dict(zip(fields, rest.split(",", len(fields) - 1), strict=False))
+
+
+def _times(event: Mapping[str, str]) -> tuple[int, int] | None:
+    """Return when an event begins and ends; by one time where only that can be read, None without any."""
+    times = [ms for name in ("start", "end") if (ms := _ms(event.get(name, ""))) is not None]
+    return (times[0], times[-1]) if times else None
+
+
+def _ms(text: str) -> int | None:
+    match = _CLOCK.fullmatch(text)
+    return clock_ms(*match.groups("")) if match else loose_clock_ms(text)
+
+
+def _blocks(text: str) -> Iterator[CueBlock]:
+    """Yield each event once: outlines and shadows are layers of the same text at the same time."""
+    events: set[tuple[int, int, str]] = set()
+    for event in _events(text):
+        times = _times(event)
+        if times is None:
+            continue
+        start_ms, end_ms = times
+        line_text = _spoken(event.get("text", ""), start_ms)
+        if (start_ms, end_ms, line_text) in events or not line_text.strip():
+            continue
+        events.add((start_ms, end_ms, line_text))
+        speaker = " ".join(re.sub(r"[<>]", "", event.get("name", event.get("actor", ""))).split())
+        voice = f"<v {speaker}>" if speaker else ""
+        yield CueBlock(start_ms, end_ms, [voice + line for line in _BREAK.split(line_text)])
 
 
 def _spoken(text: str, start_ms: int) -> str:

@@ -8,9 +8,12 @@ the lines with times serves all three formats and loses nothing that can still b
 
 import re
 from collections.abc import Iterator
-from itertools import chain
+from itertools import zip_longest
+from typing import NamedTuple
 
-from subtitle_rag.captions.cue_blocks import MAX_CUES, TIME, CueBlock, bounded_ms, clock_ms, cues_of_blocks
+from subtitle_rag.captions.clock_lines import LONGEST, Clocks, frame_length, read_clocks
+from subtitle_rag.captions.cue_blocks import LONGEST_MS, MAX_CUES, CueBlock, bounded_ms, clock_ms, cues_of_blocks
+from subtitle_rag.captions.transcript import transcript_cues
 from subtitle_rag.domain import Cue
 
 LIBRARY_LIMIT = 3_000_000
@@ -20,22 +23,33 @@ each character. Tracks of real videos stay far below."""
 _COLON = r"[ \t]*[:：][ \t]*"
 _FRACTION = r"[ \t]*[.,:：，．。][ \t]*(\d{1,30})(?:[.,]\d{1,30})?"
 _LOOSE = rf"(-?)(?:(\d{{1,20}}){_COLON})?(\d{{1,3}}){_COLON}(\d{{1,2}})(?:{_FRACTION})?"
-"""A time as machine translators and careless tools leave it: with spaces, full-width signs, too many digits."""
-_ARROW = r"(?:(?:[-–—−－][ \t]*){1,3}(?:>|＞|&gt;)|[→⟶➔⇒]|=>)"
+"""A time as careless tools leave it: with spaces, full-width signs, too many digits."""
 _ARROW_LINE = re.compile(
-    rf"^[ \t]*(?:\[[ \t]*|\d{{1,7}}[ \t]+(?=\d))?{_LOOSE}[ \t]*{_ARROW}[ \t]*(?:{_LOOSE})?(?:[ \t]*\])?([^\n]*)$",
+    rf"^[ \t]*(?:\[[ \t]*|\d{{1,7}}[ \t]+(?=\d))?{_LOOSE}[ \t]*(?:[-–—−－][ \t]*){{1,3}}(?:>|＞|&gt;)"
+    rf"[ \t]*(?:{_LOOSE})?(?:[ \t]*\])?([^\n]*)$",
     re.MULTILINE,
 )
+_MAY_BE_TIMES = re.compile(r"\d.*[:;：；∶.．'h-].*\d|-[ -]*>")
+_DASHES = re.compile(r"(?:[-–—−－][ \t]*){2}(?:>|＞|&gt;)")
 _SETTING = re.compile(r"\s*\b(?:align|position|line|size|vertical|region|[XY][12]|[A-Z]):\S+", re.IGNORECASE)
 """What WebVTT and old players have after the times; anything else there is text."""
-_SBV_LINE = re.compile(rf"^[ \t]*{TIME},{TIME}[ \t]*$", re.MULTILINE)
+_INDEX = re.compile(r"[#\[(]?(\d{1,7})[.)\]:]?")
 _CUT_TAG = re.compile(r"<(?:\d\d?:[\d:.]*|\d\d|/?c?)\Z")
+
+
+class _Mark(NamedTuple):
+    """A line of times. `start_ms` is None where it cannot be read; `number` is that of the cue, above it."""
+
+    at: int
+    times: Clocks
+    number: int | None
 
 
 def webvtt_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG001 - as all readers
     """Return the cues of a WebVTT file, also of one without its first line; None without times and that line."""
     text = _CUT_TAG.sub("", text.rstrip("\n"))
-    if text.startswith("WEBVTT") and len(text) <= LIBRARY_LIMIT and text.count("-->") <= MAX_CUES:
+    is_small = len(text) <= LIBRARY_LIMIT and text.count("-->") <= MAX_CUES
+    if text.startswith("WEBVTT") and is_small and not _has_odd_times(text):
         blocks = _library_blocks(text)
         if blocks is not None:
             return cues_of_blocks(blocks)
@@ -52,11 +66,99 @@ def has_arrow_times(text: str) -> bool:
     return bool(_ARROW_LINE.search(text))
 
 
+def unread_times(text: str) -> int:
+    """Return how many cues with text have times that cannot be read."""
+    lines = text.split("\n")
+    marks = _marks(lines, is_vtt=text.startswith("WEBVTT"))
+    return sum(
+        mark.times.start_ms is None and any(map(str.strip, _lines_of(lines, mark, after)))
+        for mark, after in zip_longest(marks, marks[1:])
+    )
+
+
 def _tolerant_cues(text: str, *, is_vtt: bool) -> list[Cue] | None:
-    for pattern in (_ARROW_LINE, _SBV_LINE):
-        if pattern.search(text):
-            return cues_of_blocks(_tolerant_blocks(text, pattern, is_vtt and pattern is _ARROW_LINE))
-    return [] if text.startswith("WEBVTT") else None
+    lines = text.split("\n")
+    if marks := _marks(lines, is_vtt=is_vtt):
+        return cues_of_blocks(_tolerant_blocks(lines, marks, is_vtt=is_vtt))
+    return [] if text.startswith("WEBVTT") else transcript_cues(text, "")
+
+
+def _has_odd_times(text: str) -> bool:
+    """Whether times are written as WebVTT does not have them: the library would lose the text below."""
+    lines = text.split("\n")
+    return any(not _ARROW_LINE.match(lines[mark.at]) for mark in _marks(lines, is_vtt=True))
+
+
+# --- lines of times ---
+
+
+def _marks(lines: list[str], *, is_vtt: bool) -> list[_Mark]:
+    """Return the lines of times, and those where only the number of a cue is left above its text."""
+    frame_ms = frame_length(lines)
+    marks: list[_Mark] = []
+    has_payload = False
+    for at, line in enumerate(lines):
+        if not line or (len(line) <= LONGEST and not _MAY_BE_TIMES.search(line)):
+            has_payload = has_payload or bool(line.strip())
+            continue
+        index = _index_above(lines, at)
+        is_first = index is not None or at == 0 or (has_payload and not lines[at - 1].strip())
+        times = _times(line, is_first=is_first, frame_ms=frame_ms)
+        if times is None:
+            has_payload = True
+            continue
+        if marks and not is_vtt:
+            marks += _marks_without_times(lines, marks[-1], at, index)
+        marks.append(_Mark(at, times, index))
+        has_payload = False
+        if len(marks) > MAX_CUES:
+            return marks
+    return marks + (_marks_without_times(lines, marks[-1], len(lines), None) if marks and not is_vtt else [])
+
+
+def _times(line: str, *, is_first: bool, frame_ms: float) -> Clocks | None:
+    match = _ARROW_LINE.match(line)
+    if match is None:
+        return read_clocks(line, is_first=is_first, frame_ms=frame_ms)
+    times = match.groups("")
+    beside = _SETTING.sub("", times[10]).strip()
+    has_dashes = bool(_DASHES.search(line))
+    is_short = not times[1] and not times[4]  # `3:15 -> 4:00` may be said
+    if beside and is_short and not (has_dashes and times[7]) and not is_first:
+        return None
+    if times[7]:
+        return Clocks(clock_ms(*times[:5]), clock_ms(*times[5:10]), beside)
+    if is_short and not is_first:
+        return None
+    return Clocks(None if is_short else clock_ms(*times[:5]), None, beside)
+
+
+def _index_above(lines: list[str], at: int) -> int | None:
+    """Return the number of a cue above its times, with blank lines between or none."""
+    above = at - 1
+    while above >= 0 and not lines[above].strip():
+        above -= 1
+    if above < 0 or not (match := _INDEX.fullmatch(lines[above].strip())):
+        return None
+    is_alone = above == 0 or not lines[above - 1].strip()
+    return int(match[1]) if is_alone or above == at - 1 else None
+
+
+def _marks_without_times(lines: list[str], last: _Mark, until: int, index: int | None) -> list[_Mark]:
+    """Return the cues that have only their number, where it follows the one before and leads to the next."""
+    found: list[_Mark] = []
+    if last.number is None:
+        return found
+    number = last.number + 1
+    for at in range(last.at + 2, until - 1):
+        line = lines[at].strip()
+        if len(line) <= 7 and line.isdecimal() and int(line) == number and not lines[at - 1].strip() and lines[at + 1]:
+            found.append(_Mark(at, Clocks(None, None), number))
+            number += 1
+    return found if until == len(lines) or index == number else []
+
+
+# --- cues ---
 
 
 def _library_blocks(text: str) -> list[CueBlock] | None:
@@ -77,28 +179,52 @@ def _library_blocks(text: str) -> list[CueBlock] | None:
     ]
 
 
-def _tolerant_blocks(text: str, pattern: re.Pattern[str], is_vtt: bool) -> Iterator[CueBlock]:
-    """Yield a block of the lines between two lines with times, without identifiers, comments and styles."""
-    mark: re.Match[str] | None = None
-    for following in chain(pattern.finditer(text), [None]):
-        if mark:
-            lines = text[mark.end() : following.start() if following else len(text)].split("\n")[1:]
-            if following:
-                _drop_identifier(lines)
-            times = mark.groups("")
-            start = clock_ms(*times[:5])
-            end = clock_ms(*times[5:10]) if times[7] else start
-            payload = _vtt_payload(lines) if is_vtt else [line for line in lines if line]
-            beside = _SETTING.sub("", "".join(times[10:])).strip()
-            yield CueBlock(start, end, [beside, *payload] if beside else payload)
-        mark = following
+def _tolerant_blocks(lines: list[str], marks: list[_Mark], *, is_vtt: bool) -> Iterator[CueBlock]:
+    """Yield a block of the lines between two lines with times, without identifiers, comments and styles.
+
+    A cue whose times cannot be read begins where the one before ends.
+    """
+    done = 0
+    for mark, after in zip_longest(marks, marks[1:]):
+        rest = _lines_of(lines, mark, after)
+        start, end, beside = mark.times
+        following = after.times.start_ms if after else None
+        if start is None:
+            start = min([done, *(ms for ms in (end, following) if ms is not None)])
+        if end is None:
+            end = min(start + LONGEST_MS, following) if following and following > start else start
+        payload = _vtt_payload(rest) if is_vtt else [line for line in rest if line]
+        yield CueBlock(start, end, [beside, *payload] if beside else payload)
+        done = max(start, end)
 
 
-def _drop_identifier(lines: list[str]) -> None:
-    """Drop the next cue's identifier: a number, or what stands alone after a blank line, right above its times."""
-    lines.pop()  # the empty rest in front of the next line with times
-    if lines and (lines[-1].strip().isdecimal() or (len(lines) > 1 and not lines[-2])):
-        lines.pop()
+def _lines_of(lines: list[str], mark: _Mark, after: _Mark | None) -> list[str]:
+    """Return the lines below a line of times, without the identifier of the next cue: a number, or what stands alone
+    after a blank line, right above its times."""
+    rest = lines[mark.at + 1 : after.at if after else len(lines)]
+    if after is None or lines[after.at].strip().isdecimal():
+        return _without_numbers(rest, mark.number, None if after is None else after.number)
+    if rest:
+        follows = mark.number is not None and after.number == mark.number + 1
+        is_number = rest[-1].strip().isdecimal() or (follows and _INDEX.fullmatch(rest[-1].strip()))
+        if is_number or (len(rest) > 1 and rest[-1] and not rest[-2]):
+            rest.pop()
+    return _without_numbers(rest, mark.number, after.number)
+
+
+def _without_numbers(rest: list[str], first: int | None, last: int | None) -> list[str]:
+    """Return the lines of a cue without numbers of cues that stand alone at their end; at the end of a file they go on
+    from the number of the last cue."""
+    kept, numbers = len(rest), list[int]()
+    while first is not None:
+        text = next((at for at in range(kept, 1, -1) if rest[at - 1].strip()), 0)
+        match = _INDEX.fullmatch(rest[text - 1].strip()) if text and not rest[text - 2].strip() else None
+        if match is None or (last is not None and not first < int(match[1]) <= last):
+            break
+        numbers.append(int(match[1]))
+        kept = text - 1
+    is_end = last is None and numbers[::-1] != [*range((first or 0) + 1, (first or 0) + 1 + len(numbers))]
+    return rest if is_end else rest[:kept]
 
 
 def _vtt_payload(lines: list[str]) -> list[str]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from subtitle_rag.captions.clock_lines import frame_length, read_clocks
 from subtitle_rag.captions.cue_blocks import TIME, clock_ms, cues_of_blocks, until_next
 from subtitle_rag.domain import Cue
 
@@ -18,6 +19,9 @@ _SPOKEN_TIME = re.compile(
     re.IGNORECASE,
 )
 """The time in words that the panel has for screen readers, below its figures."""
+
+_SPEAKER = re.compile(r"(?:speaker|화자|참석자|발화자) ?\d{1,3}|unknown(?: speaker)?", re.IGNORECASE)
+"""What Premiere writes below the times, where nobody has named the speakers."""
 
 LEAST_LINES = 2
 """Lines with times that make a transcript of a text."""
@@ -34,7 +38,7 @@ def transcript_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG0
     if not _is_told_in_order(lines):
         return None
     first = lines[0][0] if lines[0][0] >= _HOUR_MS else 0
-    return cues_of_blocks(until_next([(start - first, 0, line) for start, line in lines]))
+    return cues_of_blocks(until_next([(start - first, max(0, end - first), line) for start, end, line in lines]))
 
 
 def is_transcript(text: str) -> bool:
@@ -42,16 +46,27 @@ def is_transcript(text: str) -> bool:
     return _is_told_in_order(list(_lines(text)))
 
 
-def _is_told_in_order(lines: list[tuple[int, str]]) -> bool:
+def _is_told_in_order(lines: list[tuple[int, int, str]]) -> bool:
     rising = sum(before[0] <= after[0] for before, after in pairwise(lines))
-    return len(lines) >= LEAST_LINES and rising >= 0.9 * (len(lines) - 1) and any(line for _start, line in lines)
+    return len(lines) >= LEAST_LINES and rising >= 0.9 * (len(lines) - 1) and any(line for *_times, line in lines)
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield (start in ms, text) of each line with a time, and of the lines below it; a heading is left out."""
-    start, texts = -1, list[str]()
+def _lines(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield (start, end or 0, text) of each line with a time or two, and of the lines below; a heading is left out."""
+    start, end, texts = -1, 0, list[str]()
     voice = ""
-    for line in map(str.strip, text.split("\n")):
+    lines = [line.strip() for line in text.split("\n")]
+    frame_ms = frame_length(lines)
+    for line in lines:
+        clocks = read_clocks(line, is_first=True, frame_ms=frame_ms) if ":" in line else None
+        if clocks and clocks.start_ms is not None and clocks.end_ms is not None and not clocks.beside:
+            if start >= 0:
+                yield start, end, voice + " ".join(texts) if texts else ""
+            start, end, voice, texts = clocks.start_ms, clocks.end_ms, "", []
+            continue
+        if end and not texts and not voice and _SPEAKER.fullmatch(line):
+            voice = f"<v {line}>"
+            continue
         time_first, speaker_first = _TIME_FIRST.fullmatch(line), None
         if not time_first:
             speaker_first = _SPEAKER_FIRST.fullmatch(line)
@@ -61,9 +76,9 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
                 texts.append(line)
             continue
         if start >= 0:
-            yield start, voice + " ".join(texts) if texts else ""
+            yield start, end, voice + " ".join(texts) if texts else ""
         name, *clock, rest = match.groups("") if speaker_first else ("", *match.groups(""))
-        start, voice = clock_ms(*clock), f"<v {name.strip()}>" if name else ""
+        start, end, voice = clock_ms(*clock), 0, f"<v {name.strip()}>" if name else ""
         texts = [rest] if rest else []
     if start >= 0:
-        yield start, voice + " ".join(texts) if texts else ""
+        yield start, end, voice + " ".join(texts) if texts else ""

@@ -19,6 +19,10 @@ SENTENCES: dict[str, str] = {
     ),
     "doubtful_encoding": N_("{path} was read as {encoding}, which is not certain."),
     "doubtful_encoding.hint": N_("If letters in it are wrong, save it as UTF-8 and index it again."),
+    "damaged_times": N_(
+        "{path} has cues whose times cannot be read: {n}. Their text stands between the others, or is left out."
+    ),
+    "damaged_times.hint": N_("If scenes of it begin at a wrong second, correct these times, and index it again."),
     "left_out_pictures": N_("Left out: {files}. Their captions are pictures, not text."),
     "left_out_pictures.hint": N_("Get the captions as text, or turn them into .srt with Subtitle Edit."),
     "left_out_formats": N_("Left out: {files}. These formats are not read."),

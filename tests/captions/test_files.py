@@ -439,7 +439,7 @@ def test_a_file_whose_encoding_is_not_certain_is_told(folder: Path) -> None:
     put(folder, "가.srt")
     (folder / "가.srt").write_bytes("1\n00:00:01,000 --> 00:00:02,000\n뷁 펲시\n".encode("cp949"))
     file = only(folder)
-    notice = files.encoding_notice(read(file), str(file.path))
+    notice = next(files.track_notices(read(file), str(file.path)))
     assert notice == FileNotice("doubtful_encoding", {"path": str(file.path), "encoding": "cp949"})
     put(folder, "나.srt")
-    assert files.encoding_notice(read(groups(folder)[1].candidates[0]), "나") is None
+    assert not list(files.track_notices(read(groups(folder)[1].candidates[0]), "나"))

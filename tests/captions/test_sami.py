@@ -39,6 +39,20 @@ def test_the_korean_lines_have_their_text_and_times(body: str) -> None:
     assert spans(HEAD + body + "</BODY></SAMI>", "smi") == SPANS
 
 
+@cases(
+    "body",
+    [
+        "<!-- <SYNC Start=0><P Class=KRCC>옛 번역 --><SYNC Start=1000><P Class=KRCC>국수를 삶아요"
+        "<!-- <SYNC Start=2000><P Class=KRCC>지운 말 --><SYNC Start=4000><P Class=KRCC>&nbsp;",
+        "<!--\n<SYNC Start=500><P Class=KRCC>가\n<SYNC Start=700><P Class=KRCC>나\n-->\n"
+        "<SYNC Start=1000><P Class=KRCC>국수를 삶아요<SYNC Start=4000><P Class=KRCC>&nbsp;",
+    ],
+)
+@pytest.mark.parametrize("head", [HEAD, HEAD.replace("-->", ""), ""])
+def test_what_is_commented_out_is_not_said(head: str, body: str) -> None:
+    assert spans(head + body, "smi") == [(1000, 4000, "국수를 삶아요")]
+
+
 def test_the_language_of_the_track_is_read_else_the_longest() -> None:
     body = "<SYNC Start=0><P Class=A1>하나<P Class=B2>uno dos tres<SYNC Start=900><P Class=A1>&nbsp;<P Class=B2>&nbsp;"
     declared = "<STYLE>.A1 {lang: ja-JP} .B2 {lang:es}</STYLE>"
