@@ -24,8 +24,6 @@ KILLS = "20"
 """Of each kind; with --ci one, at a named point where there is one."""
 FUZZ = "2000"
 """Mutated caption files; with --ci as many as the test chooses itself. SUBTITLE_RAG_SEED names another seed."""
-PACKS = "1000"
-"""Damaged packs; with --ci as many as the test chooses itself."""
 HOURS = "2"
 """Of the soak; with --ci as long as the test chooses itself, which is seconds."""
 CI_EXAMPLES = "100"
@@ -36,7 +34,7 @@ ATTACKS = "500"
 """Of each hostile server; with --ci as many as the tests choose themselves."""
 SINGULAR = {"kill": "kills"}
 """Other names of parts."""
-COUNTS = tuple(f"SUBTITLE_RAG_{name}" for name in ("KILLS", "FUZZ", "PACKS", "DAMAGES", "GUARDS", "ATTACKS"))
+COUNTS = tuple(f"SUBTITLE_RAG_{name}" for name in ("KILLS", "FUZZ", "DAMAGES", "GUARDS", "ATTACKS"))
 FAST = "not campaign and not youtube and not ollama"
 """What the fast suite is, as pyproject.toml has it."""
 LIGHT = f"(({FAST}) or campaign(part='models'))"
@@ -191,11 +189,11 @@ PARTS = (
     ),
     Part(
         "fuzz",
-        "Giants and mutations of caption files, and damaged packs: read within bounds or refused in words.",
+        "Giants and mutations of caption files: read within bounds or refused in words.",
         3,
         ci=True,
         parallel=False,
-        variables={"SUBTITLE_RAG_FUZZ": FUZZ, "SUBTITLE_RAG_PACKS": PACKS},
+        variables={"SUBTITLE_RAG_FUZZ": FUZZ},
     ),
     Part(
         "soak",

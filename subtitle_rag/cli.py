@@ -86,8 +86,6 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
         "remove": Verb(
             "library", N_("Remove videos, channels or playlists from the library. Caption files are not deleted.")
         ),
-        "pack": Verb("packs", N_("Write channels into one file for another library: captions, contexts, marks.")),
-        "unpack": Verb("packs", N_("Bring the content of a pack into this library. Nothing of the library is lost.")),
         "rebuild": Verb(
             "library", N_("Rebuild the search index from the library; nothing is read or downloaded again.")
         ),

@@ -249,12 +249,9 @@ class Indexer:
             yield from self._make_searchable([(video, video_windows)])
             self._write_levels([video])
 
-    def finish(self, *, is_interactive: bool = False) -> Iterator[WindowsIndexed]:
-        """Make the pending windows of a stopped run searchable.
-
-        Waits for other indexers; with `is_interactive` only as long as a user would.
-        """
-        with self._working(timeout_s=None if is_interactive else BACKGROUND_TIMEOUT_S):
+    def finish(self) -> Iterator[WindowsIndexed]:
+        """Make the pending windows of a stopped run searchable. Waits for other indexers."""
+        with self._working(timeout_s=BACKGROUND_TIMEOUT_S):
             self._rewindow()
             self._purge()
             yield from self._make_searchable(self._library.pending(ANALYZER))

@@ -33,8 +33,7 @@ from subtitle_rag.retrieval.index.index_edge import EdgeIndex
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.values import Point
 from tests.support.failures import failing
-from tests.support.invented import came_true, caption_folder
-from tests.support.packs import context_of
+from tests.support.invented import came_true, caption_folder, context_of
 from tests.support.place import Place, removal_cut_short
 
 SAMPLE = Path(subtitle_rag.__file__).parent / "sample"

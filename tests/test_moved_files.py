@@ -7,7 +7,7 @@ from pathlib import Path
 from subtitle_rag.captions import RULE
 from subtitle_rag.domain import IndexReport
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
-from tests.support.packs import context_of
+from tests.support.invented import context_of
 from tests.support.place import Place
 
 SUBRIP = "1\n00:00:01,000 --> 00:00:30,000\n{}\n\n2\n00:00:31,000 --> 00:00:59,000\n{}\n"

@@ -15,12 +15,10 @@ from .addresses import (
     video_url as video_url,
 )
 from .caption_text import plain_text as plain_text
-from .cue_blocks import MAX_MS as MAX_MS
 from .file_names import MEDIA_SUFFIXES as MEDIA_SUFFIXES, SOUND as SOUND
 from .films import find_media as find_media, printable_path as printable_path
 from .formats import FORMATS as FORMATS, caption_suffixes as caption_suffixes, suffix_list as suffix_list
 from .heard_tracks import heard_track as heard_track, join_gaps as join_gaps, read_gaps as read_gaps
-from .metadata import clean_name as clean_name
 from .parse import parse_captions as parse_captions
 from .session import (
     Session as Session,

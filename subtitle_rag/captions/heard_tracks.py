@@ -47,16 +47,13 @@ def read_gaps(track: Track) -> list[SpeechGap]:
     """Return the gaps of a track that was heard, neighbours of one reason joined; none of any other track."""
     if track.kind != "local":
         return []
-    try:
-        events = json.loads(track.raw)["events"]
-        gaps = [
-            SpeechGap(int(event["tStartMs"]), int(event["tStartMs"]) + int(event["dDurationMs"]), str(event[GAP]))
-            for event in events
+    return join_gaps(
+        [
+            SpeechGap(event["tStartMs"], event["tStartMs"] + event["dDurationMs"], event[GAP])
+            for event in json.loads(track.raw)["events"]
             if GAP in event
         ]
-    except (ValueError, KeyError, TypeError, RecursionError):  # of a pack, from somebody else
-        return []
-    return join_gaps(gaps)
+    )
 
 
 def join_gaps(gaps: Sequence[SpeechGap]) -> list[SpeechGap]:

@@ -678,16 +678,6 @@ SENTENCES: dict[str, str] = {
     "qdrant_failed.hint": N_(
         "See whether url under [qdrant] in the config is that of a Qdrant server; its log says more."
     ),
-    "nothing_to_pack": N_("No video with captions is chosen to pack."),
-    "nothing_to_pack.hint": N_("Name channels, or choose videos with --video."),
-    "pack_unreadable": N_("The pack {path} cannot be read: {reason}."),
-    "pack_unreadable.hint": N_("Choose a file that subtitle-rag pack has written."),
-    "pack_foreign": N_("{path} is not a pack of subtitle-rag, or its end is missing."),
-    "pack_foreign.hint": N_("Nothing was changed. Choose a file that subtitle-rag pack has written, or copy it again."),
-    "pack_damaged": N_("The pack {path} is damaged or was altered: {reason}."),
-    "pack_damaged.hint": N_("Nothing was changed. Copy the file again, or get it from its author again."),
-    "pack_newer": N_("The pack {path} was written by a newer subtitle-rag (format {found}, this one knows {known})."),
-    "pack_newer.hint": N_("Nothing was changed. Update subtitle-rag."),
     "sample_library": N_("The sample cannot be changed."),
     "sample_library.hint": N_("{key} opens your own library. What you bring in there stays there."),
     "interrupted": N_("Interrupted."),

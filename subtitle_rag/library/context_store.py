@@ -6,8 +6,8 @@ leaves it valid until it is replaced.
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from subtitle_rag.library.connection import ONLY, Store, only
@@ -217,23 +217,6 @@ class Contexts(Store):
         """Return all contexts of a video's captions, of every model and without a text too, the oldest first."""
         return self._valid("window.video_id = ?", (video_id,))
 
-    def adopt(self, video_id: str, contexts: Sequence[Context]) -> int:
-        """Store another library's contexts of a video's windows; return how many were not stored before.
-
-        A window with a text of its own keeps it: its new ones are left out. So is a key of another window.
-        """
-        written_ids = self.of_video(video_id)
-        insert = f"""INSERT {_ROW_OF_WINDOW} AND window.video_id = :video_id
-            ON CONFLICT DO UPDATE SET text = excluded.text, raw = excluded.raw, doubts = excluded.doubts,
-              seed = excluded.seed, tries = excluded.tries, written_at = excluded.written_at
-            WHERE text = '' AND excluded.text <> '' AND window_id = excluded.window_id"""
-        with self._database.write() as db:
-            return sum(
-                db.execute(insert, _values(context)).rowcount
-                for context in contexts
-                if context.video_id == video_id and context.window_id not in written_ids
-            )
-
     def suspects(self) -> dict[str, Context]:
         """Return the valid contexts with doubts."""
         test = "context.window_id IN (SELECT window_id FROM context WHERE doubts <> '[]')"
@@ -385,17 +368,6 @@ class Contexts(Store):
         row = self._database.row("SELECT text FROM overview WHERE key = ?", (key,))
         return row[0] if row else None
 
-    def overviews(self, video_id: str) -> dict[str, str]:
-        """Return the stored summaries of a long video, by key."""
-        return dict(self._database.rows("SELECT key, text FROM overview WHERE video_id = ?", (video_id,)))
-
-    def adopt_overviews(self, video_id: str, overviews: Mapping[str, str], sections: Sequence[OverviewSection]) -> None:
-        """Store another library's summaries of a video; those that are stored stay."""
-        with self._database.write() as db:
-            values = [(key, video_id, text) for key, text in overviews.items()]
-            db.executemany("INSERT OR IGNORE INTO overview VALUES (?, ?, ?)", values)
-            db.executemany("INSERT OR IGNORE INTO overview_section VALUES (?, ?, ?, ?)", map(astuple, sections))
-
     def put_overview(self, key: str, video_id: str, text: str) -> None:
         self._database.change("INSERT OR REPLACE INTO overview VALUES (?, ?, ?)", (key, video_id, text))
 
@@ -409,11 +381,6 @@ class Contexts(Store):
                       (SELECT 1 FROM window JOIN track USING (video_id)
                        WHERE video_id = :video_id AND {TRANSCRIPT} = :transcript)"""
         return self._database.change(query, {**asdict(section), "transcript": transcript}) > 0
-
-    def sections_of(self, video_id: str) -> list[OverviewSection]:
-        """Return the stored summaries of a long video's sections."""
-        query = "SELECT key, video_id, source, text FROM overview_section WHERE video_id = ?"
-        return [OverviewSection(*row) for row in self._database.rows(query, (video_id,))]
 
     def keep_overview_sections(self, video_id: str, sources: Sequence[str]) -> None:
         """Delete a video's summaries of sections whose captions have changed; `sources` are the hashes of its own."""

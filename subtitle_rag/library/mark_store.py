@@ -8,7 +8,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Collection
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 from subtitle_rag.domain import Video
 from subtitle_rag.library.connection import Store
@@ -19,7 +19,7 @@ _NAMES = """SELECT video.id, video.title, channel.name FROM video JOIN channel O
 _MARKS = f"""SELECT mark.id, video_id, start_ms, end_ms, at_ms, coalesce(named.title, mark.title),
                coalesce(named.name, mark.channel), url, line, note, tag, marked_at
              FROM mark LEFT JOIN ({_NAMES}) AS named ON named.id = video_id"""
-_INSERT = f"INSERT INTO mark ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO"
+_INSERT = f"INSERT INTO mark ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class MarkStore(Store):
         scene = (video.id, start_ms, end_ms)
         with self._database.write() as db:
             db.execute(
-                f"""{_INSERT} UPDATE SET at_ms = excluded.at_ms, title = excluded.title,
+                f"""{_INSERT} ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms, title = excluded.title,
                       channel = excluded.channel, url = excluded.url, line = excluded.line,
                       note = iif(excluded.note = '' OR instr(note, excluded.note), note,
                                  iif(note = '', '', note || ' · ') || excluded.note),
@@ -59,10 +59,6 @@ class MarkStore(Store):
             )
             row = db.execute(f"{_MARKS} WHERE (video_id, start_ms, end_ms) = (?, ?, ?)", scene).fetchone()
         return Mark(*row)
-
-    def adopt(self, mark: Mark) -> bool:
-        """Store another library's mark, with its time; return False if the scene is marked already."""
-        return self._database.change(f"{_INSERT} NOTHING", astuple(mark)[1:]) > 0
 
     def all(self, tag: str | None = None) -> list[Mark]:
         """Return the marks in the order in which they were made, or those with a tag."""

@@ -119,7 +119,7 @@ class Library:
         return int(row[0])
 
     def files(self) -> list[tuple[str, str | None, str]]:
-        """Return (id, path, SHA-256) of every video whose captions came from a file; a pack tells no path."""
+        """Return (id, path, SHA-256) of every video whose captions came from a file."""
         return self.database.rows(
             "SELECT id, source, sha256 FROM video JOIN track ON video_id = id WHERE track.kind = 'file'"
         )

@@ -21,12 +21,10 @@ import pytest
 
 from subtitle_rag.config import settings as config
 from subtitle_rag.domain import AppError
-from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.qdrant import StandIn
 from tests.support.invented import caption_folder, end_hosts
-from tests.support.packs import context_of
 from tests.support.processes import command_line, needs_sigkill, start
 from tests.support.terminal import Terminal
 
@@ -53,8 +51,6 @@ class Kind:
     points: Mapping[str, Point]
     before: int = VIDEOS
     after: int = VIDEOS
-    contexts: int = 0
-    """After it."""
     repeats: tuple[int, ...] = (0,)
     """Exit codes of the same command after the kill: 2 where it names what it has removed already."""
 
@@ -95,17 +91,6 @@ KINDS = {
         },
         after=VIDEOS + 1,
     ),
-    "unpack": Kind(
-        ("unpack", "{pack}"),
-        {
-            "library": lambda paths: paths.library.exists(),
-            "log": _wal,
-            "host": lambda paths: (paths.index / "host.json").exists(),
-            "segments": lambda paths: (paths.index / "shard" / "segments").exists(),
-        },
-        before=0,
-        contexts=VIDEOS,
-    ),
     "migrate": Kind(("migrate", "--to", "{server}", "--write-config"), {"log": _wal}),
     "app": Kind((), {"log": _wal, "host": lambda paths: (paths.index / "host.json").exists()}),
 }
@@ -118,8 +103,6 @@ class Homes:
     full: Path
     captions: Path
     more: Path
-    pack: Path
-    """Of the library, with a context for the first window of each video."""
 
 
 @pytest.fixture(autouse=True)
@@ -131,20 +114,13 @@ def short_lived_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
 def homes(tmp_path_factory: pytest.TempPathFactory) -> Homes:
     folder = tmp_path_factory.mktemp("kills")
     captions = caption_folder(folder / "captions", VIDEOS, minutes=6)
-    made = Homes(folder / "full", captions, folder / "more", folder / "library.pack")
+    made = Homes(folder / "full", captions, folder / "more")
     caption_folder(made.more, 1, minutes=6, seed=8)
     for file in made.more.iterdir():
         file.rename(file.with_name("다른 영상 [another0000].ko.vtt"))
     configure(made.full)
     assert subprocess.run(command_line(made.full, "index", str(made.captions)), capture_output=True).returncode == 0
     end_hosts([config.Paths.under(made.full).index])
-    giver = shutil.copytree(made.full, folder / "giver")
-    with closing(Library(config.Paths.under(giver).library)) as library:
-        for state in library.videos():
-            window = library.windows_of(state.video.id)[0]
-            assert library.contexts.put(context_of(window, "캠핑장에서 국수를 끓입니다."))
-    packing = command_line(giver, "pack", made.captions.name, "-o", str(made.pack))
-    assert subprocess.run(packing, capture_output=True).returncode == 0
     return made
 
 
@@ -199,7 +175,6 @@ def check(home: Path, kind: Kind, *, is_over: bool) -> None:
             assert counts.videos == kind.after
             assert counts.windows == counts.searchable == runtime.index.count()
             assert not runtime.library.pending_index_deletes()
-            assert len(runtime.library.contexts.texts()) == kind.contexts
             assert not runtime.library.contexts.unindexed()
         if counts.searchable:
             try:
@@ -221,7 +196,6 @@ def test_work_that_is_killed_is_finished_by_the_same_program(
             words = {
                 "captions": homes.captions,
                 "more": homes.more,
-                "pack": homes.pack,
                 "server": server and server.base,
             }
             arguments = tuple(word.format(**words) for word in kind.arguments)

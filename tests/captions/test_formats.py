@@ -6,7 +6,6 @@ import pytest
 
 from subtitle_rag.captions import caption_suffixes, files, find_addresses
 from subtitle_rag.captions.formats import FORMATS
-from subtitle_rag.packing import pack_records
 from tests.support.reading import texts
 
 ROOT = Path(__file__).parents[2]
@@ -24,10 +23,6 @@ def test_a_format_is_known_wherever_captions_are(tmp_path: Path, suffix: str) ->
 @pytest.mark.parametrize("page", ["docs/youtube.md", "docs/en/guide.md"])
 def test_the_documents_name_each_format(suffix: str, page: str) -> None:
     assert f"`{suffix}`" in (ROOT / page).read_text(encoding="utf-8")
-
-
-def test_a_pack_may_hold_each_format() -> None:
-    assert [pack_records._TRACK["format"].read(name) for name in FORMATS] == list(FORMATS)
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -336,7 +336,7 @@ def test_list_groups_by_channel(sample: Run) -> None:
 @pytest.mark.campaign(part="flows")
 def test_one_rule_says_which_channel_is_named(sample: Run, tmp_path: Path) -> None:
     named = ["search 국수 --channel", "list --channel", "export --channel", "overview", "contexts glossary"]
-    for command in [*named, f"pack -o {tmp_path / 'x.pack'} --force"]:
+    for command in named:
         assert sample(*command.split(), "느긋한식탁", "--json").code == 0, command
         assert sample(*command.split(), "느긋한 식탁", "--json").code == 0, command
     for command in (*named[:3], named[4]):

@@ -34,16 +34,6 @@ def test_a_scene_is_marked_once_and_keeps_its_note(library: Library) -> None:
     assert len(library.marks.all()) == 1
 
 
-def test_a_mark_of_another_library_is_stored_unless_the_scene_is_marked(library: Library) -> None:
-    own = add(library, note="내 메모")
-    assert library.marks.adopt(replace(own, note="남의 메모")) is False
-    assert library.marks.adopt(replace(own, start_ms=0, note="남의 메모", marked_at=7)) is True
-    assert [(mark.note, mark.marked_at == 7) for mark in library.marks.all()] == [
-        ("내 메모", False),
-        ("남의 메모", True),
-    ]
-
-
 def test_marks_are_listed_in_their_order_and_by_tag(library: Library) -> None:
     marks = [add(library, start, tag=tag) for start, tag in ((60_000, "요리"), (0, ""), (120_000, "요리"))]
     assert [mark.id for mark in library.marks.all()] == [mark.id for mark in marks]

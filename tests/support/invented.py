@@ -60,6 +60,11 @@ def context(window_id: str, video_id: str, text: str = "국수를 삶는 장면�
     return replace(made, **changes)
 
 
+def context_of(window: Window, text: str, *, model: str = "gemma3:4b", written_at: int = 1_700_000_000) -> Context:
+    key = sha256(f"{window.id} {model}".encode()).hexdigest()[:32]
+    return context(window.id, window.video_id, text, key=key, model=model, written_at=written_at)
+
+
 def analysis(*forms: str) -> Morphemes:
     return Morphemes(forms, tuple(range(len(forms))), tuple(range(1, len(forms) + 1)))
 

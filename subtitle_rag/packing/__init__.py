@@ -1,5 +1,0 @@
-"""Packs: parts of a library, or all of it, in one file for another library."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
