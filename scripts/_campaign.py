@@ -74,7 +74,6 @@ class Program:
         return any(map(shutil.which, self.names))
 
 
-CHROMIUM = Program("chromium", ("chromium", "chromium-browser", "google-chrome"))
 MPV = Program("mpv", ("mpv",))
 FFMPEG = Program("ffmpeg", ("ffmpeg",))
 VLC = Program("vlc-bin vlc-plugin-base", ("vlc",))
@@ -241,7 +240,6 @@ PARTS = (
         programs=(ESPEAK,),
         packages=WHISPER_BASE,
     ),
-    Part("browser", "The app in a real Chromium.", 1, parallel=False, programs=(CHROMIUM,)),
     Part(
         "players",
         "Jumps, clips, playlists and their frames in a real mpv, VLC and ffmpeg, without a window.",

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import click
 
 from subtitle_rag import __version__, config, i18n, log_file, output
-from subtitle_rag.browser_page import in_browser
 from subtitle_rag.config import did_you_mean, nearest
 from subtitle_rag.domain import SCARCE, AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _
@@ -98,12 +97,11 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
         "demo": Verb("demo", N_("Open the sample library: nine invented videos of a channel that does not exist.")),
         "eval": Verb("subtitle_rag.evaluation.verbs.evaluate", N_("Measure how well scenes are found.")),
         "mcp": Verb(
-            "serve",
+            "mcp",
             N_(
                 "Offer search, ask, transcript and library to other assistants, by the Model Context Protocol on stdio."
             ),
         ),
-        "serve": Verb("serve", N_("Show the app in a browser, until Ctrl+C; prints the page's address.")),
         "config": Verb("config", N_("The settings: what is in force, what is wrong in the file, and the file itself.")),
         "help": Verb("help", N_("Explain a topic or a command; without one, list the topics.")),
         "completion": Verb(
@@ -269,7 +267,7 @@ def root(ctx: click.Context, home: str | None, language: str | None, debug: bool
     if ctx.invoked_subcommand is None:
         from subtitle_rag import tui
 
-        if not (output.on_terminal() or in_browser()):
+        if not output.on_terminal():
             output.say(localized(root).get_help(ctx))
             raise click.exceptions.Exit(ExitCode.USAGE)
         raise click.exceptions.Exit(tui.run(settings))
@@ -298,7 +296,7 @@ def run(arguments: list[str]) -> int:
     debug = log_file.wants_debug("--debug" in rest[:in_front])
     private = (paths.data, paths.cache, paths.config)
     verb = _command(rest)
-    process = verb if verb in ("demo", "mcp", "serve") else "cli" if verb else "app"
+    process = verb if verb in ("demo", "mcp") else "cli" if verb else "app"
     with log_file.logging_to(paths.log, process, debug=debug, private=private):
         return _logged_run(arguments, rest)
 

@@ -32,7 +32,7 @@ SAFE_DETAILS = frozenset(
 )
 """Details of an AppError without text of the library."""
 SAFE_REASONS = frozenset(
-    {"library_readonly", "library_damaged", "index_damaged", "hub_unreachable", "folder_unwritable", "web_address"}
+    {"library_readonly", "library_damaged", "index_damaged", "hub_unreachable", "folder_unwritable"}
 )
 """Codes of AppErrors whose `reason` is the system's or the program's own."""
 SAFE_ATTRIBUTES = ("status_code", "status", "errno", "sqlite_errorname")

@@ -145,7 +145,6 @@ def test_the_base_finds_scenes_and_tells_what_each_extra_needs(variables: dict[s
         [*begin, "vectors", "write", "--json"],
         [*begin, "eval", "run", str(questions), "--json"],
         [*begin, "mcp"],
-        [*begin, "serve"],
     ]
     try:
         ended = ran(variables, RUN_ALL, json.dumps(lines))
@@ -164,7 +163,7 @@ def test_the_base_finds_scenes_and_tells_what_each_extra_needs(variables: dict[s
     assert set(codes[3:]) == {1}, refused
     errors = [json.loads(part)["errors"][0]["code"] for part in refused[:3]]
     assert errors == ["neural_missing", "neural_missing", "eval_missing"]
-    for extra in (EXTRAS["neural"], EXTRAS["eval"], EXTRAS["mcp"], EXTRAS["web"]):
+    for extra in (EXTRAS["neural"], EXTRAS["eval"], EXTRAS["mcp"]):
         assert _names_the_line(ended.stderr, extra)
 
 

@@ -14,7 +14,7 @@ FACES = sorted(
     [
         *PACKAGE.glob("commands/*.py"),
         *PACKAGE.rglob("tui/**/*.py"),
-        *(PACKAGE / f"{name}.py" for name in ("cli", "mcp_server", "scripting", "web_server")),
+        *(PACKAGE / f"{name}.py" for name in ("cli", "mcp_server", "scripting")),
     ]
 )
 STORES = {

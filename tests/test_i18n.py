@@ -66,7 +66,7 @@ FIELDS_OF_ONE_END = {"size", "needed", "url"}
 """Fields that always end in the same sound: sizes (`4.6 GB`), and a place in a user's own setting."""
 UNKNOWN_PARTICLE = re.compile(r"[가-힣]?\([가-힣]{1,2}\)[가-힣]?")
 """Two forms of a particle, in any order."""
-READ_BY_USERS = ("*.md", "docs/**/*.md", "models/*.toml", "subtitle_rag/web_page/*", "scripts/start", "scripts/setup")
+READ_BY_USERS = ("*.md", "docs/**/*.md", "models/*.toml", "scripts/start", "scripts/setup")
 NOT_READ = {"ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"}
 """Documents for developers and of the past."""
 HANGUL = re.compile("[가-힣]")

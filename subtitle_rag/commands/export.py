@@ -18,7 +18,7 @@ from subtitle_rag.terminal_text import line_text
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
-NAMES = ("md", "csv", "jsonl", "txt", "srt", "vtt", "m3u", "edl", "html", "anki")
+NAMES = ("md", "csv", "jsonl", "txt", "srt", "vtt", "m3u", "edl", "anki")
 """The formats, which are imported when one is used."""
 
 

@@ -297,7 +297,7 @@ SENTENCES: dict[str, str] = {
     "nothing_playable": N_(
         "None of the chosen scenes can be written in this format: their videos have no file on this computer."
     ),
-    "nothing_playable.hint": N_("Put the video files beside the captions, or use --format md or html."),
+    "nothing_playable.hint": N_("Put the video files beside the captions, or use --format md."),
     "several_videos_in_subtitles": N_(
         "The chosen scenes are of several videos; a {format} file holds the captions of one."
     ),
@@ -496,8 +496,6 @@ SENTENCES: dict[str, str] = {
     "eval_missing.hint": N_("Install them: {line}"),
     "mcp_missing": N_("Serving other assistants needs packages that are not installed here (extra mcp)."),
     "mcp_missing.hint": N_("Install them: {line}"),
-    "web_missing": N_("Showing the app in a browser needs packages that are not installed here (extra web)."),
-    "web_missing.hint": N_("Install them: {line}"),
     "youtube_missing": N_("This needs packages that are not installed here (extra youtube)."),
     "youtube_missing.hint": N_("Install them: {line}"),
     "pictures_missing": N_("Preview images need packages that are not installed here (extra pictures)."),
@@ -561,10 +559,6 @@ SENTENCES: dict[str, str] = {
     "encoder_off.hint": N_("Name one there; subtitle-rag models list shows them. Search for words works without it."),
     "vectors_busy": N_("Another subtitle-rag is making vectors in {path}."),
     "vectors_busy.hint": N_("Wait until it has finished, or stop it there, and try again."),
-    "web_address": N_("Nothing can be served at {host}, port {port}: {reason}."),
-    "web_address.hint": N_(
-        "Choose another port with --port (0 takes a free one), or one of this computer's addresses with --host."
-    ),
     # the library
     "library_readonly": N_("The library in {path} cannot be written: {reason}."),
     "library_readonly.hint": N_("Make the folder writable, or choose another with --home."),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from subtitle_rag.atomic_files import replace_content, replace_path
 from subtitle_rag.domain import AppError, UsageError
-from subtitle_rag.exporting import anki_cards, html_page, markdown, playlists, spreadsheets, subtitles
+from subtitle_rag.exporting import anki_cards, markdown, playlists, spreadsheets, subtitles
 from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.plugins import EXPORT_FORMATS, load_plugin, plugin_failure, plugin_names
@@ -40,11 +40,10 @@ FORMATS: Mapping[str, ExportFormat] = {
     "vtt": ExportFormat(subtitles.vtt, one_video=True),
     "m3u": ExportFormat(playlists.m3u, playable_only=True),
     "edl": ExportFormat(playlists.edl, files_only=True),
-    "html": ExportFormat(html_page.html_page),
     "anki": ExportFormat(markdown.plain_text, write_file=anki_cards.write_package),
 }
 
-SUFFIXES = {"markdown": "md", "htm": "html", "m3u8": "m3u", "apkg": "anki"}
+SUFFIXES = {"markdown": "md", "m3u8": "m3u", "apkg": "anki"}
 """Other endings of files for a format."""
 
 

@@ -10,7 +10,6 @@ from .extras import (
     PACKAGE as PACKAGE,
     PICTURES as PICTURES,
     SERVER as SERVER,
-    WEB as WEB,
     YOUTUBE as YOUTUBE,
     Extra as Extra,
     has_gpu as has_gpu,

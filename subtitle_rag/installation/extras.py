@@ -60,13 +60,12 @@ MEANING = Extra("meaning", ("onnxruntime", "tokenizers", "huggingface_hub", "htt
 YOUTUBE = Extra("youtube", ("curl_cffi", "deno", "yt_dlp_ejs"), 160)
 SERVER = Extra("server", ("qdrant_client",), 30)
 EVAL = Extra("eval", ("ir_measures", "bm25s"), 150)
-WEB = Extra("web", ("textual_serve", "aiohttp"), 17)
 PICTURES = Extra("pictures", ("textual_image", "PIL"), 23)
 MCP = Extra("mcp", ("mcp", "mcp_types", "pydantic"), 30)
 LISTEN = Extra("listen", ("faster_whisper", "av", "ctranslate2", "huggingface_hub", "httpx2"), 250)
 
 EXTRAS: Mapping[str, Extra] = MappingProxyType(
-    {extra.name: extra for extra in (MEANING, NEURAL, YOUTUBE, SERVER, EVAL, WEB, PICTURES, MCP, LISTEN)}
+    {extra.name: extra for extra in (MEANING, NEURAL, YOUTUBE, SERVER, EVAL, PICTURES, MCP, LISTEN)}
 )
 _EXTRA = re.compile(r"""extra *== *['"]([\w.-]+)""")
 _NAME = re.compile(r"[\w.-]+")

@@ -233,7 +233,6 @@ def _privacy(settings: Settings) -> Iterator[Block]:
         (_("Packages"), _("requests to the index of packages, when you install an extra or update yt-dlp")),
         ("Ollama", _("captions and questions go to its hosts; others than this computer need remote = true")),
         ("Qdrant", _("captions and vectors go to the server that you name under [qdrant]")),
-        ("subtitle-rag serve", _("the app, to browsers of this computer; to others only with --host")),
         ("subtitle-rag mcp", _("what the assistant that you connect asks for")),
     )
     yield _(

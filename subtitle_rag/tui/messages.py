@@ -156,7 +156,7 @@ class Jumped(AppMessage):
 
 @dataclass
 class VideoOpened(AppMessage):
-    """A video's page was opened, or is to be opened by the viewer's browser if the app runs there."""
+    """A video's page was opened."""
 
     link: str
     title: str

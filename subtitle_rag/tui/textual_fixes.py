@@ -1,4 +1,4 @@
-"""Works around faults of Textual 8.2.8. `page_driver` does so for the app in a browser's page."""
+"""Works around faults of Textual 8.2.8."""
 
 import asyncio
 import codecs

@@ -21,7 +21,6 @@ from subtitle_rag.domain import AppError, LlmError, UsageError
 from subtitle_rag.llm import host_guard
 from subtitle_rag.models.download import _Hub
 from subtitle_rag.models.manifest import encoders
-from subtitle_rag.web_place import ListenAddress, is_same_origin
 from tests.campaign.figures import SEED, Figures, Say, count, say
 from tests.support.addresses import REFUSED, TYPED
 
@@ -194,29 +193,6 @@ def test_an_address_in_a_text_leads_to_youtube_or_nowhere(say: Say) -> None:
             return "let through"
 
         timed(figures, f"{piece!r} without end", read)
-    figures.check(say, "refused", "let through")
-
-
-def test_serve_answers_to_its_own_names_and_origins(say: Say) -> None:
-    figures = Figures("guards serve")
-    for number in range(COUNT):
-        chance = random.Random(f"{SEED} serve {number}")
-        place = ListenAddress("127.0.0.1", "127.0.0.1", 8000)
-        port = chance.choice(["", ":80", ":8000", ":1", ":65535"])
-        is_own = chance.random() < 0.4
-        host = (chance.choice(LOOPBACK) if is_own else stranger(chance, LOOPBACK)) + port
-
-        other = stranger(random.Random(f"{SEED} origin {number}"), LOOPBACK)
-
-        def judge(place: ListenAddress = place, host: str = host, is_own: bool = is_own, other: str = other) -> str:
-            is_let = place.answers(host) and is_same_origin(f"http://{host}", host)
-            if is_let != is_own:
-                figures.wrong.append(f"{host!r} is {'let in' if is_let else 'turned away'}")
-            if is_let and is_same_origin(f"http://{other}", host):
-                figures.wrong.append(f"{other!r} is an origin of {host!r}")
-            return "let through" if is_let else "refused"
-
-        timed(figures, f"{number} {host!r}", judge)
     figures.check(say, "refused", "let through")
 
 

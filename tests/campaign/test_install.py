@@ -141,7 +141,7 @@ def sample(copy: Copy) -> str:
 
 
 def test_the_base_runs_from_the_demo_to_the_first_frame(copy: Copy) -> None:
-    assert not {"torch", "textual-serve", "qdrant-client", "mcp"} & set(copy.versions)
+    assert not {"torch", "qdrant-client", "mcp"} & set(copy.versions)
     scenes = json.loads(copy.command("demo", "--json"))["result"]["scenes"]
     assert any("치킨" in scene["text"] for scene in scenes)
     videos = copy.result("index", sample(copy))["videos"]
@@ -159,7 +159,6 @@ def test_what_is_missing_is_told_with_the_line(copy: Copy) -> None:
     config.mkdir()
     (config / "config.toml").write_text('[qdrant]\nurl = "http://127.0.0.1:9"\n[models]\nencoder = "BAAI/bge-m3"\n')
     needing = {
-        "web": ["serve"],
         "mcp": ["mcp"],
         "eval": ["eval", "run", str(questions)],
         "server": ["--home", str(config), "search", "치킨"],

@@ -70,7 +70,7 @@ def test_a_script_is_data_and_needs_no_shell(run: Run, shell: str) -> None:
 
 
 def test_names_of_the_library_and_the_settings_are_offered(home: Path, complete: Complete) -> None:
-    assert complete("se") == ["search", "serve", "self"]
+    assert complete("se") == ["search", "self"]
     assert complete("contexts", "st") == ["status"]
     assert complete("search", "--channel", "''") == ["느긋한 식탁", "바다: 밥"]
     assert complete("list", "--channel", "바") == ["바다: 밥"]

@@ -8,7 +8,7 @@ import pytest
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.installation import extras
-from subtitle_rag.installation.extras import EXTRAS, NEURAL, WEB, Extra, package_name, requirements
+from subtitle_rag.installation.extras import EXTRAS, NEURAL, SERVER, Extra, package_name, requirements
 from subtitle_rag.installation.package_installer import require_extra
 from tests.installation.environments import ROOT
 
@@ -98,4 +98,4 @@ def test_each_names_what_installers_take(extra: Extra) -> None:
 
 def test_all_of_them_are_in_the_environment_of_the_tests() -> None:
     assert [extra.name for extra in EXTRAS.values() if not extra.is_installed] == []
-    assert NEURAL.megabytes > WEB.megabytes
+    assert NEURAL.megabytes > SERVER.megabytes

@@ -31,12 +31,10 @@ class FakeApp:
     stages: Stages = field(default_factory=dict)
     removal_line: str = ""
     other_run_line: str = ""
-    is_web: bool = False
     posted: list[Message] = field(default_factory=list)
     toasts: list[str] = field(default_factory=list)
     errors: list[AppError] = field(default_factory=list)
     timers: list[FakeTimer] = field(default_factory=list)
-    opened: list[str] = field(default_factory=list)
     copied: list[str] = field(default_factory=list)
     written: list[str] = field(default_factory=list)
     """Sequences to the terminal."""
@@ -87,9 +85,6 @@ class FakeApp:
             deliver(result)
         elif isinstance(result, Message):
             self.posted.append(result)
-
-    def open_url(self, url: str) -> None:
-        self.opened.append(url)
 
     def copy_to_clipboard(self, text: str) -> None:
         self.copied.append(text)

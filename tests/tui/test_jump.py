@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from textual.app import App
 
 from subtitle_rag import player
 from subtitle_rag.config.settings import PlayerSettings
@@ -50,14 +49,6 @@ def on_disk(tmp_path: Path) -> Scene:
     (folder / "제목.mp4").write_bytes(b"")
     source = folder / "제목.ko.vtt"
     return scene(video=Video("file-1", "제목", "c", "채널", source=str(source)))
-
-
-def web(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The app is shown in a browser; what is returned is what that opens."""
-    opened: list[str] = []
-    monkeypatch.setattr(App, "is_web", True)
-    monkeypatch.setattr(App, "open_url", lambda _app, url, **_how: opened.append(url))
-    return opened
 
 
 async def chooser(pilot: AppPilot) -> PlayerScreen:
@@ -267,53 +258,6 @@ class TestWithoutAScreen:
             assert toasts(app)[0].startswith("There is no screen here to play")
             assert "제목.mp4" in toasts(app)[0]
             assert app.clipboard == ""
-
-
-class TestInABrowser:
-    @pytest.mark.campaign(part="app")
-    async def test_the_viewers_browser_opens_the_link_earlier(
-        self, app_of: MakeApp, outside: Outside, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        opened = web(monkeypatch)
-        monkeypatch.setattr(player, "can_show", lambda: False)  # of the server, which is nothing to the viewer
-        async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
-            await press(pilot, "enter")
-            assert opened == ["https://youtu.be/video-00001?t=59"]
-            assert not outside.played
-            assert "Playing from 1:01" in toasts(app)[0]
-
-    async def test_players_of_the_server_are_not_offered(
-        self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        opened = web(monkeypatch)
-        app = app_of(scenes=[scene()])
-        app.runtime.library.database.put_setting(PLAYER, "mpv")
-        async with running(app) as (_, pilot):
-            screen = await chooser(pilot)
-            assert rows(screen) == ["1 browser opens in the browser ✓ default"]
-            await press(pilot, "enter")
-            assert opened == ["https://youtu.be/video-00001?t=59"]
-
-    @pytest.mark.campaign(part="app")
-    async def test_the_clipboard_is_the_viewers(
-        self, app_of: MakeApp, outside: Outside, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        web(monkeypatch)
-        async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
-            await press(pilot, "ctrl+y")
-            assert app.clipboard == LINK
-            assert not outside.copied
-
-    @pytest.mark.campaign(part="app")
-    async def test_a_file_of_the_server_is_not_played(
-        self, app_of: MakeApp, outside: Outside, on_disk: Scene, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        opened = web(monkeypatch)
-        async with running(app_of(scenes=[on_disk]), "치킨", size=(120, 30)) as (app, pilot):
-            await press(pilot, "enter")
-            assert "has no link" in toasts(app)[0]
-            assert not opened
-            assert not outside.played
 
 
 async def test_a_late_list_does_not_open_over_another_question(app_of: MakeApp) -> None:

@@ -84,9 +84,9 @@ class TestFileName:
         assert file_name(source, "Scenes", "anki") == "Scenes.apkg"
 
     def test_another_format_brings_its_ending(self) -> None:
-        formats = ("md", "anki", "html")
+        formats = ("md", "anki", "csv")
         assert with_suffix("국수.md", "anki", formats) == "국수.apkg"
-        assert with_suffix("국수.apkg", "html", formats) == "국수.html"
+        assert with_suffix("국수.apkg", "csv", formats) == "국수.csv"
         assert with_suffix("vol.2", "md", formats) == "vol.2.md"
 
 

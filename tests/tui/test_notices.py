@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 from textual import events
 
-from subtitle_rag.browser_page import DRIVER
 from subtitle_rag.config.settings import TuiSettings
 from subtitle_rag.domain import Found, IndexReport, VideoDone
 from subtitle_rag.runtime import Runtime
@@ -99,18 +98,6 @@ class TestTheApp:
             app.job = under_way(61.0)
             app.job = app.job.after(IndexReport(), 61.0)
             await look(pilot)
-        assert written == []
-
-    @pytest.mark.campaign(part="app")
-    async def test_in_a_browser_nothing_is_written(
-        self, notifying: Runtime, written: list[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("TEXTUAL_DRIVER", DRIVER)  # as the server starts the app
-        async with running(SubtitleApp(notifying)) as (app, pilot):
-            await blur(pilot)
-            app.job = under_way(61.0)
-            app.job = app.job.after(IndexReport(), 61.0)
-            await pilot.pause()
         assert written == []
 
     @pytest.mark.campaign(part="app")

@@ -1,8 +1,4 @@
-"""Plays scenes, opens videos and copies links.
-
-An app in a browser runs on another machine than its viewer: links go to the viewer's browser and clipboard, and
-players, which would open on the server, are not offered.
-"""
+"""Plays scenes, opens videos and copies links."""
 
 import logging
 from dataclasses import replace
@@ -57,8 +53,6 @@ class PlaybackController:
 
     def _play(self, scene: "Scene", name: str) -> "Message | None":
         file = self._file(scene)
-        if self._app.is_web:
-            return Jumped(scene, player.BROWSER)
         has_link = scene.jump_url is not None
         if not player.can_show():
             if not self._has_only_browser(scene):
@@ -89,7 +83,7 @@ class PlaybackController:
         parts = playable_clips(self._runtime.library, scenes)
         if not parts:
             raise UsageError("no_playable_scene")
-        if self._app.is_web or not player.can_show():
+        if not player.can_show():
             raise UsageError("no_screen", path=clean(parts[0].what))
         launch = player.play_all(parts, self._settings.paths.cache)
         LaunchWatch(self._runtime, self._app.post_message, launch, scenes[0], len(parts)).start()
@@ -98,15 +92,13 @@ class PlaybackController:
         """Return the video's file if it can be played here. Raises UsageError without a link too."""
         from subtitle_rag.captions import find_media
 
-        file = None if self._app.is_web else find_media(scene.video)
+        file = find_media(scene.video)
         if scene.jump_url is None and file is None:
             raise UsageError("no_link", video=clean(scene.video.title))
         return file
 
     def played(self, message: Jumped) -> None:
         scene = message.scene
-        if self._app.is_web and scene.jump_url:
-            self._app.open_url(player.earlier(scene.jump_url, scene.at_ms, self._settings.player.lead_in))
         template = (
             _("{player} is still loading {time}: {title}") if message.is_loading else _("Playing from {time}: {title}")
         )
@@ -125,24 +117,18 @@ class PlaybackController:
         self._app.run_in_thread(lambda: self._open_video(watch_url(video_id), title), ActionFailed, group="open-video")
 
     def _open_video(self, link: str, title: str) -> "Message":
-        if self._app.is_web:
-            return VideoOpened(link, title)
         if not player.can_open_links_apart():
             return TextCopied(link, _copied_instead(link), arrived=False)
         player.play(player.BROWSER, watch_url=link, link=link, at_ms=0, lead_in=0, extra={})
         return VideoOpened(link, title)
 
     def video_opened(self, message: VideoOpened) -> None:
-        if self._app.is_web:
-            self._app.open_url(message.link)
         self._app.notify(_("Opened in the browser: {title}").format(title=clean(message.title)), markup=False)
 
     # --- the players ---
 
     def _default_player(self) -> str:
         """Return the default player. For worker threads."""
-        if self._app.is_web:
-            return player.BROWSER
         if self._chosen_player:
             return self._chosen_player
         remembered = self._runtime.library.database.get_setting(PLAYER)
@@ -155,7 +141,7 @@ class PlaybackController:
     def _find_players(self, scene: "Scene") -> PlayersFound:
         file = self._file(scene)
         names: list[str] = []
-        if self._app.is_web or self._has_only_browser(scene):
+        if self._has_only_browser(scene):
             names = [player.BROWSER]
         elif player.can_show():
             link, extra = scene.jump_url is not None, self._settings.players
@@ -235,9 +221,9 @@ class PlaybackController:
     def _arrives(self, text: str) -> bool:
         """Copy into the clipboard of the user's machine, and return whether a program did so.
 
-        Over SSH only the terminal reaches it, on a web page only the browser.
+        Over SSH only the terminal reaches it.
         """
-        if not player.can_show() or self._app.is_web:
+        if not player.can_show():
             return False
         try:
             import pyperclip

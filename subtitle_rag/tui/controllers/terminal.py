@@ -8,7 +8,6 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from subtitle_rag.browser_page import in_browser
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import job_line, job_outcome
 
@@ -53,7 +52,7 @@ class TerminalController:
 
     def job_changed(self, before: "Job | None", job: "Job | None", *, focused: bool) -> None:
         """Show the progress or the end of a job. `focused`: the user looks at this terminal."""
-        is_enabled = self._runtime.settings.tui.notify and not in_browser()  # a page's terminal is not the user's
+        is_enabled = self._runtime.settings.tui.notify
         if not is_enabled or job is None or job.restored:
             return
         if not job.ended:

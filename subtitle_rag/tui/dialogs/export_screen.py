@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 FORMATS = {
     "md": "Markdown",
     "txt": N_("Text"),
-    "html": N_("Web page"),
     "csv": N_("Table (CSV)"),
     "jsonl": "JSON Lines",
     "anki": N_("Anki cards"),
@@ -77,14 +76,12 @@ class ExportScreen(ListDialog[None]):
             yield TextField(_("file"), id="export-path")
 
     def _keys(self) -> str:
-        to_file = _("{save} writes the file · {copy} copies · {close} closes")
-        text = _("{copy} copies · {close} closes") if self.context.app.is_web else to_file
+        text = _("{save} writes the file · {copy} copies · {close} closes")
         return text.format(save=key("export.save"), copy=key("export.copy"), close=key("screen.back"))
 
     def on_mount(self) -> None:
         self.rows.can_focus = False
         self.rows.highlighted = 0
-        self.path.display = not self.context.app.is_web
         self._take_source(self.source)
 
     # --- scenes and format ---
@@ -185,10 +182,7 @@ class ExportScreen(ListDialog[None]):
             self.dismiss()
 
     def action_save(self) -> None:
-        if self.context.app.is_web:  # a file would lie on the machine of the server
-            self.action_copy_text()
-        else:
-            after_typing(self, self._save)
+        after_typing(self, self._save)
 
     def _save(self) -> None:
         export, typed = self._export, self.path.value.strip()

@@ -56,7 +56,7 @@ class ScenePicture(Container):
         self._image: Any = None
 
     def on_mount(self) -> None:
-        can_draw = "textual_image.widget" in sys.modules and not (self.app.no_color or self.app.is_web)
+        can_draw = "textual_image.widget" in sys.modules and not self.app.no_color
         if self._find and can_draw:
             from textual_image.widget import Image
 

@@ -39,17 +39,6 @@ class TestVideo:
         [opened] = app.posted
         assert isinstance(opened, VideoOpened)
         playback.video_opened(opened)
-        assert (app.opened, app.toasts) == ([], ["Opened in the browser: 제목"])
-
-    def test_on_a_web_page_it_opens_in_the_browser_of_the_viewer(
-        self, app: FakeApp, playback: PlaybackController, outside: Outside
-    ) -> None:
-        app.is_web = True
-        playback.open_video("abcdefghijk", "제목")
-        [opened] = app.posted
-        assert isinstance(opened, VideoOpened)
-        playback.video_opened(opened)
-        assert (outside.played, app.opened) == ([], [PAGE])
         assert app.toasts == ["Opened in the browser: 제목"]
 
     def test_without_a_screen_its_link_is_copied(
