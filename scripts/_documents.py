@@ -38,7 +38,7 @@ OFFLINE = frozenset(
     re.split(
         ", *\n? *",
         """ask, completion, config init, config schema, config show, config validate, contexts glossary,
-        contexts status, demo, desktop install, desktop remove, doctor, eval run, export, help, index, keys, list,
+        contexts status, demo, desktop install, desktop remove, doctor, eval run, export, index, list,
         marks add, marks list, marks note, marks remove, marks tag, models check, models list, open, paths, rebuild,
         remove, search, show, status, vectors status""",
     )

@@ -1,28 +1,24 @@
 """The reference in docs/reference/ (Korean) and docs/en/reference/ (English), made from the code.
 
 Commands come from click, settings from the schema of the config, keys from the app's bindings, models from
-models.toml, exit codes, JSON and queries from the topics of `help`.
+models.toml. The pages on exit codes, JSON and queries are written by hand.
 """
 
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from subtitle_rag import cli, i18n
+from subtitle_rag import cli, i18n, log_file
 from subtitle_rag.answers import built_in_prompt
+from subtitle_rag.config import settings as config
 from subtitle_rag.config.schema import settings_schema
-from subtitle_rag.config.settings import Paths, Settings
 from subtitle_rag.config.template import EXAMPLE_KEY, EXAMPLE_PLAYER, EXAMPLE_THEME, to_toml
 from subtitle_rag.contexts import CONTEXT_PROMPT_TEXT
-from subtitle_rag.i18n import _
-from subtitle_rag.manual.blocks import Block, Heading, Lines, Terms
-from subtitle_rag.manual.topics import ENVIRONMENT, find_topic
 from subtitle_rag.models import manifest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,8 +27,8 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "generated": ("코드에서 만듭니다: scripts/docs-check --write", "Made from the code: scripts/docs-check --write"),
     "commands": ("명령", "Commands"),
     "commands_lead": (
-        "`subtitle-rag`만 쓰면 터미널에서 앱이 열립니다. `subtitle-rag help 명령`도 같은 설명을 보여 줍니다.",
-        "`subtitle-rag` alone opens the app in the terminal. `subtitle-rag help COMMAND` tells the same.",
+        "`subtitle-rag`만 쓰면 터미널에서 앱이 열립니다. `--help`도 같은 설명을 보여 줍니다.",
+        "`subtitle-rag` alone opens the app in the terminal. `--help` behind a command tells the same.",
     ),
     "global": ("어느 명령에나 쓰는 옵션", "Options of every command"),
     "global_lead": ("명령 앞에 씁니다.", "They stand in front of the command."),
@@ -57,10 +53,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "keys": ("키", "Keys"),
     "keys_lead": (
-        "설정의 `[keys]`에서 이 이름으로 바꿉니다. 지금 쓰는 키는 `subtitle-rag keys`가, 있는 곳의 키는 앱의 `F1`이"
-        " 보여 줍니다. 글자 키는 한글 자판에서도 됩니다.",
-        "`[keys]` in the config changes them by these ids. `subtitle-rag keys` prints those in force, `F1` in the app"
-        " those of the place where you are. Letters work on a Korean keyboard, too.",
+        "설정의 `[keys]`에서 이 이름으로 바꿉니다. 앱의 `F1`이 지금 있는 곳의 키를 보여 줍니다. 글자 키는 한글"
+        " 자판에서도 됩니다.",
+        "`[keys]` in the config changes them by these ids. `F1` in the app shows those of the place where you are."
+        " Letters work on a Korean keyboard, too.",
     ),
     "id": ("이름", "id"),
     "key": ("키", "keys"),
@@ -87,8 +83,6 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "memory": ("메모리", "memory"),
     "licence": ("사용권", "licence"),
     "default_from": ("메모리 {size} GB부터 기본", "default from {size} GB of memory on"),
-    "exit-codes": ("종료 코드", "Exit codes"),
-    "json": ("JSON 출력", "JSON output"),
     "json-results": ("명령마다의 JSON 결과", "JSON results by command"),
     "json-results_lead": (
         "[JSON 출력](json.md)의 `result`에 들어가는 이름과 값의 종류입니다. 예제 보관함에서 아래 명령을 실행해"
@@ -96,18 +90,52 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "The names and types of `result` in the [JSON output](../en/reference/json.md), made by running these commands"
         " on the sample library. A value with `null` alone is one that the sample does not have.",
     ),
-    "search-syntax": ("검색어", "Queries"),
 }
 """The sentences of the pages that the program itself does not have: Korean, English."""
-TOPIC_PAGES = {"exit-codes": "exit-codes", "json": "json", "search-syntax": "syntax"}
-"""Page → the topic of `help` that it holds."""
+ENVIRONMENT: Mapping[str, tuple[str, str]] = {
+    config.HOME_VARIABLE: (
+        "설정, 데이터, 캐시, 로그를 모두 둘 폴더입니다. --home과 같습니다.",
+        "The folder that holds config, data, cache and log together, as --home does.",
+    ),
+    config.LANGUAGE_VARIABLE: (
+        "메시지와 화면의 언어입니다. --language와 같습니다.",
+        "The language of messages and screens, as --language does.",
+    ),
+    config.HOSTS_VARIABLE: (
+        "Ollama의 주소를 쉼표로 나누어 적습니다. 비워 두면 모델을 쓰지 않습니다.",
+        "Ollama hosts, separated by commas; empty: no models.",
+    ),
+    config.OLLAMA_VARIABLE: (
+        "Ollama가 쓰는 변수입니다. 설정에도 위 변수에도 주소가 없으면 이 주소를 씁니다.",
+        "Ollama's own variable: its host, where neither the config nor the variable above has one.",
+    ),
+    log_file.DEBUG_VARIABLE: (
+        "1로 두면 검색어와 자막까지 모두 로그에 씁니다. --debug와 같습니다.",
+        "Set to 1: write everything to the log, also queries and captions, as --debug does.",
+    ),
+    "SUBTITLE_RAG_HOST_LINGER": (
+        "검색 색인을 마지막으로 쓴 뒤 메모리에 두는 초입니다(20).",
+        "Seconds that the index stays loaded after its last use (20).",
+    ),
+    "SUBTITLE_RAG_NEURAL_LINGER": (
+        "신경망 모델 프로세스를 마지막으로 쓴 뒤 남겨 두는 초입니다(300).",
+        "Seconds that the process of the neural models stays after its last use (300).",
+    ),
+    "SUBTITLE_RAG_NEURAL_IDLE": (
+        "쓰지 않는 신경망 모델을 메모리에서 내리기까지의 초입니다(600).",
+        "Seconds after which an unused neural model leaves memory (600).",
+    ),
+}
+"""The program's own variables, in Korean and English."""
 
 RESULTS_PAGE = "json-results"
+BY_HAND = ("exit-codes", "json", "search-syntax", RESULTS_PAGE)
+"""Pages that are not made by `pages`."""
 RESULT_COMMANDS = (
     *("index ~/captions", "search 치킨 --limit 2", "show sample-0001 --at 6:52"),
     *("overview sample-0001", "overview 느긋한"),
     *("open sample-0001@6:52 --print", "ask 소스", "list", "status", "contexts status", "vectors status"),
-    *("models list", "keys app.help", "config show search", "config validate", "doctor --offline"),
+    *("models list", "config show search", "config validate", "doctor --offline"),
     *("paths", "eval run questions.jsonl --no-neural", "remove sample-0009 --yes", "rebuild"),
 )
 """Commands whose results are described, in the order in which they run."""
@@ -147,7 +175,7 @@ def pages() -> dict[Path, str]:
 def stale_pages() -> list[str]:
     """Pages that differ from what the code makes of them, and those that it does not make."""
     texts = pages()
-    present = {path for folder in FOLDERS.values() for path in folder.glob("*.md") if path.stem != RESULTS_PAGE}
+    present = {path for folder in FOLDERS.values() for path in folder.glob("*.md") if path.stem not in BY_HAND}
     return [
         *stale(texts),
         *(f"{path.relative_to(ROOT)}: not made from the code" for path in sorted(present - set(texts))),
@@ -203,8 +231,12 @@ def speaking(language: str) -> Iterator[None]:
 
 def own_text(name: str) -> str:
     """One of `TEXTS` in the language in force."""
-    korean, english = TEXTS[name]
-    return i18n.in_language({"ko": korean, "en": english})
+    return _in_language(TEXTS[name])
+
+
+def _in_language(texts: tuple[str, str]) -> str:
+    """Return the Korean or the English text, by the language in force."""
+    return i18n.in_language(dict(zip(("ko", "en"), texts, strict=True)))
 
 
 def table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -263,7 +295,7 @@ def configuration() -> Iterator[str]:
     yield from ("[keys]", f"{json.dumps(EXAMPLE_KEY[0])} = {json.dumps(EXAMPLE_KEY[1])}", "", "[themes.sea]")
     yield from (f"{name} = {to_toml(value)}" for name, value in EXAMPLE_THEME.items())
     yield from ("```", "", f"## {own_text('environment')}", "")
-    rows = ((code(name), _(meaning)) for name, meaning in ENVIRONMENT.items())
+    rows = ((code(name), _in_language(meaning)) for name, meaning in ENVIRONMENT.items())
     yield from table(("variable", "meaning"), rows)
     yield from _built_in_prompts()
 
@@ -341,31 +373,9 @@ def _offered(title: str, offered: Iterable[manifest.OfferedModel]) -> Iterator[s
     yield from table(("model", "disk", "memory", "licence", "meaning"), rows)
 
 
-def topic(name: str) -> Iterator[str]:
-    """A topic of `help` as Markdown."""
-    subject = find_topic(name)
-    assert subject is not None
-    yield from markdown(subject.blocks(Settings(Paths.under(Path("~")), i18n.system_language())))
-
-
-def markdown(topic_blocks: Iterable[Block]) -> Iterator[str]:
-    for block in topic_blocks:
-        match block:
-            case str(text):
-                yield from (text, "")
-            case Heading(text):
-                yield from (f"## {text}", "")
-            case Lines(lines):
-                yield from ("```console", *(f"$ {line}" for line in lines), "```", "")
-            case Terms(rows):
-                yield from (f"- {code(term)}: {meaning}" for term, meaning in rows)
-                yield ""
-
-
 PAGES: Mapping[str, Callable[[], Iterator[str]]] = {
     "commands": commands,
     "configuration": configuration,
     "keys": keys,
     "models": models,
-    **{page: partial(topic, name) for page, name in TOPIC_PAGES.items()},
 }

@@ -92,7 +92,6 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
     },
     N_("The program"): {
         "paths": Verb("paths", N_("Show the paths of config, data, cache and log.")),
-        "keys": Verb("help", N_("Show the app's keys by the ids under which [keys] in the config changes them.")),
         "doctor": Verb("doctor", N_("Check what is installed, what is missing, and how to fix it.")),
         "demo": Verb("demo", N_("Open the sample library: nine invented videos of a channel that does not exist.")),
         "eval": Verb("subtitle_rag.evaluation.verbs.evaluate", N_("Measure how well scenes are found.")),
@@ -103,7 +102,6 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
             ),
         ),
         "config": Verb("config", N_("The settings: what is in force, what is wrong in the file, and the file itself.")),
-        "help": Verb("help", N_("Explain a topic or a command; without one, list the topics.")),
         "completion": Verb(
             "completion",
             N_(
@@ -120,7 +118,7 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
 """Title → verb, in the order of the help. Texts are here, as `--help` takes half as long without the modules."""
 VERBS = {name: verb for verbs in VERB_GROUPS.values() for name, verb in verbs.items()}
 
-LENIENT = ("completion", "config", "desktop", "help", "self")
+LENIENT = ("completion", "config", "desktop", "self")
 """Verbs that run with a faulty config: they need little of it, or report its mistakes."""
 
 
@@ -207,7 +205,7 @@ METAVARS = (
         N_("SOUND"),
         N_("SOURCE"),
     ),
-    *(N_("TABS"), N_("TEXT"), N_("TIME"), N_("TOPIC"), N_("URL"), N_("VIDEO")),
+    *(N_("TABS"), N_("TEXT"), N_("TIME"), N_("URL"), N_("VIDEO")),
 )
 """Words for values in the help."""
 _METAVAR = re.compile(r"[A-Z]+(?: RANGE)?")

@@ -20,7 +20,11 @@ from scripts._campaign import PARTS
 from scripts._documents import FENCE, INLINE, LINK
 from scripts.benchmarks.__main__ import NAMES
 from subtitle_rag.cli import VERBS
+from subtitle_rag.config import settings
 from subtitle_rag.models import manifest
+from subtitle_rag.output import ExitCode
+from subtitle_rag.retrieval.search.query import KINDS, KOREAN
+from tests.support.commandline import ENVELOPE
 from tests.support.sources import tree
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -210,6 +214,30 @@ def test_what_a_document_for_users_names_is_there(path: Path) -> None:
 
 def test_the_reference_is_what_the_code_makes_of_it() -> None:
     assert _reference.stale_pages() == []
+
+
+@pytest.mark.parametrize("folder", _reference.FOLDERS.values(), ids=_reference.FOLDERS)
+def test_the_pages_written_by_hand_name_what_the_code_has(folder: Path) -> None:
+    def terms(name: str) -> list[str]:
+        return re.findall(r"^- `([^`]+)`", (folder / f"{name}.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+    queries = (folder / "search-syntax.md").read_text(encoding="utf-8")
+    assert [int(code) for code in terms("exit-codes")] == [int(code) for code in ExitCode]
+    assert terms("json") == ENVELOPE
+    assert all(f"`{name}:" in queries and f"  {korean}:" in queries for name, korean in KOREAN.items())
+    assert all(f"- `{kind}`: {', '.join(words)}" in queries for kind, words in KINDS.items())
+
+
+def test_the_reference_names_every_variable_of_the_program() -> None:
+    named = {name for path in PACKAGE.rglob("*.py") for name in re.findall(r"\bSUBTITLE_RAG_\w+", path.read_text())}
+    assert set(_reference.ENVIRONMENT) == named | {settings.OLLAMA_VARIABLE}
+
+
+@pytest.mark.parametrize("page", ["docs/privacy-and-backup.md", "docs/en/guide.md"])
+def test_every_place_that_is_asked_is_told(page: str) -> None:
+    told = (ROOT / page).read_text(encoding="utf-8")
+    for place in ("YouTube", "`clip`", "Hugging Face", "yt-dlp", "Ollama", "Qdrant", "`subtitle-rag mcp`"):
+        assert re.search(rf"^\|.*{place}.*\|$", told, re.MULTILINE), place
 
 
 def test_every_script_in_python_has_the_suffix_that_ruff_and_mypy_find_it_by() -> None:

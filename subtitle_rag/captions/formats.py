@@ -1,4 +1,4 @@
-"""The caption formats: the one table that discovery, addresses, help and messages read."""
+"""The caption formats: the one table that discovery, addresses and messages read."""
 
 import re
 from collections.abc import Callable

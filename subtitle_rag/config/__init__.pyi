@@ -11,9 +11,6 @@ from .origins import EffectiveSetting as EffectiveSetting, effective_settings as
 from .schema import settings_schema as settings_schema
 from .settings import (
     HOME_VARIABLE as HOME_VARIABLE,
-    HOSTS_VARIABLE as HOSTS_VARIABLE,
-    LANGUAGE_VARIABLE as LANGUAGE_VARIABLE,
-    OLLAMA_VARIABLE as OLLAMA_VARIABLE,
     SECTIONS as SECTIONS,
     LlmSettings as LlmSettings,
     LoadedConfig as LoadedConfig,
@@ -32,10 +29,8 @@ from .settings import (
     read_again as read_again,
 )
 from .template import (
-    EXAMPLE_PLAYER as EXAMPLE_PLAYER,
     change_setting as change_setting,
     config_template as config_template,
-    to_toml as to_toml,
     write_new as write_new,
     write_setting as write_setting,
     written_value as written_value,

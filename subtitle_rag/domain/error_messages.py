@@ -10,9 +10,7 @@ SENTENCES: dict[str, str] = {
     "unreadable": N_("{path} cannot be read: {reason}."),
     "unreadable.hint": N_("Check that the file exists and that you may read it."),
     "not_captions": N_("{path} holds no captions: {reason}."),
-    "not_captions.hint": N_(
-        "Save the captions in a format that subtitle-rag help files lists, and index the file again."
-    ),
+    "not_captions.hint": N_("Save the captions as .srt or .vtt, and index the file again."),
     "unknown_encoding": N_("{path} reads like no language in any encoding known here."),
     "unknown_encoding.hint": N_(
         "Open it in an editor in the encoding that shows its letters right, save it as UTF-8, and index it again."
@@ -231,11 +229,9 @@ SENTENCES: dict[str, str] = {
     "no_config_file": N_("There is no file {path}."),
     "no_config_file.hint": N_("Name a config file, or none for your own; subtitle-rag config init writes one."),
     "unknown_setting": N_("There is no setting {name}{near}."),
-    "unknown_setting.hint": N_("subtitle-rag config show lists the settings, subtitle-rag keys the ids of keys."),
+    "unknown_setting.hint": N_("subtitle-rag config show lists the settings, docs/reference/keys.md the ids of keys."),
     "no_editor": N_("The editor did not work: {reason}."),
     "no_editor.hint": N_("Name one in the environment variable VISUAL or EDITOR, and try again."),
-    "unknown_topic": N_("There is no topic and no command {name}{near}."),
-    "unknown_topic.hint": N_("subtitle-rag help lists the topics, subtitle-rag --help the commands."),
     "no_desktop_entries": N_("Menu entries are made on Linux desktops alone, not on this system."),
     "no_desktop_entries.hint": N_("Start subtitle-rag in a terminal."),
     "no_scheduler": N_("Neither systemd nor cron can be used here, so nothing can run sync regularly."),

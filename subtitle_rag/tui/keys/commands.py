@@ -2,7 +2,7 @@
 
 A screen or widget declares its commands by id, and has the methods of their actions. One action has one id wherever it
 works. Ids are a contract: users bind keys to them in `[keys]`. Texts are message ids, translated when they are shown.
-The order is that of `subtitle-rag keys` and of the command palette.
+The order is that of the reference and of the command palette.
 """
 
 from dataclasses import dataclass, replace

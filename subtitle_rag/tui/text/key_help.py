@@ -1,4 +1,4 @@
-"""The keys in force and their meaning, for the help and for `subtitle-rag keys`."""
+"""The keys in force and their meaning, for the help and the reference."""
 
 from collections.abc import Collection
 
