@@ -88,7 +88,8 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
         kind: Annotated[str | None, text("Only videos of this kind: video, short or stream.")] = None,
     ) -> dict[str, Any]:
         """Find scenes of the user's videos by what is said in them. `sentence` has the best match, in **bold**;
-        `copies` are the same speech in other videos."""
+        `copies` are the same speech in other videos. `counts` has in how many videos and places, about a minute each,
+        all these words are said."""
         filters = _filter(channel), _filter(video), after or None, before or None, _filter(kind)
         parsed_query = parse_filtered(query, *filters)
         result = runtime.searcher.search(parsed_query, limit=limit)
@@ -100,7 +101,8 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
             }
             for scene in result.scenes
         ]
-        return {"scenes": scenes, "more": result.more}
+        counts = result.counts._asdict() if result.counts else None
+        return {"scenes": scenes, "more": result.more, "counts": counts}
 
     @_reporting
     def ask(

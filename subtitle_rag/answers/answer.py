@@ -96,7 +96,8 @@ class Conversation:
     def _events(self, query: Query, stop: threading.Event, seed: int) -> Iterator[AnswerEvent]:
         answerer = self._answerer
         gather = partial(answerer.gatherer.gather, query, options=self._options)
-        return self._chat.ask(query, answerer.ready_host(), gather, stop, seed)
+        counts = answerer.gatherer.counts(query)
+        return self._chat.ask(query, answerer.ready_host(), gather, counts, stop, seed)
 
 
 def answer_all(

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from subtitle_rag.answers.context_builder import QuestionForm, form_of, quoted
+from subtitle_rag.answers.context_builder import LABELS, QuestionForm, form_of, quoted
 from subtitle_rag.contexts import BUCKETS, MARGIN, TOKENS_PER_CHAR, Places, TemplateText, estimate, fill_places
-from subtitle_rag.domain import EvidenceKind
+from subtitle_rag.domain import EvidenceKind, WordCount
 from subtitle_rag.i18n import _
 
 VERSION = "ask3"
@@ -128,7 +128,7 @@ def check_prompt(path: Path, key: str = "") -> TemplateText:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question and its answer."""
+    """A question as the model reads it, and its answer."""
 
     question: str
     answer: str
@@ -160,19 +160,20 @@ def messages(system: str, turns: Sequence[Turn], question: str) -> list[dict[str
     """Return the request for a question, with the turns before it."""
     request = [{"role": "system", "content": system}]
     for turn in turns:
-        request.append({"role": "user", "content": question_text(turn.question)})
+        request.append({"role": "user", "content": turn.question})
         request.append({"role": "assistant", "content": turn.answer})
-    return [*request, {"role": "user", "content": question_text(question)}]
+    return [*request, {"role": "user", "content": question}]
 
 
-def question_text(question: str) -> str:
-    """Return a question on one line, and the form of its answer on another one.
+def question_text(question: str, counts: Sequence[WordCount] = ()) -> str:
+    """Return a question on one line, how often its words are said, and the form of its answer, each on a line.
 
-    The form follows the question, as all before it is in the server's cache for other questions, too.
+    They follow the scenes, as all before them is in the server's cache for other questions, too.
     """
-    form = _FORMS[language(question)][form_of(question)]
-    line = question_line(question)[: QUESTION_CHARACTERS - len(form) - 1] if form else question_line(question)
-    return "\n".join(filter(None, (line, form)))
+    spoken = language(question)
+    notes = [*filter(None, (LABELS[spoken].figures(counts), _FORMS[spoken][form_of(question)]))]
+    room = QUESTION_CHARACTERS - sum(len(note) + 1 for note in notes)
+    return "\n".join((question_line(question)[:room], *notes))
 
 
 def question_line(question: str) -> str:

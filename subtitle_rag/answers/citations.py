@@ -20,7 +20,7 @@ from typing import Literal
 
 from subtitle_rag.answers.answer_prompt import NOT_FOUND
 from subtitle_rag.contexts import ORDINARY, all_values, doubts, is_closer, is_preamble, is_refusal, numbers
-from subtitle_rag.domain import Citation, EvidenceSource, Morphemes, UnfoundedClaim, squeeze
+from subtitle_rag.domain import Citation, EvidenceSource, Morphemes, UnfoundedClaim, WordCount, squeeze
 from subtitle_rag.retrieval.korean.morphemes import QueryMorphemes, document_bigrams, folded
 
 LEAST = 0.5
@@ -60,6 +60,7 @@ _TALK = frozenset(_TALK_WORDS.split())
 _ANSWER_WORDS = "질문 답 답변 대답 정보 결론 요약 결과 참고 도움 궁금 추가 확인 정리"
 _OF_ANSWERS = ORDINARY.union(_TALK, _ANSWER_WORDS.split())
 """Nouns that an answer may have of itself."""
+_COUNTED = re.compile(r"\d ?(?:곳|군데|편|번|회|places?|videos?|times)", re.IGNORECASE)
 _SENTENCE = re.compile(r"[다요죠][.!。]*$")
 """The end of a Korean sentence that tells something."""
 
@@ -93,9 +94,11 @@ class _Claim:
     marks: tuple[_Mark, ...]
 
 
-def check_citations(answer: str, sources: Sequence[EvidenceSource], analyzer: QueryMorphemes) -> CitationCheck:
-    """Look up every citation of an answer in the scenes of its evidence."""
-    claims = _claims(answer)
+def check_citations(
+    answer: str, sources: Sequence[EvidenceSource], analyzer: QueryMorphemes, counts: Sequence[WordCount] = ()
+) -> CitationCheck:
+    """Look up every citation of an answer in the scenes of its evidence. `counts` are given beside the scenes."""
+    claims = [claim for claim in _claims(answer) if claim.marks or not _is_count(claim, counts)]
     scenes = {source.number: source for source in sources}
     declined = not any(claim.marks for claim in claims) and _is_refusal(answer, claims)
     cited = [_cited_scenes(claim, scenes) if claim.marks else _nearest_scenes(claim, sources) for claim in claims]
@@ -109,10 +112,21 @@ def check_citations(answer: str, sources: Sequence[EvidenceSource], analyzer: Qu
     citations = [
         citation
         for claim, analysis in zip(claims, analyses, strict=True)
-        for citation in _citations(claim, frozenset(analysis.forms) - _TALK, scenes, of_sources)
+        for citation in _citations(
+            claim, frozenset(analysis.forms) - _TALK, scenes, of_sources, is_count=_is_count(claim, counts)
+        )
     ]
     uncited = tuple((claim.start, claim.end) for claim in claims if not claim.marks)
     return CitationCheck(tuple(citations), () if declined else uncited, tuple(unfounded), declined)
+
+
+def _is_count(claim: _Claim, counts: Sequence[WordCount]) -> bool:
+    """Return whether a claim tells how often a word is said, as it is counted."""
+    told = numbers(claim.text) if counts and _COUNTED.search(claim.text) else []
+    return bool(told) and any(
+        squeeze(word) in squeeze(claim.text) and all(number.values & {videos, places} for number in told)
+        for word, videos, places in counts
+    )
 
 
 def _is_refusal(answer: str, claims: Sequence[_Claim]) -> bool:
@@ -163,10 +177,12 @@ def _citations(
     forms: frozenset[str],
     scenes: Mapping[int, EvidenceSource],
     of_sources: Mapping[int, frozenset[str]],
+    *,
+    is_count: bool,
 ) -> Iterator[Citation]:
-    """Yield the citations of a claim, each with what its scene lacks and the moment in it."""
+    """Yield the citations of a claim, each with what its scene lacks and the moment in it; a count needs no scene."""
     cited = {n: scenes[n] for n in _cited_scenes(claim, scenes)}
-    supporting, missing = _support(claim.text, forms, cited, of_sources)
+    supporting, missing = (frozenset(cited), ()) if is_count else _support(claim.text, forms, cited, of_sources)
     for mark in claim.marks:
         for n in mark.numbers:
             status: Status = "unknown" if n not in scenes else "supported" if n in supporting else "unsupported"

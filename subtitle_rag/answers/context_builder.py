@@ -13,7 +13,7 @@ from typing import Literal, Protocol, TypeVar
 
 from subtitle_rag.captions import OVERLAP_MS
 from subtitle_rag.contexts import neutral_text, shortened
-from subtitle_rag.domain import Line, clock, dialogue
+from subtitle_rag.domain import Line, WordCount, clock, dialogue
 from subtitle_rag.retrieval.search.scenes import Scene
 
 SCENES = 7
@@ -82,11 +82,32 @@ class Labels:
     speech: str
     missing: str
     """A line about a side of a comparison without scenes."""
+    said: str
+    """What precedes how often captions say the words of the question."""
+    times: str
+    """How often they say one."""
+
+    def figures(self, counts: Sequence[WordCount]) -> str:
+        """Return the line that tells how often captions say the words that they say; empty without any."""
+        words = [self.times.format(word=short_title(word), videos=v, places=p) for word, v, p in counts if p]
+        return f"{self.said}: {', '.join(words)}" if words else ""
 
 
 LABELS = {
-    "ko": Labels("문맥", "자막", "{name}: 찾은 장면이 없습니다."),
-    "en": Labels("Context", "Captions", "{name}: no scene was found."),
+    "ko": Labels(
+        "문맥",
+        "자막",
+        "{name}: 찾은 장면이 없습니다.",
+        "질문의 말이 자막에 나오는 곳",
+        "“{word}” 영상 {videos}편 {places}곳",
+    ),
+    "en": Labels(
+        "Context",
+        "Captions",
+        "{name}: no scene was found.",
+        "Places in the captions that say a word of the question",
+        "“{word}” {places} in {videos} videos",
+    ),
 }
 
 

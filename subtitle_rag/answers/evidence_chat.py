@@ -8,7 +8,7 @@ import queue
 import threading
 import time
 import unicodedata
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
@@ -19,7 +19,7 @@ from subtitle_rag.answers.citations import check_citations, unsaid_words
 from subtitle_rag.answers.gathering import EvidenceText
 from subtitle_rag.answers.token_budget import ReadyHost, TokenBudget
 from subtitle_rag.contexts import estimate
-from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AnswerRequest, AppError, BusyError
+from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AnswerRequest, AppError, BusyError, WordCount
 from subtitle_rag.llm import LENGTH, LOOP, Reply
 from subtitle_rag.retrieval.korean.morphemes import QueryMorphemes
 from subtitle_rag.retrieval.search.query import Query
@@ -47,6 +47,7 @@ class _AnswerDraft:
     """An answer while it comes: what is asked, and its text so far."""
 
     query: Query
+    counts: Sequence[WordCount]
     evidence: EvidenceText
     messages: list[dict[str, str]]
     unread: int
@@ -76,12 +77,14 @@ class EvidenceChat:
         query: Query,
         ready: ReadyHost | AppError,
         gather: Callable[[TokenBudget | None], EvidenceText],
+        counts: Sequence[WordCount],
         stop: threading.Event,
         seed: int,
     ) -> Iterator[AnswerEvent]:
         """Answer a question. The last event is the `Answer`, failures of the model included.
 
         `ready` may be the reason for having no model; `gather` chooses the evidence, and its failures are raised.
+        `counts` tell how often the words of the question are said.
         """
         watch = Stopwatch()
         for attempt in range(1, REPLANS + 2):
@@ -92,12 +95,12 @@ class EvidenceChat:
                 watch.note("scenes")
                 yield evidence.evidence
             if not evidence.evidence.sources:
-                yield Answer(query.raw, "", "", evidence.evidence, ending="no_scenes")
+                yield Answer(query.raw, "", "", evidence.evidence, ending="no_scenes", counts=tuple(counts))
                 return
             if isinstance(ready, AppError):
-                yield Answer(query.raw, "", "", evidence.evidence, ending="no_model", error=ready)
+                yield Answer(query.raw, "", "", evidence.evidence, ending="no_model", error=ready, counts=tuple(counts))
                 return
-            draft = self._begin(query, ready, evidence)
+            draft = self._begin(query, counts, ready, evidence)
             speed = ready.rates.tokens_per_second
             yield AnswerRequest(draft.unread, round(draft.unread / speed) if speed else 0, attempt)
             reply = yield from self._stream(draft, ready, watch, stop, seed)
@@ -108,19 +111,21 @@ class EvidenceChat:
                 return
             self._shrink_prompt(ready, overflow, evidence)
 
-    def _begin(self, query: Query, ready: ReadyHost, evidence: EvidenceText) -> _AnswerDraft:
+    def _begin(
+        self, query: Query, counts: Sequence[WordCount], ready: ReadyHost, evidence: EvidenceText
+    ) -> _AnswerDraft:
         """Return the request for an answer, with the turns before it for which there is room."""
         rate = ready.rates.tokens_per_char
-        system = evidence.system(self._prompt)
-        self._turns = answer_prompt.trimmed(system, self._turns, query.text, evidence.num_ctx, rate)
-        messages = answer_prompt.messages(system, self._turns, query.text)
+        system, question = evidence.system(self._prompt), answer_prompt.question_text(query.text, counts)
+        self._turns = answer_prompt.trimmed(system, self._turns, question, evidence.num_ctx, rate)
+        messages = answer_prompt.messages(system, self._turns, question)
         read, num_ctx = self._read
         same = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(read, messages, strict=False))))
         unread = messages[same if evidence.num_ctx == num_ctx else 0 :]
         tokens = estimate("".join(message["content"] for message in unread), rate)
         instructions = answer_prompt.instructions(evidence.evidence.kind, evidence.language)
         stream = AnswerStream((source.number for source in evidence.evidence.sources), instructions, query.text)
-        return _AnswerDraft(query, evidence, messages, tokens, stream)
+        return _AnswerDraft(query, counts, evidence, messages, tokens, stream)
 
     def _stream(
         self, draft: _AnswerDraft, ready: ReadyHost, watch: Stopwatch, stop: threading.Event, seed: int
@@ -184,8 +189,8 @@ class EvidenceChat:
         query, evidence, text = draft.query, draft.evidence, "".join(draft.pieces).rstrip()
         sources = evidence.evidence.sources
         if text:
-            self._turns.append(Turn(query.text, text))
-        check = check_citations(text, sources, self._analyzer)
+            self._turns.append(Turn(draft.messages[-1]["content"], text))
+        check = check_citations(text, sources, self._analyzer, draft.counts)
         answer = Answer(
             query.raw,
             text,
@@ -199,6 +204,7 @@ class EvidenceChat:
             recited=draft.stream.recited,
             unsaid=unsaid_words(query.text, sources, self._analyzer),
             declined=check.declined,
+            counts=tuple(draft.counts),
             num_ctx=evidence.num_ctx,
         )
         if isinstance(reply, AppError):

@@ -23,7 +23,7 @@ from subtitle_rag.answers.context_builder import (
     speech,
 )
 from subtitle_rag.answers.token_budget import TokenBudget
-from subtitle_rag.domain import Evidence, EvidenceKind, EvidenceSource, UsageError, Video, Window
+from subtitle_rag.domain import Evidence, EvidenceKind, EvidenceSource, UsageError, Video, Window, WordCount
 from subtitle_rag.library import Library, video_ids
 from subtitle_rag.retrieval.korean.morphemes import QueryMorphemes
 from subtitle_rag.retrieval.search import SearchResult
@@ -31,6 +31,9 @@ from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.reranking import IN_ANSWER, RerankBudget
 from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.retrieval.values import Filter
+
+MOST_COUNTS = 8
+"""Words of a question whose places are counted for the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,8 @@ class SceneSearch(Protocol):
         rerank: bool = True,
         budget: RerankBudget | None = None,
     ) -> SearchResult: ...
+
+    def word_counts(self, query: Query) -> tuple[WordCount, ...]: ...
 
     def where(self, query: Query) -> Filter: ...
 
@@ -156,13 +161,19 @@ class Gatherer:
         videos.sort(key=lambda video: (video.channel, video.channel_id, video.published or date.min, video.id))
         return {video: self.library.windows_of(video.id) for video in videos}
 
+    def counts(self, query: Query) -> tuple[WordCount, ...]:
+        """Count how often captions say the words of a question, by its filters. Raises what `gather` raises."""
+        return self.searcher.word_counts(query)[:MOST_COUNTS]
+
     def request(self, query: Query, options: AnswerOptions) -> tuple[EvidenceText, list[dict[str, str]]]:
         """Return the evidence and the request for a first question, to a model with room for all of it.
 
         Raises what `gather` raises.
         """
         evidence = self.gather(query, None, options)
-        return evidence, answer_prompt.messages(evidence.system(self.prompt), (), query.text)
+        return evidence, answer_prompt.messages(
+            evidence.system(self.prompt), (), answer_prompt.question_text(query.text, self.counts(query))
+        )
 
     def _search(
         self, query: Query, language: Language, budget: TokenBudget | None, options: AnswerOptions

@@ -74,6 +74,7 @@ def values(answer: Answer) -> dict[str, Any]:
         "shortened": evidence.shortened,
         "nameless": evidence.nameless,
         "missing_sides": evidence.missing_sides,
+        "counts": [each._asdict() for each in answer.counts],
         "tokens": {
             "prompt": answer.prompt_tokens,
             "cached": answer.cached_tokens,

@@ -103,6 +103,8 @@ def _note_scenes(runtime: "Runtime", result: "search.SearchResult") -> None:
 def _result_lines(result: "search.SearchResult", *, explain: bool) -> Iterator[str]:
     """Yield the scenes as text."""
     score_lines = _score_lines(result) if explain else []
+    if result.counts and result.scenes:
+        yield search.place_counts.counts_text(result.counts)
     if explain and result.shares:
         yield _("What decides the fused score: {shares}").format(shares=search.shares_text(result.shares))
     for at, scene in enumerate(result.scenes):
@@ -160,6 +162,7 @@ def result_values(result: "search.SearchResult") -> dict[str, Any]:
         "undated": result.undated,
         "shares": dict(result.shares),
         "took_ms": dict(result.took_ms),
+        "counts": result.counts._asdict() if result.counts else None,
         "more": result.more,
         "scenes": [_scene_values(scene) for scene in result.scenes],
     }

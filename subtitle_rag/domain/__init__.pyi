@@ -60,6 +60,7 @@ from .events import (
     VideoFailed as VideoFailed,
     VideoHeard as VideoHeard,
     WindowsIndexed as WindowsIndexed,
+    WordCount as WordCount,
 )
 from .values import (
     MAX_TYPED as MAX_TYPED,

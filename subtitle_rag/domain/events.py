@@ -1,7 +1,7 @@
 """Events and reports of the use cases; the faces render them."""
 
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.domain.values import Video
@@ -467,6 +467,15 @@ class EvidenceSource:
         return " ".join(text for _start, text in self.lines[at : at + 2])
 
 
+class WordCount(NamedTuple):
+    """How often captions say a word."""
+
+    word: str
+    videos: int
+    places: int
+    """Windows that say it."""
+
+
 EvidenceKind = Literal["search", "transcript", "library", "map"]
 """The best scenes, all captions of a video or of several ones, or the contexts of all windows of a video."""
 
@@ -558,6 +567,8 @@ class Answer:
     """Words of the question that no scene has, if they are most of its words."""
     declined: bool = False
     """It says that the scenes do not hold the answer."""
+    counts: tuple[WordCount, ...] = ()
+    """How often captions say each word of the question, by its filters; given to the model with the question."""
     ending: Literal["whole", "cut", "loop", "stopped", "failed", "no_model", "no_scenes"] = "whole"
     """`cut` at the greatest length."""
     error: AppError | None = None

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from subtitle_rag.domain import UsageError
+from subtitle_rag.domain import UsageError, WordCount
 from subtitle_rag.evaluation.arms import Arm
 from subtitle_rag.evaluation.metrics import Values
 from subtitle_rag.evaluation.questions import GoldSet
@@ -92,6 +92,9 @@ class ArmRun:
         windows = {group[0].window_id: group for group in groups}
         best = make_scenes(Windows(self.view.library), groups, fused.lexical, fused.nearest_pieces)
         return [(scene, windows[scene.id]) for scene in best]
+
+    def word_counts(self, query: Query) -> tuple[WordCount, ...]:
+        return self.view.searcher.word_counts(query)
 
     def where(self, query: Query) -> Filter:
         return self.view.searcher.where(query)

@@ -97,6 +97,7 @@ from .resolve import (
     video_ids as video_ids,
 )
 from .rows import Counts as Counts, VideoState as VideoState
+from .said_words import PlaceCount as PlaceCount, count_places as count_places
 from .schema import SCHEMA_VERSION as SCHEMA_VERSION
 from .sources import FollowedSource as FollowedSource, SourceOptions as SourceOptions, Stage as Stage
 from .store import ALL as ALL, Library as Library

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from subtitle_rag.domain import AppError
 
-SCHEMA_VERSION = 21
+SCHEMA_VERSION = 22
 """Version of `SCHEMA`: raise it with every change of that."""
 
 
@@ -136,6 +136,14 @@ SCHEMA = (
          count INTEGER NOT NULL, morphemes BLOB NOT NULL
        ) STRICT, WITHOUT ROWID""",
     "CREATE TABLE term (form TEXT PRIMARY KEY, windows INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    # see `library.said_words`
+    """CREATE TABLE said_video (
+         number INTEGER PRIMARY KEY,
+         video_id TEXT NOT NULL UNIQUE REFERENCES video (id) ON DELETE CASCADE
+       ) STRICT""",
+    """CREATE VIRTUAL TABLE said USING fts5(
+         forms, content='', detail=none, tokenize="ascii tokenchars '_'"
+       )""",
     """CREATE TABLE context_term (
          form TEXT NOT NULL,
          window_id TEXT NOT NULL REFERENCES window (id) ON DELETE CASCADE,

@@ -22,6 +22,7 @@ from subtitle_rag.library.level_store import LevelStore
 from subtitle_rag.library.listening_store import ListeningStore
 from subtitle_rag.library.mark_store import MarkStore, leave_names
 from subtitle_rag.library.rows import Counts, VideoState
+from subtitle_rag.library.said_words import forget_all_said, forget_said, put_said
 from subtitle_rag.library.sources import Sources, drop_empty_channels, put_metadata
 from subtitle_rag.library.summary_store import SummaryStore
 from subtitle_rag.library.vector_store import Vectors
@@ -363,6 +364,7 @@ class Library:
                 "INSERT INTO analysis VALUES (?, ?, ?)",
                 ((id, len(analyses[id][1].forms), rows.pack(analyses[id][1])) for id in present),
             )
+            put_said(db, {id: analyses[id][1].forms for id in present})
             db.executemany(
                 "INSERT OR REPLACE INTO indexed VALUES (?, 'bm25', ?, ?)",
                 ((id, encoder, analyses[id][0]) for id in present),
@@ -471,6 +473,7 @@ class Library:
         with self.database.write() as db:
             for table in ("indexed", "analysis", "term", "context_term"):
                 db.execute(f"DELETE FROM {table}")
+            forget_all_said(db)
             db.execute("INSERT OR IGNORE INTO purge VALUES (?)", (ALL,))
 
 
@@ -517,9 +520,12 @@ def _put_context_terms(db: sqlite3.Connection, ids: Sequence[str], forms: Mappin
 
 def _forget_analyses(db: sqlite3.Connection, ids: Sequence[str]) -> None:
     _put_context_terms(db, ids, {})
-    query = "DELETE FROM analysis WHERE window_id IN (SELECT value FROM json_each(?)) RETURNING morphemes, count"
+    query = """DELETE FROM analysis WHERE window_id IN (SELECT value FROM json_each(?))
+               RETURNING window_id, morphemes, count"""
     analyses = db.execute(query, (json.dumps(list(ids)),)).fetchall()
-    counts = Counter(form for packed, count in analyses for form in set(rows.unpack(packed, count).forms))
+    forms = {id: set(rows.unpack(packed, count).forms) for id, packed, count in analyses}
+    forget_said(db, forms)
+    counts = Counter(form for of_window in forms.values() for form in of_window)
     db.executemany(
         "UPDATE term SET windows = windows - ? WHERE form = ?", ((count, form) for form, count in counts.items())
     )

@@ -26,7 +26,7 @@ def test_a_short_video_is_read_whole_and_only_once(desk: Desk) -> None:
     assert first.messages[0] == second.messages[0]
     assert first.num_ctx == second.num_ctx
     assert not second.reloaded
-    assert second.evaluated < 40 < second.cached
+    assert second.evaluated < 80 < second.cached
     assert "여덟 바가지" in other.answer.text
 
 
@@ -101,7 +101,7 @@ def test_ten_questions_to_a_short_library_share_its_captions(desk: Desk) -> None
     chats = desk.chats()
     assert len({chat.messages[0]["content"] for chat in chats}) == len({chat.num_ctx for chat in chats}) == 1
     assert not any(chat.reloaded for chat in chats[1:])
-    assert max(chat.evaluated for chat in chats[1:]) < 60 < min(chat.cached for chat in chats[1:])
+    assert max(chat.evaluated for chat in chats[1:]) < 100 < min(chat.cached for chat in chats[1:])
 
 
 @pytest.mark.campaign(part="flows")

@@ -50,7 +50,7 @@ def test_json_tells_everything(run: Run, ollama: StandIn) -> None:
     result = run("ask", "국수를 먹었어요?", "--scenes", "2", "--json").result
     keys = "question answer ending declined grounded model no_model way citations uncited unfounded unsaid_words"
     keys += " dropped_citations repeated_sentences recited_sentences scenes left_out shortened nameless"
-    keys += " missing_sides tokens took_ms"
+    keys += " missing_sides counts tokens took_ms"
     assert list(result) == keys.split()
     assert (result["question"], result["way"]) == ("국수를 먹었어요?", "search")
     assert (result["ending"], result["model"]) == ("whole", NAME)
@@ -143,7 +143,7 @@ def test_further_questions_come_line_by_line(run: Run, ollama: StandIn, monkeypa
     assert run("ask", "국수를 먹었어요?", "--follow").code == 0
     one, other = ollama.asked("chat")
     assert other.messages[:2] == one.messages
-    assert other.messages[-1]["content"] == "소금은?"
+    assert other.messages[-1]["content"].startswith("소금은?")
     monkeypatch.setattr(sys, "stdin", io.StringIO("국수를 먹었어요?\n"))
     assert run("ask", "--follow").out.count("[") == 2
 

@@ -128,6 +128,7 @@ def test_search_prints_scenes_and_says_the_rest_aside(sample: Run) -> None:
     ran = sample("search", "맵단짠", "치킨", "--limit", "2")
     assert ran.code == 0
     lines = ran.out.splitlines()
+    assert re.fullmatch(r"\d+ videos?, \d+ places?", lines.pop(0))
     assert len(lines) == 6
     assert lines[0].startswith("  1      0:21  ")
     assert "맵단짠 치킨" in lines[1]
@@ -139,7 +140,7 @@ def test_search_prints_scenes_and_says_the_rest_aside(sample: Run) -> None:
 
 def test_search_json_has_the_contract_s_keys(sample: Run) -> None:
     result = sample("search", "치킨 소스", "--limit", "3", "--json").result
-    keys = "query retrievers reranked suggestions period undated unknown_words shares took_ms more scenes"
+    keys = "query retrievers reranked suggestions period undated unknown_words shares took_ms counts more scenes"
     assert set(result) == set(keys.split())
     assert (result["query"], result["retrievers"], result["reranked"]) == ("치킨 소스", ["bm25"], False)
     assert [scene["rank"] for scene in result["scenes"]] == [1, 2, 3]

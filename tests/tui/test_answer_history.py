@@ -116,7 +116,7 @@ class TestBesideTheRest:
             context, answer = ollama.asked("chat")
             assert context.ended.wait(5)
             assert context.outcome == "gone"
-            assert answer.messages[-1]["content"] == "소스 치킨"
+            assert answer.messages[-1]["content"].startswith("소스 치킨")
             assert stage(app, "contexts").state == "paused"
             answering.release()
             await until(pilot, lambda: not screen.page.dialogue.running)

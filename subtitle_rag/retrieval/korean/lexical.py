@@ -54,6 +54,8 @@ class LexicalQuery:
     by_sound: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Typed words that no text, context or name has → the library's words of their sound in the other alphabet; a
     pair of words has a space between them."""
+    containing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Typed words and morphemes of two letters or more → the library's longer words that have them inside."""
 
 
 def unknown_words(lexical: LexicalQuery, texts: Iterable[str]) -> tuple[str, ...]:
@@ -134,6 +136,11 @@ class QueryAnalyzer:
             {form: reason for form, reason in expansion.reasons.items() if form in variants},
             (*_unread(entered, vocabulary), *_unknown(entered, expansion, vocabulary)),
             expansion.by_sound_alone(vocabulary),
+            {
+                each: vocabulary.containing(each)
+                for each in {*content, *expansion.words_by_form.values()}
+                if len(each) > 1
+            },
         )
 
     def search(self, index: Searched, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:

@@ -72,6 +72,15 @@ class Vocabulary:
         at = bisect_left(self._forms, form)
         return at < len(self._forms) and self._forms[at] == form
 
+    def containing(self, word: str) -> tuple[str, ...]:
+        """Return the longer words of the library that have this one in them: 양념치킨 for 치킨."""
+        containing, at = [], self._joined.find(word)
+        while at >= 0:
+            end = self._joined.index("\n", at)
+            containing.append(self._joined[self._joined.rindex("\n", 0, at) + 1 : end])
+            at = self._joined.find(word, end)
+        return tuple(form for form in containing if form != word)
+
     def begun(self, word: str) -> tuple[str, ...]:
         """Return words of the library that begin with the keys of an unfinished word: 떡볶이 for 떡볶."""
         typed, keys = key_sequence(word), self._keys
@@ -104,6 +113,10 @@ class Vocabulary:
         yield lambda: self._keys
         yield lambda: self._names
         yield lambda: self._name_keys
+
+    @cached_property
+    def _joined(self) -> str:
+        return "\n".join(("", *self._forms, ""))
 
     @cached_property
     def _keys(self) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@ from . import (
     fusion as fusion,
     highlights as highlights,
     parts as parts,
+    place_counts as place_counts,
     query as query,
     reasons as reasons,
     reranking as reranking,

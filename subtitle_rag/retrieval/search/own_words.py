@@ -4,7 +4,7 @@ Words of the title, of neighbours and relatives, words that sound alike and pair
 one that says all that was typed is what was asked for.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
@@ -39,6 +39,33 @@ def typed_words(lexical: LexicalQuery) -> tuple[TypedWord, ...]:
     return tuple(
         TypedWord(word, frozenset(word_forms), _is_sayable(word, word_forms)) for word, word_forms in forms.items()
     )
+
+
+def spellings_by_word(lexical: LexicalQuery) -> dict[str, tuple[frozenset[str], ...]]:
+    """Return by typed word, numbers too, the sets of morphemes that each say it, whatever its ending.
+
+    They are the word as one, a longer word that has it inside (양념치킨 for 치킨), its own morphemes together, or a
+    word that an unfinished one begins. What only sounds like it or is related to it is none of them.
+    """
+    forms: dict[str, set[str]] = {}
+    for form, word in lexical.words_by_form.items():
+        if form in lexical.forms:
+            forms.setdefault(word, set()).add(form)
+    return {word: tuple(_spellings(word, word_forms, lexical.containing)) for word, word_forms in forms.items()}
+
+
+def _spellings(
+    word: str, forms: Collection[str], containing: Mapping[str, Collection[str]]
+) -> Iterator[frozenset[str]]:
+    begun = {form for form in forms if len(form) > len(word)}
+    parts = frozenset(forms) - begun - {word}
+    stem = "".join(parts) if len(parts) == 1 else word
+    yield from (
+        frozenset([form]) for form in sorted({word, *begun, *containing.get(word, ()), *containing.get(stem, ())})
+    )
+    # 소스 and 리 of 리소스 may be said apart
+    if parts and (all(len(part) > 1 for part in parts) if word in forms else _is_sayable(word, parts)):
+        yield parts
 
 
 class OwnWords:

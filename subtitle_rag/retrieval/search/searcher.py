@@ -6,9 +6,16 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from subtitle_rag.domain import AppError, UsageError
+from subtitle_rag.domain import AppError, UsageError, WordCount
 from subtitle_rag.i18n import n_
-from subtitle_rag.library import Library, channel_ids, undated_videos, video_ids, videos_of_kinds
+from subtitle_rag.library import (
+    Library,
+    PlaceCount,
+    channel_ids,
+    undated_videos,
+    video_ids,
+    videos_of_kinds,
+)
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery, LexicalSearch, unknown_words
 from subtitle_rag.retrieval.korean.morphemes import folded, key
 from subtitle_rag.retrieval.named_vectors import LATE, PIECES
@@ -17,6 +24,7 @@ from subtitle_rag.retrieval.search.candidates import CandidateSearch
 from subtitle_rag.retrieval.search.copies import first_results
 from subtitle_rag.retrieval.search.fusion import BY_SCORES, Candidates, Ranked, merge_neighbours
 from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, REORDERERS, RETRIEVERS, SEARCH_PARTS
+from subtitle_rag.retrieval.search.place_counts import places_of_all, places_of_each
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.reranking import IN_SEARCH, RerankBudget, RerankCache, reorder
 from subtitle_rag.retrieval.search.scenes import (
@@ -74,6 +82,8 @@ class SearchResult:
     """The typed words that stand nowhere in the library."""
     undated: int = 0
     """Videos that a filter by date leaves out since nobody knows their day."""
+    counts: PlaceCount | None = None
+    """The places that say all typed words, see `place_counts`; None for a query without words."""
 
     @property
     def has_known_word(self) -> bool:
@@ -114,6 +124,7 @@ class _Search:
     order: Order = field(default_factory=Order)
     missing: tuple[tuple[str, AppError], ...] = ()
     """As `SearchResult.missing`."""
+    counts: PlaceCount | None = None
 
 
 class Searcher:
@@ -231,6 +242,10 @@ class Searcher:
         refine: bool = False,
     ) -> Generator[SearchResult, None, None]:
         """Run `stages`; without `early` yield only the last result."""
+        with _timed(search.took_ms, "retrieve"):
+            request = search.request
+            counts = places_of_all(self._library, request.query, request.lexical, request.where)
+        search = replace(search, counts=counts)
         reranker, failure = self._reranker() if rerank else (None, None)
         if failure is not None:
             search = replace(search, missing=(("rerank", failure),))
@@ -417,6 +432,7 @@ class Searcher:
             order.shares,
             self._unknown_words(request.lexical, order.windows),
             self._undated(request.where),
+            search.counts,
         )
 
     def _undated(self, where: Filter) -> int:
@@ -434,11 +450,11 @@ class Searcher:
         texts, contexts = self._windows.letters(ids), self._windows.contexts(ids)
         return unknown_words(lexical, [*texts.values(), *map(folded, (*titles, *contexts.values()))])
 
-    # Filters
+    def word_counts(self, query: Query) -> tuple[WordCount, ...]:
+        """Count the places of each word of a query; raises as `where`."""
+        return tuple(places_of_each(self._library, self._queries.analyze(query.text), self.where(query)))
 
-    def analyze(self, text: str) -> LexicalQuery:
-        """Return the words of a text with what may stand for them in the library."""
-        return self._queries.analyze(text)
+    # Filters
 
     def where(self, query: Query) -> Filter:
         """Return a query's filters by id; raises UsageError `unknown_video`, `unknown_channel`."""

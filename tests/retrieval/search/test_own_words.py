@@ -8,6 +8,7 @@ import pytest
 
 from subtitle_rag.contexts.context_file import given_context
 from subtitle_rag.library import Library
+from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.own_words import BORROWED, IN_TEXT, WITH_CONTEXT, OwnWords
 from subtitle_rag.retrieval.search.query import parse_query
@@ -58,14 +59,14 @@ def test_morphemes_are_read_only_of_windows_that_may_still_say_all_words(tmp_pat
     ids = [window.id for each in VIDEOS for window in made.library.windows_of(each.id)]
     both, chicken = (made.library.windows_of(SPOKEN.id)[at].id for at in (1, 2))
     reads = Reads(made.library)
-    found = OwnWords(made.searcher.analyze("치킨 우주선"), reads).ranks(ids)
+    found = OwnWords(QueryAnalyzer(made.library, analyzer).analyze("치킨 우주선"), reads).ranks(ids)
     assert set(found.values()) == {BORROWED}  # nobody says 우주선
     assert not reads.asked
-    found = OwnWords(made.searcher.analyze("치킨 소스"), reads).ranks(ids)
+    found = OwnWords(QueryAnalyzer(made.library, analyzer).analyze("치킨 소스"), reads).ranks(ids)
     assert {id for id, place in found.items() if place == IN_TEXT} == {both}
     assert set(reads.asked) == {*ids} - {both}
     made.library.contexts.put(given_context(chicken, "우주선 이야기"))
-    found = OwnWords(made.searcher.analyze("치킨 우주선"), reads).ranks(ids)
+    found = OwnWords(QueryAnalyzer(made.library, analyzer).analyze("치킨 우주선"), reads).ranks(ids)
     assert {id: place for id, place in found.items() if place != BORROWED} == {chicken: WITH_CONTEXT}
     made.close()
 

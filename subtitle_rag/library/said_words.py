@@ -1,0 +1,105 @@
+"""Which windows say which words, so that a search can count the places of its words without reading any text.
+
+The table `said` is an inverted index (FTS5) of the morphemes of windows. A window's number in it is made of the number
+of its video and of its own ordinal, so that places and videos are both counted from the numbers alone.
+"""
+
+import json
+import sqlite3
+from collections.abc import Collection, Mapping, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from subtitle_rag.library.connection import ONLY, Database, only
+
+_ORDINAL_BITS = 20
+_NUMBERS = f"""SELECT window.id, (number << {_ORDINAL_BITS}) | ordinal AS place
+               FROM window JOIN said_video ON said_video.video_id = window.video_id"""
+_AMONG = "window.id IN (SELECT value FROM json_each(?))"
+
+Spelling = Collection[str]
+"""Morphemes that together say a word."""
+
+
+class PlaceCount(NamedTuple):
+    """How many windows say something, and in how many videos they are."""
+
+    videos: int
+    places: int
+
+
+def put_said(db: sqlite3.Connection, forms: Mapping[str, Collection[str]]) -> None:
+    """Add the morphemes of windows that are not in the table."""
+    db.execute(
+        f"INSERT OR IGNORE INTO said_video (video_id) SELECT DISTINCT video_id FROM window WHERE {_AMONG}",
+        (json.dumps(list(forms)),),
+    )
+    db.executemany("INSERT INTO said (rowid, forms) VALUES (?, ?)", _rows(db, forms))
+
+
+def forget_said(db: sqlite3.Connection, forms: Mapping[str, Collection[str]]) -> None:
+    """Take windows out of the table; `forms` must be those that were put."""
+    db.executemany("INSERT INTO said (said, rowid, forms) VALUES ('delete', ?, ?)", _rows(db, forms))
+
+
+def forget_all_said(db: sqlite3.Connection) -> None:
+    db.execute("INSERT INTO said (said) VALUES ('delete-all')")
+
+
+def _rows(db: sqlite3.Connection, forms: Mapping[str, Collection[str]]) -> list[tuple[int, str]]:
+    numbers = db.execute(f"{_NUMBERS} WHERE {_AMONG}", (json.dumps(list(forms)),)).fetchall()
+    return [(place, " ".join(sorted({_token(form) for form in forms[id]}))) for id, place in numbers]
+
+
+def count_places(
+    database: Database,
+    words: Sequence[Sequence[Spelling]],
+    *,
+    channels: Sequence[str] = (),
+    videos: Sequence[str] = (),
+    after: date | None = None,
+    before: date | None = None,
+    among: Collection[str] | None = None,
+    without: Collection[str] = (),
+) -> PlaceCount:
+    """Count the windows that say every word, in any of its spellings.
+
+    Args:
+        words: The spellings of each word. Without words all windows that the filters leave are counted.
+        channels: Ids; empty for all.
+        videos: Ids; empty for all.
+        after: First day of publication.
+        before: Last day of publication.
+        among: Ids of windows; None for all.
+        without: Ids of windows that are not counted.
+    """
+    found, values = "SELECT rowid AS place FROM said", dict[str, object]()
+    if words:
+        found += " WHERE said MATCH :words"
+        values["words"] = " AND ".join(f"({' OR '.join(map(_all_of, spellings))})" for spellings in words)
+    tests = ["TRUE"]
+    if channels or videos or after or before:
+        # a video without a day is in no period
+        tests.append(
+            f"""(place >> {_ORDINAL_BITS}) IN (
+                  SELECT number FROM said_video JOIN video ON video.id = said_video.video_id WHERE {ONLY}
+                  AND (:after IS NULL OR published >= :after) AND (:before IS NULL OR published <= :before))"""
+        )
+        days = {"after": after and after.isoformat(), "before": before and before.isoformat()}
+        values |= only(channels, videos) | days
+    for name, ids, test in (("among", among, "IN"), ("without", without or None, "NOT IN")):
+        if ids is not None:
+            numbers = f"SELECT place FROM ({_NUMBERS} WHERE window.id IN (SELECT value FROM json_each(:{name})))"
+            tests.append(f"+place {test} ({numbers})")  # the plus keeps SQLite from a search for each number
+            values[name] = json.dumps(list(ids))
+    counted = f"count(DISTINCT place >> {_ORDINAL_BITS}), count(*)"
+    return PlaceCount(*database.row(f"SELECT {counted} FROM ({found}) WHERE {' AND '.join(tests)}", values))
+
+
+def _all_of(spelling: Spelling) -> str:
+    return "({})".format(" AND ".join(f'"{_token(form)}"' for form in sorted(spelling)))
+
+
+def _token(form: str) -> str:
+    """Return a morpheme as one token of the table: its tokenizer divides a text at signs of ASCII."""
+    return "".join(letter if letter.isalnum() or letter > "\x7f" else "_" for letter in form)
