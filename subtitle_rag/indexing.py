@@ -40,7 +40,6 @@ from subtitle_rag.library import (
     hold_lock,
     index_address,
     put_index_address,
-    release_reserve,
 )
 from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.retrieval.batches import split_batches
@@ -301,11 +300,10 @@ class Indexer:
             backup.delete_on_close()
 
     def remove(self, video_ids: Iterable[str], begin: Callable[[], object] = lambda: None) -> None:
-        """Remove videos from the library and the index, also where the disk is full.
+        """Remove videos from the library and the index.
 
         `begin` is called once no other process indexes, before the first deletion.
         """
-        release_reserve(self._library.path)
         with self._working():
             begin()
             for some in split_batches(video_ids, REMOVALS):

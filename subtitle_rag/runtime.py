@@ -88,11 +88,10 @@ class Runtime:
                 door.close()
 
     def back_up(self) -> None:
-        """Copy the library if a run has changed it, and reserve space for removals; a failure is logged."""
+        """Copy the library if a run has changed it; a failure is logged."""
         opened: Library | None = self.__dict__.get("library")
         if opened is None or not opened.database.has_changed:
             return
-        library.keep_reserve(opened.path)
         try:
             library.back_up(opened.database)
         except AppError:

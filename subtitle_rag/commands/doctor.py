@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command("doctor")
 @click.option("--offline", is_flag=True, help=N_("Do not ask whether YouTube answers."))
-@click.option("--repair", is_flag=True, help=N_("Recover a damaged library into a new file, and list what is lost."))
+@click.option("--repair", is_flag=True, help=N_("Put the newest sound backup in the place of a damaged library."))
 @runtime_outcome
 def doctor_(runtime: "Runtime", offline: bool, repair: bool) -> output.Outcome | int:
     from subtitle_rag import doctor
@@ -52,36 +52,25 @@ def _repair(settings: "Settings") -> output.Outcome:
     result = {
         "problem": recovery.problem or None,
         "damaged": str(damaged) if damaged else None,
-        "backup": str(backup.path) if backup and recovery.restored else None,
-        "read": recovery.read,
-        "restored": recovery.restored,
+        "backup": str(backup.path) if backup else None,
         "lost": [{"id": video.id, "title": video.title} for video in recovery.lost],
     }
     return output.Outcome(result, _recovery_lines(recovery, str(path)))
 
 
 def _recovery_lines(recovery: "Recovery", path: str) -> Iterator[str]:
-    if not recovery.problem:
+    if recovery.backup is None:
         yield _("The library {path} is sound; nothing was changed.").format(path=path)
         return
     yield _("The library {path} was damaged: {problem}.").format(path=path, problem=recovery.problem)
-    n = recovery.read.get("track", 0)
-    yield n_("{n} video was read from it.", "{n} videos were read from it.", n)
-    if recovery.backup and recovery.restored:
-        n = recovery.restored.get("track", 0)
-        when = f"{recovery.backup.made_at.astimezone():%Y-%m-%d %H:%M}"
-        yield n_(
-            "The copy of {when} filled the gaps, among them {n} video.",
-            "The copy of {when} filled the gaps, among them {n} videos.",
-            n,
-            when=when,
-        )
+    yield _("The copy of {when} is in its place. Contexts, marks and answers after that are lost.").format(
+        when=f"{recovery.backup.made_at.astimezone():%Y-%m-%d %H:%M}"
+    )
     if recovery.lost:
-        n = len(recovery.lost)
         yield n_(
-            "The captions of {n} video are lost; subtitle-rag sync fetches what YouTube has:",
-            "The captions of {n} videos are lost; subtitle-rag sync fetches what YouTube has:",
-            n,
+            "It lacks {n} video; subtitle-rag sync, or index with the same source, brings it back:",
+            "It lacks {n} videos; subtitle-rag sync, or index with the same sources, brings them back:",
+            len(recovery.lost),
         )
         yield from (one_line(f"  {video.title} ({video.id})") for video in recovery.lost)
     if recovery.damaged:

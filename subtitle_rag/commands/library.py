@@ -293,9 +293,7 @@ def _more_videos(n: int) -> str:
 @runtime_outcome
 def remove_(runtime: "Runtime", targets: Sequence[str], yes: bool) -> output.Outcome:
     from subtitle_rag import removing
-    from subtitle_rag.library import release_reserve
 
-    release_reserve(runtime.settings.paths.library)  # opening the library needs room too
     plan = removing.plan_named_removal(runtime.library, targets)
     names = ", ".join(plan.labels or plan.names)
     question = n_("Remove {n} video ({names})?", "Remove {n} videos ({names})?", len(plan.titles), names=names)

@@ -568,20 +568,22 @@ SENTENCES: dict[str, str] = {
     "library_locked.hint": N_("Close that program and try again."),
     "library_damaged": N_("The library file {path} is damaged: {reason}."),
     "library_damaged.hint": N_(
-        "Run subtitle-rag doctor --repair: it saves what can be read, and takes the rest from the last copy."
+        "Run subtitle-rag doctor --repair: it puts the last sound copy in its place and names what that lacks."
     ),
     "library_lost": N_("The library file {path} is missing or empty, but there are copies of it."),
     "library_lost.hint": N_(
-        "Run subtitle-rag doctor --repair: it restores the last copy. To start over, delete {folder}."
+        "Run subtitle-rag doctor --repair: it puts the last copy in its place. To start over, delete {folder}."
     ),
     "library_moved": N_("The library file {path} is no longer there: it was moved or deleted while it was open."),
     "library_moved.hint": N_(
         "Put it back, or quit and start subtitle-rag with its new folder (--home or SUBTITLE_RAG_HOME)."
     ),
     "library_unrecoverable": N_(
-        "Nothing can be read from the library file {path}, and there is no copy of it: {reason}."
+        "The library file {path} is damaged ({reason}), and there is no sound copy of it. Nothing was changed."
     ),
-    "library_unrecoverable.hint": N_("Move the file away and index your captions again."),
+    "library_unrecoverable.hint": N_(
+        "Move it and the folders backups and index beside it away, and index your captions again."
+    ),
     "index_orphaned": N_(
         "The library {path} is empty, but its search index holds {n} windows: the library file was lost."
     ),

@@ -82,7 +82,6 @@ from .portable_names import (
     windows_by_name as windows_by_name,
 )
 from .recovery import Recovery as Recovery, repair as repair
-from .reserve import keep_reserve as keep_reserve, release_reserve as release_reserve
 from .resolve import (
     NameMatches as NameMatches,
     channel_ids as channel_ids,

@@ -53,21 +53,46 @@ def test_damage_is_found_by_doctor_repaired_and_found_again_by_searches(run: Run
     repaired = run("doctor", "--repair")
     assert repaired.code == 0
     assert "The copy of" in repaired.out
-    assert "lost" not in repaired.out
+    assert "It lacks" not in repaired.out
     assert len(list(library.parent.glob("library.db.damaged-*[0-9]"))) == 1
     assert run("rebuild").code == 0
     assert scenes(run) == before
     assert run("doctor", "--repair", "--json").result["problem"] is None
 
 
-def test_without_a_copy_lost_videos_are_listed(run: Run, library: Path) -> None:
+def test_what_the_copy_lacks_is_named_and_comes_by_the_next_index(run: Run, library: Path, tmp_path: Path) -> None:
+    (copy,) = backups(library)
+    content = copy.path.read_bytes()
+    caption_folder(tmp_path / "more", 2, minutes=1)
+    for file in (tmp_path / "more").iterdir():
+        file.rename(tmp_path / "captions" / file.name.replace("invented", "after000"))
+    assert run("index", tmp_path / "captions", "--json").result["videos"]["new"] == 2
+    for each in backups(library):
+        each.path.unlink()
+    copy.path.write_bytes(content)
+    overwrite_page(library, "window")
+    told = run("doctor", "--repair").out.splitlines()
+    (at,) = [at for at, line in enumerate(told) if line.startswith("It lacks 2 videos")]
+    assert all("(after000" in line for line in told[at + 1 : at + 3])
+    assert run("status", "--json").result["videos"] == 3
+    assert run("index", tmp_path / "captions", "--json").result["videos"]["new"] == 2
+    assert run("status", "--json").result["videos"] == 5
+
+
+def test_without_a_copy_nothing_is_changed_and_what_to_do_is_told(run: Run, library: Path, tmp_path: Path) -> None:
     for copy in backups(library):
         copy.path.unlink()
     overwrite_page(library, "track")
-    result = run("doctor", "--repair", "--json").result
-    assert len(result["lost"]) == 3
-    assert run("doctor", "--repair").out.startswith("The library")
-    assert run("status", "--json").result["videos"] == 3
+    refused = run("doctor", "--repair")
+    assert refused.code == 1
+    assert "index your captions again" in refused.err
+    away = tmp_path / "away"
+    away.mkdir()
+    for name in ("library.db", "library.db-wal", "library.db-shm", "backups", "index"):
+        if (library.parent / name).exists():
+            (library.parent / name).rename(away / name)
+    end_hosts([away / "index"])
+    assert run("index", tmp_path / "captions", "--json").result["videos"]["new"] == 3
 
 
 @pytest.mark.parametrize("content", [b"", None], ids=["empty", "gone"])

@@ -1,17 +1,19 @@
-"""Recovery of a damaged library: what can be read is not lost, the damaged file stays, and losses are listed."""
+"""Repair of a damaged library: a sound backup takes its place, the damaged file stays, and losses are named."""
 
 import random
 import shutil
+import signal
 import sqlite3
-from contextlib import closing, suppress
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import AppError
 from subtitle_rag.library.backup import back_up, backups, quick_check
-from subtitle_rag.library.connection import backup_folder
-from subtitle_rag.library.recovery import CACHES, Recovery, recover
+from subtitle_rag.library.recovery import Recovery, repair
 from subtitle_rag.library.store import Library
 from tests.library.damage import overwrite, overwrite_page
 from tests.support.failures import failing
@@ -43,107 +45,165 @@ def backed_up(made: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(made, tmp_path / "data")) / "library.db"
 
 
-@pytest.fixture
-def path(backed_up: Path) -> Path:
-    """A library without a backup."""
-    shutil.rmtree(backup_folder(backed_up))
-    return backed_up
-
-
-def rows(path: Path) -> dict[str, list[str]]:
-    """All rows but those that follow from others."""
-    return {table: sorted(repr(row) for row in values) for table, values in dump(path).items() if table not in CACHES}
-
-
 def repaired(path: Path) -> Recovery:
-    recovery = recover(path)
+    recovery = repair(path)
     assert recovery.problem
-    assert quick_check(path) == ""
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("PRAGMA foreign_key_check").fetchall() == []
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     return recovery
 
 
-def test_a_sound_library_is_left_alone(path: Path) -> None:
-    before = path.read_bytes()
-    assert recover(path) == Recovery("")
-    assert path.read_bytes() == before
-    assert not [each for each in path.parent.iterdir() if "damaged" in each.name]
+def names(path: Path) -> list[str]:
+    return sorted(each.name for each in path.parent.glob("library.db*") if not each.name.endswith(("-wal", "-shm")))
 
 
-@pytest.mark.parametrize("table", ["window", "track", "video", "stage", "context"])
-def test_a_lost_table_comes_from_the_backup(backed_up: Path, table: str) -> None:
-    before = rows(backed_up)
-    overwrite_page(backed_up, table)
+def test_a_sound_library_is_left_alone(backed_up: Path) -> None:
+    before = backed_up.read_bytes()
+    assert repair(backed_up) == Recovery("")
+    assert backed_up.read_bytes() == before
+    assert names(backed_up) == ["library.db"]
+
+
+@pytest.mark.parametrize("table", ["window", "track", "video", "stage", "context", "sqlite_schema"])
+def test_the_backup_takes_the_place_of_a_damaged_file_which_stays(backed_up: Path, table: str) -> None:
+    before = dump(backed_up)
+    if table == "sqlite_schema":
+        overwrite(backed_up, 1, 4096)
+    else:
+        overwrite_page(backed_up, table)
     damaged = backed_up.read_bytes()
     recovery = repaired(backed_up)
     assert recovery.damaged is not None
     assert recovery.damaged.read_bytes() == damaged
-    assert recovery.lost == []
-    after = rows(backed_up)
-    if table in ("window", "track"):  # windows are cut again by the next run
-        after["setting"] = before["setting"]
-        with closing(Library(backed_up)) as library:
-            assert len(library.stale(RULE)) == VIDEOS
-            assert library.counts().windows == VIDEOS * 40
-        del after["window"], before["window"]
-    assert after == before
+    assert (recovery.backup, recovery.lost) == (backups(backed_up)[0], [])
+    assert dump(backed_up) == before
+    assert backed_up.stat().st_mode & 0o077 == 0
+    assert names(backed_up) == ["library.db", recovery.damaged.name]
 
 
-def test_what_was_written_after_the_backup_is_read_from_the_damaged_file(backed_up: Path) -> None:
+@pytest.mark.parametrize("table", ["window", "track"])
+def test_what_came_after_the_backup_is_named(backed_up: Path, table: str) -> None:
     with closing(Library(backed_up)) as library:
         fill(library, range(VIDEOS, VIDEOS + 2))
-    overwrite_page(backed_up, "window")
-    recovery = repaired(backed_up)
+    overwrite_page(backed_up, table)
+    assert [(video.id, video.title) for video in repaired(backed_up).lost] == [
+        ("video-00030", "국수 30"),
+        ("video-00031", "국수 31"),
+    ]
     with closing(Library(backed_up)) as library:
-        assert library.counts().videos == VIDEOS + 2
-        assert library.track(f"video-{VIDEOS:05d}") is not None
-        # their windows are lost, and cut again from their captions
-        assert {f"video-{VIDEOS:05d}", f"video-{VIDEOS + 1:05d}"} <= set(library.stale(RULE))
-    assert recovery.restored["window"] == VIDEOS * 40
+        assert library.counts().videos == VIDEOS
 
 
-def test_without_a_backup_what_can_be_read_is_kept_and_the_rest_listed(path: Path) -> None:
-    overwrite_page(path, "track")
-    recovery = repaired(path)
-    assert recovery.backup is None
-    assert [lost.title for lost in recovery.lost] == sorted(f"국수 {number}" for number in range(VIDEOS))
-    with closing(Library(path)) as library:
-        assert library.counts().windows == VIDEOS * 40  # they are still found
-        assert set(library.sources.due(0, all_failed=True)) == {f"video-{number:05d}" for number in range(VIDEOS)}
+def test_a_hole_among_the_videos_hides_no_newer_ones(backed_up: Path) -> None:
+    with closing(Library(backed_up)) as library:
+        fill(library, range(VIDEOS, 400))
+    with closing(sqlite3.connect(backed_up)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+        leaves = [row[0] for row in db.execute("SELECT pageno FROM dbstat WHERE name = 'video' AND pagetype = 'leaf'")]
+    overwrite(backed_up, leaves[len(leaves) // 2], size)
+    lost = {video.id for video in repaired(backed_up).lost}
+    assert {"video-00030", "video-00399"} <= lost
+    assert 200 < len(lost) < 370
+
+
+def test_a_value_that_sqlite_does_not_look_at_is_damage(backed_up: Path) -> None:
+    with closing(sqlite3.connect(backed_up)) as db, db:
+        db.execute("UPDATE window SET lines = replace(lines, '[', '{') WHERE ordinal = 7")
+    assert quick_check(backed_up, indexes=True) == ""
+    assert repaired(backed_up).problem == "window"
+
+
+def test_a_column_whose_name_was_altered_is_damage(backed_up: Path) -> None:
+    with closing(sqlite3.connect(backed_up)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    raw = backed_up.read_bytes()
+    assert raw.count(b"         format TEXT NOT NULL") == 1
+    backed_up.write_bytes(raw.replace(b"         format TEXT NOT NULL", b"         bormat TEXT NOT NULL"))
+    assert repaired(backed_up).problem == "no column track.format"
 
 
 @pytest.mark.parametrize("content", [b"", b"no library\n" * 500, None], ids=["empty", "other", "gone"])
-def test_a_lost_file_comes_from_the_backup_whole(backed_up: Path, content: bytes | None) -> None:
-    before = rows(backed_up)
+def test_a_lost_file_comes_from_the_backup(backed_up: Path, content: bytes | None) -> None:
+    before = dump(backed_up)
     if content is None:
         backed_up.unlink()
     else:
         backed_up.write_bytes(content)
     recovery = repaired(backed_up)
-    assert recovery.backup == backups(backed_up)[0]
-    assert rows(backed_up)["track"] == before["track"]
-    assert rows(backed_up)["window"]
+    assert (recovery.backup, recovery.lost) == (backups(backed_up)[0], [])
+    assert (recovery.damaged is None) == (content is None)
+    assert dump(backed_up) == before
 
 
-def test_a_damaged_backup_is_passed_over(backed_up: Path) -> None:
+def cut(copy: Path) -> None:
+    copy.write_bytes(copy.read_bytes()[:5000])
+
+
+def altered(copy: Path) -> None:
+    with closing(sqlite3.connect(copy)) as db, db:
+        db.execute("UPDATE window SET lines = '[' WHERE ordinal = 7")
+
+
+def of_an_older_program(copy: Path) -> None:
+    with closing(sqlite3.connect(copy)) as db:
+        db.execute("PRAGMA user_version = 20")
+
+
+@pytest.mark.parametrize("damage", [cut, altered, of_an_older_program])
+def test_a_backup_that_cannot_be_used_is_passed_over(backed_up: Path, damage: Callable[[Path], None]) -> None:
     (good,) = backups(backed_up)
     newer = good.path.with_name("library-29991231-000000.db")
-    newer.write_bytes(good.path.read_bytes()[:5000])
+    shutil.copy(good.path, newer)
+    damage(newer)
     backed_up.write_bytes(b"")
     assert repaired(backed_up).backup == good
 
 
-def test_a_file_that_is_no_library_stays_where_it_is(path: Path) -> None:
-    path.write_bytes(b"no library\n" * 500)
+@pytest.mark.parametrize("damage", [None, cut, altered, of_an_older_program])
+def test_without_a_usable_backup_the_file_stays_as_it_is(
+    backed_up: Path, damage: Callable[[Path], None] | None
+) -> None:
+    (copy,) = backups(backed_up)
+    if damage is None:
+        copy.path.unlink()
+    else:
+        damage(copy.path)
+    overwrite_page(backed_up, "window")
+    before = backed_up.read_bytes()
     with failing("library_unrecoverable"):
-        recover(path)
-    assert path.read_bytes() == b"no library\n" * 500
-    assert [each.name for each in path.parent.iterdir()] == ["library.db"]
+        repair(backed_up)
+    assert backed_up.read_bytes() == before
+    assert names(backed_up) == ["library.db"]
 
 
-def damaged_at_random(path: Path, rng: random.Random) -> str:
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from subtitle_rag.library import recovery
+kill = lambda *_arguments: os.kill(os.getpid(), signal.SIGKILL)
+module, _sign, name = sys.argv[2].rpartition(".")
+setattr(recovery if not module else getattr(recovery, module), name, kill)
+recovery.repair(Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("at", ["shutil.copyfile", "os.fsync", "_move_aside", "os.link", "replace_path"])
+def test_after_a_kill_anywhere_the_next_repair_ends_it(backed_up: Path, at: str) -> None:
+    before = dump(backed_up)
+    overwrite_page(backed_up, "window")
+    damaged = backed_up.read_bytes()
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(backed_up), at], capture_output=True, check=False)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    recovery = repaired(backed_up)
+    assert dump(backed_up) == before
+    assert recovery.damaged is not None
+    assert recovery.damaged.read_bytes() == damaged
+    assert not [name for name in names(backed_up) if name.endswith(".new")]
+
+
+def damaged_at_random(path: Path, rng: random.Random) -> None:
     size = 4096
     pages = path.stat().st_size // size
     kind = rng.choice(["pages", "bits", "cut", "zeros"])
@@ -158,55 +218,19 @@ def damaged_at_random(path: Path, rng: random.Random) -> str:
     else:
         for _page in range(rng.randint(1, 6)):
             overwrite(path, rng.randint(1, pages), size, b"\0" if kind == "zeros" else rng.randbytes(size))
-    return kind
-
-
-def tracks(path: Path) -> dict[str, bytes]:
-    with closing(sqlite3.connect(path)) as db:
-        return dict(db.execute("SELECT video_id, raw FROM track"))
-
-
-@pytest.mark.parametrize("alone", [True, False])
-def test_a_column_whose_name_was_altered_comes_from_the_backup(backed_up: Path, alone: bool) -> None:
-    before = tracks(backed_up)
-    with closing(sqlite3.connect(backed_up)) as db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    if not alone:
-        overwrite_page(backed_up, "window")
-    raw = backed_up.read_bytes()
-    assert raw.count(b"         format TEXT NOT NULL") == 1
-    backed_up.write_bytes(raw.replace(b"         format TEXT NOT NULL", b"         bormat TEXT NOT NULL"))
-    if alone:
-        assert quick_check(backed_up) == "no column track.format"
-    recovery = repaired(backed_up)
-    assert tracks(backed_up) == before
-    assert (recovery.read["track"], recovery.restored["track"], recovery.lost) == (0, VIDEOS, [])
 
 
 @pytest.mark.parametrize(
     "seed", [*range(6), *(pytest.param(s, marks=pytest.mark.campaign(part="damage")) for s in range(6, 200))]
 )
 def test_after_any_damage_there_is_a_sound_library(backed_up: Path, seed: int) -> None:
-    before = tracks(backed_up)
-    kind = damaged_at_random(backed_up, random.Random(seed))
-    with suppress(AppError):
-        recovery = recover(backed_up)
-        if recovery.problem:
-            assert tracks(backed_up).keys() == before.keys(), (kind, seed)
-            assert recovery.lost == []
-    assert quick_check(backed_up) == ""
+    before = dump(backed_up)
+    damaged_at_random(backed_up, random.Random(seed))
+    recovery = repair(backed_up)
+    assert recovery.lost == []
+    if recovery.problem:
+        assert dump(backed_up) == before
     with closing(Library(backed_up)) as library:
         for state in library.videos():
             library.windows_of(state.video.id)
             library.track(state.video.id)
-
-
-def test_many_rows_around_a_hole_are_read(path: Path) -> None:
-    """One leaf of a large table costs its own rows alone."""
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        (size,) = db.execute("PRAGMA page_size").fetchone()
-        leaves = [row[0] for row in db.execute("SELECT pageno FROM dbstat WHERE name = 'window' AND pagetype = 'leaf'")]
-    overwrite(path, leaves[len(leaves) // 2], size)
-    recovery = repaired(path)
-    assert VIDEOS * 40 - 100 < recovery.read["window"] < VIDEOS * 40
