@@ -333,7 +333,7 @@ def _run_to_end(arguments: list[str]) -> int:
     except BrokenPipeError:  # the reader has seen enough
         output.discard()
         return status
-    except OSError as error:
+    except output.StdoutError as error:
         output.discard()
         logger.warning("stdout cannot be written", exc_info=True)
         output.say_error(AppError("output_unwritable", reason=error.strerror or str(error)))
@@ -356,7 +356,7 @@ def _run(arguments: list[str]) -> int:
         return _fail(arguments, error)
     except SystemExit as stop:  # click's answer to a broken pipe
         raise BrokenPipeError from stop
-    except BrokenPipeError:
+    except (BrokenPipeError, output.StdoutError):
         raise
     except Exception as error:  # the last resort: the traceback goes to the log, one sentence to the user
         return _fail(arguments, _as_scarcity(error) or _log_unexpected(error))

@@ -174,32 +174,38 @@ def on_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
 
 
+class StdoutError(OSError):
+    """Stdout cannot be written, as on a full disk."""
+
+
 @contextmanager
-def _as_broken_pipe() -> Iterator[None]:
-    """Raise BrokenPipeError if the reader has left; Windows calls it an invalid argument."""
+def _stdout_errors() -> Iterator[None]:
+    """Raise BrokenPipeError if the reader has left, which Windows calls an invalid argument, else `StdoutError`."""
     try:
         yield
+    except BrokenPipeError:
+        raise
     except OSError as error:
         if on_windows() and error.errno == errno.EINVAL:
             raise BrokenPipeError from error
-        raise
+        raise StdoutError(error.errno, error.strerror) from error
 
 
 def flush() -> None:
-    """Flush stdout; raises BrokenPipeError, OSError."""
-    with _as_broken_pipe():
+    """Flush stdout; raises BrokenPipeError, StdoutError."""
+    with _stdout_errors():
         sys.stdout.flush()
 
 
 def data(text: str = "") -> None:
     """Write a line of data."""
-    with _as_broken_pipe():
+    with _stdout_errors():
         sys.stdout.write(terminal_text(text) + "\n")
 
 
 def piece(text: str) -> None:
     """Write a part of a line of data, unbuffered."""
-    with _as_broken_pipe():
+    with _stdout_errors():
         sys.stdout.write(terminal_text(text))
     flush()
 

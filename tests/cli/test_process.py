@@ -93,6 +93,17 @@ def test_a_reader_that_leaves_is_no_failure(indexed: Path, arguments: list[str],
     assert "BrokenPipe" not in ended.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [["export", "invented000"], ["show", "invented000", "--json"]], ids=" ".join)
+def test_a_full_disk_behind_more_than_a_buffer_is_no_fault_of_the_program(indexed: Path, arguments: list[str]) -> None:
+    assert len(finished(indexed, *arguments).stdout.encode()) > 8192
+    with Path("/dev/full").open("w") as full:
+        ended = finished(indexed, *arguments, stdout=full)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("! The output could not be written: No space left on device.")
+    assert "unexpected" not in ended.stderr
+
+
 @pytest.mark.campaign(part="flows")
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["show", "none", "--json"]], ids=" ".join)
