@@ -108,7 +108,8 @@ class EdgeIndex:
                 replace_path(old, shard)
         if not shard.exists():
             return self._create()
-        has_record = (self._folder / "meta.json").exists()
+        record = self._folder / "meta.json"
+        has_record = record.exists() and record.stat().st_size > 0  # a crash can leave it empty
         if self._is_rescue:
             self.record = _read_record(self._folder) or {}
         elif has_record:

@@ -1,6 +1,5 @@
 """What the embedded index does with its folder."""
 
-import json
 import re
 from pathlib import Path
 
@@ -46,16 +45,21 @@ def test_damage_is_told_and_a_fresh_start_mends(embedded: Open, folder: Path, na
     second.close()
 
 
-def test_a_missing_record_of_a_whole_shard_is_written_anew(embedded: Open, folder: Path) -> None:
+def test_a_missing_or_empty_record_of_a_whole_shard_is_written_anew(embedded: Open, folder: Path) -> None:
     first = embedded(folder, META)
     first.insert([point(1)])
     first.close()
     settle(folder)
-    (folder / "meta.json").unlink()
-    again = embedded(folder, META)
-    assert found(again) == [1]
-    again.close()
-    assert json.loads((folder / "meta.json").read_text())
+    record = (folder / "meta.json").read_text()
+    for is_empty in (False, True):
+        (folder / "meta.json").unlink()
+        if is_empty:
+            (folder / "meta.json").touch()
+        again = embedded(folder, META)
+        assert found(again) == [1]
+        again.close()
+        assert (folder / "meta.json").read_text() == record
+        settle(folder)
     settle(folder)
     (folder / "meta.json").unlink()
     (folder / "shard" / "edge_config.json").write_text("{")
