@@ -134,13 +134,13 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
         return transcript_part(runtime.library, video, start_ms, end_ms)
 
     @_reporting
-    def library() -> dict[str, Any]:
-        """The channels and videos that can be searched."""
+    def library(
+        limit: Annotated[int, Field(description="Videos, at most.", ge=1, le=MOST)] = MOST,
+        start: Annotated[str | None, text("From this video on: the `next` of the page before.")] = None,
+    ) -> dict[str, Any]:
+        """The channels and videos that can be searched, page by page; `next` is where to go on, if there is more."""
         runtime.require_library()
-        library = runtime.library
-        counts = library.counts()
-        videos = [{**s.video.values(), "searchable": s.searchable} for s in library.videos() if s.windows]
-        return {"videos": videos, "windows": counts.windows, "searchable": counts.searchable}
+        return library_page(runtime.library, start, limit)
 
     return search, ask, transcript, library
 
@@ -171,6 +171,22 @@ def transcript_part(library: "Library", video: str, start_ms: int, end_ms: int |
     ]
     listed = [{"at": clock(at), "text": text} for at, text in lines[:LINES]]
     return {"video": row.values(), "lines": listed, "next": clock(lines[LINES][0]) if lines[LINES:] else None}
+
+
+def library_page(library: "Library", start: str | None, limit: int) -> dict[str, Any]:
+    """Return the searchable videos from the id `start` on, at most `limit`, and the counts of all."""
+    states = [state for state in library.videos() if state.windows]
+    first = named_video(library, start).id if start else None
+    at = next((n for n, state in enumerate(states) if state.video.id == first), 0)
+    page, rest = states[at : at + limit], states[at + limit :]
+    counts = library.counts()
+    return {
+        "videos": [{**state.video.values(), "searchable": state.searchable} for state in page],
+        "next": rest[0].video.id if rest else None,
+        "count": len(states),
+        "windows": counts.windows,
+        "searchable": counts.searchable,
+    }
 
 
 def _filter(value: str | None) -> tuple[str, ...]:

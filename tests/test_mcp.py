@@ -170,8 +170,38 @@ def test_a_transcript_ends_before_the_line_that_begins_at_its_end(home: Path) ->
 
 async def test_the_library_lists_its_videos(server: MCPServer[Any]) -> None:
     told = await result(server, "library")
-    assert len(told["videos"]) == 9
+    assert len(told["videos"]) == told["count"] == 9
+    assert told["next"] is None
     assert told["searchable"] == told["windows"] == 75
+
+
+async def test_the_library_is_read_page_by_page(server: MCPServer[Any]) -> None:
+    whole = (await result(server, "library"))["videos"]
+    pages, start = [], {}
+    while True:
+        told = await result(server, "library", limit=4, **start)
+        pages.append(told["videos"])
+        if told["next"] is None:
+            break
+        start = {"start": told["next"]}
+    assert [len(page) for page in pages] == [4, 4, 1]
+    assert sum(pages, []) == whole
+    assert "There is no video" in await refusal(server, "library", start="no such id")
+
+
+async def test_a_page_of_a_large_library_is_short(home: Path) -> None:
+    with Runtime(load()) as runtime:
+        with runtime.library.database.write() as db:
+            for table in ("video", "window"):
+                names = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+                columns = [f"{name} || '-' || n" if name in ("id", "video_id") else name for name in names]
+                db.execute(
+                    f"WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 600) "
+                    f"INSERT INTO {table} SELECT {', '.join(columns)} FROM {table}, numbers"
+                )
+        told = await result(mcp_server.build(runtime), "library")
+    assert told["count"] == 9 * 601
+    assert len(json.dumps(told, ensure_ascii=False)) < 20_000
 
 
 @pytest.mark.parametrize(
@@ -182,6 +212,7 @@ async def test_the_library_lists_its_videos(server: MCPServer[Any]) -> None:
         ("search", {"query": "x", "after": "gestern"}, "not a date"),
         ("search", {"query": "x", "kind": "clip"}, "no kind of video"),
         ("search", {"query": "x", "limit": 0}, "limit"),
+        ("library", {"limit": 0}, "limit"),
         ("search", {}, "query"),
         ("transcript", {"video": "할머니"}, "More than one video"),
         ("transcript", {"video": "sample-0009", "start": "bald"}, "not a time"),
