@@ -1,6 +1,6 @@
 """`marks`: scenes that are kept, with notes and tags."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -52,22 +52,33 @@ def marks_add(runtime: "Runtime", targets: Sequence[str], note: str, tag: str) -
     return output.Outcome({"marks": values}, lines)
 
 
-@marks_.command("note", help=N_("Replace the note of a mark; without a text, remove it."))
+@marks_.command("note", help=N_("Show or replace the note of a mark."))
 @click.argument("number", type=int)
 @click.argument("text", nargs=-1)
+@click.option("--remove", is_flag=True, help=N_("Delete the note."))
 @runtime_outcome
-def marks_note(runtime: "Runtime", number: int, text: Sequence[str]) -> output.Outcome:
-    runtime.library.marks.put_note(number, tidy(" ".join(text)))
+def marks_note(runtime: "Runtime", number: int, text: Sequence[str], remove: bool) -> output.Outcome:
+    _change(runtime.library.marks.put_note, number, " ".join(text), remove)
     return _mark_outcome(runtime, number)
 
 
-@marks_.command("tag", help=N_("Replace the tag of a mark; without a name, remove it."))
+@marks_.command("tag", help=N_("Show or replace the tag of a mark."))
 @click.argument("number", type=int)
 @click.argument("name", required=False, default="")
+@click.option("--remove", is_flag=True, help=N_("Delete the tag."))
 @runtime_outcome
-def marks_tag(runtime: "Runtime", number: int, name: str) -> output.Outcome:
-    runtime.library.marks.put_tag(number, tidy(name))
+def marks_tag(runtime: "Runtime", number: int, name: str, remove: bool) -> output.Outcome:
+    _change(runtime.library.marks.put_tag, number, name, remove)
     return _mark_outcome(runtime, number)
+
+
+def _change(put: Callable[[int, str], object], number: int, text: str, remove: bool) -> None:
+    """Put a text that was given; an empty one is no wish to delete."""
+    text = tidy(text)
+    if text and remove:
+        raise click.UsageError(_("--remove takes no text."))
+    if text or remove:
+        put(number, text)
 
 
 @marks_.command("remove", help=N_("Remove marks by their numbers; the scenes stay in the library."))

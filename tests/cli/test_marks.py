@@ -31,7 +31,7 @@ def test_a_scene_is_marked_listed_changed_and_removed(run: Run) -> None:
     number = mark["number"]
 
     assert run("marks", "note", number, "다시", "보기", "--json").result["mark"]["note"] == "다시 보기"
-    assert run("marks", "tag", number, "--json").result["mark"]["tag"] is None
+    assert run("marks", "tag", number, "--remove", "--json").result["mark"]["tag"] is None
     listed = run("marks", "list")
     assert "만두를 빚어요" in listed.out
     assert "Note: 다시 보기" in listed.out
@@ -41,6 +41,17 @@ def test_a_scene_is_marked_listed_changed_and_removed(run: Run) -> None:
     assert run("marks", "remove", number, "--json").result == {"removed": [number]}
     for arguments in (("remove", number), ("note", number, "x"), ("tag", number, "x")):
         assert run("marks", *arguments, "--json").failure == "unknown_mark"
+
+
+def test_a_note_and_a_tag_are_shown_without_a_text_and_deleted_by_remove_alone(run: Run) -> None:
+    (mark,) = run("marks", "add", f"{ID}@0:59-1:04", "--note", "소스", "--tag", "요리", "--json").result["marks"]
+    number = mark["number"]
+    for verb, value in (("note", "소스"), ("tag", "요리")):
+        shown = run("marks", verb, number)
+        assert (shown.code, value in shown.out) == (0, True)
+        assert run("marks", verb, number, "x", "--remove", "--json").code == 2
+        assert run("marks", verb, number, "--json").result["mark"][verb] == value
+        assert run("marks", verb, number, "--remove", "--json").result["mark"][verb] is None
 
 
 def test_marks_are_exported_with_note_and_tag_also_of_a_removed_video(run: Run) -> None:
