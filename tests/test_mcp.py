@@ -185,7 +185,7 @@ async def test_the_library_is_read_page_by_page(server: MCPServer[Any]) -> None:
             break
         start = {"start": told["next"]}
     assert [len(page) for page in pages] == [4, 4, 1]
-    assert sum(pages, []) == whole
+    assert [video for page in pages for video in page] == whole
     assert "There is no video" in await refusal(server, "library", start="no such id")
 
 

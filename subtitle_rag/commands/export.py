@@ -44,6 +44,9 @@ def export_(
     if path is None and exporting.is_binary(format_name):
         raise UsageError("export_without_file", format=format_name)
     scenes = exporting.read_scenes(runtime.library, chosen_spans(runtime, choice))
+    if silent := next((scene for scene in scenes if choice.targets and not scene.cues), None):
+        title, start, end = silent.video.title, clock(silent.start_ms), clock(silent.end_ms)
+        raise UsageError("range_silent", video=title, start=start, end=end)
     if clips is not None:
         scenes = [replace(scene, clip=exporting.clip_of(Path(clips).expanduser(), scene)) for scene in scenes]
     export = exporting.render_export(format_name, scenes, choice.query)

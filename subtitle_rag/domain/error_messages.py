@@ -260,6 +260,8 @@ SENTENCES: dict[str, str] = {
     "page_to_hear.hint": N_("Listen to it on this machine: {line}"),
     "bad_pattern": N_("{pattern} is not a regular expression: {reason}."),
     "bad_pattern.hint": N_("Put a backslash before characters such as ( [ * + ? that are meant as they are."),
+    "range_silent": N_("{video} has no captions between {start} and {end}."),
+    "range_silent.hint": N_("Name a range in which somebody speaks; subtitle-rag show VIDEO lists the lines."),
     "unknown_mark": N_("There is no mark {number}."),
     "unknown_mark.hint": N_("subtitle-rag marks list shows their numbers."),
     "export_exists": N_("{path} already exists."),

@@ -62,6 +62,16 @@ def test_a_time_is_the_window_around_it_and_a_range_its_own_lines(run: Run) -> N
     assert run("export", "링크@1:04-0:59").code == 2
 
 
+@pytest.mark.parametrize("format", ["srt", "md", "txt"])
+def test_a_range_without_captions_is_refused_and_writes_nothing(run: Run, tmp_path: Path, format: str) -> None:
+    file = tmp_path / f"silent.{format}"
+    refused = run("export", "링크@1:10-1:20", "링크@0:59-1:04", "-o", file, "--json")
+    assert (refused.code, refused.failure) == (2, "range_silent")
+    assert "1:10" in refused.err
+    assert "1:20" in refused.err
+    assert not file.exists()
+
+
 def test_a_video_and_a_channel_are_written_whole(run: Run) -> None:
     srt = run("export", "--video", "링크", "--format", "srt")
     assert [cue.text for cue in parse_captions(srt.out.encode(), "srt")] == list(LINES)
