@@ -177,7 +177,8 @@ async def test_the_library_lists_its_videos(server: MCPServer[Any]) -> None:
 
 async def test_the_library_is_read_page_by_page(server: MCPServer[Any]) -> None:
     whole = (await result(server, "library"))["videos"]
-    pages, start = [], {}
+    pages: list[list[dict[str, Any]]] = []
+    start: dict[str, str] = {}
     while True:
         told = await result(server, "library", limit=4, **start)
         pages.append(told["videos"])
