@@ -39,7 +39,6 @@ NAMES = frozenset(_NAMES.split())
 signal 0 would ask after."""
 GUARDED = {
     ("atomic_files.py", "geteuid"),
-    ("evaluation/heard_speech.py", "resource"),
     ("hosting/host_client.py", "AF_UNIX"),
     ("hosting/host_client.py", "SIGKILL"),
     ("hosting/host_client.py", "kill"),

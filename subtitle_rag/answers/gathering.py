@@ -69,7 +69,6 @@ class AnswerOptions:
 
     retrievers: tuple[str, ...] | None = None
     """None: all that are ready."""
-    rerank: bool = True
 
     @property
     def may_read_whole(self) -> bool:
@@ -85,7 +84,6 @@ class SceneSearch(Protocol):
         *,
         limit: int,
         retrievers: Sequence[str] | None = None,
-        rerank: bool = True,
         budget: RerankBudget | None = None,
     ) -> SearchResult: ...
 
@@ -203,9 +201,7 @@ class Gatherer:
 
     def search(self, query: Query, limit: int, options: AnswerOptions) -> SearchResult:
         """Search for the best scenes. Raises what `gather` raises."""
-        return self.searcher.search(
-            query, limit=limit, retrievers=options.retrievers, rerank=options.rerank, budget=IN_ANSWER
-        )
+        return self.searcher.search(query, limit=limit, retrievers=options.retrievers, budget=IN_ANSWER)
 
 
 def _builder(query: Query, language: Language, options: AnswerOptions) -> ContextBuilder:

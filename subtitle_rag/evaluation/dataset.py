@@ -1,8 +1,7 @@
 """Read a set of questions with known answers.
 
 A file holds JSON lines (`{"id", "query", "kind", "gold": [{"video", "start", "end"}]}`, seconds, over the videos of a
-library) or KorQuAD 1.0; their content decides. A folder is the cookbook's or QMSum's. All but JSON lines bring their
-own documents.
+library) or KorQuAD 1.0, which brings its own documents; their content decides.
 
 Every line of `eval make` names its model. A file holds such questions or a person's, since their figures do not
 compare.
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.domain import nfc
-from subtitle_rag.evaluation import published_sets
+from subtitle_rag.evaluation import korquad
 from subtitle_rag.evaluation.questions import Dataset, Gold, Question
 from subtitle_rag.evaluation.records import MADE_BY
 from subtitle_rag.i18n import _
@@ -29,22 +28,13 @@ from subtitle_rag.json_lines import (
 )
 
 
-def load_set(path: Path) -> Dataset:
-    """Read a file or a folder.
-
-    Raises:
-        UsageError: `unreadable`; `bad_queries` with the line and the reason.
-    """
-    return published_sets.read_published(path) if path.is_dir() else load_questions(path)
-
-
 def load_about_scenes(path: Path) -> Dataset:
     """Read questions about the library's videos.
 
     Raises:
-        UsageError: as `load_set`; `bad_queries` also for a set with documents of its own.
+        UsageError: as `load_questions`; `bad_queries` also for a set with documents of its own.
     """
-    dataset = load_set(path)
+    dataset = load_questions(path)
     if dataset.documents:
         raise bad_queries(path, 1, _("its questions are about documents of its own, not about scenes"))
     return dataset
@@ -57,7 +47,7 @@ def load_questions(path: Path) -> Dataset:
     except (ValueError, RecursionError):
         document = None  # more than one line of JSON, or a mistake, which has a line then
     if isinstance(document, dict) and "data" in document and "query" not in document:
-        return published_sets.read_korquad(path, document)
+        return korquad.read_korquad(path, document)
     entries = tuple(_questions(path))
     if not entries:
         raise bad_queries(path, 1, _("it holds no questions"))

@@ -1,24 +1,21 @@
-"""`eval run`: put every question to the program's own search and to the baselines, and measure the results."""
+"""`eval run`: put every question to the program's own search, and measure the results."""
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 from subtitle_rag.contexts import context_file
-from subtitle_rag.domain import Window
-from subtitle_rag.evaluation import baselines
 from subtitle_rag.evaluation.arm_models import EvalModels
 from subtitle_rag.evaluation.arm_run import ArmRun, MeasuredArm
-from subtitle_rag.evaluation.arms import NONE, Arm, Retrievers, all_arms
-from subtitle_rag.evaluation.dataset import load_set
+from subtitle_rag.evaluation.arms import Retrievers, all_arms
+from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.ladder import measured_steps
-from subtitle_rag.evaluation.questions import Dataset, GoldSet, gold_set
+from subtitle_rag.evaluation.questions import GoldSet, gold_set
 from subtitle_rag.evaluation.report import EvalReport, Row
 from subtitle_rag.evaluation.temp_library import LibraryViews, ProgressCallback, ignore_progress
 from subtitle_rag.installation import EVAL, require_extra
 from subtitle_rag.library import all_windows
-from subtitle_rag.retrieval.search import DEPTH
 from subtitle_rag.retrieval.search.parts import LEXICAL
 from subtitle_rag.retrieval.search.reranking import FULL_DEPTH
 from subtitle_rag.runtime import Runtime
@@ -26,7 +23,7 @@ from subtitle_rag.runtime import Runtime
 
 def run_arms(
     runtime: Runtime,
-    source: Path | Dataset,
+    source: Path,
     *,
     contexts: Path | None = None,
     retrievers: Sequence[Retrievers] | None = None,
@@ -36,11 +33,11 @@ def run_arms(
     encoding: ProgressCallback = ignore_progress,
     reading: Callable[[int, float | None], object] | None = None,
 ) -> EvalReport:
-    """Measure the search with the questions of a file or set: over the library, or over the set's own documents.
+    """Measure the search with the questions of a file: over the library, or over the file's own documents.
 
     `contexts` is a file of contexts in place of a model's. Without `retrievers` all that are ready are measured.
-    Windows are ranked one by one, before neighbours merge, so that a long scene wins nothing; beside them stand the
-    scenes that the program makes of them. Copies serve if the library lacks something. `encoding` is that of
+    Windows are ranked one by one, before neighbours merge, so that a long scene wins nothing. Copies serve if the
+    library lacks something. `encoding` is that of
     `LibraryViews`. `reading` gets the most pairs of question and window that the reranker will read, and about how many
     seconds that takes; None where its speed is not measured.
 
@@ -51,7 +48,7 @@ def run_arms(
         BusyError, AppError: from the library, the index and the models.
     """
     require_extra(EVAL)  # before the file is read: without it nothing can be measured
-    dataset = load_set(source) if isinstance(source, Path) else source
+    dataset = load_questions(source)
     file_contexts = context_file.load(contexts) if contexts is not None else []
     windows = {video.id: some for video, some in dataset.documents} or all_windows(runtime.library)
     gold = gold_set(dataset, runtime.library, windows)
@@ -69,19 +66,13 @@ def run_arms(
             reading(count, models.rerank_seconds(count))
         finished, total = itertools.count(1), len(arms) * len(gold.questions)
         measured = [
-            ArmRun(arm, views[arm.contexts], models.reranker).measure(
-                gold,
-                lambda: progress(next(finished), total),
-                with_scenes=not dataset.documents,  # the times of a set's own documents are invented
-            )
+            ArmRun(arm, views[arm.contexts], models.reranker).measure(gold, lambda: progress(next(finished), total))
             for arm in arms
         ]
     first = measured[0]
-    rows = [*_arm_rows(measured, gold)]
-    rows += [Row.of(baseline, gold, first=first) for baseline in _baselines(gold, windows, first.texts)]
     return EvalReport(
         queries=len(gold.questions),
-        rows=tuple(rows),
+        rows=tuple(_arm_rows(measured, gold)),
         missing=gold.missing,
         left_out=gold.left_out,
         refused=tuple(first.refused),
@@ -98,10 +89,3 @@ def _arm_rows(measured: Sequence[MeasuredArm], gold: GoldSet) -> Iterator[Row]:
         lesser = each.arm.previous([*by_arm])
         first = None if each is measured[0] else measured[0]
         yield Row.of(each, gold, first=first, lesser=by_arm[lesser] if lesser else None)
-
-
-def _baselines(gold: GoldSet, windows: Mapping[str, Sequence[Window]], texts: Sequence[str]) -> Iterator[MeasuredArm]:
-    pairs = [(window.id, window.text) for some in windows.values() for window in some]
-    for name, terms_of in baselines.BASELINES.items():
-        values = gold.measure(baselines.rankings(terms_of, pairs, texts, depth=DEPTH))
-        yield MeasuredArm(Arm(name, NONE, ()), values, baselines.SETTING)

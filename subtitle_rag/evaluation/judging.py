@@ -15,8 +15,7 @@ from typing import Any
 
 from subtitle_rag.domain import AppError, LlmError, UsageError
 from subtitle_rag.evaluation import measures
-from subtitle_rag.evaluation.dataset import load_about_scenes
-from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, ReplyStore, context_size
+from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, context_size
 from subtitle_rag.evaluation.measures import MEASURES, JudgedAnswer
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.records import Entry, Records
@@ -78,8 +77,6 @@ class JudgeReport:
     measures: dict[str, MeasureResult]
     cost: Cost = field(default_factory=Cost)
     """Cost of this run, without the judgements that the file had already."""
-    total: Cost = field(default_factory=Cost)
-    """Cost of all judgements of these answers, with those of earlier runs."""
     blocked: AppError | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -92,19 +89,19 @@ class JudgeReport:
 
 
 def judge_cases(
-    path: Path, searcher: Searcher, *, scenes: int, answers: Path | None = None, retrievers: Sequence[str] | None = None
+    questions: Sequence[Question],
+    searcher: Searcher,
+    *,
+    scenes: int,
+    answers: Mapping[str, str],
+    retrievers: Sequence[str] | None = None,
 ) -> list[JudgedAnswer]:
-    """Return the questions of a file, each with the best scenes of the search.
-
-    `answers` is a file of JSON lines `{"id", "answer"}`, which need not have them all.
+    """Return the questions, each with the best scenes of the search; `answers` by id need not have them all.
 
     Raises:
-        UsageError: `unreadable`, `bad_queries`, `bad_answers`.
         AppError: from `Searcher.stages`, and where a retriever or the reranker fails: all questions must have the same
             search.
     """
-    questions = load_about_scenes(path).questions
-    texts = _answers(answers, questions) if answers else {}
     cases = []
     for question in questions:
         scene_texts: list[str] = []
@@ -117,7 +114,7 @@ def judge_cases(
             if result.missing:
                 raise result.missing[0][1]
             scene_texts = list(map(measures.prompt_text, result.scenes))
-        cases.append(JudgedAnswer.about(question, texts.get(question.id, ""), scene_texts))
+        cases.append(JudgedAnswer.about(question, answers.get(question.id, ""), scene_texts))
     return cases
 
 
@@ -125,7 +122,14 @@ def _bad_answers(path: Path, line: int, reason: str) -> UsageError:
     return UsageError("bad_answers", path=file_name(path), line=line, reason=reason)
 
 
-def _answers(path: Path, questions: Sequence[Question]) -> dict[str, str]:
+def read_answers(path: Path, questions: Sequence[Question]) -> dict[str, str]:
+    """Return the answers of a file of JSON lines `{"id", "answer"}`; none of one that is absent.
+
+    Raises:
+        UsageError: `unreadable`, `bad_answers`.
+    """
+    if not path.exists():
+        return {}
     ids = {question.id for question in questions}
     answers: dict[str, str] = {}
     for number, entry in objects(path, _bad_answers):
@@ -176,11 +180,6 @@ def _is_whole(entry: Entry) -> bool:
     return (is_score if error is None else isinstance(error, str)) and Cost.is_json(entry)
 
 
-def request_size(listed: Sequence[JudgedAnswer]) -> int:
-    """Return the `num_ctx` that holds the longest request about these cases."""
-    return context_size(max(map(measures.tokens, listed), default=0))
-
-
 @dataclass(slots=True)
 class Judge:
     """A model that judges, and the file of its judgements."""
@@ -208,14 +207,6 @@ class Judge:
         info = self.info
         return {"model": info.name, "digest": info.digest, "prompt": measures.VERSION, "server": info.server}
 
-    def missing(self, case: JudgedAnswer) -> list[str]:
-        """Return the measures that `judge` would ask for, as these are not among the stored judgements."""
-        return [
-            measure
-            for measure in MEASURES
-            if not measures.left_out(measure, case) and self.find(self.frame(measure, case)) is None
-        ]
-
     def frame(self, measure: str, case: JudgedAnswer) -> Entry:
         """Return the fields of a judgement that are there before it is made."""
         return {
@@ -231,19 +222,18 @@ class Judge:
         entry = self.stored.get(measures.judgement_key(frame))
         return entry if entry is not None and entry.get("error") in (None, NO_CLAIMS) else None
 
-    def judge(
-        self, listed: Sequence[JudgedAnswer], *, num_ctx: int | None = None, replies: ReplyStore | None = None
-    ) -> Iterator[JudgementDone | JudgeReport]:
+    def judge(self, listed: Sequence[JudgedAnswer]) -> Iterator[JudgementDone | JudgeReport]:
         """Judge every case by every measure, unless the file has it. The last event is the `JudgeReport`.
 
-        Failed judgements are tried again. `replies` keeps the single answers of unfinished ones. All requests have one
-        `num_ctx`; None: the one that holds the longest of them.
+        Failed judgements are tried again. All requests have one `num_ctx`, which holds the longest of them.
 
         Raises:
             UsageError: `unwritable`.
         """
         self.records.begin()
-        asker = Asker(self.host, self.info, seed=SEED, num_ctx=num_ctx or request_size(listed), replies=replies)
+        # another one would make the server load the model again
+        num_ctx = context_size(max(map(measures.tokens, listed), default=0))
+        asker = Asker(self.host, self.info, seed=SEED, num_ctx=num_ctx)
         results = {name: MeasureResult(measures.method(name, self.encoder)) for name in MEASURES}
         report = JudgeReport(len(listed), self.to_json(), results)
         run = _JudgeRun(self, asker, report)
@@ -275,7 +265,6 @@ class _JudgeRun:
         if entry is None:
             result.errors["not_judged"] += 1
             return
-        self.report.total.add(Cost.of_json(entry))
         if entry.get("error") is None:
             result.scores[case.id] = float(entry["score"])
             result.by_kind.setdefault(case.kind, []).append(float(entry["score"]))
@@ -303,8 +292,6 @@ class _JudgeRun:
                 result = {"score": round(score.value, 6), "error": None, "judgements": score.judgements}
         spent = self.asker.spent()
         self.report.cost.add(spent)
-        cost = self.asker.saved()
-        cost.add(spent)
-        entry = {**frame, **result, **cost.to_json()}
+        entry = {**frame, **result, **spent.to_json()}
         self.judge.records.append(entry)
         return entry

@@ -10,7 +10,6 @@ from typing import Any, Generic, TypeVar
 
 from subtitle_rag.contexts import MARGIN, answer_object, context_prompt, estimate
 from subtitle_rag.domain import LlmError
-from subtitle_rag.evaluation.records import Records, hash_parts
 from subtitle_rag.llm import LOOP, Llm, ModelInfo
 
 logger = logging.getLogger(__name__)
@@ -78,23 +77,6 @@ class Cost:
         return all(isinstance(entry.get(name, 0), int) for name in cls.__slots__)
 
 
-class ReplyStore:
-    """The answers of a model in a file of `Records`, so that a kill between two requests repeats neither."""
-
-    def __init__(self, records: Records, line_field: str) -> None:
-        """`line_field` is the field that every line of the file has."""
-        self._records, self._line_field = records, line_field
-        self._replies = records.index(lambda entry: entry.get("request"))
-
-    def find(self, key: str) -> tuple[str, Cost] | None:
-        """Return an answer by the hash of its request, with its cost."""
-        entry = self._replies.get(key)
-        return (entry["reply"], Cost.of_json(entry)) if entry else None
-
-    def put(self, key: str, text: str, cost: Cost) -> None:
-        self._records.append({self._line_field: "", "request": key, "reply": text, **cost.to_json()})
-
-
 @dataclass(slots=True)
 class Asker:
     """A model at a host, always with the same context size: another one would make the server reload the model."""
@@ -103,33 +85,11 @@ class Asker:
     info: ModelInfo
     seed: int
     num_ctx: int
-    replies: ReplyStore | None = None
-    """Its answers are not asked for again."""
     _cost: Cost = field(default_factory=Cost)
-    _stored_cost: Cost = field(default_factory=Cost)
 
     def ask(self, task: StructuredRequest[T]) -> T:
         """Ask for an answer; raises LlmError from `Llm.chat`, or `llm_unusable` if every answer broke the schema."""
-        if self.replies is None:
-            return self._request(task)[0]
-        request = [f"{self.info.digest}/{self.seed}", task.messages, task.schema, task.num_predict]
-        key = hash_parts(request, 32)
-        if (stored := self.replies.find(key)) is not None:
-            try:
-                value = task.read(_object(stored[0]))
-            except (ValueError, KeyError, TypeError, RecursionError):
-                logger.info("a stored answer is asked for again", exc_info=True)
-            else:
-                self._stored_cost.add(stored[1])
-                return value
-        value, reply, cost = self._request(task)
-        self.replies.put(key, reply, cost)
-        return value
-
-    def _request(self, task: StructuredRequest[T]) -> tuple[T, str, Cost]:
-        """Return an answer with its text and its cost. Raises the errors of `ask`."""
         reason = ""
-        cost = Cost()
         for number in range(TRIES):
             estimated = self.host.estimate(self.info.name, task.messages)
             reply = self.host.chat(
@@ -140,13 +100,12 @@ class Asker:
                 seed=self.seed + number,
                 schema=task.schema,
             )
-            for each in (cost, self._cost):
-                each.add(Cost(1, estimated, reply.prompt_tokens, reply.tokens, reply.ms))
+            self._cost.add(Cost(1, estimated, reply.prompt_tokens, reply.tokens, reply.ms))
             if reply.done_reason in ("length", LOOP):
                 reason = reply.done_reason
                 continue
             try:
-                return task.read(_object(reply.text)), reply.text, cost
+                return task.read(_object(reply.text))
             except (ValueError, KeyError, TypeError, RecursionError) as error:
                 reason = f"{type(error).__name__}: {error}"[:120]
         raise LlmError("llm_unusable", host=self.host.host, model=self.info.name, reason=reason)
@@ -155,11 +114,6 @@ class Asker:
         """Take the cost since the last call."""
         spent, self._cost = self._cost, Cost()
         return spent
-
-    def saved(self) -> Cost:
-        """Take the cost since the last call of answers that were stored before."""
-        saved, self._stored_cost = self._stored_cost, Cost()
-        return saved
 
 
 def context_size(tokens: int) -> int:

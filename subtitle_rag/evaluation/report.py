@@ -2,20 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from subtitle_rag.domain import tidy
-from subtitle_rag.evaluation import metrics, scene_figures
+from subtitle_rag.evaluation import metrics
 from subtitle_rag.evaluation.arm_run import MeasuredArm
 from subtitle_rag.evaluation.arms import Arm
 from subtitle_rag.evaluation.ladder import PUBLISHED_SOURCE, MeasuredStep
 from subtitle_rag.evaluation.metrics import FAILURE, Mean, MetricMeans
 from subtitle_rag.evaluation.questions import GoldSet
-from subtitle_rag.evaluation.scene_figures import SceneFigures, Spread
 from subtitle_rag.evaluation.tables import REAL, Table, change_cell, gain_cell, markdown, share_cell
 from subtitle_rag.i18n import _, n_
-
-Figures = TypeVar("Figures")
 
 ALL = "all"
 """Stands for all kinds together in a table."""
@@ -31,22 +28,18 @@ class ArmComparison:
 
     name: str
     gaps: Mapping[str, Mean]
-    inside: Mean | None = None
-    """The gain in jumps that are inside, see `scene_figures.jump_gain`."""
 
     @classmethod
-    def of(cls, measured: MeasuredArm, lesser: MeasuredArm, gold: GoldSet) -> "ArmComparison":
-        inside = scene_figures.jump_gain(gold, measured.scenes, lesser.scenes) if measured.scenes else None
-        return cls(lesser.arm.name, metrics.means(measured.values - lesser.values), inside)
+    def of(cls, measured: MeasuredArm, lesser: MeasuredArm) -> "ArmComparison":
+        return cls(lesser.arm.name, metrics.means(measured.values - lesser.values))
 
     def to_json(self) -> dict[str, Any]:
-        gap = {"jump_inside": self.inside.to_json()} if self.inside else {}
-        return {"name": self.name, **metrics.gains_json("this_minus_that", self.gaps), **gap}
+        return {"name": self.name, **metrics.gains_json("this_minus_that", self.gaps)}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The figures of an arm; a baseline is one without retrievers."""
+    """The figures of an arm."""
 
     arm: Arm
     figures: MetricMeans
@@ -55,11 +48,8 @@ class Row:
     gaps: Mapping[str, Mean] | None = None
     """The gain of the first row over this one; None for the first row itself."""
     took_ms: Mapping[str, float] | None = None
-    """Median (`p50`) and `p95` of the time per query; None for baselines."""
+    """Median (`p50`) and `p95` of the time per query; None where every query was refused."""
     over: ArmComparison | None = None
-    scenes: SceneFigures | None = None
-    """None for baselines, and for a set with documents of its own."""
-    scenes_by_kind: Mapping[str, SceneFigures] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -72,7 +62,6 @@ class Row:
     ) -> "Row":
         """Return the figures of an arm, beside the first row, and beside the arm `lesser` that lacks its last part."""
         values = measured.values
-        scenes, scenes_by_kind = scene_figures.measure(gold, measured.scenes) if measured.scenes else (None, {})
         return cls(
             arm=measured.arm,
             figures=MetricMeans.of(values),
@@ -80,9 +69,7 @@ class Row:
             setting=measured.setting,
             gaps=metrics.means(first.values - values) if first is not None else None,
             took_ms=measured.percentiles(),
-            over=ArmComparison.of(measured, lesser, gold) if lesser is not None else None,
-            scenes=scenes,
-            scenes_by_kind=scenes_by_kind,
+            over=ArmComparison.of(measured, lesser) if lesser is not None else None,
         )
 
     @property
@@ -90,7 +77,6 @@ class Row:
         return self.arm.name
 
     def to_json(self) -> dict[str, Any]:
-        scenes_by_kind = {kind: figures.to_json() for kind, figures in self.scenes_by_kind.items()}
         return {
             "name": self.name,
             "retrievers": list(self.arm.retrievers),
@@ -105,7 +91,6 @@ class Row:
             **(metrics.gains_json("first_minus_this", self.gaps) if self.gaps is not None else {}),
             **({"over": self.over.to_json()} if self.over is not None else {}),
             **({"took_ms": dict(self.took_ms)} if self.took_ms is not None else {}),
-            **({"scenes": {**self.scenes.to_json(), "by_kind": scenes_by_kind}} if self.scenes is not None else {}),
         }
 
 
@@ -149,18 +134,10 @@ def render_report(report: EvalReport) -> str:
         _("{mark} marks a difference whose interval leaves 0 out.").format(mark=f"`{REAL}`"),
         _("Times are from this computer, at this moment; a query's analysis counts only the first time."),
     )
-    scenes = _(
-        "Scenes as the search shows them, neighbouring windows merged. Lengths are those of the first 20. The jump"
-        " error is the time between the jump of the first right scene and the start of the answer; a jump into the"
-        " answer or at most 5 s before it is inside."
-    )
-    scene_table = _scene_table(report.rows)
     return markdown(
         [" ".join(intro)],
         kind_table(report.rows),
         overall_table(report.rows),
-        [scenes] if scene_table.rows else [],
-        scene_table,
         gain_table(report.rows),
         _step_table(report.steps),
         *([note] for note in _notes(report)),
@@ -171,16 +148,9 @@ def kind_table(rows: Sequence[Row]) -> Table:
     cells = [
         [row.name, kind, str(figures.n), *(share_cell(figures.means[name]) for name in KIND_METRICS)]
         for row in rows
-        for kind, figures in _with_kinds(row.figures, row.by_kind)
+        for kind, figures in ((ALL, row.figures), *(row.by_kind.items() if len(row.by_kind) > 1 else ()))
     ]
     return Table([_("search"), _("kind"), "n", *KIND_METRICS], cells, text=(0, 1))
-
-
-def _with_kinds(all_of_them: Figures, by_kind: Mapping[str, Figures]) -> Iterator[tuple[str, Figures]]:
-    """Yield the figures of all questions, then those of each kind where there are several."""
-    yield ALL, all_of_them
-    if len(by_kind) > 1:
-        yield from by_kind.items()
 
 
 def overall_table(rows: Sequence[Row]) -> Table:
@@ -198,48 +168,14 @@ def overall_table(rows: Sequence[Row]) -> Table:
     return Table([_("search"), *OVERALL_METRICS, *(f"Δ {name}" for name in ahead), "ms p50/p95"], cells)
 
 
-def _scene_table(rows: Sequence[Row]) -> Table:
-    columns = [
-        _("search: scenes"),
-        _("kind"),
-        "n",
-        *KIND_METRICS,
-        _("length, s p50/p90"),
-        _("jump error, s p50/p90"),
-        _("> 30 s, %"),
-        _("inside or ≤ 5 s before, %"),
-    ]
-    cells = [
-        [
-            *(row.name, kind, str(some.figures.n)),
-            *(f"{100 * some.figures.means[name].value:.1f}" for name in KIND_METRICS),
-            *(_spread_cell(some.length_s), _spread_cell(some.jump_s)),
-            *(share_cell(share, digits=0) for share in (some.far, some.inside)),
-        ]
-        for row in rows
-        if row.scenes is not None
-        for kind, some in _with_kinds(row.scenes, row.scenes_by_kind)
-    ]
-    return Table(columns, cells, text=(0, 1))
-
-
-def _spread_cell(spread: Spread) -> str:
-    return "/".join(f"{value:.0f}" for value in spread.values() if value is not None)
-
-
 def gain_table(rows: Sequence[Row]) -> Table:
     """Return each arm beside the one that lacks only its last part."""
     compared = [(row.name, row.over) for row in rows if row.over]
-    has_jumps = any(over.inside for _name, over in compared)
     columns = [_("search"), _("compared with"), *(f"± {name}" for name in COMPARED_METRICS)]
     cells = [
-        [
-            *(name, over.name, *(gain_cell(over.gaps[metric]) for metric in COMPARED_METRICS)),
-            *([gain_cell(over.inside)] if has_jumps else []),
-        ]
-        for name, over in compared
+        [name, over.name, *(gain_cell(over.gaps[metric]) for metric in COMPARED_METRICS)] for name, over in compared
     ]
-    return Table([*columns, *([_("± jump inside")] if has_jumps else [])], cells, text=(0, 1))
+    return Table(columns, cells, text=(0, 1))
 
 
 def _step_table(steps: Sequence[MeasuredStep]) -> Table:

@@ -390,9 +390,6 @@ def test_questions_are_answered_one_by_one(desk: Desk) -> None:
     questions = [("a", parse_query(QUESTION)), ("b", parse_query("소스")), ("c", parse_query("zzzzqqqq"))]
     with desk.answerer() as answerer:
         answered = dict(answer_all(answerer, questions, AnswerOptions(limit=3, builder="simple")))
-        stopped = threading.Event()
-        stopped.set()
-        assert list(answer_all(answerer, questions, AnswerOptions(), stopped)) == []
     assert [answer.ending for answer in answered.values()] == ["whole", "whole", "no_scenes"]
     assert all(len(asked.messages) == 2 for asked in desk.chats())
     with desk.answerer(model="absent:q4") as answerer, pytest.raises(LlmError):
@@ -470,12 +467,3 @@ def test_a_loop_ends_the_request_and_is_cut_and_asked_for_again_only_on_demand(d
         assert desk.chats()[1].messages == desk.chats()[0].messages
         (stored,) = desk.place.library.answers.latest()
         assert (stored.ending, stored.text) == ("whole", again.answer.text)
-
-
-def test_many_questions_are_asked_again_after_a_loop_only_on_demand(desk: Desk) -> None:
-    fill(desk)
-    for again, endings in ((False, ["loop"]), (True, ["whole"])):
-        desk.ollama.answer(LOOP)
-        with desk.answerer() as answerer:
-            pairs = answer_all(answerer, [("q", parse_query(QUESTION))], AnswerOptions(), again=again)
-            assert [answer.ending for _id, answer in pairs] == endings

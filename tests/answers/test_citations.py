@@ -1,20 +1,21 @@
 """The citation checker's cases: what it takes for a citation, for a claim, and for borne out."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
+from subtitle_rag import evaluation
 from subtitle_rag.answers.answer_prompt import NOT_FOUND
 from subtitle_rag.answers.citations import CitationCheck, check_citations, makes_claims, unsaid_words
 from subtitle_rag.domain import EvidenceSource, Window
 from subtitle_rag.evaluation import dataset
-from subtitle_rag.evaluation.bench import SAMPLE_QUESTIONS
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.answers.desk import source
 from tests.support.cases import cases
 from tests.support.place import Place
 
-QUERIES = SAMPLE_QUESTIONS
+QUERIES = Path(evaluation.__file__).with_name("sample_questions.jsonl")
 KIMCHI = source(
     1, "오늘은 김장입니다. 배추가 40포기고 소금은 여덟 바가지를 넣었어요. 할머니가 간을 보셨어요", title="김장 날"
 )

@@ -1,4 +1,4 @@
-"""`eval run` and `eval bench` at the command line."""
+"""`eval run` at the command line."""
 
 import json
 from collections import Counter
@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.evaluation.bench import SAMPLE_QUESTIONS
+from subtitle_rag import evaluation
 from subtitle_rag.evaluation.dataset import load_questions
 from tests.evaluation.conftest import TALKS, captions
-from tests.evaluation.test_published_sets import cookbook
 from tests.support.commandline import Run
 from tests.support.question_files import question, write_lines
 
@@ -37,7 +36,7 @@ def queries(tmp_path: Path) -> Path:
 @pytest.mark.campaign(part="flows")
 def test_arms_can_be_chosen(run: Run, queries: Path) -> None:
     rows = run("eval", "run", queries, "--arms", "bm25", "--no-neural", "--json").result["rows"]
-    assert [row["name"] for row in rows] == ["bm25", "bm25 bare", "whitespace", "bigrams"]
+    assert [row["name"] for row in rows] == ["bm25", "bm25 bare"]
 
     assert run("eval", "run", queries, "--arms", "dense", "--json").failure == "retriever_not_ready"
     assert run("eval", "run", queries, "--arms", "words", "--json").failure == "unknown_retriever"
@@ -58,31 +57,8 @@ def test_contexts_of_a_file_are_a_row_of_their_own(run: Run, queries: Path, tmp_
     assert f"{contexts}, line 2" in outcome.err
 
 
-@pytest.mark.campaign(part="flows")
-def test_a_page_measures_the_sample_and_published_sets(command: Run, tmp_path: Path) -> None:
-    book = cookbook(tmp_path / "cookbook", golden=[("u1", 0), ("u1", 1)])
-
-    outcome = command("eval", "bench", book, "--no-neural", "--limit", "3", "--json")
-
-    sample, code = outcome.result["sets"]
-    assert (sample["queries"], code["name"], code["queries"]) == (3, "cookbook", 1)
-    assert [row["name"] for row in sample["rows"]][:3] == ["bm25", "bm25 + contexts", "bm25 bare"]
-    assert sample["missing"] == code["missing"] == []
-    assert outcome.result["models"] == []
-
-    page = command("eval", "bench", "--no-neural", "--limit", "2").out
-
-    assert page.startswith("# Benchmarks\n")
-    assert "`subtitle-rag eval bench --limit 2 --no-neural`" in page
-    assert "What differs from the article" in page
-    assert "eval bench  --encoder BAAI/bge-m3" not in page
-    assert "eval bench --encoder BAAI/bge-m3" in page
-
-    assert command("eval", "bench", tmp_path / "absent", "--no-neural", "--json").failure == "unreadable"
-
-
 def test_questions_of_the_sample_are_of_each_kind_and_name_its_videos() -> None:
-    questions = load_questions(SAMPLE_QUESTIONS).questions
+    questions = load_questions(Path(evaluation.__file__).with_name("sample_questions.jsonl")).questions
     kinds = Counter(question.kind for question in questions)
     assert set(kinds) == {"keyword", "paraphrase", "context", "multi"}
     assert kinds.total() >= 60

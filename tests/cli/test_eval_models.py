@@ -193,6 +193,24 @@ def test_judging_with_answers_takes_all_four_measures(run: Run, ollama: StandIn,
     assert str(out) in outcome.out
 
 
+def test_answers_that_the_file_lacks_are_asked_for_and_added(run: Run, ollama: StandIn, path: Path) -> None:
+    run("eval", "make", path, "--count", "3")
+    answers = answered(path)
+    first, *others = answers.read_text(encoding="utf-8").splitlines()
+    answers.write_text(first + "\n", encoding="utf-8")
+    ollama.clear()
+    ollama.answer("시장입니다 [1].", "집입니다 [1].")
+    arguments = ("eval", "judge", path, "--answers", answers, "--builder", "simple", "--scenes", "2", "--json")
+    measures = run(*arguments).result["measures"]
+    assert [measures[name]["n"] + measures[name]["errors"].get("no_claims", 0) for name in measures] == [3, 3, 3, 3]
+    added = [json.loads(line) for line in answers.read_text(encoding="utf-8").splitlines()[1:]]
+    assert [line["id"] for line in added] == [json.loads(line)["id"] for line in others]
+    assert {(line["model"], line["builder"]) for line in added} == {(WRITER, "simple")}
+    ollama.clear()
+    assert run(*arguments).code == 0
+    assert ollama.count("chat") == 0
+
+
 def test_the_writer_judges_only_where_that_is_allowed(run: Run, ollama: StandIn, path: Path) -> None:
     run("eval", "make", path, "--count", "1")
     ollama.remove(JUDGE)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from subtitle_rag.domain import UsageError, Window
-from subtitle_rag.evaluation import published_sets
+from subtitle_rag.evaluation import korquad
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.questions import Gold, Question, answers
 from tests.support.cases import cases
@@ -251,8 +251,8 @@ def test_another_layout_is_refused(tmp_path: Path, data: object) -> None:
 
 @given(st.text(alphabet="가나다. \n?", max_size=2_000))
 def test_pieces_lose_nothing_but_spaces(text: str) -> None:
-    parts = list(published_sets.pieces(text))
+    parts = list(korquad.pieces(text))
 
     assert "".join("".join(part for _at, part in parts).split()) == "".join(text.split())
     assert all(text[at : at + len(part)] == part for at, part in parts)
-    assert all(len(part) <= 1.5 * published_sets.WINDOW_CHARS + 2 * published_sets.REACH for _at, part in parts)
+    assert all(len(part) <= 1.5 * korquad.WINDOW_CHARS + 2 * korquad.REACH for _at, part in parts)

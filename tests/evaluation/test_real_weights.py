@@ -8,7 +8,6 @@ import pytest
 from subtitle_rag.captions.windows import window_id
 from subtitle_rag.domain import Line, Video, Window
 from subtitle_rag.evaluation import metrics, temp_library
-from subtitle_rag.evaluation.published_sets import read_cookbook, read_qmsum
 from subtitle_rag.evaluation.questions import Dataset, Gold, Question, gold_set
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.query import parse_query
@@ -109,36 +108,3 @@ def scores(
             for arm in arms
         ]
     return [metrics.means(metrics.per_question(questions.windows, some))["mrr@10"].value for some in rankings]
-
-
-@pytest.mark.campaign(part="data")
-def test_both_beat_each_alone_on_the_cookbook(real_data: Path, minilm: Asked, analyzer: Analyzer) -> None:
-    if not (real_data / "cookbook").is_dir():
-        pytest.skip(f"no cookbook in {real_data}; set SUBTITLE_RAG_DATA")
-    whole = read_cookbook(real_data / "cookbook")
-    some = whole.documents[:40]
-    ids = {video.id for video, _windows in some}
-    cut = Dataset(whole.path, tuple(q for q in whole.questions if ids.issuperset(g.video for g in q.gold)), some)
-
-    words, meaning, both = scores(cut, minilm, analyzer, [("bm25",), ("dense",), ("bm25", "dense")])
-
-    assert both > max(words, meaning) + 0.02
-
-
-@pytest.mark.campaign(part="data")
-def test_meetings_are_windows_of_the_program_with_answers_in_them(real_data: Path) -> None:
-    if not (real_data / "qmsum").is_dir():
-        pytest.skip(f"no qmsum in {real_data}; set SUBTITLE_RAG_DATA")
-    meetings = read_qmsum(real_data / "qmsum")
-
-    windows = [window for _video, some in meetings.documents for window in some]
-    assert len(meetings.documents) == 70
-    assert len(windows) > 3000
-    assert not any("{vocalsound}" in window.text for window in windows)
-    by_video = {video.id: some for video, some in meetings.documents}
-    for question in meetings.questions:
-        assert any(
-            gold.answered_by(window.start_ms, window.end_ms)
-            for gold in question.gold
-            for window in by_video[gold.video]
-        )

@@ -1,34 +1,27 @@
-"""`eval judge`: judgements of scenes and answers by a local model, with `--arms` of several searches."""
+"""`eval judge`: judgements of scenes and answers by a local model, which may be asked for first."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 
 import click
 
 from subtitle_rag import output
+from subtitle_rag.answers import AnswerOptions, BuilderName, answer_all
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import FILE_PATH, complete_context_models, retrievers_option, runtime_outcome
-from subtitle_rag.evaluation.arms import parse_retrievers
-from subtitle_rag.evaluation.judged_arms import (
-    FAILURES,
-    AnswerStored,
-    ArmFigures,
-    ArmsCost,
-    ArmsEvent,
-    ArmsReport,
-    arms_path,
-    judge_arms,
-)
-from subtitle_rag.evaluation.judging import Judge, JudgeReport, choose_judge, judge_cases
-from subtitle_rag.evaluation.measures import MEASURES
-from subtitle_rag.evaluation.published_arms import ArmsRequest, parse_arms
-from subtitle_rag.evaluation.report import missing_videos
-from subtitle_rag.evaluation.tables import REAL, Table, gain_cell, share_cell
+from subtitle_rag.domain import UsageError, os_error_as_unwritable, tidy
+from subtitle_rag.evaluation.dataset import load_about_scenes
+from subtitle_rag.evaluation.judging import Judge, JudgeReport, choose_judge, judge_cases, read_answers
+from subtitle_rag.evaluation.questions import Question
+from subtitle_rag.evaluation.tables import Table
 from subtitle_rag.evaluation.verbs.make_questions import evaluation_lock
-from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.llm import Llm, ModelInfo, host_with
+from subtitle_rag.i18n import N_, _
+from subtitle_rag.retrieval.search.query import Query, parse_query
 from subtitle_rag.runtime import Runtime
+
+BUILDERS: tuple[BuilderName, ...]
+BUILDERS = "ranked", "ordered", "simple"
 
 
 @click.command("judge", help=N_("Have a local model judge scenes and answers by the four measures of RAGAS."))
@@ -36,7 +29,16 @@ from subtitle_rag.runtime import Runtime
 @click.option(
     "--answers",
     type=FILE_PATH,
-    help=N_("Answers to judge, as lines of id and answer; without them only scenes are judged."),
+    help=N_(
+        "Answers to judge, as lines of id and answer; those that the file lacks are asked for and added. Without it"
+        " only scenes are judged."
+    ),
+)
+@click.option(
+    "--builder",
+    type=click.Choice(BUILDERS),
+    default=BUILDERS[0],
+    help=N_("The scenes for the answering model: the best at both ends, the best first, or speech only."),
 )
 @click.option("--output", "out", type=FILE_PATH, help=N_("The file of judgements; a later run resumes from it."))
 @click.option(
@@ -49,74 +51,58 @@ from subtitle_rag.runtime import Runtime
     "--scenes", type=click.IntRange(1, 20), default=5, help=N_("How many scenes of each search to judge (5).")
 )
 @retrievers_option
-@click.option(
-    "--arms",
-    metavar="LIST",
-    help=N_(
-        "Search, answer and judge by each of none, contexts, hybrid and rerank, and compare them; --retrievers are"
-        " those of none and contexts."
-    ),
-)
-@click.option("--skip-missing", is_flag=True, help=N_("Leave out an arm without its models or contexts."))
-@click.option(
-    "--answer-model",
-    metavar="MODEL",
-    shell_complete=complete_context_models,
-    help=N_("The model that answers for the arms; by default the one that writes contexts."),
-)
 @runtime_outcome
 def eval_judge(
     runtime: Runtime,
     queries: Path,
     answers: Path | None,
+    builder: BuilderName,
     out: Path | None,
     model: str | None,
     allow_same: bool,
     scenes: int,
     retrievers: str | None,
-    arms: str | None,
-    skip_missing: bool,
-    answer_model: str | None,
 ) -> output.Outcome:
-    if arms is None and (skip_missing or answer_model):
-        raise click.UsageError(_("--skip-missing and --answer-model need --arms."))
-    if arms is not None and answers is not None:
-        raise click.UsageError(_("--arms and --answers cannot be used together."))
     path = out or queries.with_name(f"{queries.stem}.judged.jsonl")
-    writer = runtime.context_model
-    report: ArmsReport | JudgeReport
+    names = tuple(name.strip() for name in retrievers.split(",")) if retrievers is not None else None
+    questions = load_about_scenes(queries).questions
+    texts = read_answers(answers, questions) if answers else {}
     with evaluation_lock(runtime), runtime.llms() as hosts:
-        if arms is None:
-            judging = choose_judge(hosts, writer, model, allow_same=allow_same)
-            report = _judge(runtime, queries, path, judging, scenes, answers, retrievers)
-            lines = _judged_lines(report, path)
-        else:
-            first = parse_retrievers(retrievers.replace(",", "+")) if retrievers is not None else None
-            request = ArmsRequest(parse_arms(arms), scenes, first, skip_missing)
-            answering = host_with(hosts, answer_model or writer)
-            judging = choose_judge(hosts, writer, model, allow_same=allow_same)
-            report = _follow(judge_arms(runtime, queries, path, request, answering, judging))
-            lines = _arms_lines(report, path)
+        judging = choose_judge(hosts, runtime.context_model, model, allow_same=allow_same)
+        missing = [question for question in questions if question.id not in texts] if answers else []
+        if answers and missing:
+            texts |= _ask(runtime, answers, missing, AnswerOptions(scenes, builder, False, names))
+        listed = judge_cases(questions, runtime.searcher, scenes=scenes, answers=texts, retrievers=names)
+        if answers is None:
+            output.say(_("No answers are given (--answers): faithfulness and answer relevancy are left out."))
+        judge = Judge.open(path, *judging, runtime.neural.encoder())
+        report = output.track_to_report(JudgeReport, judge.judge(listed), _("Judgements"))
     errors = [report.blocked] if report.blocked else []
-    return output.Outcome({"path": str(path), **report.to_json()}, lines, errors=errors)
+    return output.Outcome({"path": str(path), **report.to_json()}, _judged_lines(report, path), errors=errors)
 
 
-def _judge(
-    runtime: Runtime,
-    queries: Path,
-    path: Path,
-    judging: tuple[Llm, ModelInfo],
-    scenes: int,
-    answers: Path | None,
-    retrievers: str | None,
-) -> JudgeReport:
-    """Judge the scenes of the program's own search, and `answers`."""
-    names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
-    listed = judge_cases(queries, runtime.searcher, scenes=scenes, answers=answers, retrievers=names)
-    if answers is None:
-        output.say(_("No answers are given (--answers): faithfulness and answer relevancy are left out."))
-    judge = Judge.open(path, *judging, runtime.neural.encoder())
-    return output.track_to_report(JudgeReport, judge.judge(listed), _("Judgements"))
+def _ask(runtime: Runtime, path: Path, questions: Sequence[Question], options: AnswerOptions) -> dict[str, str]:
+    """Return the answers to these questions by id; each is in the file before the next one is asked for."""
+    texts: dict[str, str] = {}
+    with runtime.answerer() as answerer, output.progress() as bar:
+        task = bar.add_task(_("Answers"), total=len(questions))
+        for id, answer in answer_all(answerer, [(each.id, _query(each.query)) for each in questions], options):
+            if answer.error is not None:
+                raise answer.error
+            texts[id] = answer.text
+            with os_error_as_unwritable(path), path.open("a", encoding="utf-8") as file:
+                line = {"id": id, "answer": answer.text, "model": answer.model, "builder": options.builder}
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            bar.update(task, advance=1)
+    return texts
+
+
+def _query(text: str) -> Query:
+    """Parse one of many questions; take its text literally if it is no valid query."""
+    try:
+        return parse_query(text)
+    except UsageError:
+        return Query(tidy(text), tidy(text))
 
 
 def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
@@ -140,95 +126,3 @@ def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
 
 def _tally(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{code} {number}" for code, number in counts.items()) or "–"
-
-
-def _follow(events: "Iterator[ArmsEvent]") -> "ArmsReport":
-    report: ArmsReport | None = None
-    with output.progress() as bar:
-        answers = bar.add_task(_("Answers"), total=None)
-        judgements = bar.add_task(_("Judgements"), total=None)
-        for event in events:
-            if isinstance(event, ArmsCost):
-                _say_cost(event)
-            elif isinstance(event, ArmsReport):
-                report = event
-            else:
-                task = answers if isinstance(event, AnswerStored) else judgements
-                bar.update(task, completed=event.done, total=event.total)
-    assert report is not None  # the last event
-    return report
-
-
-def _say_cost(cost: "ArmsCost") -> None:
-    text = _("Still to ask, at most: {answers} answers, {judgements} calls of the judge, about {tokens} tokens").format(
-        answers=f"{cost.answers:,}", judgements=f"{cost.judgements:,}", tokens=f"{cost.tokens:,}"
-    )
-    if cost.pairs:
-        text += ", " + n_(
-            "{n} pair of question and window for the reranker",
-            "{n} pairs of question and window for the reranker",
-            cost.pairs,
-            n=f"{cost.pairs:,}",
-        )
-    if cost.seconds is not None:
-        text += _(", in about {minutes} min").format(minutes=max(1, round(cost.seconds / 60)))
-    output.say(f"{text}. " + _("What the files contain is not requested again."))
-
-
-def _arms_lines(report: "ArmsReport", judged_path: Path) -> Iterator[str]:
-    """Yield the tables and the notes."""
-    for name, reason in report.left_out.items():
-        yield _("{arm} is left out: {reason}").format(arm=name, reason=reason)
-    if report.rows:
-        for table in (_arm_table(report.rows), _gain_table(report.rows)):
-            yield from (*table.markdown(), *([""] if table.rows else []))
-        yield _("Means in % with 95 % intervals. {mark} marks a difference whose interval leaves 0 out.").format(
-            mark=f"`{REAL}`"
-        )
-        yield _(
-            "Calls, tokens and seconds are those of an arm by itself; answers and judgements that arms share are asked"
-            " for once."
-        )
-        yield _("Answers: {model}. Judge: {judge} ({digest}), prompt {prompt}.").format(
-            model=report.answers_by,
-            judge=report.judge["model"],
-            digest=report.judge["digest"][:12],
-            prompt=report.judge["prompt"],
-        )
-    if report.missing:
-        yield missing_videos(report.missing)
-    yield stage_runs.cost(report.cost.prompt_tokens, report.cost.tokens, report.cost.ms)
-    yield _("Scenes and answers are in {answers}, judgements in {judgements}").format(
-        answers=arms_path(judged_path), judgements=judged_path
-    )
-
-
-def _arm_table(rows: "Sequence[ArmFigures]") -> Table:
-    columns = [_("arm"), _("search"), *MEASURES, *FAILURES, _("published failure@20"), _("calls"), _("tokens"), "s"]
-    cells = []
-    for row in rows:
-        means = [share_cell(mean, "–") for mean in row.means.values()]
-        published = f"{100 * row.published:.1f}" if row.published is not None else ""
-        tokens = row.cost.prompt_tokens + row.cost.tokens
-        cost = [f"{row.cost.calls:,}", f"{tokens:,}", f"{row.cost.ms / 1000:,.0f}"]
-        cells.append([row.arm.name, _search(row), *means, published, *cost])
-    return Table(columns, cells, text=(0, 1))
-
-
-def _gain_table(rows: "Sequence[ArmFigures]") -> Table:
-    names = [*MEASURES, *FAILURES]
-    cells = [
-        [row.arm.name, before.arm.name, *(gain_cell(row.gains.get(name), "–") for name in names)]
-        for before, row in pairwise(rows)
-    ]
-    return Table([_("arm"), _("compared with"), *names], cells, text=(0, 1))
-
-
-def _search(row: "ArmFigures") -> str:
-    """Return the parts of an arm's search: `bm25+dense, contexts 12/40, rerank 150`."""
-    parts = ["+".join(row.arm.retrievers)]
-    if row.setting:
-        parts.append(_("contexts {count}").format(count=row.setting))
-    if row.arm.rerank:
-        parts.append(f"rerank {row.arm.rerank}")
-    return ", ".join(parts)

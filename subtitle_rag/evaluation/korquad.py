@@ -1,0 +1,107 @@
+"""Read KorQuAD 1.0 (Lim, Kim & Lee 2019, arXiv:1909.07005), questions that bring their own documents.
+
+It has the layout of SQuAD 1.1: `data[].paragraphs[].qas[].answers[0]` with `answer_start` in characters of `context`.
+Every article is a video, its paragraphs are cut into windows of invented times.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from subtitle_rag.captions import window_id
+from subtitle_rag.domain import Line, Video, Window
+from subtitle_rag.evaluation.questions import Dataset, Document, Gold, Question
+from subtitle_rag.i18n import _
+from subtitle_rag.json_lines import bad_queries
+
+WINDOW_MS = 60_000
+"""Invented length of a window."""
+_SPACE = re.compile(r"\s+")
+
+WINDOW_CHARS = 300
+"""The size at which the published comparisons cut."""
+REACH = 80
+"""Characters on either side of an even cut in which a better place is looked for."""
+_SENTENCE = re.compile(r"(?<=[.?!])\s+")
+
+
+def read_korquad(path: Path, file: Mapping[str, Any]) -> Dataset:
+    """Read the questions of a KorQuAD file, and its articles as videos with windows.
+
+    Raises:
+        UsageError: `bad_queries` for a file of another layout.
+    """
+    questions: list[Question] = []
+    documents: list[Document] = []
+    position = "data"
+    try:
+        for number, article in enumerate(file["data"]):
+            position = f"data[{number}]"
+            video = Video(f"korquad-{number:04d}", str(article["title"]), "korquad", "KorQuAD 1.0")
+            windows: list[Window] = []
+            for paragraph in article["paragraphs"]:
+                placed = _paragraph_windows(video.id, str(paragraph["context"]), len(windows))
+                questions += _korquad_questions(video.id, paragraph["qas"], placed)
+                windows += [window for window, _offset in placed]
+            documents.append((video, tuple(windows)))
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        reason = _("{place} is not laid out as in KorQuAD 1.0").format(place=position)
+        raise bad_queries(path, 1, reason) from error
+    if not questions:
+        raise bad_queries(path, 1, _("it holds no questions"))
+    return Dataset(path, tuple(questions), tuple(documents))
+
+
+def pieces(text: str) -> Iterator[tuple[int, str]]:
+    """Cut `text` into parts of about `WINDOW_CHARS`, each with its offset: after a sentence that ends near an even
+    cut, else at a space, else in the middle of a word."""
+    count = max(1, round(len(text) / WINDOW_CHARS))
+    begin = 0
+    for number in range(1, count + 1):
+        end, after = _cut(text, round(len(text) * number / count)) if number < count else (len(text), len(text))
+        if begin < end:
+            yield begin, text[begin:end]
+        begin = max(begin, after)
+
+
+def _cut(text: str, target: int) -> tuple[int, int]:
+    """Return the end of the part that should end at `target`, and the start of the next one."""
+    for border in (_SENTENCE, _SPACE):
+        near = [match.span() for match in border.finditer(text, max(0, target - REACH), target + REACH)]
+        if near:
+            return min(near, key=lambda span: abs(span[0] - target))
+    return target, target
+
+
+def _paragraph_windows(video_id: str, context: str, first: int) -> list[tuple[Window, int]]:
+    """Return a paragraph's windows, the first one being the video's window number `first`, with their offsets in it."""
+    result = []
+    for ordinal, (offset, text) in enumerate(pieces(context), start=first):
+        start = ordinal * WINDOW_MS
+        window = Window(
+            id=window_id(video_id, start),
+            video_id=video_id,
+            ordinal=ordinal,
+            start_ms=start,
+            end_ms=start + WINDOW_MS,
+            text=_SPACE.sub(" ", text),
+            lines=(Line(0, start),),
+        )
+        result.append((window, offset))
+    return result
+
+
+def _korquad_questions(video_id: str, entries: Any, windows: list[tuple[Window, int]]) -> Iterator[Question]:
+    """Yield the questions of a paragraph; gold is the window, or the neighbouring windows, that hold the answer."""
+    for entry in entries:
+        answer = entry["answers"][0]
+        begin = int(answer["answer_start"])
+        end = begin + len(answer["text"])
+        holding = [
+            window
+            for (window, offset), after in zip(windows, [*(at for _window, at in windows[1:]), None], strict=True)
+            if offset < end and (after is None or begin < after)
+        ]
+        gold = Gold(video_id, holding[0].start_ms, holding[-1].end_ms)
+        yield Question(str(entry["id"]), str(entry["question"]), "korquad", (gold,))
