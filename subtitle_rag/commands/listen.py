@@ -1,6 +1,5 @@
 """`listen`: captions for films and videos that have none, heard on this machine."""
 
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,6 @@ from subtitle_rag.commands.options import (
     jsonl_option,
     newest_option,
     runtime_outcome,
-    wants_json,
     yes_option,
 )
 from subtitle_rag.domain import (
@@ -36,12 +34,9 @@ from subtitle_rag.library import named_video
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
-    from subtitle_rag.second_opinion import SecondOpinion
 
 TITLE = 30
 """Characters of a video's title beside the bar."""
-DIFFERENCES = 30
-"""Most differences that are printed; `--json` has all of them."""
 
 
 @click.command("listen")
@@ -49,12 +44,6 @@ DIFFERENCES = 30
 @click.option("--model", help=N_("Listen by this model instead of the one in the config; a name from models list."))
 @newest_option
 @click.option("--again", is_flag=True, help=N_("Listen again to what was heard, for example by another model."))
-@click.option(
-    "--compare", is_flag=True, help=N_("Show where a video's captions and what is heard differ, names first.")
-)
-@click.option(
-    "--names", is_flag=True, help=N_("With --compare: add the names among the differences to the channel's glossary.")
-)
 @click.option(
     "--take", is_flag=True, help=N_("Use a video's other captions: YouTube's in place of the heard ones, or back.")
 )
@@ -68,14 +57,12 @@ def listen_(
     model: str | None,
     limit: int | None,
     again: bool,
-    compare: bool,
-    names: bool,
     take: bool,
     cancel: bool,
     yes: bool,
     jsonl: bool,
 ) -> output.Outcome:
-    if (compare or take or cancel) and not targets:
+    if (take or cancel) and not targets:
         raise click.UsageError(_("Name the video."))
     if take:
         return _take(runtime, targets)
@@ -85,8 +72,6 @@ def listen_(
         count = cancel_listening(runtime.library, targets)
         line = n_("{n} video is not listened to any more.", "{n} videos are not listened to any more.", count)
         return output.Outcome({"cancelled": count}, [line])
-    if compare:
-        return _compare(runtime, targets, model, names=names, yes=yes, jsonl=jsonl)
     return listen_to(runtime, targets, model, limit, again=again, yes=yes, jsonl=jsonl)
 
 
@@ -113,7 +98,7 @@ def listen_to(
     failures = _fetch_captions(runtime, targets)
     plan = plan_listening(runtime.library, targets, again=again)
     for video in plan.captioned:
-        sentence = _("{title} has captions: --again listens all the same, --compare shows where both differ.")
+        sentence = _("{title} has captions: --again listens all the same.")
         output.say(sentence.format(title=video.title))
     videos = plan.videos[:limit]
     if not videos:
@@ -231,51 +216,3 @@ def _take(runtime: "Runtime", targets: Sequence[str]) -> output.Outcome:
         words = _("the captions heard here") if kind == "local" else _("YouTube's captions")
         lines.append(_("{title} uses {captions}.").format(title=video.title, captions=words))
     return output.Outcome({"taken": switched}, lines)
-
-
-def _compare(
-    runtime: "Runtime", targets: Sequence[str], model: str | None, *, names: bool, yes: bool, jsonl: bool
-) -> output.Outcome:
-    """Listen to a video beside its captions where that is not done, and show where both differ."""
-    from subtitle_rag import second_opinion
-    from subtitle_rag.transcribing import estimate_lines, estimate_listening
-
-    if len(targets) > 1:
-        raise click.UsageError(_("--compare takes one video."))
-    video = named_video(runtime.library, targets[0])
-    if not second_opinion.is_ready(runtime.library, video.id, model):
-        listener = runtime.listener(model)
-        for line in estimate_lines(estimate_listening(runtime.library, [video], listener.transcriber.model)):
-            output.say(line)
-        if not confirmed(_("Listen?"), yes=yes):
-            return output.Outcome(None, notes=[_("Nothing was done.")])
-        second_opinion.ask_for_second_opinion(runtime.library, video.id)
-        outcome = _run(runtime, [video.id], model, jsonl=jsonl)
-        if outcome.errors:
-            return outcome
-    opinion = second_opinion.compare(runtime, video.id)
-    added: list[str] = []
-    if opinion.names and (names or (not wants_json() and _offers_names(opinion))):
-        added = second_opinion.add_to_glossary(runtime.library, video.channel_id, opinion.names)
-    result = {**opinion.values(), "added_names": added}
-    notes = [_("Added to the glossary: {names}").format(names=", ".join(added))] if added else []
-    return output.Outcome(result, _difference_lines(opinion), notes)
-
-
-def _offers_names(opinion: "SecondOpinion") -> bool:
-    """Ask on a terminal whether the names go into the glossary."""
-    if not sys.stdin.isatty():
-        return False
-    return output.confirm(_("Add {names} to the channel's glossary?").format(names=", ".join(opinion.names)))
-
-
-def _difference_lines(opinion: "SecondOpinion") -> Iterator[str]:
-    if not opinion.differences:
-        yield _("Both say the same.")
-        return
-    yield _("{captions} → heard by {model}").format(captions=opinion.captions, model=opinion.model)
-    for each in opinion.differences[:DIFFERENCES]:
-        sign = "*" if each.is_name else " "
-        yield f"{sign} {clock(each.at_ms):>8}  {each.written or '–'} → {each.heard or '–'}"
-    if (more := len(opinion.differences) - DIFFERENCES) > 0:
-        yield n_("… and {n} more: --json", "… and {n} more: --json", more)

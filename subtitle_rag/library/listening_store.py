@@ -25,16 +25,13 @@ class DueListening:
     heard_ms: int
     """End of its last stretch."""
     length_ms: int
-    is_aside: bool
-    """Its captions stay, and what is heard is kept beside them."""
 
 
 class ListeningStore(Store):
-    def ask(self, video_ids: Collection[str], *, again: bool = False, aside: bool = False) -> int:
+    def ask(self, video_ids: Collection[str], *, again: bool = False) -> int:
         """Have these videos of the library listened to; return how many more are due.
 
         A failed one goes on where it ended. With `again` all but those that are due are heard from their beginning.
-        What is heard `aside` does not replace a video's captions, but is kept beside them.
         """
         ids = json.dumps(list(video_ids))
         with self._database.write() as db:
@@ -43,10 +40,10 @@ class ListeningStore(Store):
                 query = "DELETE FROM listening WHERE state <> 'due' AND video_id IN (SELECT value FROM json_each(?))"
                 db.execute(query, (ids,))
             db.execute(
-                """INSERT INTO listening (video_id, state, asked_at, aside)
-                   SELECT value, 'due', ?, ? FROM json_each(?) WHERE value IN (SELECT id FROM video)
+                """INSERT INTO listening (video_id, state, asked_at)
+                   SELECT value, 'due', ? FROM json_each(?) WHERE value IN (SELECT id FROM video)
                    ON CONFLICT DO UPDATE SET state = iif(state = 'failed', 'due', state)""",
-                (int(time.time()), aside, ids),
+                (int(time.time()), ids),
             )
             return int(db.execute("SELECT count(*) FROM listening WHERE state = 'due'").fetchone()[0]) - int(before)
 
@@ -89,13 +86,13 @@ class ListeningStore(Store):
         rows = self._database.rows(
             """SELECT video_id,
                  (SELECT coalesce(max(end_ms), 0) FROM heard WHERE heard.video_id = listening.video_id) AS heard_ms,
-                 coalesce(nullif(length_ms, 0), duration_ms, 0), aside
+                 coalesce(nullif(length_ms, 0), duration_ms, 0)
                FROM listening JOIN video ON video.id = video_id
                WHERE state = 'due' AND (:ids IS NULL OR video_id IN (SELECT value FROM json_each(:ids)))
                ORDER BY heard_ms > 0 DESC, published DESC NULLS LAST, asked_at DESC, video_id""",
             {"ids": None if video_ids is None else json.dumps(list(video_ids))},
         )
-        return [DueListening(id, heard_ms, length_ms, bool(aside)) for id, heard_ms, length_ms, aside in rows]
+        return [DueListening(*row) for row in rows]
 
     def begin(self, video_id: str, model: str, settings: str, length_ms: int) -> int:
         """Note by what a video is heard; return where its hearing goes on.

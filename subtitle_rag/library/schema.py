@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from subtitle_rag.domain import AppError
 
-SCHEMA_VERSION = 22
+SCHEMA_VERSION = 23
 """Version of `SCHEMA`: raise it with every change of that."""
 
 
@@ -87,11 +87,11 @@ SCHEMA = (
          tracks TEXT NOT NULL, taken INTEGER NOT NULL, flag TEXT NOT NULL, withheld INTEGER NOT NULL
        ) STRICT, WITHOUT ROWID""",
     # videos that are listened to on this machine, the stretches of their sound that are heard, and the track that a
-    # video has beside the one in use: YouTube's that has come since to a heard one, or one that was heard `aside`
+    # video has beside the one in use: YouTube's that has come since to a heard one
     """CREATE TABLE listening (
          video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
          state TEXT NOT NULL CHECK (state IN ('due', 'done', 'failed')),
-         asked_at INTEGER NOT NULL, aside INTEGER NOT NULL DEFAULT 0,
+         asked_at INTEGER NOT NULL,
          model TEXT NOT NULL DEFAULT '', settings TEXT NOT NULL DEFAULT '',
          length_ms INTEGER NOT NULL DEFAULT 0,
          failure TEXT, details TEXT

@@ -117,7 +117,7 @@ class Listener:
             video = self.library.video(video.id) or video
             begin_ms = self._begin(video, sound)
             yield from self._hear(video, sound, begin_ms, report)
-            yield from self._finish(video, is_aside=request.is_aside)
+            yield from self._finish(video)
         except AppError as error:
             if not _is_of_video(error):
                 raise
@@ -203,8 +203,8 @@ class Listener:
         if self.stop.is_set():
             raise AppError("interrupted")
 
-    def _finish(self, video: Video, *, is_aside: bool) -> Iterator[VideoHeard]:
-        """Make a track of a video's stretches, and index it, unless it is kept beside the captions of the video."""
+    def _finish(self, video: Video) -> Iterator[VideoHeard]:
+        """Make a track of a video's stretches, and index it."""
         store = self.library.listenings
         stretches = store.stretches(video.id)
         if not store.is_due(video.id):
@@ -218,13 +218,9 @@ class Listener:
         language = stretches[-1].language
         track = heard_track(cues, gaps, language, self.transcriber.model, self.transcriber.settings)
         windows = 0
-        if is_aside and self.library.track(video.id):
-            store.offer(video.id, track)
-            store.put_done(video.id, None)
-        else:
-            for event in self.indexer.add(video, track, self.library.details(video.id)):
-                windows += event.count if isinstance(event, WindowsIndexed) else 0
-            store.put_done(video.id, _next_look(video))
+        for event in self.indexer.add(video, track, self.library.details(video.id)):
+            windows += event.count if isinstance(event, WindowsIndexed) else 0
+        store.put_done(video.id, _next_look(video))
         shutil.rmtree(self._sounds(video.id), ignore_errors=True)
         gap_ms = sum(gap.end_ms - gap.start_ms for gap in gaps)
         yield VideoHeard(video.id, video.title, windows, gap_ms, self.transcriber.model)

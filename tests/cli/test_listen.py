@@ -101,26 +101,8 @@ def test_what_was_asked_for_can_be_cancelled(run: Run, film: Path) -> None:
 
 
 @pytest.mark.campaign(part="listening")
-def test_a_second_opinion_shows_names_first_and_offers_them_to_the_glossary(run: Run, film: Path) -> None:
-    film.with_suffix(".srt").write_text(SRT, encoding="utf-8")
-    run("index", film.parent, "--no-contexts", "--no-vectors")
-    compared = run("listen", "--compare", "국수", "--model", MODEL, "--names", "--yes", "--json").result
-    differences = [(each["written"], each["heard"], each["at"]) for each in compared["differences"]]
-    assert differences == [("다운", "다온", 150.0)]
-    assert compared["differences"][0]["is_name"]
-    assert (compared["captions"], compared["model"]) == ("file", MODEL)
-    assert compared["added_names"] == ["다온"]
-    again = run("listen", "--compare", "국수")
-    assert "다운 → 다온" in again.out
-    taken = run("listen", "--take", "국수", "--json").result["taken"]
-    assert [each["kind"] for each in taken] == ["local"]
-
-
-@pytest.mark.campaign(part="listening")
-def test_a_video_that_was_only_heard_has_nothing_to_be_compared_with(run: Run, film: Path) -> None:
+def test_a_video_that_was_only_heard_has_no_other_captions(run: Run, film: Path) -> None:
     run("listen", film, "--model", MODEL, "--yes")
-    refused = run("listen", "--compare", "국수", "--model", MODEL, "--yes", "--json")
-    assert refused.failure == "no_captions_to_compare"
     assert run("listen", "--take", "국수", "--json").failure == "no_other_captions"
 
 

@@ -176,14 +176,17 @@ def test_the_glossary_and_the_title_are_told_to_the_transcriber(place: Place, fi
     assert heard(log)[0][4][:3] == ["다온", "films", "국수 삶기"]
 
 
-def test_captions_that_are_heard_aside_leave_those_in_use_alone_until_they_are_taken(place: Place, film: Path) -> None:
+def test_captions_beside_those_in_use_are_taken_and_given_back(place: Place, film: Path) -> None:
     film.with_suffix(".srt").write_text("1\n00:00:01,000 --> 00:00:09,000\n육수를 끓여요\n", encoding="utf-8")
     place.run(film.parent)
     (state,) = place.library.videos()
-    place.library.listenings.ask([state.video.id], again=True, aside=True)
+    written = place.library.track(state.video.id)
+    assert written is not None
+    place.library.listenings.ask([state.video.id], again=True)
     assert report(run(place)).heard == 1
-    assert found(place, "된장") == []
-    assert take_offer(place.library, place.indexer, state.video.id)
+    place.library.listenings.offer(state.video.id, written)
     assert found(place, "된장") == ["국수 삶기"]
     assert take_offer(place.library, place.indexer, state.video.id)
     assert found(place, "된장") == []
+    assert take_offer(place.library, place.indexer, state.video.id)
+    assert found(place, "된장") == ["국수 삶기"]
