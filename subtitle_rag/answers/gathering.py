@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Literal, Protocol
+from typing import Literal
 
 from subtitle_rag.answers import answer_prompt, whole
 from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
@@ -26,11 +26,10 @@ from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.domain import Evidence, EvidenceKind, EvidenceSource, UsageError, Video, Window, WordCount
 from subtitle_rag.library import Library, video_ids
 from subtitle_rag.retrieval.korean.morphemes import QueryMorphemes
-from subtitle_rag.retrieval.search import SearchResult
+from subtitle_rag.retrieval.search import Searcher, SearchResult
 from subtitle_rag.retrieval.search.query import Query
-from subtitle_rag.retrieval.search.reranking import IN_ANSWER, RerankBudget
+from subtitle_rag.retrieval.search.reranking import IN_ANSWER
 from subtitle_rag.retrieval.search.scenes import Scene
-from subtitle_rag.retrieval.values import Filter
 
 MOST_COUNTS = 8
 """Words of a question whose places are counted for the model."""
@@ -75,29 +74,12 @@ class AnswerOptions:
         return self.limit is None and self.whole is not False
 
 
-class SceneSearch(Protocol):
-    """The search for an answer's scenes."""
-
-    def search(
-        self,
-        query: Query,
-        *,
-        limit: int,
-        retrievers: Sequence[str] | None = None,
-        budget: RerankBudget | None = None,
-    ) -> SearchResult: ...
-
-    def word_counts(self, query: Query) -> tuple[WordCount, ...]: ...
-
-    def where(self, query: Query) -> Filter: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Gatherer:
     """Chooses the evidence for questions about one library."""
 
     library: Library
-    searcher: SceneSearch
+    searcher: Searcher
     analyzer: QueryMorphemes
     scenes: int = SCENES
     """Their number for a question without a limit of its own."""

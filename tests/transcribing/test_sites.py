@@ -193,4 +193,4 @@ def test_a_stored_address_that_was_changed_is_fetched_from_nowhere() -> None:
 
 def test_what_waits_is_in_order(desk: Desk) -> None:
     asked(desk.place, "https://vimeo.com/1", WATCH)
-    assert desk.place.library.listenings.due()[0] == DueListening(SILENT, 0, 600_000, False)
+    assert desk.place.library.listenings.due()[0] == DueListening(SILENT, 0, 600_000)
