@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+from subtitle_rag.config.schema import settings_schema
 
 from subtitle_rag import cli, i18n, log_file
 from subtitle_rag.answers import built_in_prompt
 from subtitle_rag.config import settings as config
-from subtitle_rag.config.schema import settings_schema
 from subtitle_rag.config.template import EXAMPLE_KEY, EXAMPLE_PLAYER, EXAMPLE_THEME, to_toml
 from subtitle_rag.contexts import CONTEXT_PROMPT_TEXT
 from subtitle_rag.models import manifest

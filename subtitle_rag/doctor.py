@@ -8,11 +8,9 @@ import platform
 import shutil
 import sqlite3
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
@@ -34,7 +32,7 @@ from subtitle_rag.installation import (
     upgrade_line,
     yt_dlp_age,
 )
-from subtitle_rag.library import PLAYER, LastSync, last_sync, quick_check, unwritable
+from subtitle_rag.library import PLAYER, quick_check, unwritable
 from subtitle_rag.listening import Transcriber, open_transcriber
 from subtitle_rag.models import ENCODER, NO_PROMPTS, RERANKER, Kind, search_step, without_prompts
 from subtitle_rag.platforms import on_windows
@@ -50,7 +48,6 @@ from subtitle_rag.plugins import (
 )
 from subtitle_rag.retrieval.neural import TextEncoder, plan_graph, probe_device
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.scheduling import Schedule, current_schedule
 
 logger = logging.getLogger(__name__)
 
@@ -154,35 +151,6 @@ def _files(runtime: Runtime) -> Finding:
         more = n_("{n} more is gone too.", "{n} more are gone too.", further) if further else ""
         return "warning", f"{error.message} {more}".rstrip(), error.hint
     return "ok", n_("{n} caption file", "{n} caption files", len(videos))
-
-
-SCHEDULED_S = {"daily": 86_400, "weekly": 7 * 86_400}
-"""Time between two regular syncs."""
-
-
-def schedule_sentences(schedule: Schedule | None, last: LastSync | None) -> list[str]:
-    """Return what looks for new videos by itself, and what the last look has brought."""
-    sentences = []
-    if schedule:
-        every = {"daily": _("Regular sync: every day"), "weekly": _("Regular sync: every week")}
-        sentences.append(f"{every[schedule.interval]} ({schedule.scheduler})")
-    if last:
-        at = datetime.fromtimestamp(last.at).astimezone()
-        news = n_("{n} new video", "{n} new videos", last.new)
-        sentences.append(_("the last look was {time}: {news}").format(time=f"{at:%Y-%m-%d %H:%M}", news=news))
-        if last.code:
-            sentences.append(_("YouTube refused ({code})").format(code=last.code))
-    return sentences
-
-
-def _schedule(runtime: Runtime) -> Finding:
-    """Check whether the regular sync runs."""
-    schedule, last = current_schedule(), last_sync(runtime.library)
-    message = ", ".join(schedule_sentences(schedule, last)) or _("none")
-    remedy = _("subtitle-rag sync --schedule {interval} sets it up once more.")
-    if schedule and last and time.time() - last.at > 2 * SCHEDULED_S[schedule.interval] + 86_400:
-        return "warning", message, remedy.format(interval=schedule.interval)
-    return "ok", message
 
 
 def _index(runtime: Runtime) -> Finding:
@@ -509,7 +477,6 @@ PROBES: dict[str, Callable[[Runtime], Finding]] = {
     "disk": _disk,
     "library": _library,
     "files": _files,
-    "schedule": _schedule,
     "qdrant": _qdrant,
     "index": _index,
     "kiwi": _analyzer,
@@ -532,7 +499,6 @@ DOORS = frozenset(
     {
         "library",
         "files",
-        "schedule",
         "qdrant",
         "index",
         "kiwi",

@@ -4,7 +4,6 @@ import io
 import os
 import sqlite3
 import sys
-import time
 from contextlib import closing
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -18,8 +17,6 @@ from subtitle_rag import doctor, i18n, models, runtime
 from subtitle_rag.captions.session import JavaScriptRuntime
 from subtitle_rag.config import settings as config
 from subtitle_rag.contexts import planning
-from subtitle_rag.library import LastSync, put_last_sync
-from subtitle_rag.scheduling import Interval, Schedule
 from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.youtube import stand_in
 from tests.support.commandline import Run
@@ -70,37 +67,6 @@ def test_what_helps_an_encoding_is_what_the_system_knows(
         check = doctor.probe("terminal", opened)
     assert check.severity == "warning"
     assert remedy in (check.remedy or "")
-
-
-DAY_S = 86_400
-
-
-@pytest.mark.parametrize(
-    ("interval", "age_s", "severity"),
-    [
-        ("daily", 2 * DAY_S, "ok"),
-        ("daily", 4 * DAY_S, "warning"),
-        ("weekly", 14 * DAY_S, "ok"),
-        ("weekly", 16 * DAY_S, "warning"),
-        (None, 99 * DAY_S, "ok"),
-    ],
-)
-def test_a_regular_sync_that_is_overdue_is_told(
-    interval: Interval | None, age_s: int, severity: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    schedule = Schedule("systemd", interval) if interval else None
-    monkeypatch.setattr(doctor, "current_schedule", lambda: schedule)
-    with runtime.Runtime(config.load()) as opened:
-        assert doctor.probe("schedule", opened).severity == "ok"
-        put_last_sync(opened.library, LastSync(int(time.time()) - age_s, 2, 0, "http_429"))
-        check = doctor.probe("schedule", opened)
-    assert check.severity == severity
-    assert (check.remedy or "") == (
-        f"subtitle-rag sync --schedule {interval} sets it up once more." if severity == "warning" else ""
-    )
-    assert ("Regular sync" in check.message) == bool(interval)
-    assert "2 new videos" in check.message
-    assert "YouTube refused (http_429)" in check.message
 
 
 class GoneDrive:

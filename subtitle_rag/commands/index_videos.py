@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,7 +18,6 @@ from subtitle_rag.commands.options import (
     pack_options,
     runtime_outcome,
     wants_json,
-    yes_option,
 )
 from subtitle_rag.domain import (
     EXPECTED,
@@ -225,29 +224,14 @@ def _split(text: str) -> tuple[str, ...]:
 @click.command("sync")
 @click.argument("channels", nargs=-1, metavar="[CHANNEL|URL...]", shell_complete=complete_channels)
 @click.option("--retry", is_flag=True, help=N_("Try everything that failed again, without waiting for its time."))
-@click.option(
-    "--schedule",
-    "schedule_",
-    type=click.Choice(["daily", "weekly", "off"]),
-    help=N_("Have the system run sync daily or weekly, or no longer; what is written is shown first."),
-)
-@yes_option
 @index_options
 @runtime_outcome
 def sync_(
     runtime: "Runtime",
     channels: Sequence[str],
     retry: bool,
-    schedule_: 'Literal["daily", "weekly", "off"] | None',
-    yes: bool,
     options: IndexOptions,
 ) -> output.Outcome:
-    if schedule_ is not None:
-        from subtitle_rag.commands.schedule import schedule
-
-        if channels:
-            raise click.UsageError(_("A schedule is for all that is followed: leave the names out."))
-        return schedule(None if schedule_ == "off" else schedule_, yes=yes)
     if not runtime.library.sources.followed():
         output.say(_("No channel or playlist is followed yet: subtitle-rag index URL begins."))
     from subtitle_rag import pipeline

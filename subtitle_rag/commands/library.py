@@ -4,6 +4,7 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -113,9 +114,8 @@ def _failure_values(state: "VideoState") -> dict[str, Any] | None:
 @runtime_outcome
 def status_(runtime: "Runtime") -> output.Outcome:
     from subtitle_rag.captions import files
-    from subtitle_rag.doctor import levels_sentence, schedule_sentences
+    from subtitle_rag.doctor import levels_sentence
     from subtitle_rag.library import last_sync
-    from subtitle_rag.scheduling import current_schedule
 
     runtime.require_library()
     counts = runtime.library.counts()
@@ -130,7 +130,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
     tokens, token_lines = token_cost(runtime)
     listening_states = Counter(each.state for each in runtime.library.listenings.all().values())
     listening = {state: listening_states[state] for state in ("done", "due", "failed")}
-    schedule, last = current_schedule(), last_sync(runtime.library)
+    last = last_sync(runtime.library)
     rest, rest_code = runtime.library.sources.current_rest(runtime.settings.youtube.rest)
     result = {
         "channels": counts.channels,
@@ -157,17 +157,13 @@ def status_(runtime: "Runtime") -> output.Outcome:
         "selections": [{"video": video.id, **selection.values()} for video, selection in selected],
         "gone": [{"id": video.id, "title": video.title, "source": video.source} for video in lost_files],
         "failures": [{**(_failure_values(state) or {}), "retry_at": output.moment(state.retry_at)} for state in failed],
-        "schedule": {
-            "interval": schedule.interval if schedule else None,
-            "scheduler": schedule.scheduler if schedule else None,
-            "last": _sync_values(last) if last else None,
-        },
+        "last_sync": _sync_values(last) if last else None,
     }
     lines = itertools.chain(
         _status_lines(counts, contexts.written, vectors.made, followed, rest, failed),
         token_lines,
         _listening_lines(listening),
-        filter(None, [", ".join(schedule_sentences(schedule, last))]),
+        [_sync_line(last)] if last else [],
         _selection_lines(selected),
         _failure_lines(failed),
         _gone_lines(lost_files),
@@ -184,6 +180,13 @@ def _index_errors(runtime: "Runtime") -> list[AppError]:
     except AppError as error:
         return [error]
     return []
+
+
+def _sync_line(sync: "LastSync") -> str:
+    at = datetime.fromtimestamp(sync.at).astimezone()
+    news = n_("{n} new video", "{n} new videos", sync.new)
+    sentence = _("Last sync {time}: {news}").format(time=f"{at:%Y-%m-%d %H:%M}", news=news)
+    return ", ".join([sentence, *([_("YouTube refused ({code})").format(code=sync.code)] if sync.code else [])])
 
 
 def _sync_values(sync: "LastSync") -> dict[str, Any]:

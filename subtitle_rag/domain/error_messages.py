@@ -232,10 +232,6 @@ SENTENCES: dict[str, str] = {
     "no_editor.hint": N_("Name one in the environment variable VISUAL or EDITOR, and try again."),
     "no_desktop_entries": N_("Menu entries are made on Linux desktops alone, not on this system."),
     "no_desktop_entries.hint": N_("Start subtitle-rag in a terminal."),
-    "no_scheduler": N_("Neither systemd nor cron can be used here, so nothing can run sync regularly."),
-    "no_scheduler.hint": N_("Have another scheduler run subtitle-rag sync --no-wait."),
-    "schedule_failed": N_("{command} has failed: {reason}."),
-    "schedule_failed.hint": N_("Try again once that is mended; subtitle-rag sync works by hand all the same."),
     "list_unreadable": N_("The list of channels in {path} cannot be read: {reason}."),
     "list_unreadable.hint": N_(
         "Name subscriptions.csv of Google Takeout or its archive, an OPML file, or a browser's bookmarks as HTML."

@@ -346,7 +346,7 @@ def test_one_rule_says_which_channel_is_named(sample: Run, tmp_path: Path) -> No
 
 def test_status_counts(sample: Run) -> None:
     result = sample("status", "--json").result
-    keys = "channels videos windows stages sources rest selections gone failures schedule"
+    keys = "channels videos windows stages sources rest selections gone failures last_sync"
     assert list(result) == keys.split()
     assert (result["channels"], result["videos"], result["failures"]) == (1, 9, [])
     assert result["stages"] == {

@@ -40,7 +40,6 @@ LABELS = {
     "disk": N_("Disk"),
     "library": N_("Library"),
     "files": N_("Files"),
-    "schedule": N_("Schedule"),
     "qdrant": "Qdrant",
     "index": N_("Search index"),
     "kiwi": N_("Korean analysis"),
