@@ -37,9 +37,9 @@ PROGRAM = "subtitle-rag"
 OFFLINE = frozenset(
     re.split(
         ", *\n? *",
-        """ask, completion, config init, config schema, config show, config validate, contexts glossary,
-        contexts status, demo, desktop install, desktop remove, doctor, eval run, export, index, list,
-        marks add, marks list, marks note, marks remove, marks tag, models check, models list, open, paths, rebuild,
+        """ask, config, contexts glossary,
+        contexts status, demo, doctor, eval run, export, index, list,
+        marks add, marks list, marks note, marks remove, marks tag, models check, models list, open, rebuild,
         remove, search, show, status, vectors status""",
     )
 )
@@ -388,7 +388,7 @@ def _program_text() -> str:
 
 
 def setting_problems(path: Path) -> Iterator[str]:
-    """What `config validate` says about the blocks of TOML."""
+    """What `config` says about the blocks of TOML."""
     for block in blocks(path):
         if block.language == "toml":
             with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,6 @@
 """The reference in docs/reference/ (Korean) and docs/en/reference/ (English), made from the code.
 
-Commands come from click, settings from the schema of the config, keys from the app's bindings, models from
+Commands come from click, settings from their dataclasses, keys from the app's bindings, models from
 models.toml. The pages on exit codes, JSON and queries are written by hand.
 """
 
@@ -8,11 +8,11 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import click
-from subtitle_rag.config.schema import settings_schema
 
 from subtitle_rag import cli, i18n, log_file
 from subtitle_rag.answers import built_in_prompt
@@ -36,9 +36,9 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "meaning": ("뜻", "meaning"),
     "configuration": ("설정", "Configuration"),
     "configuration_lead": (
-        "설정은 `config.toml`에 적습니다. 어디에 있는지는 `subtitle-rag paths`가 알려 줍니다. 명령의 옵션이"
+        "설정은 `config.toml`에 적습니다. 어디에 있는지는 `subtitle-rag config`가 알려 줍니다. 명령의 옵션이"
         " 환경 변수보다, 환경 변수가 파일보다, 파일이 기본값보다 먼저입니다.",
-        "Settings stand in `config.toml`; `subtitle-rag paths` prints its place. A flag goes before an environment"
+        "Settings stand in `config.toml`; `subtitle-rag config` prints its place. A flag goes before an environment"
         " variable, that before the file, that before the default.",
     ),
     "setting": ("설정", "setting"),
@@ -135,8 +135,8 @@ RESULT_COMMANDS = (
     *("index ~/captions", "search 치킨 --limit 2", "show sample-0001 --at 6:52"),
     *("overview sample-0001", "overview 느긋한"),
     *("open sample-0001@6:52 --print", "ask 소스", "list", "status", "contexts status", "vectors status"),
-    *("models list", "config show search", "config validate", "doctor --offline"),
-    *("paths", "eval run questions.jsonl --no-neural", "remove sample-0009 --yes", "rebuild"),
+    *("models list", "config", "doctor --offline"),
+    *("eval run questions.jsonl --no-neural", "remove sample-0009 --yes", "rebuild"),
 )
 """Commands whose results are described, in the order in which they run."""
 
@@ -156,6 +156,8 @@ def leaf_contexts(context: click.Context) -> Iterator[click.Context]:
         assert command is not None
         inner = click.Context(command, info_name=name, parent=context)
         if isinstance(command, click.Group):
+            if command.invoke_without_command:
+                yield inner
             yield from leaf_contexts(inner)
         else:
             yield inner
@@ -281,15 +283,16 @@ def _plain(text: str) -> str:
 
 
 def configuration() -> Iterator[str]:
-    properties = settings_schema(_key_meanings())["properties"]
     yield from (own_text("configuration_lead"), "")
-    yield from _setting_table({"language": properties.pop("language")})
-    for name, section in properties.items():
-        inner = section.get("additionalProperties")
-        settings = inner["properties"] if isinstance(inner, dict) else section.get("properties", {})
-        yield from (f"## [{name}{'.NAME' if isinstance(inner, dict) else ''}]", "", section["description"], "")
-        if name != "keys":
-            yield from _setting_table(settings)
+    language = (code("language"), "", f"{config.about('language')} ({', '.join(map(code, i18n.LANGUAGES))})")
+    yield from table(("setting", "default", "meaning"), [language])
+    for name, kind in config.SECTIONS.items():
+        yield from (f"## [{name}]", "", config.about(name), "")
+        yield from _setting_table(kind)
+    yield from ("## [players.NAME]", "", config.about("players"), "")
+    yield from ("## [keys]", "", config.about("keys"), "")
+    yield from ("## [themes.NAME]", "", config.about("themes"), "")
+    yield from _setting_table(config.ThemeSettings)
     yield from (own_text("example"), "")
     yield from ("```toml", "[players.celluloid]", f"command = {to_toml(EXAMPLE_PLAYER)}", "")
     yield from ("[keys]", f"{json.dumps(EXAMPLE_KEY[0])} = {json.dumps(EXAMPLE_KEY[1])}", "", "[themes.sea]")
@@ -308,35 +311,30 @@ def _built_in_prompts() -> Iterator[str]:
         yield from (f"### prompts.{name}", "", "```text", *text.splitlines(), "```", "")
 
 
-def _setting_table(settings: Mapping[str, Any]) -> Iterator[str]:
-    rows = [(code(name), _default(rules), _meaning(rules)) for name, rules in settings.items()]
+def _setting_table(kind: type[Any]) -> Iterator[str]:
+    rows = [
+        (
+            code(each.name),
+            "" if each.metadata.get("required") else code(to_toml(getattr(kind(), each.name))),
+            f"{config.about_field(each)}{_values(each.metadata)}",
+        )
+        for each in fields(kind)
+    ]
     yield from table(("setting", "default", "meaning"), rows)
 
 
-def _default(rules: Mapping[str, Any]) -> str:
-    return code(to_toml(rules["default"])) if "default" in rules else ""
-
-
-def _meaning(rules: Mapping[str, Any]) -> str:
-    values = rules.get("enum") or rules.get("items", {}).get("enum")
-    return " ".join(filter(None, (rules.get("description"), values and f"({', '.join(map(code, values))})")))
-
-
-def _key_meanings() -> dict[str, tuple[str, str]]:
-    """Id → meaning and usual keys, as `config schema` has them."""
-    from subtitle_rag.tui.keys import COMMANDS
-    from subtitle_rag.tui.text import key_meaning
-
-    return {id: (key_meaning(id), command.keys) for id, command in COMMANDS.items()}
+def _values(rules: Mapping[str, Any]) -> str:
+    values = rules.get("one_of") or rules.get("among") or ()
+    return f" ({', '.join(map(code, values))})" if values else ""
 
 
 def keys() -> Iterator[str]:
     yield from (own_text("keys_lead"), "")
-    from subtitle_rag.tui.keys import keymap
+    from subtitle_rag.tui.keys import COMMANDS, keymap
+    from subtitle_rag.tui.text import key_meaning
 
     rows = (
-        (code(id), " ".join(code(keymap.key_text(key)) for key in keymap.keys(id)), meaning)
-        for id, (meaning, _usual) in _key_meanings().items()
+        (code(id), " ".join(code(keymap.key_text(key)) for key in keymap.keys(id)), key_meaning(id)) for id in COMMANDS
     )
     yield from table(("id", "key", "meaning"), rows)
 

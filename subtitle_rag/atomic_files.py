@@ -134,11 +134,3 @@ def lock_file(path: Path, busy: Exception, patience: float = 0) -> AbstractConte
         return FileLock(path, mode=0o600, thread_local=False).acquire(timeout=patience)
     except Timeout:
         raise busy from None
-
-
-def has_mark(path: Path, mark: str) -> bool:
-    """Whether a file can be read and holds `mark`: such files are the program's own."""
-    try:
-        return mark in path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return False

@@ -3,7 +3,9 @@
 Nothing heavy is imported before a verb needs it: `--help` costs what click costs.
 """
 
+import contextlib
 import copy
+import io
 import logging
 import os
 import re
@@ -21,7 +23,6 @@ from subtitle_rag.config import did_you_mean, nearest
 from subtitle_rag.domain import SCARCE, AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.output import ExitCode, exit_code_for
-from subtitle_rag.plugins import ADDED_VERBS, load_plugin, plugin_names
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
         "index": Verb(
             "index_videos", N_("Import captions from YouTube (channel, playlist, video) or from files and folders.")
         ),
-        "listen": Verb("listen", N_("Make captions on this machine of films and videos that have none.")),
+        "listen": Verb("listen", N_("Transcribe videos that have no captions, on this machine.")),
         "sync": Verb("index_videos", N_("Check followed channels for new videos, and retry videos that are due.")),
     },
     N_("Find and play scenes"): {
@@ -72,7 +73,6 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
                 "YouTube."
             ),
         ),
-        "player": Verb("player", N_("Scripts for players.")),
     },
     N_("Local models"): {
         "contexts": Verb("contexts", N_("Have a local model describe each window, so that more scenes are found.")),
@@ -91,7 +91,6 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
         "migrate": Verb("migrate", N_("Take the search index to a Qdrant server, or back into the library's folder.")),
     },
     N_("The program"): {
-        "paths": Verb("paths", N_("Show the paths of config, data, cache and log.")),
         "doctor": Verb("doctor", N_("Check what is installed, what is missing, and how to fix it.")),
         "demo": Verb("demo", N_("Open the sample library: nine invented videos of a channel that does not exist.")),
         "eval": Verb("subtitle_rag.evaluation.verbs.evaluate", N_("Measure how well scenes are found.")),
@@ -101,24 +100,14 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
                 "Offer search, ask, transcript and library to other assistants, by the Model Context Protocol on stdio."
             ),
         ),
-        "config": Verb("config", N_("The settings: what is in force, what is wrong in the file, and the file itself.")),
-        "completion": Verb(
-            "completion",
-            N_(
-                "Print the script by which a shell completes subtitle-rag: its commands and options, and "
-                "the channels and videos of the library. Write it to "
-                "~/.local/share/bash-completion/completions/subtitle-rag for bash, to _subtitle-rag in a "
-                "folder of $fpath for zsh, to ~/.config/fish/completions/subtitle-rag.fish for fish."
-            ),
-        ),
-        "desktop": Verb("desktop", N_("A menu entry with an icon on a Linux desktop.")),
+        "config": Verb("config", N_("Show, check and edit settings.")),
         "self": Verb("self_", N_("Install extras of the program.")),
     },
 }
 """Title → verb, in the order of the help. Texts are here, as `--help` takes half as long without the modules."""
 VERBS = {name: verb for verbs in VERB_GROUPS.values() for name, verb in verbs.items()}
 
-LENIENT = ("completion", "config", "desktop", "self")
+LENIENT = ("config", "self")
 """Verbs that run with a faulty config: they need little of it, or report its mistakes."""
 
 
@@ -126,11 +115,11 @@ class Verbs(click.Group):
     """Finds a verb in its module on demand, and translates help into the user's language."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return [*VERBS, *added_verbs()]
+        return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in VERBS:
-            return _load_added(cmd_name)
+            return None
         command = copy.copy(_load(cmd_name))
         command.help = VERBS[cmd_name].help
         return localized(command)
@@ -139,9 +128,9 @@ class Verbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Name the verb that may have been meant; click looks among loaded ones alone, and only from 8.4 on."""
-        if not args[0].startswith("-") and not ctx.resilient_parsing and args[0] not in (*VERBS, *added_verbs()):
+        if not args[0].startswith("-") and not ctx.resilient_parsing and args[0] not in VERBS:
             sentence = _("There is no command {name}.").format(name=args[0])
-            ctx.fail(sentence + did_you_mean(nearest(args[0], (*VERBS, *added_verbs()))))
+            ctx.fail(sentence + did_you_mean(nearest(args[0], VERBS)))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -149,9 +138,6 @@ class Verbs(click.Group):
         for title, verbs in VERB_GROUPS.items():
             with formatter.section(_(title)):
                 formatter.write_dl([(f"{name:{width}}", _first_sentence(_(verb.help))) for name, verb in verbs.items()])
-        if added_verbs():
-            with formatter.section(_("Added by other packages")):
-                formatter.write_dl([(f"{name:{width}}", _added_help(name)) for name in added_verbs()])
 
 
 def _load(name: str) -> click.Command:
@@ -160,24 +146,6 @@ def _load(name: str) -> click.Command:
         import_module(module if "." in module else f"subtitle_rag.commands.{module}"), f"{name}_"
     )
     return command
-
-
-def added_verbs() -> tuple[str, ...]:
-    """Return the names of the verbs that other packages add. A verb of the program itself is never replaced."""
-    return tuple(name for name in plugin_names(ADDED_VERBS) if name not in VERBS)
-
-
-def _load_added(name: str) -> click.Command | None:
-    """Return an added verb, if there is one; raises AppError `plugin_broken`."""
-    return load_plugin(ADDED_VERBS, name, click.Command)
-
-
-def _added_help(name: str) -> str:
-    try:
-        command = _load_added(name)
-    except AppError as error:
-        return error.message
-    return _first_sentence(command.help or "") if command else ""
 
 
 METAVARS = (
@@ -275,11 +243,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the console script."""
     output.prepare()
     if "_SUBTITLE_RAG_COMPLETE" in os.environ:
-        from subtitle_rag.commands import completion
-
-        i18n.activate(_early_language([]))
-        sys.exit(completion.answer(localized(root)))  # without a log and without messages
+        sys.exit(_complete())
     sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def _complete() -> int:
+    """Answer a shell by click's own protocol; on any error complete nothing, silently."""
+    logging.disable()
+    i18n.activate(_early_language([]))
+    with contextlib.redirect_stderr(io.StringIO()):  # a shell draws any text into the typed line
+        try:
+            localized(root).main(prog_name="subtitle-rag")
+        except SystemExit as end:
+            return int(end.code or 0)
+        except Exception:  # whatever a completion meets: a library that cannot be read, a config with mistakes
+            return ExitCode.FAILED
+    return ExitCode.DONE
 
 
 def run(arguments: list[str]) -> int:
@@ -450,7 +429,7 @@ def _report_failure(arguments: Sequence[str], entry: dict[str, Any], code: ExitC
     return code
 
 
-GROUPS = ("config", "contexts", "desktop", "eval", "marks", "models", "player", "self", "vectors")
+GROUPS = ("config", "contexts", "eval", "marks", "models", "self", "vectors")
 """Verbs with subcommands."""
 
 

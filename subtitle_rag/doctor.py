@@ -32,16 +32,14 @@ from subtitle_rag.installation import (
     upgrade_line,
     yt_dlp_age,
 )
-from subtitle_rag.library import PLAYER, quick_check, unwritable
+from subtitle_rag.library import PLAYER, backups, quick_check, unwritable
 from subtitle_rag.listening import Transcriber, open_transcriber
 from subtitle_rag.models import ENCODER, NO_PROMPTS, RERANKER, Kind, search_step, without_prompts
 from subtitle_rag.platforms import on_windows
 from subtitle_rag.plugins import (
-    ADDED_VERBS,
     ENCODERS,
     EXPORT_FORMATS,
     GROUPS,
-    PLAYERS,
     TRANSCRIBERS,
     load_plugin,
     plugin_names,
@@ -115,6 +113,19 @@ def _terminal(_runtime: Runtime) -> Finding:
         remedy = _("Set the environment variable PYTHONUTF8 to 1.") if on_windows() else locale
         return "warning", message, remedy
     return "ok", "UTF-8"
+
+
+def _paths(runtime: Runtime) -> Finding:
+    """Name the folders of the home, and the copies of the library."""
+    paths = runtime.settings.paths
+    copies = backups(paths.library)
+    size = byte_size(sum(copy.bytes for copy in copies))
+    places = _("config {config}, data {data}, cache {cache}, log {log}").format(
+        config=paths.config, data=paths.data, cache=paths.cache, log=paths.log
+    )
+    return "ok", f"{places}, " + n_(
+        "{n} copy of the library, {size}", "{n} copies of the library, {size}", len(copies), size=size
+    )
 
 
 def _library(runtime: Runtime) -> Finding:
@@ -447,12 +458,8 @@ def _packages(_runtime: Runtime) -> Finding:
 
 
 def _plugins(_runtime: Runtime) -> Finding:
-    from click import Command
-
-    kinds: dict[str, type | tuple[type, ...]] = {
+    kinds: dict[str, type] = {
         EXPORT_FORMATS: exporting.ExportFormat,
-        PLAYERS: (tuple, list),
-        ADDED_VERBS: Command,
         TRANSCRIBERS: Transcriber,
         ENCODERS: TextEncoder,
     }
@@ -474,6 +481,7 @@ PROBES: dict[str, Callable[[Runtime], Finding]] = {
     "terminal": _terminal,
     "packages": _packages,
     "plugins": _plugins,
+    "paths": _paths,
     "disk": _disk,
     "library": _library,
     "files": _files,

@@ -22,15 +22,11 @@ logger = logging.getLogger(__name__)
 
 EXPORT_FORMATS = "subtitle_rag.export_formats"
 """Values are `exporting.ExportFormat`s, by the name for `export --format` and the ending of files."""
-PLAYERS = "subtitle_rag.players"
-"""Values are commands as `[players]` in the config has them: sequences of words with `{url}` and `{seconds}`."""
-ADDED_VERBS = "subtitle_rag.verbs"
-"""Values are click commands, by the verb's name."""
 TRANSCRIBERS = "subtitle_rag.transcribers"
 """Values are `listening.Transcriber`s, by the name for `speech` under `[models]`."""
 ENCODERS = "subtitle_rag.encoders"
 """Values are `retrieval.neural.TextEncoder`s, by the name for `encoder` under `[models]`."""
-GROUPS = (EXPORT_FORMATS, PLAYERS, ADDED_VERBS, TRANSCRIBERS, ENCODERS)
+GROUPS = (EXPORT_FORMATS, TRANSCRIBERS, ENCODERS)
 
 T = TypeVar("T")
 
@@ -40,7 +36,7 @@ def plugin_names(group: str) -> tuple[str, ...]:
     return tuple(point.name for point in _points(group))
 
 
-def load_plugin(group: str, name: str, kind: type[T] | tuple[type[T], ...]) -> T | None:
+def load_plugin(group: str, name: str, kind: type[T]) -> T | None:
     """Import the part of this name; None if no distribution has it.
 
     Raises:
@@ -63,20 +59,6 @@ def plugin_failure(group: str, name: str, error: Exception) -> AppError:
     """Return what a part's own code has thrown as `plugin_broken`."""
     point = next(point for point in _points(group) if point.name == name)
     return _broken(point, f"{type(error).__name__}: {error}")
-
-
-def load_plugins(group: str, kind: type[T] | tuple[type[T], ...]) -> dict[str, T]:
-    """Import a group's parts, by name; those that cannot be loaded are logged and left out."""
-    values: dict[str, T] = {}
-    for name in plugin_names(group):
-        try:
-            value = load_plugin(group, name, kind)
-        except AppError as error:
-            logger.warning("%s", error.message)
-        else:
-            if value is not None:
-                values[name] = value
-    return values
 
 
 def _points(group: str) -> "tuple[EntryPoint, ...]":

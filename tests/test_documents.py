@@ -316,7 +316,7 @@ def test_the_size_of_a_model_is_that_of_its_files() -> None:
         ("```console\n$ subtitle-rag contexts writes\n```", "No such command 'writes'"),
         ("```console\n$ subtitle-rag contexts\n```", "missing command"),
         ("```console\n$ subtitle-rag show\n```", "Missing"),
-        ("```console\n$ subtitle-rag paths here\n```", "unexpected extra argument (here)"),
+        ("```console\n$ subtitle-rag status here\n```", "unexpected extra argument (here)"),
         ("```console\n$ subtitle-rag search 치킨 --limit many\n```", "many"),
         ("```sh\nsubtitle-rag self add everything\n```", "everything"),
         ("```sh\nsubtitle-rag search 치킨 | subtitle-rag nothing\n```", "no command nothing"),
@@ -388,7 +388,7 @@ $ NO_COLOR=1 subtitle-rag open VIDEO_ID@12:41 --print
         "subtitle-rag doctor",
         "subtitle-rag self add neural",
         "subtitle-rag contexts glossary channel --edit",
-        "subtitle-rag paths && git clean",
+        "subtitle-rag status && git clean",
         "cp ~/captions . && rm captions",
     ],
 )
@@ -400,7 +400,7 @@ def test_what_needs_network_models_or_people_is_not_run(line: str) -> None:
 @pytest.mark.parametrize(
     ("block", "problem"),
     [
-        ("```console\n$ subtitle-rag config show search.limit\nsearch.limit 20 …\n```", ""),
+        ("```console\n$ subtitle-rag config\nsearch.limit 20 …\n```", ""),
         ("```console exit=1\n$ cat nothing\n```", ""),
         ("```console exit=3\n$ cat page.md\n```", "exit code 0 in place of 3"),
         ("```console\n$ cat nothing\n```", "exit code 1 in place of 0"),

@@ -523,7 +523,7 @@ def test_help_writes_nothing(isolated_home: Path, arguments: list[str]) -> None:
 
 def test_each_home_has_its_own_log(tmp_path: Path) -> None:
     for home in ("one", "two"):
-        assert cli.run(["--home", str(tmp_path / home), "paths"]) == 0
+        assert cli.run(["--home", str(tmp_path / home), "config"]) == 0
         assert len(written(tmp_path / home / "log")) == 2
 
 

@@ -50,7 +50,6 @@ GUARDED = {
     ("platforms.py", "setpriority"),
     ("player/mpv.py", "getuid"),
     ("retrieval/neural/neural_host.py", "sysconf"),
-    ("scheduling.py", "getuid"),
     ("tui/app.py", "SIGHUP"),
     ("tui/app.py", "add_signal_handler"),
 }
@@ -80,7 +79,7 @@ sys.platform = "win32"
 for name in ours:
     importlib.import_module(name)
 from subtitle_rag import cli
-sys.exit(cli.run(["--language", "ko", "paths"]) or cli.run(["--language", "ko", "search", "--help"]))
+sys.exit(cli.run(["--language", "ko", "config"]) or cli.run(["--language", "ko", "search", "--help"]))
 """
 
 

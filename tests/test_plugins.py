@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import player, plugins
+from subtitle_rag import plugins
 from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.domain import AppError, Video
 from subtitle_rag.exporting import ExportedScene, ExportFormat, render_export
 from subtitle_rag.models import ModelStore, is_added
-from subtitle_rag.plugins import ENCODERS, EXPORT_FORMATS, PLAYERS
+from subtitle_rag.plugins import ENCODERS, EXPORT_FORMATS
 from subtitle_rag.retrieval.neural import HostedModels
 from subtitle_rag.retrieval.neural.added_encoder import AddedEncoder, added_encoder
 from subtitle_rag.retrieval.values import DenseVector
@@ -23,7 +23,6 @@ from subtitle_rag.retrieval.neural import TextEncoder
 
 TITLES = ExportFormat(lambda scenes, title: "\\n".join(scene.video.title for scene in scenes))
 FAILING = ExportFormat(lambda scenes, title: 1 / 0)
-PLAYER = ("tiny-player", "--at={seconds}", "{url}")
 NOTHING = 7
 LETTERS = TextEncoder("1 beta", 2, lambda texts: [(3, 4) for _ in texts], lambda text: (0, len(text)), is_light=True)
 SHORT = TextEncoder("1", 3, lambda texts: [(3, 4) for _ in texts], lambda text: 1 / 0)
@@ -36,11 +35,6 @@ wrong = tiny_plugin:NOTHING
 absent = tiny_plugin_that_is_not_there:FORMAT
 md = tiny_plugin:NOTHING
 
-[{PLAYERS}]
-tiny = tiny_plugin:PLAYER
-bad = tiny_plugin:NOTHING
-mpv = tiny_plugin:PLAYER
-
 [{ENCODERS}]
 letters = tiny_plugin:LETTERS
 short = tiny_plugin:SHORT
@@ -51,7 +45,7 @@ bge-m3 = tiny_plugin:LETTERS
 
 @pytest.fixture(autouse=True)
 def tiny_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Install a distribution that adds formats and players."""
+    """Install a distribution that adds formats and encoders."""
     (tmp_path / "tiny_plugin.py").write_text(MODULE)
     info = tmp_path / "tiny_plugin-1.0.dist-info"
     info.mkdir()
@@ -97,14 +91,6 @@ def test_an_unknown_format_is_told_with_all_that_there_are() -> None:
         render_export("nothing", scenes(), None)
     assert unknown.value.code == "export_unknown"
     assert "titles" in unknown.value.hint
-
-
-def test_a_player_joins_the_others_and_replaces_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    commands = player.commands({"own": ("own", "{url}")})
-    assert commands["tiny"] == ("tiny-player", "--at={seconds}", "{url}")
-    assert commands["mpv"] == player.COMMANDS["mpv"]
-    assert "bad" not in commands
-    assert {"tiny", "own", "vlc"} <= set(player.names({"own": ("own", "{url}")}))
 
 
 def test_a_part_is_loaded_by_its_name() -> None:

@@ -1,63 +1,51 @@
-"""`config`: the settings in force, the mistakes in the file, its schema, and the file itself."""
+"""`config`: the settings in force, the mistakes in the file, and the file itself."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from subtitle_rag import config, output
-from subtitle_rag.commands.options import FILE_PATH, completions, print_outcome, read_config, wants_json
-from subtitle_rag.config import Mistake, bad_config, did_you_mean, nearest
+from subtitle_rag.commands.options import print_outcome, read_config
+from subtitle_rag.config import Mistake, bad_config
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
-    from subtitle_rag.commands.options import Completions
     from subtitle_rag.config import LoadedConfig
 
 
-config_ = click.Group("config")
-
-
-def _complete_config_keys(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
-    """Complete tables and settings of the config."""
-    names = _names_of_settings(config.effective_settings(read_config(ctx)))
-    return completions([(name, "") for name in names], incomplete)
-
-
-def _names_of_settings(settings: "Iterable[config.EffectiveSetting]") -> list[str]:
-    """Return the names of the settings' tables, then their own."""
-    names = [setting.key for setting in settings]
-    return list(dict.fromkeys([*(name.partition(".")[0] for name in names), *names]))
-
-
-@config_.command(
-    "show",
-    help=N_(
-        "Print every setting in force, its value, and what has set it: a flag, an environment variable, a line of the"
-        " config file, or the default. KEY narrows it: youtube, search.limit. Passwords are not shown."
-    ),
-)
-@click.argument("keys", metavar="[KEY]...", nargs=-1, shell_complete=_complete_config_keys)
+@click.group("config", invoke_without_command=True)
+@click.pass_context
 @print_outcome
-def config_show(keys: Sequence[str]) -> output.Outcome:
+def config_(ctx: click.Context) -> output.Outcome | int:
+    if ctx.invoked_subcommand:
+        return output.ExitCode.DONE
     reading = read_config()
-    all_settings = list(config.effective_settings(reading))
-    selected = [each for each in all_settings if not keys or any(_is_within(each.key, key) for key in keys)]
-    for key in keys:
-        if not any(_is_within(each.key, key) for each in all_settings):
-            raise UsageError(
-                "unknown_setting", name=key, near=did_you_mean(nearest(key, _names_of_settings(all_settings)))
-            )
-    path = reading.settings.paths.config
-    values = {"file": str(path) if path.exists() else None, "settings": [asdict(each) for each in selected]}
-    rows = [(each.key, json.dumps(each.value, ensure_ascii=False), _source_text(each)) for each in selected]
+    settings, path = list(config.effective_settings(reading)), reading.settings.paths.config
+    mistakes = _mistakes(reading)
+    values = {
+        "file": str(path) if path.exists() else None,
+        "settings": [asdict(each) for each in settings],
+        "mistakes": [_mistake_values(each) for each in mistakes],
+    }
+    rows = [(each.key, json.dumps(each.value, ensure_ascii=False), _source_text(each)) for each in settings]
     sentence = _("The config file: {path}") if path.exists() else _("There is no config file: {path}")
-    errors = [_failure(mistake, reading.file.path) for mistake in _mistakes(reading)]
+    errors = [_failure(mistake, reading.file.path) for mistake in mistakes]
     return output.Outcome(values, output.table(rows), [sentence.format(path=path)], errors)
+
+
+def _mistake_values(mistake: Mistake) -> dict[str, Any]:
+    return {
+        "file": mistake.place,
+        "line": mistake.line,
+        "key": mistake.key or None,
+        "message": mistake.message,
+        "nearest": mistake.nearest or None,
+    }
 
 
 def _failure(mistake: Mistake, path: Path) -> UsageError:
@@ -67,10 +55,6 @@ def _failure(mistake: Mistake, path: Path) -> UsageError:
     from subtitle_rag.contexts import bad_prompt
 
     return bad_prompt(mistake)
-
-
-def _is_within(key: str, prefix: str) -> bool:
-    return f"{key}.".startswith(f"{prefix}.")
 
 
 def _source_text(each: "config.EffectiveSetting") -> str:
@@ -113,31 +97,6 @@ def _prompt_mistakes(settings: config.Settings) -> list[Mistake]:
     ]
 
 
-@config_.command("validate", help=N_("List every mistake in the config, or in FILE, by line and key."))
-@click.argument("file", required=False, type=FILE_PATH)
-@print_outcome
-def config_validate(file: Path | None) -> output.Outcome | int:
-    reading = read_config(path=file)
-    path = reading.file.path
-    if file is not None and not path.exists():
-        raise UsageError("no_config_file", path=str(file))
-    mistakes = _mistakes(reading)
-    if not wants_json():
-        return _print_mistakes(mistakes, path)
-    listed = [
-        {
-            "file": each.place,
-            "line": each.line,
-            "key": each.key or None,
-            "message": each.message,
-            "nearest": each.nearest or None,
-        }
-        for each in mistakes
-    ]
-    values = {"file": str(path), "valid": not mistakes, "mistakes": listed}
-    return output.Outcome(values, errors=[_failure(mistake, path) for mistake in mistakes])
-
-
 def _print_mistakes(mistakes: Sequence[Mistake], path: Path) -> int:
     """Print the mistakes, one a line as compilers do, and their number; return the exit code."""
     for mistake in mistakes:
@@ -149,29 +108,6 @@ def _print_mistakes(mistakes: Sequence[Mistake], path: Path) -> int:
     else:
         output.say(_("There is no config file, so that everything has its default: {path}").format(path=path))
     return output.ExitCode.USAGE if mistakes else output.ExitCode.DONE
-
-
-@config_.command(
-    "schema",
-    help=N_("Print the JSON Schema of the config, by which editors check and complete it (Taplo, Even Better TOML)."),
-)
-@print_outcome
-def config_schema() -> output.Outcome:
-    from subtitle_rag.tui.keys import COMMANDS
-    from subtitle_rag.tui.text import key_meaning
-
-    usual = {id: (key_meaning(id), command.keys) for id, command in COMMANDS.items()}
-    document = config.settings_schema(usual)
-    return output.Outcome(document, [output.json_text(document, indent=2)])
-
-
-@config_.command(
-    "init", help=N_("Write a config file with every setting and its default; an existing file is never overwritten.")
-)
-@print_outcome
-def config_init() -> output.Outcome:
-    path = str(_create_file(read_config()))
-    return output.Outcome({"file": path}, [path])
 
 
 def _create_file(reading: "LoadedConfig") -> Path:

@@ -142,16 +142,9 @@ def read_config(ctx: click.Context | None = None, path: "Path | None" = None) ->
 
     These have a context that is not the running command's.
     """
-    from subtitle_rag import config
 
     options = (ctx or click.get_current_context()).find_root().params
     return config.read(options.get("home"), options.get("language"), path)
-
-
-def named_home(ctx: click.Context) -> str:
-    """Return the home that a flag or variable names, which no other program knows; empty without one."""
-    is_named = ctx.find_root().params.get("home") or os.environ.get(config.HOME_VARIABLE)
-    return str(ctx.obj.paths.config.parent) if is_named else ""
 
 
 def confirmed(question: str, *, yes: bool) -> bool:

@@ -8,7 +8,6 @@ from .config_file import (
     read_regular as read_regular,
 )
 from .origins import EffectiveSetting as EffectiveSetting, effective_settings as effective_settings
-from .schema import settings_schema as settings_schema
 from .settings import (
     HOME_VARIABLE as HOME_VARIABLE,
     SECTIONS as SECTIONS,

@@ -119,7 +119,7 @@ def with_setting(text: str, table: str, name: str, value: Any) -> str | None:
 
 
 def _with_line(text: str, entries: "list[_Entry]", table: str, name: str, line: str) -> str:
-    """Return the text with a new line in a table: below the commented default that `config init` writes, if any."""
+    """Return the text with a new line in a table: below the commented default that `config edit` writes, if any."""
     heading = next((entry for entry in entries if entry.is_heading and entry.parts == _key(table)), None)
     if table and heading is None:
         gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"

@@ -30,7 +30,7 @@ def config_template(language: str) -> str:
 
 def _lines(language: str) -> Iterator[str]:
     first = _("The settings of subtitle-rag. To set a value, remove the # and the space in front of it.")
-    second = _("subtitle-rag config validate lists the mistakes, subtitle-rag config show the values in force.")
+    second = _("subtitle-rag config shows the values in force and the mistakes.")
     yield from (f"# {first}", f"# {second}", "")
     yield from (f"# {about('language')} ({', '.join(LANGUAGES)})", f"# language = {to_toml(language)}")
     for name, kind in SECTIONS.items():

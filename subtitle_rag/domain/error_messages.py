@@ -213,9 +213,7 @@ SENTENCES: dict[str, str] = {
     "beyond_end": N_("{value} is beyond the end of “{video}”, which lasts {length}."),
     "beyond_end.hint": N_("subtitle-rag show VIDEO lists its lines with their times."),
     "bad_config": N_("The setting in {place} is wrong: {reason}."),
-    "bad_config.hint": N_(
-        "subtitle-rag config edit opens the file, subtitle-rag config validate lists every mistake in it."
-    ),
+    "bad_config.hint": N_("subtitle-rag config edit opens the file, subtitle-rag config lists every mistake in it."),
     "bad_prompt": N_("The prompt file {place} cannot be used: {reason}."),
     "bad_prompt.hint": N_("Correct the file, or take it out of [prompts] in the config to use the built-in prompt."),
     "config_exists": N_("The config already exists: {path}."),
@@ -224,14 +222,8 @@ SENTENCES: dict[str, str] = {
     "setting_changed.hint": N_("Nothing was overwritten. See what it says, and change it again if you still want to."),
     "setting_by_hand": N_("{name} is written in a form that the app leaves alone."),
     "setting_by_hand.hint": N_("Change it by hand in {place}, or write it on a line of its own there."),
-    "no_config_file": N_("There is no file {path}."),
-    "no_config_file.hint": N_("Name a config file, or none for your own; subtitle-rag config init writes one."),
-    "unknown_setting": N_("There is no setting {name}{near}."),
-    "unknown_setting.hint": N_("subtitle-rag config show lists the settings, docs/reference/keys.md the ids of keys."),
     "no_editor": N_("The editor did not work: {reason}."),
     "no_editor.hint": N_("Name one in the environment variable VISUAL or EDITOR, and try again."),
-    "no_desktop_entries": N_("Menu entries are made on Linux desktops alone, not on this system."),
-    "no_desktop_entries.hint": N_("Start subtitle-rag in a terminal."),
     "list_unreadable": N_("The list of channels in {path} cannot be read: {reason}."),
     "list_unreadable.hint": N_(
         "Name subscriptions.csv of Google Takeout or its archive, an OPML file, or a browser's bookmarks as HTML."
@@ -244,8 +236,6 @@ SENTENCES: dict[str, str] = {
     "unknown_choice.hint": N_("Write numbers as 1,3-5, a part of a name, or all; without --choose the list is shown."),
     "no_choice": N_("No list of channels is kept."),
     "no_choice.hint": N_("Name a file with channels first, such as subscriptions.csv of Google Takeout."),
-    "foreign_file": N_("{path} already exists and was not written by this command."),
-    "foreign_file.hint": N_("Move it away if you do not need it, and try again; nothing was overwritten."),
     "unsupported_source": N_("{source} is neither a caption file nor a folder, or it does not exist."),
     "unsupported_source.hint": N_("Name a caption file ({formats}), a folder of them, or an address on YouTube."),
     "unsupported_url": N_("{url} is not a channel, playlist or video on YouTube: {reason}."),
@@ -260,8 +250,6 @@ SENTENCES: dict[str, str] = {
     "unknown_mark.hint": N_("subtitle-rag marks list shows their numbers."),
     "export_exists": N_("{path} already exists."),
     "export_exists.hint": N_("Name another file, or replace this one with --force."),
-    "mpv_script_action": N_("What is to be done with the script is not said."),
-    "mpv_script_action.hint": N_("Write --install, --remove or --print."),
     "unreadable_folder": N_("The folder {path} cannot be read: {reason}."),
     "unreadable_folder.hint": N_("Name the folder that the clips were written to."),
     "nothing_to_clip": N_("No scene is chosen to cut."),
@@ -616,8 +604,8 @@ SENTENCES: dict[str, str] = {
     ),
     "index_unreachable": N_("The process of the search index did not answer: {reason}."),
     "index_unreachable.hint": N_(
-        "Try again. If it happens again, close other programs or end the process that is named; subtitle-rag paths says"
-        " where the log is."
+        "Try again. If it happens again, close other programs or end the process that is named; subtitle-rag doctor"
+        " says where the log is."
     ),
     "index_moved": N_("The search index has moved to {place} since the app was opened."),
     "index_moved.hint": N_(

@@ -15,7 +15,6 @@ from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.player import mpv as mpv
 from subtitle_rag.player.launch import WATCH_S as WATCH_S, Launch as Launch, filled, installed_program, start
 from subtitle_rag.player.mpv import Clip as Clip
-from subtitle_rag.plugins import PLAYERS, load_plugins
 
 BROWSER = "browser"
 MPV = "mpv"
@@ -58,10 +57,8 @@ def can_open_links_apart() -> bool:
 
 
 def commands(extra: Templates) -> Templates:
-    """Return the commands of all players by name: those built in, of plug-ins, and of the config, which wins."""
-    added = load_plugins(PLAYERS, (tuple, list))
-    valid = {name: command for name, command in added.items() if command and all(isinstance(w, str) for w in command)}
-    return {**valid, **COMMANDS, **extra}
+    """Return the commands of all players by name: those built in, and of the config, which wins."""
+    return {**COMMANDS, **extra}
 
 
 def names(extra: Templates) -> list[str]:

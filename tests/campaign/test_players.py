@@ -194,7 +194,8 @@ def test_open_plays_the_file_beside_the_captions(
         command = command_line(isolated_home, *arguments)
         return subprocess.run(command, capture_output=True, text=True, env=os.environ, check=True, timeout=120)
 
-    desk.cache = Path(json.loads(run("paths", "--json").stdout)["result"]["cache"])
+    settings = json.loads(run("config", "--json").stdout)["result"]["settings"]
+    desk.cache = Path(next(each["value"] for each in settings if each["key"] == "paths.cache"))
     try:
         run("index", str(films[0].parent))
         run("open", "sovideo0001@0:20", "--player", "mpv")

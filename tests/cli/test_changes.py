@@ -320,7 +320,7 @@ def test_a_place_that_cannot_be_written_is_told(run: Run, home: Path) -> None:
     assert (barred.code, barred.failure) == (3, "library_readonly")
 
 
-@pytest.mark.parametrize("arguments", [["list"], ["search", "국수"], ["paths"], []], ids=str)
+@pytest.mark.parametrize("arguments", [["list"], ["search", "국수"], []], ids=str)
 def test_a_bad_config_is_told(run: Run, home: Path, arguments: list[str]) -> None:
     (home / "config.toml").write_text("[search]\nlimits = 3\n")
     refused = run(*arguments, "--json")

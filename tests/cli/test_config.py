@@ -1,7 +1,5 @@
 """`config`, and what a wrong config is told with."""
 
-import importlib
-import json
 import re
 import stat
 import sys
@@ -14,7 +12,6 @@ import pytest
 from subtitle_rag import i18n
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.origins import without_user
-from subtitle_rag.config.schema import settings_schema
 from subtitle_rag.config.settings import HOSTS_VARIABLE, LANGUAGE_VARIABLE
 from subtitle_rag.config.template import config_template
 from tests.support.cases import cases
@@ -54,13 +51,13 @@ def shown(run: Run, *arguments: object) -> dict[str, dict[str, Any]]:
     return {each.pop("key"): each for each in settings}
 
 
-# --- config show ---
+# --- config ---
 
 
 def test_each_setting_says_who_has_set_it(run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_text('language = "ko"\n[search]\nlimit = 7\n[players."두 번째"]\ncommand = ["x", "{url}"]\n')
     monkeypatch.setenv(HOSTS_VARIABLE, "http://a:1, http://b:2")
-    told = shown(run, "--language", "en", "config", "show")
+    told = shown(run, "--language", "en", "config")
     assert told["language"] == {"value": "en", "source": "flag", "place": "--language", "line": None}
     assert told["search.limit"] == {"value": 7, "source": "file", "place": str(file), "line": 3}
     assert told["search.remember"] == {"value": True, "source": "default", "place": None, "line": None}
@@ -68,34 +65,26 @@ def test_each_setting_says_who_has_set_it(run: Run, file: Path, monkeypatch: pyt
     assert told["llm.hosts"] == hosts
     assert told["players.두 번째.command"]["line"] == 5
     assert told["paths.config"]["place"] == "SUBTITLE_RAG_HOME"
-    assert shown(run, "--home", file.parent, "config", "show")["paths.data"]["place"] == "--home"
+    assert shown(run, "--home", file.parent, "config")["paths.data"]["place"] == "--home"
     monkeypatch.setenv(LANGUAGE_VARIABLE, "en")
-    assert shown(run, "config", "show")["language"]["place"] == LANGUAGE_VARIABLE
+    assert shown(run, "config")["language"]["place"] == LANGUAGE_VARIABLE
     monkeypatch.delenv(LANGUAGE_VARIABLE)
-    assert shown(run, "config", "show")["language"]["line"] == 1
+    assert shown(run, "config")["language"]["line"] == 1
 
 
-def test_show_is_a_table_and_a_key_narrows_it(run: Run, file: Path) -> None:
+def test_all_settings_are_a_table(run: Run, file: Path) -> None:
     file.write_text("search.limit = 7\n")
     i18n.activate("en")
-    told = run("config", "show", "search", "player.lead_in")
-    assert told.out.splitlines() == [
-        "search.limit         7         config file, line 1",
-        'search.fusion        "scores"  default',
-        "search.levels        false     default",
-        "search.rerank_depth  0         default",
-        "search.remember      true      default",
-        "player.lead_in       2         default",
-    ]
+    told = run("config")
+    rows = [line.split(maxsplit=2) for line in told.out.splitlines()]
+    assert ["search.limit", "7", "config file, line 1"] in rows
+    assert ["player.lead_in", "2", "default"] in rows
     assert told.err == f"The config file: {file}\n"
-    refused = run("config", "show", "serch.limit", "--json")
-    assert (refused.code, refused.failure) == (2, "unknown_setting")
-    assert "did you mean search.limit?" in refused.err
 
 
 def test_show_has_every_setting(run: Run) -> None:
     known = {f"{name}.{key}" for name, kind in config.SECTIONS.items() for key in kind.__dataclass_fields__}
-    assert {"language", *known} <= set(shown(run, "config", "show"))
+    assert {"language", *known} <= set(shown(run, "config"))
 
 
 def test_no_password_is_shown(run: Run, file: Path) -> None:
@@ -104,7 +93,7 @@ def test_no_password_is_shown(run: Run, file: Path) -> None:
         "[llm]\nhosts = ['http://ich:geheim@host:1']\n[qdrant]\nurl = 'https://ich:geheim@host/?api_key=geheim'\n"
         "[players.a]\ncommand = ['p', '--password', 'geheim', '--token=geheim', 'http://i:geheim@x/']\n"
     )
-    for told in (run("config", "show"), run("config", "show", "--json")):
+    for told in (run("config"), run("config", "--json")):
         assert told.code == 0
         assert "geheim" not in told.out + told.err
         assert "ge/h" not in told.out
@@ -126,48 +115,35 @@ def test_an_address_loses_its_user(address: str, told: str) -> None:
 
 def test_a_wrong_file_is_shown_as_far_as_it_is_right(run: Run, file: Path) -> None:
     file.write_text("[search]\nlimit = 0\nremember = false\n")
-    told = run("config", "show", "--json")
+    told = run("config", "--json")
     assert (told.code, told.document["status"]) == (2, "error")
     settings = {each["key"]: each for each in told.document["result"]["settings"]}
     assert (settings["search.limit"]["value"], settings["search.limit"]["source"]) == (20, "default")
     assert settings["search.remember"]["value"] is False
 
 
-# --- config validate ---
+# --- mistakes ---
 
 
-def test_validate_tells_all_mistakes_by_line_and_key(run: Run, file: Path) -> None:
+def test_all_mistakes_are_told_by_line_and_key(run: Run, file: Path) -> None:
     file.write_text(WRONG)
-    told = run("config", "validate")
-    assert told.code == 2
-    assert told.out.splitlines() == [
-        f"{file}:1: there is no setting langauge (did you mean language?)",
-        f"{file}:3: search.limit must be at least 1",
-        f"{file}:4: search.remember must be of the type bool",
-        f"{file}:6: there is no setting youtbe (did you mean youtube?)",
-        f"{file}:10: there is no setting player.leadin (did you mean player.lead_in?)",
-        f"{file}:13: players.mine.command must be a list of strings",
-        f"{file}:14: there is no setting players.mine.comand (did you mean players.mine.command?)",
-        f"{file}:17: there is no setting keys.app.libary (did you mean keys.app.library?)",
-        f"{file}:18: keys.app.help: a terminal cannot tell Ctrl+M from Enter",
-    ]
-    assert told.err == "9 mistakes in the config.\n"
-
-
-def test_a_program_reads_them_too(run: Run, file: Path) -> None:
-    file.write_text(WRONG)
-    told = run("config", "validate", "--json")
-    assert (told.code, told.document["command"]) == (2, "config validate")
-    result = told.document["result"]
-    assert (result["file"], result["valid"], len(result["mistakes"])) == (str(file), False, 9)
+    told = run("config", "--json")
+    assert (told.code, told.document["command"]) == (2, "config")
     assert {entry["code"] for entry in told.document["errors"]} == {"bad_config"}
-    assert result["mistakes"][0] == {
-        "file": str(file),
-        "line": 1,
-        "key": "langauge",
-        "message": "there is no setting langauge",
-        "nearest": "language",
-    }
+    mistakes = told.document["result"]["mistakes"]
+    assert [(each["line"], each["key"], each["nearest"]) for each in mistakes] == [
+        (1, "langauge", "language"),
+        (3, "search.limit", None),
+        (4, "search.remember", None),
+        (6, "youtbe", "youtube"),
+        (10, "player.leadin", "player.lead_in"),
+        (13, "players.mine.command", None),
+        (14, "players.mine.comand", "players.mine.command"),
+        (17, "keys.app.libary", "keys.app.library"),
+        (18, "keys.app.help", None),
+    ]
+    assert (mistakes[0]["file"], mistakes[0]["message"]) == (str(file), "there is no setting langauge")
+    assert f"{file}:17" in run("config").err
 
 
 @cases(
@@ -185,35 +161,26 @@ def test_a_program_reads_them_too(run: Run, file: Path) -> None:
 )
 def test_a_mistake_of_any_kind_has_a_line(run: Run, file: Path, text: bytes, line: int) -> None:
     file.write_bytes(text)
-    (mistake,) = run("config", "validate", "--json").document["result"]["mistakes"]
+    (mistake,) = run("config", "--json").document["result"]["mistakes"]
     assert mistake["line"] == line
-
-
-def test_another_file_is_judged_and_not_the_own(run: Run, file: Path, tmp_path: Path) -> None:
-    file.write_text(WRONG)
-    other = tmp_path / "other.toml"
-    other.write_text("[search]\nlimit = 3\n[tui]\ntheme = 'drakula'\n")
-    told = run("config", "validate", other)
-    assert (told.code, told.out.count("\n")) == (2, 1)
-    assert told.out.startswith(f"{other}:4: tui.theme: there is no theme drakula (did you mean dracula?)")
-    missing = run("config", "validate", tmp_path / "none.toml", "--json")
-    assert (missing.code, missing.failure) == (2, "no_config_file")
 
 
 @pytest.mark.parametrize("key", ["contexts", "answers"])
 def test_a_mistake_in_the_only_own_prompt_is_told(run: Run, file: Path, key: str) -> None:
     (file.parent / "own.txt").write_text("{nothing}", encoding="utf-8")
     file.write_text(f'[prompts]\n{key} = "own.txt"\n', encoding="utf-8")
-    told = run("config", "validate")
+    told = run("config", "--json")
     assert told.code == 2
-    assert f"{file.parent / 'own.txt'}:1: there is no place {{nothing}}" in told.out
+    (mistake,) = (each for each in told.document["result"]["mistakes"] if each["line"])
+    assert (mistake["file"], mistake["line"]) == (str(file.parent / "own.txt"), 1)
+    assert mistake["message"].startswith("there is no place {nothing}")
 
 
 def test_without_mistakes_it_ends_with_0(run: Run, file: Path) -> None:
-    assert "everything has its default" in run("config", "validate").err
+    assert run("config").err == f"There is no config file: {file}\n"
     file.write_text("[search]\nlimit = 3\n")
-    assert run("config", "validate").err == f"✓ {file} is as it should be.\n"
-    assert run("config", "validate", "--json").result == {"file": str(file), "valid": True, "mistakes": []}
+    told = run("config", "--json")
+    assert (told.code, told.result["file"], told.result["mistakes"]) == (0, str(file), [])
 
 
 def test_commands_name_the_line_of_the_first(run: Run, file: Path) -> None:
@@ -223,93 +190,28 @@ def test_commands_name_the_line_of_the_first(run: Run, file: Path) -> None:
     assert f"The setting in {file}:4 is wrong: search.limit must be at least 1." in refused.err
 
 
-# --- config schema ---
-
-
-def test_the_schema_is_data_by_itself(run: Run, file: Path) -> None:
-    told = run("config", "schema")
-    made = json.loads(told.out)
-    assert (told.code, told.err) == (0, "")
-    assert made["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-    assert run("config", "schema", "--json").result == made
-    file.write_text("search.limit = 0")  # a file with a mistake changes nothing
-    assert run("config", "schema") == told
+# --- config edit ---
 
 
 @pytest.fixture
-def schema(run: Run) -> Any:
-    """What judges settings by the schema, which is one."""
-    validator: Any = importlib.import_module("jsonschema").Draft202012Validator
-    rules = json.loads(run("config", "schema").out)
-    validator.check_schema(rules)
-    return validator(rules)
+def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program that adds a line to the file that it is given."""
+    program = tmp_path / "editor.py"
+    program.write_text("import sys\nopen(sys.argv[1], 'a').write(open(__file__ + '.txt').read())\n")
+    monkeypatch.setenv("VISUAL", f'"{sys.executable}" "{program}"')
+    added = tmp_path / "editor.py.txt"
+    added.write_text("")
+    return added
 
 
-def test_every_setting_of_the_schema_has_type_default_and_description() -> None:
-    made = settings_schema({})
-    assert made["additionalProperties"] is False
-    for name, kind in config.SECTIONS.items():
-        table = made["properties"][name]
-        assert table["additionalProperties"] is False
-        assert table["properties"].keys() == kind.__dataclass_fields__.keys()
-        for key, each in table["properties"].items():
-            assert each["description"]
-            value = getattr(kind(), key)
-            assert each["default"] == (list(value) if isinstance(value, tuple) else value)
-    assert made["properties"]["search"]["properties"]["limit"]["minimum"] == 1
-    assert made["properties"]["models"]["properties"]["device"]["enum"] == list(config.DEVICES)
-
-
-@cases(
-    "text",
-    [
-        "language = 'ko'",
-        "language = 'fr'",
-        "search.limit = 5",
-        "search.limit = 0",
-        "search.limit = '5'",
-        "search.limit = true",
-        "serch.limit = 5",
-        "player.lead_in = -1",
-        "youtube.tabs = []",
-        "youtube.tabs = ['shorts']",
-        "youtube.tabs = ['clips']",
-        "llm.hosts = []",
-        "llm.hosts = [1]",
-        "models.device = 'gpu'",
-        "players.mpv.command = ['mpv']",
-        "players.mpv.command = []",
-        "players.mpv = {}",
-        "players.mpv.comand = ['a']",
-        "themes.a = {primary = 'red', dark = true, text_alpha = 1}",
-        "themes.a = {dark = true}",
-        "themes.a = {primary = 'red', variables = {border = 3}}",
-        "keys = {'app.library' = 'F10'}",
-        "keys.app.library = 'F10'",
-        "keys.app.libary = 'F10'",
-        "keys = {'app.libary' = 'F10'}",
-        "keys.app.library = 8",
-    ],
-)
-def test_the_schema_refuses_what_the_program_refuses(run: Run, file: Path, schema: Any, text: str) -> None:
-    file.write_text(text)
-    import tomllib
-
-    assert schema.is_valid(tomllib.loads(text)) == (run("config", "validate").code == 0)
-
-
-# --- config init ---
-
-
+@pytest.mark.usefixtures("editor")
 @pytest.mark.parametrize("language", i18n.LANGUAGES)
-def test_the_file_that_init_writes_is_valid_and_changes_nothing(run: Run, file: Path, language: str) -> None:
+def test_the_file_that_edit_makes_is_valid_and_changes_nothing(run: Run, file: Path, language: str) -> None:
     before = config.load(language=language)
     file.parent.rmdir()
-    told = run("--language", language, "config", "init")
-    assert (told.code, told.out) == (0, f"{file}\n")
+    assert run("--language", language, "config", "edit").code == 0
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert [each.name for each in file.parent.iterdir() if each.name != "log"] == ["config.toml"]
-    assert run("--language", language, "config", "validate").code == 0
     assert config.load(language=language) == before
     assert ("장면" in file.read_text(encoding="utf-8")) == (language == "ko")
 
@@ -327,47 +229,25 @@ def test_what_is_commented_out_are_the_defaults(file: Path) -> None:
     assert file.read_text().count(" = ") >= sum(len(kind.__dataclass_fields__) for kind in config.SECTIONS.values())
 
 
-def test_the_examples_of_init_are_right(run: Run, file: Path) -> None:
+def test_the_examples_of_the_file_are_right(run: Run, file: Path) -> None:
     text = config_template("en").replace("# [", "[").replace("# command", "command").replace('# "app', '"app')
     file.write_text(re.sub("# (primary|background)", r"\1", text))
-    assert run("config", "validate").out == ""
+    assert run("config", "--json").result["mistakes"] == []
     settings = config.load()
     assert (set(settings.players), settings.keys) == ({"celluloid"}, {"app.library": "F10,Ctrl+B"})
     assert settings.themes["sea"].primary == "#3a86ff"
 
 
-def test_init_overwrites_nothing(run: Run, file: Path, tmp_path: Path) -> None:
-    file.write_text("[search]\nlimit = 3\n")
-    refused = run("config", "init", "--json")
-    assert (refused.code, refused.failure) == (2, "config_exists")
-    assert file.read_text() == "[search]\nlimit = 3\n"
-    file.unlink()
-    file.symlink_to(tmp_path / "nowhere")
-    assert run("config", "init", "--json").failure == "config_exists"
-    assert not (tmp_path / "nowhere").exists()
-
-
-def test_without_links_in_the_file_system_init_writes_too(
+@pytest.mark.usefixtures("editor")
+def test_without_links_in_the_file_system_the_file_is_made_too(
     run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_self: Path, _target: object) -> None:
         raise OSError("no links here")
 
     monkeypatch.setattr(Path, "hardlink_to", refuse)
-    assert run("config", "init", "--json").result == {"file": str(file)}
+    assert run("config", "edit").code == 0
     assert file.exists()
-
-
-# --- config edit ---
-
-
-@pytest.fixture
-def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program that adds a line to the file that it is given."""
-    program = tmp_path / "editor.py"
-    program.write_text("import sys\nopen(sys.argv[1], 'a').write(open(__file__ + '.txt').read())\n")
-    monkeypatch.setenv("VISUAL", f'"{sys.executable}" "{program}"')
-    return tmp_path / "editor.py.txt"
 
 
 def test_edit_makes_a_file_opens_it_and_judges_it(run: Run, file: Path, editor: Path) -> None:
@@ -394,11 +274,3 @@ def test_an_editor_that_fails_is_told(run: Run, file: Path, command: str) -> Non
         told = run("config", "edit")
     assert told.code == 1
     assert told.err.startswith("! The editor did not work")
-
-
-def test_keys_are_narrowed_by_their_ids(run: Run) -> None:
-    told = run("keys", "app.library", "--json").result["keys"]
-    assert [each["id"] for each in told] == ["app.library"]
-    refused = run("keys", "app.libary", "--json")
-    assert (refused.code, refused.failure) == (2, "unknown_setting")
-    assert "did you mean app.library?" in refused.err

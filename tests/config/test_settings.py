@@ -249,7 +249,7 @@ def test_a_home_of_somebody_unknown_is_refused(
         Paths.find("~nobody-of-this-name/x")
     assert (caught.value.code, caught.value.details["path"]) == ("bad_config", "--home")
     monkeypatch.setenv(HOME_VARIABLE, "~nobody-of-this-name")
-    told = ran(capsys, "paths", "--json")
+    told = ran(capsys, "list", "--json")
     assert (told.code, told.failure) == (2, "bad_config")
     assert HOME_VARIABLE in told.err
 

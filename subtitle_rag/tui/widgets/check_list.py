@@ -37,6 +37,7 @@ LABELS = {
     "terminal": N_("Terminal"),
     "packages": N_("Packages"),
     "plugins": N_("Plug-ins"),
+    "paths": N_("Folders"),
     "disk": N_("Disk"),
     "library": N_("Library"),
     "files": N_("Files"),
