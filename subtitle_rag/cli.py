@@ -258,7 +258,6 @@ def _complete() -> int:
             return int(end.code or 0)
         except Exception:  # whatever a completion meets: a library that cannot be read, a config with mistakes
             return ExitCode.FAILED
-    return ExitCode.DONE
 
 
 def run(arguments: list[str]) -> int:

@@ -36,7 +36,7 @@ def plugin_names(group: str) -> tuple[str, ...]:
     return tuple(point.name for point in _points(group))
 
 
-def load_plugin(group: str, name: str, kind: type[T]) -> T | None:
+def load_plugin(group: str, name: str, kind: type[T] | tuple[type[T], ...]) -> T | None:
     """Import the part of this name; None if no distribution has it.
 
     Raises:
