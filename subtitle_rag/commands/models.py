@@ -128,8 +128,15 @@ def _line(entry: dict[str, Any]) -> str:
         _("{memory} of memory").format(memory=f"{entry['memory_gb']:g} GB") if entry["memory_gb"] else "",
         _("(in use)") if entry["chosen"] else "",
         _("(only in part)") if entry["state"] == "partial" else "",
+        _("(the first download decides the revision)") if _lacks_revision(entry) else "",
     ]
     return "  ".join(parts).rstrip()
+
+
+def _lacks_revision(entry: dict[str, Any]) -> bool:
+    """Return whether a model of the hub is not pinned by the manifest, nor by a download."""
+    is_of_hub = entry["kind"] != CONTEXT and not models.is_ollama(entry["name"])
+    return is_of_hub and entry["state"] == "missing" and entry["revision"] is None
 
 
 def _context_entries(runtime: "Runtime", pulled: "llm.LocalModels") -> Iterator[dict[str, Any]]:

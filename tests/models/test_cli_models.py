@@ -125,6 +125,17 @@ def test_failures_have_their_codes_and_exit_codes(run: Run, hub: Hub) -> None:
         assert (told.code, [error["code"] for error in told.document["errors"]]) == (exit_code, [code])
 
 
+def test_a_model_without_a_pinned_revision_says_so_until_the_first_download(run: Run, hub: Hub) -> None:
+    def lines(name: str) -> list[str]:
+        return [line for line in run("models", "list").out.splitlines() if line[2:].startswith(name)]
+
+    first_use = "(the first download decides the revision)"
+    assert [first_use in line for line in lines(RERANKER)] == [True]
+    assert [first_use in line for line in lines(ENCODER)] == [False]
+    assert run("models", "get", RERANKER).code == 0
+    assert [first_use in line for line in lines(RERANKER)] == [False]
+
+
 def test_a_partial_model_is_listed_as_such(run: Run, hub: Hub) -> None:
     hub.cut_after = 0
     assert run("models", "get", ENCODER).code == 3
