@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from subtitle_rag.platforms import on_windows
 
@@ -16,6 +17,7 @@ logger = logging.getLogger(__name__)
 FILE_TIMEOUT_S = 1.0
 """Timeout for another process with the file open; it reads within milliseconds."""
 PAUSE_S = 0.01
+_PREFIX = ".subtitle-rag-"
 
 
 def replace_path(new: Path, path: Path) -> None:
@@ -59,15 +61,49 @@ def create_text(path: Path, text: str) -> None:
 @contextmanager
 def _temporary_file(path: Path, content: bytes) -> Iterator[Path]:
     """Write the content into a file beside `path`, which the block renames; else it is deleted."""
-    handle, name = tempfile.mkstemp(prefix=".subtitle-rag-", dir=path.parent)
+    for stray in path.parent.glob(f"{_PREFIX}*"):
+        _delete_stray(stray)
+    file, temporary = _locked_file(path.parent)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        yield Path(name)
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+        if on_windows():  # which renames no open file
+            file.close()
+        yield temporary
     finally:
-        delete_file(Path(name))
+        file.close()
+        delete_file(temporary)
+
+
+def _locked_file(folder: Path) -> tuple[BinaryIO, Path]:
+    """Return a new file of `folder` and its path; its lock shows others that it is in use, until it is closed."""
+    while True:
+        number, name = tempfile.mkstemp(prefix=_PREFIX, dir=folder)
+        file = os.fdopen(number, "wb")
+        if sys.platform != "win32":
+            import fcntl
+
+            fcntl.flock(number, fcntl.LOCK_EX)
+            if not os.fstat(number).st_nlink:  # deleted before it was locked
+                file.close()
+                continue
+        return file, Path(name)
+
+
+def _delete_stray(path: Path) -> None:
+    """Delete the temporary file of a killed process. One that another process has locked stays."""
+    try:
+        if sys.platform == "win32":
+            path.unlink()
+            return
+        import fcntl
+
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+    except OSError:
+        logger.debug("a temporary file is in use or cannot be deleted", exc_info=True)
 
 
 def delete_file(path: Path) -> None:

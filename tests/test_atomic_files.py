@@ -2,6 +2,7 @@
 whatever an older version has made."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -142,3 +143,53 @@ def test_a_new_file_is_written_for_its_owner_and_never_over_another(tmp_path: Pa
     assert [each.name for each in tmp_path.iterdir()] == ["report.md"]
     if os.name == "posix":
         assert path.stat().st_mode & 0o777 == 0o600
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from subtitle_rag import atomic_files
+def kill(*_arguments): os.kill(os.getpid(), signal.SIGKILL)
+if sys.argv[2] == "fsync": os.fsync = kill
+else: atomic_files.replace_path = kill
+atomic_files.replace_content(Path(sys.argv[1]), b"never")
+"""
+HELD = """
+import sys
+from pathlib import Path
+from subtitle_rag import atomic_files
+replace = atomic_files.replace_path
+def wait(*paths):
+    print("written", flush=True)
+    sys.stdin.readline()
+    replace(*paths)
+atomic_files.replace_path = wait
+atomic_files.replace_content(Path(sys.argv[1]), b"slow")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
+@pytest.mark.parametrize("at", ["fsync", "replace"])
+def test_what_a_killed_write_left_goes_with_the_next_one(tmp_path: Path, at: str) -> None:
+    file = tmp_path / "config.toml"
+    file.write_bytes(b"old")
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(file), at], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert file.read_bytes() == b"old"
+    assert len(list(tmp_path.iterdir())) == 2
+    atomic_files.replace_content(tmp_path / "other", b"new")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["config.toml", "other"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be replaced")
+def test_a_write_that_goes_on_elsewhere_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    command = [sys.executable, "-c", HELD, str(file)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as slow:
+        assert slow.stdout
+        assert slow.stdout.readline() == b"written\n"
+        atomic_files.replace_content(tmp_path / "other", b"new")
+        slow.communicate(b"\n")
+    assert slow.returncode == 0
+    assert file.read_bytes() == b"slow"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["config.toml", "other"]

@@ -38,6 +38,7 @@ NAMES = frozenset(_NAMES.split())
 """Names of os, signal, socket, subprocess and asyncio that Windows lacks. `kill` it has: there it ends the process that
 signal 0 would ask after."""
 GUARDED = {
+    ("atomic_files.py", "fcntl"),
     ("atomic_files.py", "geteuid"),
     ("hosting/host_client.py", "AF_UNIX"),
     ("hosting/host_client.py", "SIGKILL"),
