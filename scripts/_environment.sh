@@ -26,21 +26,33 @@ find_python() {
   return 1
 }
 
-# The lock file as pip's constraints. yt-dlp ages in weeks: one that is newer here than in the lock stays.
-write_constraints() {
-  .venv/bin/python - requirements.lock > .venv/constraints.txt <<'PYTHON'
+# write_requirements EXTRA: what the lock file has for it, with digests, and all its versions as pip's constraints. yt-dlp
+# ages in weeks: one that is newer here than in the lock stays.
+write_requirements() {
+  .venv/bin/python - requirements.lock "$1" <<'PYTHON'
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 try:
     here = version("yt-dlp")
 except PackageNotFoundError:
     here = "0"
-for line in open(sys.argv[1], encoding="utf-8"):
-    name, _sign, locked = line.strip().partition("==")
-    if name == "yt-dlp" and tuple(map(int, here.split(".")[:3])) > tuple(map(int, locked.split(".")[:3])):
-        line = f"yt-dlp=={here}\n"
-    print(line, end="")
+requirements, constraints, section = [], [], ""
+for entry in Path(sys.argv[1]).read_text(encoding="utf-8").replace("\\\n", "").splitlines():
+    if entry.startswith("#"):
+        section = entry
+        continue
+    pinned = entry.partition(" --hash")[0].strip()
+    name, _sign, locked = pinned.partition("==")
+    if name == "yt-dlp" and tuple(map(int, here.split(".")[:3])) > tuple(map(int, locked.partition(";")[0].split(".")[:3])):
+        constraints.append(f"yt-dlp=={here}")
+        continue
+    constraints.append(pinned)
+    if section == "# base" or (section == "# tests" and sys.argv[2]):
+        requirements.append(entry)
+Path(".venv/requirements.txt").write_text("\n".join(requirements) + "\n", encoding="utf-8")
+Path(".venv/constraints.txt").write_text("\n".join(constraints) + "\n", encoding="utf-8")
 PYTHON
 }
 
@@ -83,8 +95,10 @@ ensure_environment() {
   python="$(find_python)"
   say "Installing into .venv ($size the first time)…" ".venv에 설치합니다 (처음 한 번, $size_ko)…"
   [ -x .venv/bin/python ] || "$python" -m venv .venv
-  write_constraints
+  write_requirements "$extra"
   # not compiled: Python compiles what it uses, which is half of the packages' modules
+  with_progress .venv/bin/python -m pip install --disable-pip-version-check --progress-bar off --no-compile \
+    --no-deps --require-hashes --requirement .venv/requirements.txt
   with_progress .venv/bin/python -m pip install --disable-pip-version-check --progress-bar off --no-compile \
     --constraint .venv/constraints.txt --editable ".${extra:+[$extra]}"
   echo "$wanted" > "$stamp"

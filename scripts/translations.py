@@ -85,7 +85,7 @@ def read() -> Catalog:
 def locked_version(package: str) -> str:
     """The version that requirements.lock names."""
     lines = LOCK.read_text(encoding="utf-8").splitlines()
-    return next(locked for name, _sign, locked in (line.partition("==") for line in lines) if name == package)
+    return next(line.split()[0].partition("==")[2] for line in lines if line.startswith(f"{package}=="))
 
 
 def main() -> int:

@@ -78,7 +78,7 @@ def main() -> int:
     parser = _frame.parser(__doc__)
     parser.add_argument("--installer", choices=("pip", "uv"), default="pip")
     parser.add_argument("--python", default=sys.executable, help="whose environments are made")
-    parser.add_argument("--constraint", type=Path, help="versions that are taken, as requirements.lock has them")
+    parser.add_argument("--constraint", type=Path, help="versions that are taken, one a line")
     parser.add_argument("--folder", type=Path, help="for the environments, which need up to 6 GB")
     parser.add_argument("extras", nargs="*", metavar="EXTRA", help=f"{', '.join(EXTRAS)}; all where none is named")
     options = parser.parse_args()

@@ -104,7 +104,10 @@ def installed(dist: tuple[Path, Path]) -> Iterator[Installed]:
         made = Installed(folder / "venv" / "bin", folder / "home")
         made.folder.mkdir()
         pip = [str(made.bin / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        constraints = ["--constraint", str(ROOT / "requirements.lock")]
+        lock = (ROOT / "requirements.lock").read_text(encoding="utf-8").replace("\\\n", "").splitlines()
+        pinned = folder / "constraints.txt"
+        pinned.write_text("\n".join(line.partition(" --hash")[0] for line in lock) + "\n", encoding="utf-8")
+        constraints = ["--constraint", str(pinned)]
         ended = subprocess.run(
             [*pip, *constraints, str(dist[1])], capture_output=True, text=True, env=outside(), cwd=folder, check=False
         )
