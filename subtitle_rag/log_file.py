@@ -268,6 +268,11 @@ def join_log(options: dict[str, Any] | None, process: str) -> AbstractContextMan
     return logging_to(Path(options["folder"]), process, debug=bool(options["debug"]), private=private)
 
 
+def process_name() -> str:
+    """Return what the log calls this process, such as `app`; "" without a log."""
+    return _active.process if _active else ""
+
+
 def log_path() -> Path | None:
     """Return the path of the log; None without one."""
     return _active.path if _active else None

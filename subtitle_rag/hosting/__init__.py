@@ -16,8 +16,13 @@ started it ends it, or a later one of the same user. Until then clients give up 
 A host that is open and stands still, stopped or waiting for a disk that hangs, is ended by the client that waits.
 
 A connection carries `(method, args, options)` one way and `(True, value)` or `(False, exception)` back. Its first
-message is `hello`, which compares protocols; `(False, None)` refuses a client of another version. Both ends prove by
-HMAC that they have the key before they unpickle.
+message is `hello`, with the caller's protocol, program and pid. Both ends prove by HMAC that they have the key before
+they unpickle.
+
+A caller of another version is refused with a dict, `(False, {…})`, which tells the programs that hold the host, and
+does not prolong its life. A host that nobody has open leaves for such a caller; one with clients finishes their calls
+and leaves for a newer one, so that an update works while programs of the version before are still open. A host that
+refuses with `(False, None)` knows none of this: it is ended by SIGTERM once it is idle.
 """
 
 import lazy_loader

@@ -16,6 +16,8 @@ logger = logging.getLogger(__name__)
 
 SOCKET_PREFIX = "subtitle-rag-"
 
+Version = int | tuple[int | str, ...]
+
 
 class Service(Protocol):
     """The work of a host, called from several threads at once.
@@ -49,8 +51,8 @@ class HostKind:
 
     module: str
     """The module with this value as `KIND`, imported by the host process."""
-    protocol: int | tuple[int, ...]
-    """Version of the messages; a host refuses clients of another version."""
+    protocol: Version
+    """Version of the messages; a host refuses clients of another version, and makes room for a newer one."""
     open_service: Callable[..., Service]
     """Called with the folder and the clients' order."""
     linger_s: float
@@ -93,6 +95,14 @@ def seconds_from(variable: str, default: float) -> float:
         return seconds
     logger.warning("%s is no number of seconds: %.40r", variable, value)
     return default
+
+
+def is_newer(version: Any, other: Version) -> bool:
+    """Whether a caller's version of the messages comes after another; false for one of another form."""
+    try:
+        return bool(version > other)
+    except TypeError:
+        return False
 
 
 def host_entry(folder: Path) -> dict[str, Any] | None:

@@ -22,17 +22,23 @@ from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from multiprocessing.connection import Connection
 
 logger = logging.getLogger(__name__)
 
 START_S = 20.0
 """Longest wait for a host to start or exit."""
+LOOK_S = 20.0
+"""Longest wait for a reply before a look whether the host was stopped."""
 EXIT_S = 2.0
 """Longest wait for the status of a host that has hung up."""
 GRACE_S = 10.0
 """Time for a host to end itself after `HostKind.open_s`."""
+QUIET_S = 0.5
+"""Interval of looks at a host of another version that is at work."""
+QUIET_TICKS = 1
+"""Processor time of an idle host in that interval, at most."""
 ILLEGAL_INSTRUCTION = (-4, 0xC000001D)
 """Exit statuses of a process without a processor for it: SIGILL, and on Windows STATUS_ILLEGAL_INSTRUCTION."""
 LOG_BYTES = 100_000
@@ -100,10 +106,10 @@ class Client:
         threading.Thread(target=run, name="load-ahead", daemon=True).start()
 
     def _call_running(self, method: str) -> Any:
-        """Call without starting a host; None if none runs."""
+        """Call without starting a host; None if none of this version runs."""
         try:
             return self._call_twice(lambda: self._greeted(self._order), method)
-        except (EOFError, OSError):
+        except (EOFError, OSError, _OtherVersion):
             return None
 
     def _call_twice(self, connect: "Callable[[], Connection | None]", method: str, *args: Any, **options: Any) -> Any:
@@ -161,21 +167,28 @@ class Client:
         began = time.monotonic()
         deadline = began + START_S
         processor_time = _ProcessorTime.of_host(self._folder)
+        other: _OtherVersion | None = None
         with closing(_Starter(self._kind, self._folder, order)) as starter:
             while True:
                 if time.monotonic() >= deadline:
-                    if processor_time is None or not processor_time.end_standing(self._kind, self._folder):
+                    if other or not (processor_time and processor_time.end_standing(self._kind, self._folder)):
                         break
                     processor_time, deadline = None, time.monotonic() + START_S
-                connection = self._greeted(order)
+                connection = None
+                if other is None or other.is_over(self._folder):
+                    try:
+                        connection, other = self._greeted(order), None
+                    except _OtherVersion as met:
+                        other = met
                 if connection:
                     took = (time.monotonic() - began) * 1000
                     level = logging.INFO if starter.started else logging.DEBUG
                     logger.log(level, "%s answers after %.0f ms, pid %d", self._kind.name, took, self.host_pid)
                     return connection
-                self._process = starter.step() or self._process
+                if other is None:
+                    self._process = starter.step() or self._process
                 time.sleep(0.01)
-        raise self._not_started()
+        raise self._kind.unreachable(other.reason()) if other else self._not_started()
 
     def _not_started(self) -> BusyError:
         """Return the failure after `START_S`, with the pid of the host in the way."""
@@ -189,15 +202,22 @@ class Client:
         return self._silent(START_S)
 
     def _greeted(self, order: dict[str, Any]) -> "Connection | None":
-        """Connect to the running host; None if none runs or it is exiting."""
+        """Connect to the running host; None if none runs or it is exiting.
+
+        Raises:
+            _OtherVersion: one of another version is at work, or was too old to be asked to leave.
+        """
         connection = _dial(self._folder)
         if connection is None:
             return None
+        caller = {"program": log_file.process_name(), "pid": os.getpid()}
+        greeting = order | self._secrets | {"caller": caller}
         try:
-            done, value = self._ask(connection, ("hello", (self._kind.protocol,), order | self._secrets))
+            done, value = self._ask(connection, ("hello", (self._kind.protocol,), greeting))
         except (ImportError, AttributeError):  # another version's failure is of a class that is not here
-            logger.debug("%s answers with an unknown class", self._kind.name, exc_info=True)
-            done, value = False, None
+            logger.info("%s answers with an unknown class", self._kind.name, exc_info=True)
+            connection.close()
+            raise self._kind.unreachable(_OtherVersion(self._pid_of_host()).reason()) from None
         except (EOFError, OSError):
             logger.debug("no greeting from %s", self._kind.name, exc_info=True)
             connection.close()
@@ -207,14 +227,23 @@ class Client:
             return connection
         connection.close()
         if value is None:
-            pid = (host_entry(self._folder) or {}).get("pid")
-            raise self._kind.unreachable(_("another version of it runs (pid {pid})").format(pid=pid))
-        raise value
+            processor_time = _ProcessorTime.of_host(self._folder)
+            raise _OtherVersion(self._pid_of_host(), processor_time)
+        if not isinstance(value, dict):
+            raise value
+        if value["leaving"]:
+            return None
+        other = _OtherVersion(value["pid"], holders=value["holders"])
+        raise other if value["older"] else self._kind.unreachable(other.reason())
+
+    def _pid_of_host(self) -> int | None:
+        pid = (host_entry(self._folder) or {}).get("pid")
+        return pid if isinstance(pid, int) else None
 
     def _ask(self, connection: "Connection", request: Any) -> Any:
         connection.send(request)
         deadline = time.monotonic() + self._kind.reply_s
-        while not connection.poll(min(START_S, self._kind.reply_s)):
+        while not connection.poll(min(LOOK_S, self._kind.reply_s)):
             if is_stopped(self.host_pid):
                 logger.warning("%s was stopped, pid %d: it is ended", self._kind.name, self.host_pid)
                 _kill(self.host_pid)  # the call goes on with another host
@@ -311,6 +340,67 @@ class _ProcessorTime:
         return True
 
 
+class _OtherVersion(Exception):  # noqa: N818 - a fact about the folder
+    """A host of another version which has not left at once.
+
+    One that names its clients is at work for them, and is asked again. One that does not cannot be asked: it ends by
+    SIGTERM, like after its last client, once it uses no processor time. Each greeting would prolong its life, so it
+    gets no other.
+    """
+
+    def __init__(
+        self,
+        pid: int | None,
+        processor_time: "_ProcessorTime | None" = None,
+        holders: "Sequence[Mapping[str, Any]] | None" = None,
+    ) -> None:
+        super().__init__(pid)
+        self._pid = pid
+        self._processor_time = processor_time
+        self._holders = holders
+        self._next_look = time.monotonic() + QUIET_S
+        self._is_asked = False
+
+    def is_over(self, folder: Path) -> bool:
+        """Whether to greet the folder's host: this one has gone, or may have become idle."""
+        if (host_entry(folder) or {}).get("pid") != self._pid:
+            return True
+        if time.monotonic() < self._next_look:
+            return False
+        self._next_look = time.monotonic() + QUIET_S
+        if self._holders is not None:
+            return True
+        if self._pid is not None and not self._is_asked:
+            self._end_idle(folder, self._pid)
+        return False
+
+    def _end_idle(self, folder: Path, pid: int) -> None:
+        before, self._processor_time = self._processor_time, _ProcessorTime.of_host(folder)
+        if before and self._processor_time and self._processor_time.ticks - before.ticks > QUIET_TICKS:
+            return
+        if (before is None or self._processor_time is None) and Path("/proc/self").exists():
+            return  # not a host that this user may look at
+        logger.info("a host of another version is idle, pid %d: it is asked to end", pid)
+        self._is_asked = True
+        _signal(pid, "SIGTERM")
+
+    def reason(self) -> str:
+        if not self._holders:
+            return _("process {pid} of another version of subtitle-rag is at work").format(pid=self._pid)
+        programs = ", ".join(f"{_program(each.get('program'))} (pid {each.get('pid')})" for each in self._holders)
+        return _("another version of subtitle-rag has it open: {programs}").format(programs=programs)
+
+
+def _program(name: object) -> str:
+    """Return what a user calls the program of this process name."""
+    match name:
+        case "app":
+            return _("the app")
+        case "mcp":
+            return _("an MCP server")
+    return _("a command")
+
+
 def _ticks(pid: int) -> int | None:
     """Return the processor time of a process in ticks (proc(5), utime and stime); None where the system tells none."""
     fields = _stat(pid)
@@ -332,10 +422,14 @@ def _stat(pid: int) -> list[str]:
 
 
 def _kill(pid: int) -> None:
+    _signal(pid, "SIGKILL")
+
+
+def _signal(pid: int, name: str) -> None:
     import signal
 
     try:
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, getattr(signal, name))
     except OSError:
         logger.warning("it could not be ended", exc_info=True)
 

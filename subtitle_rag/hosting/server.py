@@ -10,13 +10,22 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag import log_file
 from subtitle_rag.atomic_files import delete_file
 from subtitle_rag.domain import AppError, BusyError
-from subtitle_rag.hosting.entry import SOCKET_PREFIX, HostKind, Service, host_entry, identity, write_atomically
+from subtitle_rag.hosting.entry import (
+    SOCKET_PREFIX,
+    HostKind,
+    Service,
+    host_entry,
+    identity,
+    is_newer,
+    write_atomically,
+)
 from subtitle_rag.hosting.handshake import shake_hands
 
 if TYPE_CHECKING:
@@ -43,7 +52,9 @@ class Server:
         self._service = service
         self._linger_s = linger_s
         self._state = threading.Lock()
-        self._clients = 0
+        self._clients: dict[int, dict[str, Any]] = {}
+        """The programs that are connected, by a number of their connection."""
+        self._connections = count()
         self._had_client = False
         self._calls = 0
         self._last = time.monotonic()
@@ -58,11 +69,11 @@ class Server:
         while not self._stop.wait(min(TICK_S, max(LEAST_TICK_S, self._linger_s / 4))):
             quiet_s = 0.0 if self._calls else time.monotonic() - self._last
             linger_s = self._linger_s if self._had_client else max(self._linger_s, FIRST_S)
-            leaving = self._clients == 0 and quiet_s >= linger_s
+            leaving = not self._clients and quiet_s >= linger_s
             if self._service.rest(quiet_s, leaving=leaving):
                 break
             # a client may have connected during `rest`, which can take seconds
-            if leaving and self._clients == 0:
+            if leaving and not self._clients:
                 break
 
     def _accept(self, listener: "Listener", key: bytes) -> None:
@@ -80,12 +91,22 @@ class Server:
                 connection.close()
                 time.sleep(0.01)
 
-    def _count(self, *, clients: int = 0, calls: int = 0) -> None:
+    def _count(self, calls: int) -> None:
         with self._state:
-            self._clients += clients
-            self._had_client = self._had_client or clients > 0
             self._calls += calls
             self._last = time.monotonic()
+
+    def _admit(self, number: int, caller: dict[str, Any]) -> None:
+        with self._state:
+            self._clients[number] = caller
+            self._had_client = True
+            self._last = time.monotonic()
+
+    def _dismiss(self, number: int) -> None:
+        """Forget a client that hung up; one that was never admitted has not prolonged the host's life."""
+        with self._state:
+            if self._clients.pop(number, None) is not None:
+                self._last = time.monotonic()
 
     def _attend(self, connection: "Connection", key: bytes) -> None:
         """Serve one client, after a handshake in this thread so that it delays no other client."""
@@ -101,10 +122,16 @@ class Server:
 
     def _serve(self, connection: "Connection") -> None:
         session: Any = None
-        self._count(clients=1)
+        number = next(self._connections)
         try:
             while True:
                 method, args, options = connection.recv()
+                if method == "hello":
+                    caller = options.pop("caller", None)
+                    if args[0] != self._kind.protocol:
+                        connection.send((False, self._refusal(args[0], caller)))
+                        continue
+                    self._admit(number, caller or {})
                 self._count(calls=1)
                 try:
                     done, value = self._reply(session, method, args, options)
@@ -117,12 +144,29 @@ class Server:
             logger.debug("a client has gone", exc_info=True)
             return
         finally:
-            self._count(clients=-1)
+            self._dismiss(number)
+
+    def _refusal(self, protocol: Any, caller: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Answer a caller of another version, in values that every version can read; leave if nothing is lost by it.
+
+        A host without clients leaves for anybody, one whose clients are idle for a newer caller. A caller that does not
+        tell its name is of a version that knows no answer but None.
+        """
+        if caller is None:
+            return None
+        with self._state:
+            is_older = is_newer(protocol, self._kind.protocol)
+            is_leaving = not self._calls and (is_older or not self._clients)
+            if is_leaving:
+                logger.info("leaves for another version: %s", caller)
+                self._stop.set()
+            holders = list(self._clients.values())
+        return {"leaving": is_leaving, "older": is_older, "pid": os.getpid(), "holders": holders}
 
     def _reply(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[bool, Any]:
         try:
             if method == "hello":
-                return self._hello(*args, **options)
+                return True, self._service.greet(**options)
             if method not in self._service.methods:
                 raise ValueError(f"no such method: {method!r}")
             return True, self._service.call(session, method, args, options)
@@ -138,12 +182,6 @@ class Server:
                 traceback.print_exception(error)
             log = str(path or self._folder / "host.log")
             return False, AppError("unexpected", reason=f"{type(error).__name__}: {error}", log=log)
-
-    def _hello(self, protocol: int | tuple[int, ...], **options: Any) -> tuple[bool, Any]:
-        """Greet a client; one of another version gets no value, for it may not have its class."""
-        if protocol != self._kind.protocol:
-            return False, None
-        return True, self._service.greet(**options)
 
 
 def serve(kind: HostKind, argument: str) -> int:

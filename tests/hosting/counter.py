@@ -25,8 +25,14 @@ def _older_failure() -> AppError:
     return refusal
 
 
+def work_until(path: Path) -> None:
+    path.with_suffix(".begun").touch()
+    while not path.exists():
+        sum(range(10_000))
+
+
 class Counter:
-    methods = frozenset({"count", "fail", "die", "leave"})
+    methods = frozenset({"count", "fail", "die", "leave", "work"})
 
     def __init__(self, folder: Path, step: int) -> None:
         if step in (4, 9):  # SIGILL, SIGKILL
@@ -48,6 +54,8 @@ class Counter:
             raise KeyError("nothing there")
         if method == "die":
             os._exit(3)
+        if method == "work":  # until this file is there
+            work_until(Path(args[0]))
         if method == "leave":
             self._done = True
         self._count += session

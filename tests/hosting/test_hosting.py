@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from multiprocessing.connection import Client as RawClient, Connection, Listener
 from pathlib import Path
@@ -20,11 +20,13 @@ from typing import Any
 
 import pytest
 
+from subtitle_rag import log_file
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.hosting import handshake, host_client
-from subtitle_rag.hosting.entry import host_entry, identity, opening_entry, write_atomically
+from subtitle_rag.hosting.entry import HostKind, host_entry, identity, opening_entry, write_atomically
 from subtitle_rag.hosting.host_client import Client
 from subtitle_rag.hosting.server import LEAST_TICK_S, Server
+from tests.hosting import earlier_counter, newer_counter
 from tests.hosting.counter import KIND, OLDER, STUCK
 from tests.support.failures import failing
 from tests.support.invented import alive, came_true, end_hosts
@@ -122,13 +124,102 @@ def test_failures_reach_the_client(folder: Path) -> None:
     refused.close()
 
 
-def test_another_version_is_refused(folder: Path) -> None:
+def refused(folder: Path, protocol: int) -> Any:
+    """Greet the host as a caller of another version; return its answer."""
+    entry = host_entry(folder)
+    assert entry is not None
+    with RawClient(entry["address"], authkey=bytes.fromhex(entry["key"])) as connection:
+        connection.send(("hello", (protocol,), {"step": 1}))
+        return connection.recv()
+
+
+def test_a_refused_caller_does_not_prolong_the_life_of_a_host(folder: Path) -> None:
     one = Client(KIND, folder, step=1)
     one.call("count")
-    newer = Client(replace(KIND, protocol=2), folder, other=1)
+    one.close()
+    answers = []
+
+    def has_left() -> bool:
+        with suppress(OSError, EOFError, AssertionError):  # it has left meanwhile
+            answers.append(refused(folder, 2))
+        return not alive(one.host_pid)
+
+    assert came_true(has_left)
+    assert set(answers) <= {(False, None)}, "a caller of an earlier version knows no other answer"
+
+
+@pytest.mark.parametrize("kind", [KIND, earlier_counter.KIND])
+def test_a_host_of_another_version_makes_room_though_its_clients_are_connected(folder: Path, kind: HostKind) -> None:
+    one, newer = Client(kind, folder, step=1), Client(newer_counter.KIND, folder, step=6)
+    one.call("count")
+    assert newer.call("count") == 6
+    assert newer.host_pid != one.host_pid
+    assert came_true(lambda: not alive(one.host_pid))
+    one.close()
+    newer.close()
+
+
+@pytest.mark.parametrize("kind", [KIND, earlier_counter.KIND])
+def test_a_host_at_work_ends_its_work_before_it_makes_room(folder: Path, kind: HostKind, tmp_path: Path) -> None:
+    one, newer = Client(kind, folder, step=1), Client(newer_counter.KIND, folder, step=6)
+    done, counts = tmp_path / "work.done", []
+    working = threading.Thread(target=lambda: counts.append(one.call("work", str(done))))
+    working.start()
+    assert came_true(done.with_suffix(".begun").exists)
+    asking = threading.Thread(target=lambda: counts.append(newer.call("count")))
+    asking.start()
+    asking.join(3 * host_client.QUIET_S)
+    assert alive(one.host_pid), "it was ended at its work"
+    done.touch()
+    working.join()
+    asking.join()
+    assert sorted(counts) == [1, 6]
+    one.close()
+    newer.close()
+
+
+def test_a_host_at_work_for_another_version_is_named_with_its_program(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_client, "START_S", 1.0)
+    with log_file.logging_to(tmp_path / "log", "app"):
+        one = Client(KIND, folder, step=1)
+        one.call("count")
+    done = tmp_path / "work.done"
+    working = threading.Thread(target=one.call, args=("work", str(done)))
+    working.start()
+    assert came_true(done.with_suffix(".begun").exists)
+    newer = Client(newer_counter.KIND, folder, step=6)
     with pytest.raises(BusyError) as caught:
         newer.call("count")
-    assert f"pid {one.host_pid}" in caught.value.details["reason"]
+    assert f"the app (pid {os.getpid()})" in caught.value.details["reason"]
+    done.touch()
+    working.join()
+    one.close()
+    newer.close()
+
+
+def test_a_host_does_not_leave_a_newer_client_for_an_older_one(folder: Path) -> None:
+    newer, older = Client(newer_counter.KIND, folder, step=1), Client(KIND, folder, step=6)
+    newer.call("count")
+    with pytest.raises(BusyError) as caught:
+        older.call("count")
+    assert f"a command (pid {os.getpid()})" in caught.value.details["reason"]
+    newer.close()
+    assert came_true(lambda: _calls(older)), "nobody has the newer host open"
+    older.close()
+
+
+def _calls(client: Client) -> bool:
+    with suppress(BusyError):
+        return bool(client.call("count"))
+    return False
+
+
+def test_a_host_of_another_version_has_no_state_to_tell(folder: Path) -> None:
+    one, newer = Client(earlier_counter.KIND, folder, step=1), Client(newer_counter.KIND, folder, step=6)
+    one.call("count")
+    assert newer._call_running("count") is None
     one.close()
     newer.close()
 
@@ -138,7 +229,7 @@ def test_a_refusal_of_a_class_that_is_not_here_is_another_versions(folder: Path)
     with pytest.raises(BusyError) as caught:
         one.call("count")
     entry = json.loads((folder / "host.json").read_text())
-    assert f"pid {entry['pid']}" in caught.value.details["reason"]
+    assert f"process {entry['pid']} of another version" in caught.value.details["reason"]
     one.close()
 
 
@@ -335,7 +426,7 @@ def test_a_call_that_waits_for_a_stopped_host_goes_on_with_another(
         stopped = one.host_pid
         os.kill(stopped, signal.SIGSTOP)
         assert came_true(lambda: state(stopped).startswith("T"))
-        monkeypatch.setattr(host_client, "START_S", 0.5)
+        monkeypatch.setattr(host_client, "LOOK_S", 0.5)
         monkeypatch.setattr(host_client, "EXIT_S", 5.0)
         assert one.call("count") == 1
         assert one.host_pid != stopped

@@ -24,6 +24,7 @@ from subtitle_rag.hosting import HostKind
 from subtitle_rag.library import SCHEMA_VERSION
 from subtitle_rag.retrieval.index.analysis_service import AnalysisService
 from subtitle_rag.retrieval.index.index_rules import mismatch, record_of
+from subtitle_rag.retrieval.korean.morphemes import ANALYZER, REVISION
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.index.index_edge import EdgeIndex
@@ -174,7 +175,7 @@ def _failure(folder: Path, error: OSError) -> AppError:
 
 KIND = HostKind(
     module=__name__,
-    protocol=(24, SCHEMA_VERSION),  # a host reads the library too
+    protocol=(25, SCHEMA_VERSION, REVISION, ANALYZER),  # a host reads the library too, and analyses queries
     open_service=_open_service,
     linger_s=20.0,
     linger_variable="SUBTITLE_RAG_HOST_LINGER",

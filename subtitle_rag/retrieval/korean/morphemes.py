@@ -80,9 +80,10 @@ _NUMBERS = (
     AVERAGE_BIGRAMS,
     sorted(TAGS),
 )
-ANALYZER = f"kiwi0.24-v8-{crc32(repr(_NUMBERS).encode()):08x}"
-"""Version of the `bm25` vectors; an index of another version must be rebuilt. Raise it with every change of the
-analysis outside these numbers."""
+REVISION = 8
+"""Raise it with every change of the analysis outside these numbers."""
+ANALYZER = f"kiwi0.24-v{REVISION}-{crc32(repr(_NUMBERS).encode()):08x}"
+"""Version of the `bm25` vectors; an index of another version must be rebuilt."""
 
 _NOISE = re.compile(r"\[[^\[\]]{1,12}\]|>>|♪+|[\x1c-\x1f]")
 """ASCII's separators are among it: they are spaces to Python, but part of a hashtag to Kiwi."""

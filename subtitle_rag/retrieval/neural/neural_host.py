@@ -246,7 +246,7 @@ def _unreachable(reason: str) -> BusyError:
 
 KIND = HostKind(
     module=__name__,
-    protocol=8,
+    protocol=9,
     open_service=lambda folder: NeuralService(folder / "depths.json", seconds_from("SUBTITLE_RAG_NEURAL_IDLE", IDLE_S)),
     linger_s=300.0,
     linger_variable="SUBTITLE_RAG_NEURAL_LINGER",
