@@ -6,9 +6,12 @@ The patterns match messages of yt-dlp and YouTube in English, the language of yt
 import re
 from dataclasses import dataclass
 
+from subtitle_rag.domain import FetchError
+
 MINUTE, HOUR, DAY, WEEK = 60, 3_600, 86_400, 604_800
 TOO_MANY = 429
-BLOCKS = (TOO_MANY, 403)
+FORBIDDEN = 403
+BLOCKS = (TOO_MANY, FORBIDDEN)
 """HTTP statuses of a block of this machine, whatever the request."""
 NOT_FOUND = 404
 MAX_DELAY_S = 30 * DAY
@@ -100,6 +103,12 @@ def failure_code(text: str, status: int | None = None, *, transport: bool = Fals
     if status == NOT_FOUND:
         return "not_found"
     return "network" if transport or status is not None else "yt_dlp_outdated"
+
+
+def is_ambiguous(error: FetchError) -> bool:
+    """Whether a block or a broken connection may be of what was asked for alone: another request shows it."""
+    is_unclear = error.code == "network" or (error.code == "rate_limited" and error.details.get("status") == FORBIDDEN)
+    return is_unclear and "retry_at" not in error.details
 
 
 def begins_at(text: str, now: int) -> int | None:

@@ -29,6 +29,11 @@ def is_allowed(url: str, hosts: tuple[str, ...]) -> bool:
         return False
 
 
+def is_page(raw: bytes) -> bool:
+    """Whether a response is a web page, which no caption track is."""
+    return raw[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith((b"<!doctype html", b"<html"))
+
+
 def is_block_page(url: str) -> bool:
     """Return whether YouTube sends those whom it blocks to this page."""
     try:

@@ -615,6 +615,8 @@ def _to_fetch_error(error: Exception, log: _RequestLog, title: str) -> FetchErro
     if code == "upcoming":
         retry_at = refusals.begins_at(text, now)
     details = {"title": title, "reason": reason, "version": __version__}
+    if status is not None:
+        details["status"] = status
     if code == "script_required":
         details["line"] = install_steps(YOUTUBE)
     return FetchError(code, **details) if retry_at is None else FetchError(code, retry_at=retry_at, **details)

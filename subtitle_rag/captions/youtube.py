@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from subtitle_rag.captions import metadata, refusals
 from subtitle_rag.captions.addresses import SITE, Source, is_video_id, video_url
-from subtitle_rag.captions.request_rules import LIMIT
+from subtitle_rag.captions.request_rules import LIMIT, is_page
 from subtitle_rag.captions.session import PAGE_CLIENT, Info, Session
 from subtitle_rag.captions.track_selection import SelectedTrack, TrackSelecting
 from subtitle_rag.captions.tracks import TrackChoice, has_tracks, track_candidates
@@ -355,7 +355,7 @@ class YouTube:
                 retry_at = error.details.get("retry_at")
                 pause = max(self._back_off << attempt - 1, retry_at - int(time.time()) if retry_at else 0)
                 again = ("rate_limited", "network", *(["caption_blocked"] if is_last else []))
-                is_final = error.code not in again or pause > MAX_PAUSE_S
+                is_final = error.code not in again or pause > MAX_PAUSE_S or "page" in error.details
                 if is_final or attempt == ATTEMPTS:
                     raise
                 logger.info("the track is asked for again in %g s, attempt %d", pause, attempt, exc_info=True)
@@ -373,6 +373,8 @@ class YouTube:
             raise
         if not raw:
             raise FetchError("caption_blocked", title=title)
+        if is_page(raw):  # as proxies and YouTube answer those whom they let nothing have
+            raise FetchError("caption_blocked", title=title, page=True)
         if len(raw) > LIMIT:
             raise FetchError("caption_damaged", title=title, reason=f"> {LIMIT >> 20} MB")
         return raw

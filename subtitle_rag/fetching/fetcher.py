@@ -125,6 +125,12 @@ class Fetcher:
     refusals_in_row: tuple[str, int] = ("", 0)
     """Code of the latest refusals, and their number."""
     rests: int = 0
+    suspected_ids: set[str] = field(default_factory=set)
+    """Videos that were refused alone, and are asked for once more behind the others."""
+    suspect: tuple[str, FetchError] | None = None
+    """What was refused last, maybe alone, while nothing has come since; and how."""
+    has_fetched: bool = False
+    """A video has come in this run."""
 
     def run(
         self, requests: Iterable[FetchRequest], options: RunOptions | None = None
@@ -166,6 +172,9 @@ class Fetcher:
                 yield from self._due(None, self._usual_options)
             while self.deferred:
                 yield from self._video(*self.deferred.popleft())
+            if self.suspect and not self.has_fetched:  # nobody knows whether it was alone
+                yield from self._rested(self.suspect[1])
+            yield from self.indexer.recut()
         except _EndedError:
             return
 
@@ -202,7 +211,7 @@ class Fetcher:
                 break
             except FetchError as error:
                 logger.info("a list was refused", exc_info=True)
-                if not (yield from self._rested(error)):
+                if self._is_alone(url, error) or not (yield from self._rested(error)):
                     followed = self.library.sources.find(url)
                     name = followed.name if followed else url
                     yield VideoFailed(url, name, error.code, {**error.details, "title": name})
@@ -294,14 +303,29 @@ class Fetcher:
             yield from self._fetch(video, options)
         except FetchError as error:
             logger.info("%s was refused", video_id, exc_info=True)
-            failure = self._store_refusal(video, error)
-            if (yield from self._rested(error)):
+            is_alone = self._is_alone(video_id, error)
+            failure = self._store_refusal(video, error, is_alone=is_alone)
+            if is_alone and video_id in self.suspected_ids:
+                yield failure
+            elif is_alone or (yield from self._rested(error)):
+                if is_alone:
+                    self.suspected_ids.add(video_id)
                 self.requested_ids.discard(video_id)
                 self.deferred.append((video_id, options))
             else:
                 yield failure
         else:
             self.refusals_in_row, self.rests = ("", 0), 0
+            self.suspect, self.has_fetched = None, True
+
+    def _is_alone(self, asked: str, error: FetchError) -> bool:
+        """Whether a run that does not wait goes on to what is left: only this was refused since the last that came."""
+        if self.options.patient or not refusals.is_ambiguous(error):
+            return False
+        if self.suspect and self.suspect[0] != asked:
+            return False
+        self.suspect = asked, error
+        return True
 
     def _fetch(self, video: Video, options: SourceOptions) -> Iterator[IndexEvent]:
         """Fetch a video's page, and its track from the first player client that gives one, and make it searchable."""
@@ -360,10 +384,10 @@ class Fetcher:
             reason = error.details.get("reason") or error.message.rstrip(".")
             raise FetchError("caption_damaged", title=title, reason=reason) from error
 
-    def _store_refusal(self, video: Video, error: FetchError) -> VideoFailed:
+    def _store_refusal(self, video: Video, error: FetchError, *, is_alone: bool = False) -> VideoFailed:
         if error.code not in refusals.RULES:
             raise error
-        if refusals.RULES[error.code].rests_after == 1:  # a block says nothing about the video
+        if refusals.RULES[error.code].rests_after == 1 and not is_alone:  # a block says nothing about the video
             retry_at: int | None = self._rest_until(error)
         else:
             stage = self.library.sources.stage(video.id)

@@ -32,7 +32,8 @@ class _Row:
 
 @dataclass(eq=False)
 class Lister:
-    """Reads the entries of a listing. `queue` holds the videos to fetch, in the order of the lists."""
+    """Reads the entries of a listing. `queue` holds the videos to fetch, in the order of the lists, and then
+    those that were refused before."""
 
     library: Library
     followed: FollowedSource
@@ -65,6 +66,8 @@ class Lister:
         self.accepted: set[str] = set()
         """Videos selected by the options."""
         self.queue: deque[str] = deque()
+        self._refused_ids: list[str] = []
+        """Videos that an earlier run was refused: they are queued once all others have been."""
 
     def pull(self, more: Callable[[], bool]) -> Iterator[ListEvent]:
         """Read entries until a video is queued, and on while `more()` is true. Several lists take turns.
@@ -90,6 +93,9 @@ class Lister:
                 self._rows.clear()
             if not self._rows:
                 yield from self._finish()
+        if not self._rows and not self.queue:
+            self.queue.extend(self._refused_ids)
+            self._refused_ids.clear()
 
     @property
     def is_read(self) -> bool:
@@ -170,7 +176,7 @@ class Lister:
             or (self.refresh and self.library.window_count(video.id) > 0)
             or (stage.retry_at is not None and stage.retry_at <= now and stage.failure not in refusals.FINAL)
         ):
-            self.queue.append(video.id)
+            (self._refused_ids if stage.state == "failed" else self.queue).append(video.id)
 
     def _may_be_open(self, video_id: str, stage: Stage, now: int) -> bool:
         """Return whether a listed video is open to all by now, although it was refused for good.

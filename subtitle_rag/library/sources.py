@@ -211,7 +211,9 @@ class Sources(Store):
         return since or 0, "reason" not in json.loads(details or "{}")
 
     def due(self, now: int, *, source_id: int | None = None, all_failed: bool = False) -> list[str]:
-        """Return the due videos at `now` (Unix seconds), in the order of the lists: of one source, or of all.
+        """Return the due videos at `now` (Unix seconds): of one source, or of all.
+
+        Those that were never refused come first, each kind in the order of the lists.
 
         `all_failed` adds failed videos before their retry, and those without one. Videos of files and of other sites
         are never due; one with captions that were heard here is, when YouTube is to be asked for its own. A failure of
@@ -223,7 +225,8 @@ class Sources(Store):
                  AND (:source IS NULL OR video.id IN (SELECT video_id FROM listed WHERE source_id = :source))
                  AND (state = 'due' OR state = 'done' AND retry_at <= :now OR state = 'failed'
                    AND failure NOT IN (SELECT value FROM json_each(:unfetchable))
-                   AND (:all OR retry_at <= :now OR retry_at >= since AND since > :now)) ORDER BY video.rowid""",
+                   AND (:all OR retry_at <= :now OR retry_at >= since AND since > :now))
+               ORDER BY state <> 'due', video.rowid""",
             {"source": source_id, "now": now, "all": all_failed, "unfetchable": json.dumps(sorted(UNFETCHABLE))},
         )
 

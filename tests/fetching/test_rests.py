@@ -11,8 +11,8 @@ import pytest
 
 from subtitle_rag.domain import FetchError, IndexEvent, Resting, Video
 from subtitle_rag.fetching.fetcher import RESTS, RunOptions
-from tests.fetching.desk import HANDLE, QUICK, Clock, Desk, channel, clip, clips, fetched, report, rests
-from tests.stand_ins.youtube import Caption, StandIn
+from tests.fetching.desk import HANDLE, QUICK, UPLOADS, Clock, Desk, channel, clip, clips, fetched, report, rests
+from tests.stand_ins.youtube import Caption, Channel, StandIn
 from tests.support.invented import caption_folder
 
 VIDEOS = f"{HANDLE}/videos"
@@ -276,6 +276,94 @@ def test_one_video_that_is_refused_for_ever_keeps_nobody_from_the_others(desk: D
     desk.sync()
     assert desk.youtube.count("watch") >= 1
     assert len(desk.done) == 3
+
+
+ONE_ALONE = {
+    "500": {"status": 500},
+    "403": {"status": 403},
+    "it hangs up": {"close": True},
+}
+
+
+@pytest.mark.parametrize("how", ONE_ALONE.values(), ids=ONE_ALONE)
+def test_a_video_that_is_refused_alone_goes_behind_the_others(desk: Desk, clock: Clock, how: dict[str, Any]) -> None:
+    desk.youtube.add(channel(*clips(5)))
+    desk.youtube.refuse(None, times=None, video="slowcook001", **how)
+    events = desk.run(VIDEOS, run_options=IMPATIENT)
+    assert rests(events) == []
+    assert desk.done == {each.id for each in clips(5)} - {"slowcook001"}
+    assert [failure.video for failure in report(events).failures] == ["slowcook001"]
+    watched = [asked.video for asked in desk.youtube.asked("watch")]
+    assert list(dict.fromkeys(watched)) == [each.id for each in clips(5)]
+    assert watched[-1] == "slowcook001", "it is asked for once more, behind the others"
+    assert desk.state("slowcook001").retry_at
+
+
+@pytest.mark.parametrize("how", ONE_ALONE.values(), ids=ONE_ALONE)
+def test_a_refusal_that_another_video_confirms_ends_the_run(desk: Desk, clock: Clock, how: dict[str, Any]) -> None:
+    desk.youtube.add(channel(*clips(5)))
+    desk.youtube.refuse("watch", times=None, **how)
+    desk.youtube.refuse("player", times=None, **how)
+    desk.youtube.refuse("next", times=None, **how)
+    events = desk.run(VIDEOS, run_options=IMPATIENT)
+    assert [goes_on for _code, goes_on in rests(events)] == [False]
+    assert {asked.video for asked in desk.youtube.asked("watch")} == {"slowcook000", "slowcook001"}
+    assert report(events).blocked
+    desk.youtube.forgive()
+    desk.sync(RunOptions(retry=True, include_due=True))
+    assert len(desk.done) == 5
+
+
+def test_what_was_refused_before_comes_behind_what_nobody_has_asked_for(desk: Desk, clock: Clock) -> None:
+    """Two that are refused for ever end each run, but not before the others are here."""
+    desk.youtube.add(channel(*clips(6)))
+    for number in (1, 2):
+        desk.youtube.refuse(None, 403, times=None, video=f"slowcook00{number}")
+    desk.run(VIDEOS, run_options=IMPATIENT)
+    clock.waits.append(86_400)
+    desk.sync(RunOptions(patient=False, include_due=True))
+    assert desk.done == {each.id for each in clips(6)} - {"slowcook001", "slowcook002"}
+
+
+def test_a_list_that_is_refused_alone_keeps_no_other_from_being_read(desk: Desk, clock: Clock) -> None:
+    desk.youtube.add(channel(*clips(2)), Channel(f"UC{'b' * 22}", "@빠른부엌", "빠른 부엌", clips(2, 10)))
+    for kind in ("playlist", "browse"):
+        desk.youtube.refuse(kind, 500, times=None)
+    addresses = f"https://www.youtube.com/playlist?list={UPLOADS}", "https://www.youtube.com/@빠른부엌/videos"
+    events = desk.run(*addresses, run_options=IMPATIENT)
+    assert rests(events) == []
+    assert desk.done == {"slowcook010", "slowcook011"}
+    assert [failure.code for failure in report(events).failures] == ["network"]
+
+
+def test_a_run_of_one_refused_video_ends_as_blocked(desk: Desk, clock: Clock) -> None:
+    desk.youtube.add(channel(clip(1)))
+    desk.youtube.refuse(None, 403, times=None, video="slowcook001")
+    assert report(desk.run(VIDEOS, run_options=IMPATIENT)).blocked
+
+
+PAGE = b"<!DOCTYPE html><html><head><title>Sorry...</title></head><body>automated queries</body></html>"
+
+
+def test_a_web_page_in_place_of_every_track_is_a_block(desk: Desk, clock: Clock) -> None:
+    made = channel(*clips(35, captions=[Caption(body=PAGE)]))
+    desk.youtube.add(made)
+    events = desk.run(VIDEOS, run_options=IMPATIENT)
+    assert rests(events) == [("caption_blocked", False)]
+    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 3, "player": 6, "timedtext": 9}
+    for each in made.clips:
+        each.captions = [Caption()]
+    desk.sync(RunOptions(retry=True, include_due=True))
+    assert len(desk.done) == 35
+
+
+def test_a_web_page_in_place_of_one_track_is_of_this_video_alone(desk: Desk, clock: Clock) -> None:
+    made = channel(*clips(3))
+    made.clips[0].captions = [Caption(body=PAGE)]
+    desk.youtube.add(made)
+    events = desk.run(VIDEOS, run_options=IMPATIENT)
+    assert rests(events) == []
+    assert desk.done == {"slowcook001", "slowcook002"}
 
 
 def test_a_folder_is_indexed_while_a_run_rests(desk: Desk, clock: Clock, tmp_path: Path) -> None:

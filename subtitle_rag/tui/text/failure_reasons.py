@@ -30,7 +30,7 @@ WORDS = {
     "empty_tab": N_("no such tab"),
     "video_protected": N_("copy protected"),
     "sign_in_required": N_("sign-in needed"),
-    "caption_blocked": N_("empty captions"),
+    "caption_blocked": N_("captions not sent"),
     "caption_damaged": N_("damaged captions"),
     "rate_limited": N_("too many requests (429)"),
     "bot_check": N_("robot check by YouTube"),
