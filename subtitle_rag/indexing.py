@@ -223,10 +223,10 @@ class Indexer:
     def _index_entries(self, entries: list[Discovered]) -> Iterator[IndexEvent]:
         yield Found(len(entries))
         known_files = KnownFiles(self._library)
-        self._rewindow()
+        yield from self._make_searchable(self._recut())
         yield from self._make_searchable(self._read_tracks(entries, known_files))
         self._purge()
-        yield from self._make_searchable(self._library.pending(ANALYZER))
+        yield from self._make_searchable(self._library.pending())
         self._write_levels()
 
     def add(self, video: Video, track: Track, details: Details) -> Iterator[VideoDone | WindowsIndexed]:
@@ -248,18 +248,28 @@ class Indexer:
             yield from self._make_searchable([(video, video_windows)])
             self._write_levels([video])
 
-    def finish(self) -> Iterator[WindowsIndexed]:
-        """Make the pending windows of a stopped run searchable. Waits for other indexers."""
-        with self._working(timeout_s=BACKGROUND_TIMEOUT_S):
-            self._rewindow()
+    def finish(self, *, is_interactive: bool = False) -> Iterator[WindowsIndexed]:
+        """Make the pending windows of a stopped run searchable.
+
+        Waits for other indexers; with `is_interactive` only as long as a user would.
+        """
+        with self._working(timeout_s=None if is_interactive else BACKGROUND_TIMEOUT_S):
             self._purge()
-            yield from self._make_searchable(self._library.pending(ANALYZER))
+            yield from self._make_searchable(self._library.pending())
             self._write_levels()
+
+    def recut(self) -> Iterator[WindowsIndexed]:
+        """Make windows of an earlier rule again, after waiting for other indexers; a batch at most is missing then."""
+        if self._library.stale(RULE):
+            with self._working(timeout_s=BACKGROUND_TIMEOUT_S):
+                yield from self._make_searchable(self._recut())
+                self._write_levels()
 
     def rebuild(self) -> Generator[WindowsIndexed, None, None]:
         """Build the index again from the library, and bring back the neural vectors that it held."""
         with self._working(rebuild=True), logged_stage(logger, "rebuild") as counts:
-            self._rewindow()
+            for _cut in self._recut():
+                pass  # the rebuild comes to them
             index = self._index
             for event in self._rebuild_aside(index) if isinstance(index, StagingIndex) else self._rebuild_in_place():
                 counts["windows"] = counts.get("windows", 0) + event.count
@@ -273,7 +283,7 @@ class Indexer:
             put_index_address(self._library, self._index.place)
             self._purge()
             backup.add_vector_names(self._index)
-            yield from self._make_searchable(self._library.pending(ANALYZER), backup)
+            yield from self._make_searchable(self._library.pending(), backup)
             backup.delete_on_close()
 
     def _rebuild_aside(self, index: StagingIndex) -> Iterator[WindowsIndexed]:
@@ -290,7 +300,7 @@ class Indexer:
             staging = _Staging(staged, vectors)
             self._library.begin_staging()
             stack.callback(self._library.forget_staged)  # nothing is left to take back after the adoption
-            yield from self._make_searchable(self._library.pending(None), backup, staging)
+            yield from self._make_searchable(self._library.with_windows(), backup, staging)
             self._library.vectors.replace(vectors)
             index.adopt(staged)
             self._library.end_staging()
@@ -409,8 +419,8 @@ class Indexer:
         if details != self._library.details(video.id):
             self._library.put_details(video.id, details)
 
-    def _rewindow(self) -> None:
-        """Cut the tracks with windows of an earlier rule again, from the stored captions.
+    def _recut(self) -> Iterator[VideoWindows]:
+        """Cut the tracks with windows of an earlier rule again, from the stored captions, and yield the windows.
 
         An unreadable track keeps its windows.
         """
@@ -418,9 +428,12 @@ class Indexer:
             video, track = self._library.video(video_id), self._library.track(video_id)
             if video is not None and track is not None:
                 try:
-                    self._library.put_windows(video_id, windows_of_track(video, track, video.title), RULE)
+                    windows = windows_of_track(video, track, video.title)
+                    self._library.put_windows(video_id, windows, RULE)
                 except CaptionError:
                     logger.info("%s keeps the windows that it has", video_id, exc_info=True)
+                    continue
+                yield video, windows
         self._library.put_rule(RULE)
 
     def _write_levels(self, videos: Sequence[Video] | None = None) -> None:
@@ -502,9 +515,7 @@ class Indexer:
             if window.id in vectors
         }
         self._index.replace_payload(payloads)
-        self._library.put_source_hashes(
-            ANALYZER, {id: document.source(id) for id in vectors}, document.context_terms(analyses)
-        )
+        self._library.put_source_hashes({id: document.source(id) for id in vectors}, document.context_terms(analyses))
 
     def _document(self, video: Video, video_windows: Sequence[Window]) -> IndexDocument:
         contexts = self._library.contexts.of_video(video.id)

@@ -92,6 +92,7 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
         all these words are said."""
         filters = _filter(channel), _filter(video), after or None, before or None, _filter(kind)
         parsed_query = parse_filtered(query, *filters)
+        runtime.renew_small_index()
         result = runtime.searcher.search(parsed_query, limit=limit)
         scenes = [
             {

@@ -24,6 +24,7 @@ from subtitle_rag.domain import (
     ModelFetching,
     UsageError,
     VectorEvent,
+    WindowsIndexed,
 )
 from subtitle_rag.installation import require_extra
 from subtitle_rag.library import (
@@ -110,6 +111,17 @@ def sync_sources(
                 code = event.blocked.code if event.blocked else ""
                 put_last_sync(runtime.library, LastSync(int(time.time()), event.new, event.failed, code))
             yield event
+
+
+def catch_up(runtime: "Runtime") -> Generator[WindowsIndexed, None, None]:
+    """Make searchable what a killed run has left, and what an earlier version has made for its own way of searching.
+
+    Raises the errors of `Indexer.finish` and `Runtime.renew_index`.
+    """
+    counts = runtime.library.counts()
+    if counts.searchable < counts.windows or runtime.library.pending_index_deletes():
+        yield from runtime.indexer.finish(is_interactive=True)
+    yield from runtime.renew_index()
 
 
 def write_contexts(

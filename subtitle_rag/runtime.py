@@ -18,6 +18,7 @@ from subtitle_rag.retrieval import index, korean, neural, search
 if TYPE_CHECKING:
     from subtitle_rag.answers import Answerer, AnswerPrompt
     from subtitle_rag.contexts import Writer
+    from subtitle_rag.domain import WindowsIndexed
     from subtitle_rag.encoding import EncodingRun
     from subtitle_rag.fetching import Fetcher, Pictures
     from subtitle_rag.indexing import Indexer
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from subtitle_rag.transcribing import Listener
 
 logger = logging.getLogger(__name__)
+
+SMALL_INDEX = 3_000
+"""Windows of an index that a search makes again before it answers: about 10 s."""
 
 T = TypeVar("T")
 
@@ -99,6 +103,7 @@ class Runtime:
 
     def preload(self) -> None:
         """Begin to load the query analyzer; a query waits for it."""
+        _ = self.library  # that it needs an update is told before anything of the index
         self.words.load_soon()
 
     def preload_neural(self) -> None:
@@ -115,20 +120,30 @@ class Runtime:
 
     @locked_cached_property
     def host(self) -> "HostedIndex":
-        """The client of the embedded index's host, without a check of the index's state."""
-        return self._open_host()
+        """The client of the embedded index's host, without a check of the index's state but of its version."""
+        try:
+            return self._open_host()
+        except AppError as error:
+            if error.code != "index_mismatch":
+                raise
+            logger.info("the index of an earlier version is read as it is", exc_info=True)
+            return self._open_host(any_rules=True)
 
-    def _open_host(self, *, fresh: bool = False) -> "HostedIndex":
-        return index.index_client.HostedIndex(
-            self.settings.paths.index, {"analyzer": korean.morphemes.ANALYZER}, fresh=fresh
-        )
+    def _open_host(self, *, fresh: bool = False, any_rules: bool = False) -> "HostedIndex":
+        meta = {"analyzer": korean.morphemes.ANALYZER}
+        return index.index_client.HostedIndex(self.settings.paths.index, meta, fresh=fresh, any_rules=any_rules)
 
     @locked_cached_property
     def server(self) -> "HostedServerIndex":
         """The client of the host with the connection to the settings' Qdrant server, which its first call opens."""
+        return self._open_server()
+
+    def _open_server(self, *, any_rules: bool = False) -> "HostedServerIndex":
         meta = {"analyzer": korean.morphemes.ANALYZER}
         collection = index.server_terms.collection_name(library.library_id(self.library))
-        return index.index_client.HostedServerIndex(self.settings.paths.cache, self.settings.qdrant, meta, collection)
+        return index.index_client.HostedServerIndex(
+            self.settings.paths.cache, self.settings.qdrant, meta, collection, any_rules=any_rules
+        )
 
     @property
     def words(self) -> "HostedIndex | HostedServerIndex":
@@ -154,8 +169,7 @@ class Runtime:
             raise AppError("index_elsewhere", found=addresses[0], wanted=addresses[1])
         if self.settings.qdrant.url and not expected:
             self.server.create()
-        client = self.words
-        count = client.count()
+        client, count = self._counted()
         if count and self._is_new(counts):
             raise AppError("index_orphaned", path=str(self.settings.paths.library), n=count)
         # a running indexer removes windows from the library first, then from the index
@@ -165,6 +179,40 @@ class Runtime:
             path = self.server.place if self.settings.qdrant.url else str(self.settings.paths.index)
             raise AppError("index_damaged", path=path, reason=reason)
         return client
+
+    def _counted(self) -> "tuple[HostedIndex | HostedServerIndex, int]":
+        """Return the client of the settings' index, also of one that an earlier version has made, and its size."""
+        try:
+            return self.words, self.words.count()
+        except AppError as error:
+            if error.code != "index_mismatch" or not self.settings.qdrant.url:
+                raise
+            logger.info("the index of an earlier version is read as it is", exc_info=True)
+            client = self.__dict__["server"] = self._open_server(any_rules=True)
+            return client, client.count()
+
+    @property
+    def has_outdated_index(self) -> bool:
+        """Whether an earlier version has made the settings' index: it is searched as it is until `renew_index`."""
+        return self.index is not None and self.words.is_outdated
+
+    def renew_index(self) -> "Iterator[WindowsIndexed]":
+        """Make the index of an earlier version again from the library; the earlier one is searched until then.
+
+        Raises the failures of `Indexer.rebuild`.
+        """
+        if self.has_outdated_index:
+            yield from self.rebuilder().rebuild()
+
+    def renew_small_index(self) -> None:
+        """Make the index of an earlier version again, if that takes seconds and nobody else is at work."""
+        if not self.has_outdated_index or self.library.counts().windows > SMALL_INDEX:
+            return
+        try:
+            for _event in self.renew_index():
+                pass
+        except BusyError:
+            logger.info("the index of an earlier version stays for now", exc_info=True)
 
     def videos_without_levels(self) -> int:
         """Count the videos whose sections are not searchable, though the settings have `levels` on."""
@@ -392,11 +440,13 @@ class Runtime:
                 return self.host
             if library.index_address(self.library) != self.server.place:
                 self.server.create()
-            self.server.count()
+            self._counted()
             return self.server
         except BusyError:
             raise
         except AppError as error:
+            if error.code == "index_newer":
+                raise
             logger.info("the index cannot be used as it is", exc_info=True)
             if not self.settings.qdrant.url:
                 index.vector_backup.back_up_vectors(self.settings.paths.index, self.library)

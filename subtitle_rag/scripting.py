@@ -90,6 +90,7 @@ class OpenLibrary:
         from subtitle_rag.retrieval.search.query import parse_filtered
 
         parsed = parse_filtered(query, channels, videos, _day(after), _day(before))
+        self._runtime.renew_small_index()
         return self._runtime.searcher.search(parsed, limit=limit, rerank=rerank).scenes
 
     def ask(self, question: str, *, channels: Iterable[str] = (), videos: Iterable[str] = ()) -> Answer:
@@ -103,6 +104,7 @@ class OpenLibrary:
         """
         from subtitle_rag.retrieval.search.query import parse_filtered
 
+        self._runtime.renew_small_index()
         with self._runtime.answerer() as answerer:
             *_events, answer = answerer.conversation().ask(parse_filtered(question, channels, videos))
         assert isinstance(answer, Answer)

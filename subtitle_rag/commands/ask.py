@@ -22,6 +22,7 @@ from subtitle_rag.commands.options import (
     stoppable,
     wants_json,
 )
+from subtitle_rag.commands.renewal import renew_index
 from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AnswerRequest, AppError, Evidence, UsageError, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval.search.query import Query
@@ -94,6 +95,7 @@ def ask_(runtime: "Runtime", /, **arguments: Any) -> output.Outcome | int:
     if options.context_only:
         return _context(runtime, options)
     runtime.preload()
+    renew_index(runtime, is_search=True)
     with runtime.answerer(options.model, remember=True, prompt=options.prompt) as answerer:
         try:
             return _answer_questions(answerer.conversation(options.answer_options()), options, runtime)

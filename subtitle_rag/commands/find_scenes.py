@@ -12,6 +12,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands.options import QueryCommand, QueryFilters, query_filters, retrievers_option, runtime_outcome
+from subtitle_rag.commands.renewal import renew_index
 from subtitle_rag.domain import AppError, clock, named_text
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import FoundScene, put_found_scenes
@@ -60,6 +61,7 @@ def search_(
     parsed = filters.query(" ".join(query), kinds)
     names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
     runtime.preload()
+    renew_index(runtime, is_search=True)
     with _slow_search_notice():
         result = runtime.searcher.search(
             parsed,

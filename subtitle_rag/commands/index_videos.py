@@ -19,6 +19,7 @@ from subtitle_rag.commands.options import (
     runtime_outcome,
     wants_json,
 )
+from subtitle_rag.commands.renewal import renew_index
 from subtitle_rag.domain import (
     EXPECTED,
     TABS,
@@ -252,6 +253,7 @@ def _run(runtime: "Runtime", events: Iterator[IndexEvent], options: IndexOptions
     outcome = _report_outcome(total, runtime)
     if as_text:
         _print_lines(_report_lines(total, runtime.library.counts().due))
+    renew_index(runtime)
     selection = WindowSelection(videos=tuple(videos))
     stages = (
         ("contexts", options.no_contexts, stage_runs.contexts_after_index),

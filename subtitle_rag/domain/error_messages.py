@@ -130,7 +130,7 @@ SENTENCES: dict[str, str] = {
     "live.hint": N_("It is tried again later: subtitle-rag sync."),
     "no_captions": N_("{title} has no captions in {languages}."),
     "no_captions.hint": N_("YouTube may add them later: sync checks again. --translated fetches machine translations."),
-    "caption_blocked": N_("YouTube sent empty captions for {title}."),
+    "caption_blocked": N_("YouTube sent no captions for {title}, but an empty file or a web page."),
     "caption_blocked.hint": N_(
         "It is tried again later. If that does not help, update yt-dlp or set cookies_from_browser in the config."
     ),
@@ -584,10 +584,12 @@ SENTENCES: dict[str, str] = {
         " contexts glossary); then move the file and the folders backups and index beside it away, and index your"
         " captions again."
     ),
-    "index_mismatch": N_("The search index in {path} was made by other rules ({found}, now {expected})."),
+    "index_mismatch": N_("The search index in {path} was made by another version of subtitle-rag."),
     "index_mismatch.hint": N_(
         "Run subtitle-rag rebuild: it makes a new index from the library; nothing is downloaded."
     ),
+    "index_newer": N_("The search index in {path} was made by a newer subtitle-rag."),
+    "index_newer.hint": N_("Update subtitle-rag."),
     "index_damaged": N_("The search index in {path} cannot be used: {reason}."),
     "index_damaged.hint": N_("Run subtitle-rag rebuild: it makes a new index from the library; nothing is downloaded."),
     "index_locked": N_("Another program is using the search index in {path}."),

@@ -30,6 +30,9 @@ from subtitle_rag.library.vector_store import Vectors
 ALL = "*"
 """Purge of every point of the index."""
 
+_UNINDEXED = "id NOT IN (SELECT window_id FROM indexed WHERE vector = 'bm25')"
+"""Test of a row of `window`: nobody finds it by its words."""
+
 STAGING = "staging"
 """Setting: what the index in use lacks while another one is filled beside it."""
 
@@ -331,17 +334,16 @@ class Library:
 
     # The bm25 stage
 
-    def pending(self, encoder: str | None) -> Iterator[tuple[Video, list[Window]]]:
-        """Yield each video with a window without `bm25` vector of this encoder, and all its windows.
+    def pending(self) -> Iterator[tuple[Video, list[Window]]]:
+        """Yield each video with a window without `bm25` vector, and all its windows."""
+        query = f"SELECT DISTINCT video_id FROM window WHERE {_UNINDEXED} ORDER BY video_id"
+        yield from self._with_windows(self.database.column(query))
 
-        Without an encoder: each video with windows.
-        """
-        ids = self.database.column(
-            """SELECT DISTINCT video_id FROM window LEFT JOIN indexed
-               ON window_id = window.id AND vector = 'bm25' AND encoder = ?
-               WHERE window_id IS NULL ORDER BY video_id""",
-            (encoder,),
-        )
+    def with_windows(self) -> Iterator[tuple[Video, list[Window]]]:
+        """Yield each video with windows, and these."""
+        yield from self._with_windows(self.database.column("SELECT DISTINCT video_id FROM window ORDER BY video_id"))
+
+    def _with_windows(self, ids: Sequence[str]) -> Iterator[tuple[Video, list[Window]]]:
         for video_id in ids:
             if video := self.video(video_id):
                 yield video, self.windows_of(video_id)
@@ -377,14 +379,14 @@ class Library:
             _put_context_terms(db, present, context_terms or {})
 
     def put_source_hashes(
-        self, encoder: str, hashes: Mapping[str, str], context_terms: Mapping[str, Collection[str]] | None = None
+        self, hashes: Mapping[str, str], context_terms: Mapping[str, Collection[str]] | None = None
     ) -> None:
         """Note the source hashes of replaced `bm25` vectors by window, and `context_terms` as in `put_indexed`."""
         with self.database.write() as db:
             _put_context_terms(db, _present(db, hashes), context_terms or {})
             db.executemany(
-                "UPDATE indexed SET source_hash = ? WHERE window_id = ? AND vector = 'bm25' AND encoder = ?",
-                ((source, window_id, encoder) for window_id, source in hashes.items()),
+                "UPDATE indexed SET source_hash = ? WHERE window_id = ? AND vector = 'bm25'",
+                ((source, window_id) for window_id, source in hashes.items()),
             )
 
     def term_counts(self, forms: Collection[str]) -> dict[str, int]:
@@ -441,9 +443,7 @@ class Library:
 
     def begin_staging(self) -> None:
         """Note what the index in use lacks: windows, and contexts, those from now on among them."""
-        lacking = self.database.column(
-            "SELECT id FROM window WHERE id NOT IN (SELECT window_id FROM indexed WHERE vector = 'bm25')"
-        )
+        lacking = self.database.column(f"SELECT id FROM window WHERE {_UNINDEXED}")
         late = [id for ids in self.contexts.unindexed().values() for id in ids]
         values = {"windows": lacking, "contexts": late, "since": int(time.time())}
         self.database.put_setting(STAGING, json.dumps(values))

@@ -120,6 +120,7 @@ class AppWiring:
     def _search_ready(self, message: messages.SearchReady) -> None:
         self.opening.ready = True
         self.opening.note_look()
+        self.opening.catch_up()
         if message.last_position and self.navigation.in_search:
             self.search.page.reopen(message.last_position)
         self.search.page.search_ready()

@@ -115,36 +115,50 @@ class HostedIndex(HostedPoints):
 
     The constructor starts the host if none runs (0.3 s). `fresh` empties the index, in whatever state, and puts it
     under `meta`. Without `meta` the index is opened for a rescue: whatever its record is, as far as it can be read.
+    With `any_rules` so is one that `meta` is to be the record of, once an index staged under it is adopted.
     """
 
     place = EMBEDDED
 
-    def __init__(self, folder: Path, meta: dict[str, Any] | None, *, fresh: bool = False) -> None:
-        super().__init__(KIND, folder, meta=meta, fresh=False)
+    def __init__(
+        self, folder: Path, meta: dict[str, Any] | None, *, fresh: bool = False, any_rules: bool = False
+    ) -> None:
+        super().__init__(KIND, folder, meta=None if any_rules else meta, fresh=False)
+        self._meta = meta
         self._give_back(self._connect(fresh=fresh))
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether it was opened as an earlier version has made it, and not been made again since."""
+        return bool(self._order["meta"] != self._meta)
 
     def stage(self) -> "EdgeIndex":
         """See `StagingIndex.stage`; it is opened in this process, and is free for the host once it is closed."""
         from subtitle_rag.retrieval.index.index_edge import stage
 
-        return stage(self._folder, self._order["meta"])
+        return stage(self._folder, self._meta or {})
 
     def adopt(self, staged: "EdgeIndex") -> None:
         staged.complete()
         self.call("adopt")
+        self._order["meta"] = self._meta
+        self._hang_up()  # later calls are checked against the record
 
 
 class HostedServerIndex(HostedPoints):
     """`Index` on a Qdrant server, through the host that holds the connection; this process needs no client of Qdrant's.
 
     Each config has a host of its own. The first call opens the connection. The server's key goes to the host over its
-    socket, in each greeting.
+    socket, in each greeting. With `any_rules` a collection of another record is read as it is, until it is emptied.
 
     Raises:
         UsageError: `qdrant_url`, `qdrant_no_key`.
     """
 
-    def __init__(self, cache: Path, settings: QdrantSettings, meta: dict[str, Any], collection: str) -> None:
+    def __init__(
+        self, cache: Path, settings: QdrantSettings, meta: dict[str, Any], collection: str, *, any_rules: bool = False
+    ) -> None:
+        self._meta = meta
         self.url = address(settings.url)
         self.place = collection_address(settings.url, collection)
         kind = replace(KIND, reply_s=KIND.reply_s + REQUESTS * settings.timeout)
@@ -153,7 +167,7 @@ class HostedServerIndex(HostedPoints):
             kind,
             server_folder(cache, settings),
             secrets=secrets,
-            meta=meta,
+            meta=None if any_rules else meta,
             server=asdict(settings),
             collection=collection,
         )
@@ -162,6 +176,17 @@ class HostedServerIndex(HostedPoints):
     def version(self) -> str:
         """The version of the server."""
         return str(self.call("server_version"))
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether it was opened as an earlier version has made it, and not been emptied since."""
+        return self._order["meta"] is None
+
+    def clear(self) -> None:
+        """See `Index.clear`; it gets the record of this version."""
+        self._order["meta"] = self._meta
+        self._hang_up()
+        self.call("clear")
 
     def create(self) -> None:
         """Make the collection if it is missing; see `ServerIndex`."""

@@ -113,7 +113,7 @@ class ServerService(AnalysisService):
         self._indexes: dict[ServerSession, ServerIndex] = {}
         self.methods |= {"create", "server_version"}
 
-    def greet(self, *, meta: dict[str, Any], server: dict[str, Any], collection: str, key: str) -> ServerSession:
+    def greet(self, *, meta: dict[str, Any] | None, server: dict[str, Any], collection: str, key: str) -> ServerSession:
         return ServerSession(QdrantSettings(**server), json.dumps(meta, sort_keys=True), collection, key)
 
     def _call_index(self, session: ServerSession, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:

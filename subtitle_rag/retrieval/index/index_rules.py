@@ -15,6 +15,7 @@ from subtitle_rag.retrieval.named_vectors import USUAL_PARTS, check_vector, has_
 from subtitle_rag.retrieval.values import DenseVector, MultiVector, Point, SparseVector, Vector, VectorSearch
 
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_REVISION = re.compile(r"-v(\d+)-")
 PAGE_NUMBERS = 1_048_576
 """Numbers of multivectors to hold at once outside of the engine: 30 MB as Python's, half of that as JSON."""
 
@@ -128,8 +129,16 @@ def record_of(meta: dict[str, Any]) -> dict[str, Any]:
     return record
 
 
+def _age(record: dict[str, Any]) -> tuple[int, int]:
+    """Return the layout and the revision of the analyzer that a record names; 0 for what it does not name."""
+    schema, analyzer = record.get("schema"), _REVISION.search(str(record.get("analyzer")))
+    return schema if isinstance(schema, int) else 0, int(analyzer[1]) if analyzer else 0
+
+
 def mismatch(address: Path | str, record: dict[str, Any], expected: dict[str, Any]) -> AppError:
-    """Return `index_mismatch` with the differing entries, such as `kiwi=0.23`."""
+    """Return `index_mismatch` with the differing entries, such as `kiwi=0.23`; `index_newer` if they are to come."""
+    if _age(record) > _age(expected):
+        return AppError("index_newer", path=str(address))
     keys = sorted(key for key in {*record, *expected} if record.get(key) != expected.get(key))
 
     def entries(values: dict[str, Any]) -> str:

@@ -60,7 +60,7 @@ class ServerIndex:
     def __init__(
         self,
         settings: QdrantSettings,
-        meta: dict[str, Any],
+        meta: dict[str, Any] | None,
         collection: str,
         *,
         create: bool = False,
@@ -73,7 +73,7 @@ class ServerIndex:
         self._collection = collection
         self.url = terms.address(settings.url)
         self.place = terms.collection_address(settings.url, collection)
-        self._record = rules.record_of(meta)
+        self._record = None if meta is None else rules.record_of(meta)
         self._closed = False
         try:
             with self._call():
@@ -101,7 +101,7 @@ class ServerIndex:
             raise AppError("index_damaged", path=self.place, reason=_("the collection is missing"))
         collection = self._client.get_collection(self._collection)
         stored = collection.config.metadata or {}
-        if stored != self._record:
+        if self._record is not None and stored != self._record:
             raise rules.mismatch(self.place, stored, self._record)
         self._note_collection(collection)
 

@@ -7,12 +7,13 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from subtitle_rag import sample_library
-from subtitle_rag.domain import UNUSABLE_INDEX, AppError
+from subtitle_rag.domain import UNUSABLE_INDEX, AppError, BusyError
 from subtitle_rag.library import LAST_LOOK, new_videos
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.tui.controllers.other_run import is_other_working
 from subtitle_rag.tui.messages import (
     IndexGrown,
+    LibraryChanged,
     LibraryFailed,
     LibraryOpened,
     NotRemembered,
@@ -74,6 +75,24 @@ class LibraryOpening:
         # news are told on the page of an empty query
         reopens = not self._new_videos and self._runtime.settings.search.remember
         return SearchReady(read_last_position(self._runtime.library) if reopens else None)
+
+    def catch_up(self) -> None:
+        """Make searchable, in the background, what a killed run or an earlier version has left."""
+        self._app.run_in_thread(self._catch_up, NotRemembered, group="catch up", exclusive=True)
+
+    def _catch_up(self) -> LibraryChanged | None:
+        from subtitle_rag import pipeline
+
+        made = 0
+        try:
+            with closing(pipeline.catch_up(self._runtime)) as events:
+                for event in events:
+                    made += event.count
+                    if self._stop.is_set():
+                        return None
+        except BusyError:
+            logger.info("what is left waits for another run", exc_info=True)
+        return LibraryChanged() if made else None
 
     def note_look(self) -> None:
         """Note the time, from which the next run of the app counts new videos."""

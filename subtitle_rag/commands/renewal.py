@@ -1,0 +1,44 @@
+"""The index of an earlier version: the verbs that need it make it again, under a bar."""
+
+import logging
+from typing import TYPE_CHECKING
+
+from subtitle_rag import output
+from subtitle_rag.domain import BusyError
+from subtitle_rag.i18n import _, n_
+
+if TYPE_CHECKING:
+    from subtitle_rag.runtime import Runtime
+
+logger = logging.getLogger(__name__)
+
+
+def renew_index(runtime: "Runtime", *, is_search: bool = False) -> None:
+    """Make the index of an earlier version again, and tell what that takes; else do nothing.
+
+    For a search a large one stays as it is, as does one that cannot be made at the moment: it still finds.
+    """
+    from subtitle_rag.runtime import SMALL_INDEX
+
+    if not runtime.has_outdated_index:
+        return
+    windows = runtime.library.counts().windows
+    if is_search and windows > SMALL_INDEX:
+        output.say(
+            _("After the update some scenes may be missing: the next sync or index makes the search index again.")
+        )
+        return
+    sentence = n_(
+        "After the update the search index is made again, once: {n} window.",
+        "After the update the search index is made again, once: {n} windows.",
+        windows,
+    )
+    output.say(sentence)
+    try:
+        for _event in output.track(
+            runtime.renew_index(), _("Windows"), lambda event: {"advance": event.count}, windows
+        ):
+            pass
+    except BusyError as error:
+        logger.info("the index of an earlier version stays for now", exc_info=True)
+        output.say(error.message)
