@@ -242,6 +242,7 @@ class Indexer:
                 self._library.put_selection(video.id, track.selection)
                 self._update_details(video, details)
                 yield VideoDone(video.id, video.title, "unchanged", stored_count)
+                yield from self._make_searchable(self._library.pending())  # a killed run may have left its windows
                 return
             video_windows = windows_of_track(video, track, video.title)
             yield self._put_video(video, track, video_windows, details)

@@ -116,11 +116,12 @@ def sync_sources(
 def catch_up(runtime: "Runtime") -> Generator[WindowsIndexed, None, None]:
     """Make searchable what a killed run has left, and what an earlier version has made for its own way of searching.
 
-    Raises the errors of `Indexer.finish` and `Runtime.renew_index`.
+    Raises the errors of `Indexer.finish`, `Indexer.recut` and `Runtime.renew_index`.
     """
     counts = runtime.library.counts()
     if counts.searchable < counts.windows or runtime.library.pending_index_deletes():
         yield from runtime.indexer.finish(is_interactive=True)
+    yield from runtime.indexer.recut()
     yield from runtime.renew_index()
 
 

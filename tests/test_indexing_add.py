@@ -240,7 +240,7 @@ def anew(place: Place, folder: Path) -> set[str]:
         return {window.id for state in other.library.videos() for window in other.library.windows_of(state.video.id)}
 
 
-@pytest.mark.parametrize("way", ["index", "finish", "rebuild"])
+@pytest.mark.parametrize("way", ["index", "recut", "rebuild"])
 def test_windows_of_an_older_rule_are_made_anew_from_the_stored_tracks(aged: Place, tmp_path: Path, way: str) -> None:
     assert rule_hashes(aged) == {OLD}
     old = {window.id for state in aged.library.videos() for window in aged.library.windows_of(state.video.id)}
@@ -279,8 +279,9 @@ def test_dividing_anew_goes_on_where_it_was_ended(
     with monkeypatch.context() as patch:
         patch.setattr(Library, "put_windows", ending)
         with pytest.raises(StopError):
-            list(aged.indexer.finish())
+            list(aged.indexer.recut())
     assert OLD in rule_hashes(aged)
+    list(aged.indexer.recut())
     list(aged.indexer.finish())
     assert {id for state in aged.library.videos() for id in aged.index.ids(state.video.id)} == expected
     assert aged.sound()

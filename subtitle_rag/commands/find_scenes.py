@@ -14,12 +14,13 @@ from subtitle_rag import output
 from subtitle_rag.commands.options import QueryCommand, QueryFilters, query_filters, retrievers_option, runtime_outcome
 from subtitle_rag.commands.renewal import renew_index
 from subtitle_rag.domain import AppError, clock, named_text
-from subtitle_rag.i18n import N_, _
+from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import FoundScene, put_found_scenes
 from subtitle_rag.retrieval import korean, search
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
+    from subtitle_rag.library import Counts
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -83,7 +84,7 @@ def _scenes_outcome(runtime: "Runtime", result: "search.SearchResult", *, explai
         suggested = search.suggestions.suggest_queries(runtime.searcher, runtime.library, result.query.raw)
     reasons = {error.code: error for _name, error in result.missing}
     suggestions = list(map(asdict, suggested))
-    hints = _hints(result, suggested, is_empty=is_empty)
+    hints = [*_hints(result, suggested, is_empty=is_empty), *_waiting_lines(runtime.library.counts())]
     return output.Outcome(
         result_values(result) | {"suggestions": suggestions, "period": _period_values(result)},
         _result_lines(result, explain=explain),
@@ -138,6 +139,16 @@ def _hints(
             yield _("Search: {query}").format(query=suggestion.query)
     if is_empty:
         yield _("The library is empty. subtitle-rag index FOLDER imports captions, subtitle-rag demo shows a sample.")
+
+
+def _waiting_lines(counts: "Counts") -> Iterator[str]:
+    """Say what cannot be found yet, as a run that was stopped leaves it."""
+    if waiting := counts.windows - counts.searchable:
+        yield n_(
+            "{n} window is not searchable yet: subtitle-rag sync makes it so.",
+            "{n} windows are not searchable yet: subtitle-rag sync makes them so.",
+            waiting,
+        )
 
 
 @contextmanager

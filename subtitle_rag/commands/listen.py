@@ -15,6 +15,7 @@ from subtitle_rag.commands.options import (
     runtime_outcome,
     yes_option,
 )
+from subtitle_rag.commands.renewal import finish_windows, renew_index
 from subtitle_rag.domain import (
     AppError,
     ListeningDue,
@@ -72,7 +73,10 @@ def listen_(
         count = cancel_listening(runtime.library, targets)
         line = n_("{n} video is not listened to any more.", "{n} videos are not listened to any more.", count)
         return output.Outcome({"cancelled": count}, [line])
-    return listen_to(runtime, targets, model, limit, again=again, yes=yes, jsonl=jsonl)
+    outcome = listen_to(runtime, targets, model, limit, again=again, yes=yes, jsonl=jsonl)
+    finish_windows(runtime)
+    renew_index(runtime)
+    return outcome
 
 
 def listen_to(

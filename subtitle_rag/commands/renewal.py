@@ -1,4 +1,4 @@
-"""The index of an earlier version: the verbs that need it make it again, under a bar."""
+"""What earlier runs and versions have left to do: the verbs that need the index do it first, and tell."""
 
 import logging
 from typing import TYPE_CHECKING
@@ -42,3 +42,17 @@ def renew_index(runtime: "Runtime", *, is_search: bool = False) -> None:
     except BusyError as error:
         logger.info("the index of an earlier version stays for now", exc_info=True)
         output.say(error.message)
+
+
+def finish_windows(runtime: "Runtime") -> None:
+    """Make searchable what a run that was killed has left, and tell how much that is."""
+    counts = runtime.library.counts()
+    if counts.searchable == counts.windows:
+        return
+    try:
+        made = sum(event.count for event in runtime.indexer.finish(is_interactive=True))
+    except BusyError as error:
+        logger.info("windows stay without their points for now", exc_info=True)
+        output.say(error.message)
+        return
+    output.say(n_("{n} window became searchable.", "{n} windows became searchable.", made))

@@ -86,7 +86,8 @@ def plan_listening(library: "Library", texts: Iterable[str], *, again: bool = Fa
             continue
         for video in media:
             is_new = library.video(video.id) is None
-            if is_new or again or not library.window_count(video.id):
+            # a killed run may have left a video due, with windows that nobody finds yet
+            if is_new or again or library.listenings.is_due(video.id) or not library.window_count(video.id):
                 silent[video.id] = to_hear[video.id] = video
     newest = sorted(to_hear.values(), key=lambda video: video.published or date.min, reverse=True)
     return ListeningPlan(tuple(newest), tuple(silent.values()), tuple(captioned.values()), again)

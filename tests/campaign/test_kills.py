@@ -24,8 +24,9 @@ from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.qdrant import StandIn
+from tests.support.heard import MODEL, install_reader, write_wav
 from tests.support.invented import caption_folder, end_hosts
-from tests.support.processes import command_line, needs_sigkill, start
+from tests.support.processes import command_line, needs_sigkill, start, windows_without_points
 from tests.support.terminal import Terminal
 
 KILLS = int(os.environ.get("SUBTITLE_RAG_KILLS") or 2)
@@ -92,6 +93,11 @@ KINDS = {
         after=VIDEOS + 1,
     ),
     "migrate": Kind(("migrate", "--to", "{server}", "--write-config"), {"log": _wal}),
+    "listen": Kind(
+        ("listen", "{film}", "--model", MODEL, "--yes"),
+        {"windows without points": lambda paths: windows_without_points(paths.library)},
+        after=VIDEOS + 1,
+    ),
     "app": Kind((), {"log": _wal, "host": lambda paths: (paths.index / "host.json").exists()}),
 }
 
@@ -103,18 +109,21 @@ class Homes:
     full: Path
     captions: Path
     more: Path
+    film: Path
 
 
 @pytest.fixture(autouse=True)
-def short_lived_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_lived_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "0.2")
+    install_reader(tmp_path / "reader", monkeypatch)
 
 
 @pytest.fixture(scope="module")
 def homes(tmp_path_factory: pytest.TempPathFactory) -> Homes:
     folder = tmp_path_factory.mktemp("kills")
     captions = caption_folder(folder / "captions", VIDEOS, minutes=6)
-    made = Homes(folder / "full", captions, folder / "more")
+    film = write_wav(folder / "films" / "국수.wav")
+    made = Homes(folder / "full", captions, folder / "more", film)
     caption_folder(made.more, 1, minutes=6, seed=8)
     for file in made.more.iterdir():
         file.rename(file.with_name("다른 영상 [another0000].ko.vtt"))
@@ -196,6 +205,7 @@ def test_work_that_is_killed_is_finished_by_the_same_program(
             words = {
                 "captions": homes.captions,
                 "more": homes.more,
+                "film": homes.film,
                 "server": server and server.base,
             }
             arguments = tuple(word.format(**words) for word in kind.arguments)

@@ -2,10 +2,12 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -56,3 +58,13 @@ def kill_host(folder: Path | None) -> None:
     """Kill the process that holds this folder, if there is one."""
     if folder and (entry := host_entry(folder)):
         os.kill(entry["pid"], signal.SIGKILL)
+
+
+def windows_without_points(library: Path) -> int:
+    """Return how many windows of the library nobody finds yet."""
+    query = "SELECT count(*) FROM window WHERE id NOT IN (SELECT window_id FROM indexed WHERE vector = 'bm25')"
+    try:
+        with closing(sqlite3.connect(f"file:{library}?mode=ro", uri=True)) as db:
+            return int(db.execute(query).fetchone()[0])
+    except sqlite3.OperationalError:  # it is not there yet
+        return 0
