@@ -2,6 +2,7 @@
 
 import errno
 import json
+import logging
 import os
 import sqlite3
 import threading
@@ -14,9 +15,14 @@ from typing import Any, Literal
 from subtitle_rag.atomic_files import lock_file, private_file, private_folder
 from subtitle_rag.domain import SCARCE, AppError, BusyError
 from subtitle_rag.i18n import _
+from subtitle_rag.library.reading import readable_uri
 from subtitle_rag.library.schema import make_schema
 
+logger = logging.getLogger(__name__)
+
 BUSY_TIMEOUT_MS = 5_000
+UNWRITABLE = frozenset({"library_readonly", "disk_full"})
+"""Codes of a library that can only be read."""
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 """What reading a damaged file raises; the second where sqlite3 cannot read SQLite's message, which quotes the bytes."""
 
@@ -38,18 +44,49 @@ class _Connection(sqlite3.Connection):
     From Python 3.13 on SQLite's own are warned about then (ResourceWarning).
     """
 
+    only_reads = False
+    """The disk takes no writes: see `reading`."""
+
     def __del__(self) -> None:
         with suppress(sqlite3.ProgrammingError):  # it was never opened
             self.close()
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """Open the library or create it with its schema.
+def connect(path: Path, *, to_write: bool = False) -> _Connection:
+    """Open the library or create it with its schema; one whose disk takes no writes is opened to be read.
+
+    With `to_write` such a library is refused.
 
     Raises:
         BusyError: `library_readonly`, `disk_full`, `library_locked`.
         AppError: `library_damaged`, `library_newer`, `library_older`, `library_lost`.
     """
+    try:
+        return _connect_to_write(path)
+    except BusyError as error:
+        if to_write or error.code not in UNWRITABLE or not has_content(path):
+            raise
+        try:
+            return _connect_to_read(path)
+        except (OSError, sqlite3.Error):
+            logger.info("the library cannot be read either", exc_info=True)
+            raise error from None
+
+
+def _connect_to_read(path: Path) -> _Connection:
+    db = sqlite3.connect(
+        readable_uri(path), uri=True, isolation_level=None, check_same_thread=False, factory=_Connection
+    )
+    try:
+        db.only_reads = True
+        make_schema(db, str(path))
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _connect_to_write(path: Path) -> _Connection:
     with translate_sqlite_errors(path):
         if not has_content(path) and _has_backups(path):
             raise AppError("library_lost", path=str(path), folder=str(backup_folder(path)))
@@ -232,16 +269,14 @@ class Database:
         with self._version_lock, translate_sqlite_errors(self.path):
             if self._version_db is None:
                 self._check_place()
-                self._version_db = sqlite3.connect(
-                    self.path, isolation_level=None, check_same_thread=False, factory=_Connection
-                )
+                self._version_db = connect(self.path)
             return int(self._version_db.execute("PRAGMA data_version").fetchone()[0])
 
-    def _db(self) -> sqlite3.Connection:
-        db: sqlite3.Connection | None = getattr(self._local, "db", None)
-        if db is None:
+    def _db(self, *, to_write: bool = False) -> sqlite3.Connection:
+        db: _Connection | None = getattr(self._local, "db", None)
+        if db is None or (db.only_reads and to_write):  # there may be room again
             self._check_place()
-            db = self._local.db = connect(self.path)
+            db = self._local.db = connect(self.path, to_write=to_write)
         return db
 
     def _check_place(self) -> None:
@@ -261,7 +296,7 @@ class Database:
     def write(self, *, is_content: bool = True) -> Iterator[sqlite3.Connection]:
         """One transaction; `is_content` is false for settings, which are not worth a backup."""
         with translate_sqlite_errors(self.path):
-            db = self._db()
+            db = self._db(to_write=True)
             db.execute("BEGIN IMMEDIATE")
             with db:
                 yield db

@@ -2,25 +2,30 @@
 
 import hashlib
 import json
+import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from subtitle_rag.config import QdrantSettings
-from subtitle_rag.domain import Morphemes
+from subtitle_rag.domain import BusyError, Morphemes
 from subtitle_rag.hosting import Client
 from subtitle_rag.library import EMBEDDED
 from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.index.index_host import KIND
 from subtitle_rag.retrieval.index.index_rules import check_payloads, check_points, check_vectors
 from subtitle_rag.retrieval.index.interface import Index
+from subtitle_rag.retrieval.index.readable_copy import UNWRITABLE, readable_copy
 from subtitle_rag.retrieval.index.server_terms import address, collection_address, read_key
 from subtitle_rag.retrieval.named_vectors import check_name
 from subtitle_rag.retrieval.values import Point, Vector
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.index.index_edge import EdgeIndex
+
+logger = logging.getLogger(__name__)
 
 FORMS = 20
 """Forms in a request for nearness, which takes a millisecond or two for each: a query waits for one request."""
@@ -125,7 +130,18 @@ class HostedIndex(HostedPoints):
     ) -> None:
         super().__init__(KIND, folder, meta=None if any_rules else meta, fresh=False)
         self._meta = meta
-        self._give_back(self._connect(fresh=fresh))
+        try:
+            self._give_back(self._connect(fresh=fresh))
+        except BusyError as error:
+            copy = None
+            if error.code in UNWRITABLE and not fresh:
+                with suppress(OSError):
+                    copy = readable_copy(folder)
+            if copy is None:
+                raise
+            logger.info("the index is read in %s: its own folder takes no writes", copy)
+            self._folder = copy
+            self._give_back(self._connect())
 
     @property
     def is_outdated(self) -> bool:
