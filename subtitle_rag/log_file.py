@@ -268,6 +268,14 @@ def join_log(options: dict[str, Any] | None, process: str) -> AbstractContextMan
     return logging_to(Path(options["folder"]), process, debug=bool(options["debug"]), private=private)
 
 
+def tell(logger: logging.Logger, sentence: str) -> None:
+    """Log what a user should know of a process, and write it to stderr, unless that is the app's screen."""
+    logger.warning("%s", sentence)
+    if process_name() != "app" and sys.stderr is not None:
+        with suppress(OSError):
+            sys.stderr.write(f"! {sentence}\n")
+
+
 def process_name() -> str:
     """Return what the log calls this process, such as `app`; "" without a log."""
     return _active.process if _active else ""

@@ -20,7 +20,7 @@ from subtitle_rag.commands.options import (
     yes_option,
 )
 from subtitle_rag.commands.vectors import token_cost
-from subtitle_rag.domain import EXPECTED, AppError, ListCutShort
+from subtitle_rag.domain import EXPECTED, SILENT, AppError, ListCutShort, clock
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import channel_ids
 
@@ -107,7 +107,19 @@ def _listening_values(state: "VideoState") -> dict[str, Any] | None:
 
 
 def _failure_values(state: "VideoState") -> dict[str, Any] | None:
-    return output.error_entry(AppError(state.failure, **state.details), state.video.id) if state.failure else None
+    return output.error_entry(_reason(state), state.video.id) if state.failure else None
+
+
+def _reason(state: "VideoState") -> AppError:
+    """Return why a video cannot be found: of one without captions what listening came to, if it was asked for."""
+    listening = state.listening
+    if listening and state.failure in SILENT:
+        if listening.state == "failed":
+            return AppError(listening.failure, **listening.details)
+        if listening.heard_ms:
+            heard, length = clock(listening.heard_ms), clock(listening.length_ms)
+            return AppError("half_heard", title=state.video.title, heard=heard, length=length)
+    return AppError(str(state.failure), **state.details)
 
 
 @click.command("status")
@@ -264,13 +276,14 @@ def _selection_lines(selected: "Sequence[tuple[Video, TrackSelection]]") -> Iter
 
 def _failure_lines(failed: "Sequence[VideoState]") -> Iterator[str]:
     """Yield the failures by code; each code has its hint once."""
-    for code in dict.fromkeys(state.failure for state in failed):
-        group = [state for state in failed if state.failure == code]
+    reasons = [(_reason(state), state.retry_at) for state in failed]
+    for code in dict.fromkeys(reason.code for reason, _retry_at in reasons):
+        group = [(reason, retry_at) for reason, retry_at in reasons if reason.code == code]
         sign = "–" if code in EXPECTED else "!"
-        for state in group:
-            again = _(" Asked again {time}.").format(time=output.local_time(state.retry_at)) if state.retry_at else ""
-            yield f"{sign} {AppError(str(code), **state.details).message}{again}"
-        yield f"  {AppError(str(code), **group[0].details).hint}"
+        for reason, retry_at in group:
+            again = _(" Asked again {time}.").format(time=output.local_time(retry_at)) if retry_at else ""
+            yield f"{sign} {reason.message}{again}"
+        yield f"  {group[0][0].hint}"
 
 
 def _gone_lines(lost_files: "Sequence[Video]") -> Iterator[str]:

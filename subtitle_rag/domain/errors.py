@@ -42,6 +42,8 @@ EXPECTED = frozenset(
         "not_found",
         "upcoming",
         "live",
+        "processing",
+        "half_heard",
         *SILENT,
     }
 )

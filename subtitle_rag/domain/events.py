@@ -70,7 +70,7 @@ class VideoFailed(VideoEvent):
 
 @dataclass(frozen=True, slots=True)
 class FileNotice:
-    """Something to know of files although nothing failed: those left out, an encoding that is not certain."""
+    """Something to know of files and lists although nothing failed: those left out or empty, an uncertain encoding."""
 
     code: str
     details: dict[str, Any]

@@ -33,6 +33,7 @@ from subtitle_rag.domain import (
     CaptionError,
     FetchError,
     FetchEstimate,
+    FileNotice,
     Found,
     IndexEvent,
     IndexReport,
@@ -249,6 +250,8 @@ class Fetcher:
             if not lister.queue:
                 break
             yield from self._video(lister.queue.popleft(), options)
+        if lister.is_empty:
+            yield FileNotice("channel_empty", {"title": listing.name})
 
     def _estimate(self, followed: FollowedSource, listing: Listing) -> FetchEstimate | None:
         """Estimate what a list takes, by the videos that YouTube counts on it; None before it is read, if unknown."""

@@ -98,6 +98,11 @@ class Lister:
             self._refused_ids.clear()
 
     @property
+    def is_empty(self) -> bool:
+        """The lists were read to their end, and name nothing."""
+        return self.is_read and self._is_whole and not self._seen
+
+    @property
     def is_read(self) -> bool:
         return not self._rows
 

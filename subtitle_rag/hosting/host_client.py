@@ -171,7 +171,7 @@ class Client:
         with closing(_Starter(self._kind, self._folder, order)) as starter:
             while True:
                 if time.monotonic() >= deadline:
-                    if other or not (processor_time and processor_time.end_standing(self._kind, self._folder)):
+                    if other or not (processor_time and processor_time.end_standing(self._folder)):
                         break
                     processor_time, deadline = None, time.monotonic() + START_S
                 connection = None
@@ -245,7 +245,7 @@ class Client:
         deadline = time.monotonic() + self._kind.reply_s
         while not connection.poll(min(LOOK_S, self._kind.reply_s)):
             if is_stopped(self.host_pid):
-                logger.warning("%s was stopped, pid %d: it is ended", self._kind.name, self.host_pid)
+                _tell_ended(self.host_pid)
                 _kill(self.host_pid)  # the call goes on with another host
             elif time.monotonic() >= deadline:
                 raise self._silent(self._kind.reply_s)
@@ -322,7 +322,7 @@ class _ProcessorTime:
         ticks = _ticks(pid) if isinstance(pid, int) and is_host(pid) else None
         return cls(pid, ticks) if pid and ticks is not None else None
 
-    def end_standing(self, kind: HostKind, folder: Path) -> bool:
+    def end_standing(self, folder: Path) -> bool:
         """End this host if it is still the folder's and has used no processor time since; return whether it is gone.
 
         A process that was stopped, waits for a disk that hangs, or is swapped out answers nobody and keeps the folder.
@@ -330,7 +330,7 @@ class _ProcessorTime:
         entry = host_entry(folder)
         if entry is None or entry.get("pid") != self.pid or not is_host(self.pid) or _ticks(self.pid) != self.ticks:
             return False
-        logger.warning("%s has stood still for %.0f s, pid %d: it is ended", kind.name, START_S, self.pid)
+        _tell_ended(self.pid)
         _kill(self.pid)
         deadline = time.monotonic() + EXIT_S
         while is_host(self.pid):
@@ -421,6 +421,11 @@ def _stat(pid: int) -> list[str]:
         return []
 
 
+def _tell_ended(pid: int) -> None:
+    sentence = _("A process of subtitle-rag that stood still is ended, and another one goes on (pid {pid}).")
+    log_file.tell(logger, sentence.format(pid=pid))
+
+
 def _kill(pid: int) -> None:
     _signal(pid, "SIGKILL")
 
@@ -438,7 +443,7 @@ def _end_stuck(kind: HostKind, folder: Path) -> None:
     """End a host that has outlived its time for opening and cannot end itself, as one that was stopped."""
     opening = opening_entry(folder)
     if opening is not None and opening[1] > kind.open_s + GRACE_S and is_host(opening[0]):
-        logger.warning("%s is stuck while it opens, pid %d: it is ended", kind.name, opening[0])
+        _tell_ended(opening[0])
         _kill(opening[0])
 
 
@@ -542,7 +547,7 @@ def _reap(process: "subprocess.Popen[bytes]", kind: HostKind, folder: Path) -> N
     def end_stuck() -> None:
         opening = opening_entry(folder)
         if opening is not None and opening[0] == process.pid:
-            logger.warning("%s is stuck while it opens, pid %d: it is ended", kind.name, process.pid)
+            _tell_ended(process.pid)
             process.kill()
 
     # a wait with a limit would look 20 times a second whether the host has ended

@@ -48,6 +48,7 @@ TEXTS = [
     ("upcoming", "Premieres in 45 minutes"),
     ("upcoming", "Premiere will begin shortly"),
     ("live", "This live stream recording is not available."),
+    ("processing", "We're processing this video. Check back later."),
     ("empty_tab", "This channel does not have a streams tab"),
     ("empty_tab", "This channel does not have a podcasts tab"),
     ("empty_tab", "The channel is not currently live"),

@@ -7,6 +7,7 @@ import pytest
 
 from subtitle_rag import doctor
 from subtitle_rag.config.settings import Paths, load
+from subtitle_rag.domain import HeardStretch
 from subtitle_rag.library.store import Library
 from subtitle_rag.runtime import Runtime
 from tests.support.commandline import Run
@@ -165,13 +166,32 @@ def listening_check() -> doctor.Check:
         return doctor.probe("listening", runtime)
 
 
+def test_status_tells_what_listening_came_to(run: Run, film: Path, isolated_home: Path) -> None:
+    damaged = film.with_name("깨짐.wav")
+    damaged.write_bytes(film.read_bytes()[:20_000])
+    assert run("listen", damaged, "--model", MODEL, "--yes").code == 1
+    (failure,) = run("status", "--json").result["failures"]
+    assert failure["code"] == "sound_unreadable"
+    with closing(Library(Paths.under(isolated_home).library)) as library:
+        (id,) = library.listenings.all()
+        library.listenings.ask([id])
+        library.listenings.begin(id, MODEL, "read", 234_000)
+        library.listenings.put_stretch(id, HeardStretch(0, 80_000, (), None, "ko"))
+    status = run("status").out
+    assert "heard up to 1:20 of 3:54" in status
+    assert "subtitle-rag listen goes on with it." in status
+
+
 @pytest.mark.campaign(part="listening")
 def test_status_and_doctor_tell_what_listens_and_what_waits(run: Run, film: Path, isolated_home: Path) -> None:
     assert listening_check().severity == "ok", "it is optional"
     film.with_name("깨짐.wav").write_bytes(film.read_bytes()[:20_000])
     run("listen", film.parent, "--model", MODEL, "--yes")
     assert run("status", "--json").result["stages"]["listening"] == {"done": 1, "due": 0, "failed": 1}
-    assert "Listening: 1 heard, 0 waiting, 1 failed." in run("status").out
+    status = run("status").out
+    assert "Listening: 1 heard, 0 waiting, 1 failed." in status
+    assert "깨짐" in status
+    assert "subtitle-rag listen makes them" not in status, "it has been tried, and why it failed is known"
     with closing(Library(Paths.under(isolated_home).library)) as library:
         library.listenings.ask([*library.listenings.all()], again=True)
     missing = listening_check()

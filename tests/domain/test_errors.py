@@ -158,6 +158,7 @@ REFUSALS = {
     "empty_tab": "This channel does not have a shorts tab",
     "upcoming": "Premieres in 3 hours",
     "live": "This live stream recording is not available.",
+    "processing": "We're processing this video. Check back later.",
     "rate_limited": "This content isn't available, try again later.",
     "bot_check": "Sign in to confirm you’re not a bot",
     "network": "The read operation timed out",

@@ -6,11 +6,13 @@ from datetime import date
 
 import pytest
 
-from subtitle_rag.captions.addresses import parse_address
+from subtitle_rag.captions.addresses import Source, parse_address
+from subtitle_rag.captions.youtube import Listing, YouTube
 from subtitle_rag.domain import Found, Listed, UsageError, VideoDone
 from subtitle_rag.fetching.fetcher import FetchRequest, RunOptions
 from tests.fetching.desk import (
     HANDLE,
+    OWNER,
     QUICK,
     UPLOADS,
     Clock,
@@ -32,6 +34,16 @@ VIDEOS = f"{HANDLE}/videos"
 
 def watched(desk: Desk) -> list[str]:
     return [asked.video for asked in desk.youtube.asked("watch")]
+
+
+def test_a_channel_whose_lists_name_nothing_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def listing(_youtube: YouTube, source: Source, *_options: object) -> Listing:
+        return Listing(source.url, "빈 채널", f"UC{OWNER}", [iter(())], by_date=True)
+
+    monkeypatch.setattr(YouTube, "listing", listing)
+    total = report(desk.run(HANDLE))
+    assert (total.found, total.failed) == (0, 0)
+    assert [(notice.code, notice.details) for notice in total.notices] == [("channel_empty", {"title": "빈 채널"})]
 
 
 @pytest.mark.campaign(part="lists")

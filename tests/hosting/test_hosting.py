@@ -405,7 +405,7 @@ def test_a_stopped_host_is_ended_by_a_later_client(folder: Path, monkeypatch: py
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="Linux tells what a process does")
 def test_a_host_that_is_open_and_stands_still_is_ended_by_who_waits(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with closing(Client(KIND, folder, step=1)) as first, closing(Client(KIND, folder, step=1)) as later:
         assert first.call("count") == 1
@@ -414,6 +414,7 @@ def test_a_host_that_is_open_and_stands_still_is_ended_by_who_waits(
         monkeypatch.setattr(host_client, "START_S", 2.0)
         assert later.call("count") == 1  # of another host
         assert later.host_pid != first.host_pid
+        assert f"stood still is ended, and another one goes on (pid {first.host_pid})" in capsys.readouterr().err
         assert came_true(lambda: not alive(first.host_pid))
 
 

@@ -24,6 +24,7 @@ WORDS = {
     "script_required": N_("JavaScript needed"),
     "upcoming": N_("not begun yet"),
     "live": N_("live at the moment"),
+    "processing": N_("still being processed"),
     "no_captions": N_("no captions"),
     "film_no_captions": N_("no captions"),
     "page_no_captions": N_("no captions"),
