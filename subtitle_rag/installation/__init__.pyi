@@ -12,7 +12,6 @@ from .extras import (
     SERVER as SERVER,
     YOUTUBE as YOUTUBE,
     Extra as Extra,
-    has_gpu as has_gpu,
     missing_packages as missing_packages,
 )
 from .package_installer import (

@@ -9,7 +9,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from textual.widgets import OptionList
 
 from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.installation import extras, package_installer
@@ -94,17 +93,18 @@ def asking(app: SubtitleApp) -> bool:
     return isinstance(app.screen, InstallScreen)
 
 
-async def ways(pilot: AppPilot, app: SubtitleApp) -> tuple[str, list[str | None]]:
-    """What is drawn when the key has asked, and the ways that can be chosen."""
+async def asked(pilot: AppPilot, app: SubtitleApp) -> tuple[str, str]:
+    """What is drawn when the key has asked, and the way that Enter goes."""
     await pilot.press("ctrl+g")
     await until(pilot, lambda: asking(app) and any(each.region.area for each in app.screen.children))
     await settle(pilot)
-    return drawn_by(app), [option.id for option in app.screen.query_one("#ways", OptionList).options]
+    assert isinstance(app.screen, InstallScreen)
+    return drawn_by(app), app.screen.way.name if app.screen.way else ""
 
 
 async def agree(pilot: AppPilot, app: SubtitleApp) -> None:
     """Have the installation begin, by its keys."""
-    await ways(pilot, app)
+    await asked(pilot, app)
     await pilot.press("enter")
     await until(pilot, lambda: not asking(app))
 
@@ -115,14 +115,14 @@ class TestInstalling:
     ) -> None:
         async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             assert OFFERED in welcome(app)
-            page, _ = await ways(pilot, app)
+            page, _ = await asked(pilot, app)
             assert "packages 1.6 GB · models 6.0 MB" in page
             assert "only into this program's own environment" in page
             for key in ("escape", "ctrl+g"):
                 await pilot.press(key)
                 await until(pilot, lambda: not asking(app))
                 assert OFFERED in welcome(app)
-                await ways(pilot, app)
+                await asked(pilot, app)
             assert (pip.asked, offered.asked) == ([], [])
 
     async def test_it_stops_at_a_key_and_goes_on_with_the_rest(self, indexed: Runtime, offered: Hub, pip: Pip) -> None:
@@ -154,7 +154,7 @@ class TestInstalling:
             await until(pilot, lambda: "Ctrl+G tries again" in welcome(app))
             assert "No space is left [red]on[/] the device" in welcome(app)
             assert toasts(app) == []
-            page, _ = await ways(pilot, app)
+            page, _ = await asked(pilot, app)
             assert "No space is left [red]on[/] the" in page
             await pilot.press("escape")
 
@@ -172,10 +172,10 @@ class TestInstalling:
     ) -> None:
         (pip.folder / "pipx_metadata.json").touch()
         async with running(SubtitleApp(indexed), size=(160, 40)) as (app, pilot):
-            page, _ = await ways(pilot, app)
+            page, way = await asked(pilot, app)
+            assert way == ""
             assert "This copy of the program cannot install packages by itself." in page
             assert "pipx inject environment" in page
-            assert not app.screen.query_one("#ways").display
             await pilot.press("enter")
             await until(pilot, lambda: not asking(app))
             assert app.background.runs == {}
@@ -229,17 +229,17 @@ class TestLightStep:
     ) -> None:
         config = indexed.settings.paths.config
         async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
-            assert "Ctrl+G installs it (from 12" in welcome(app)
-            page, offered_ways = await ways(pilot, app)
+            assert "Ctrl+G installs it (12" in welcome(app)
+            page, way = await asked(pilot, app)
             assert "packages 120 MB · models 3.0 MB" in page
             assert "about 30 s for 1,000 windows" in page
-            assert offered_ways == ["light", "packages"]
+            assert way == "light"
             await pilot.press("enter")
             await until(pilot, lambda: bool(stage(app, "vectors").state == "done" and not app.background.runs))
             await settle(pilot)
             assert (stage(app, "offer").state, stage(app, "offer").names) == ("dismissed", (ENCODER, RERANKER))
             assert "by their words alone" not in welcome(app)
-            assert (await ways(pilot, app))[1] == ["packages"]  # the full step is still there for who asks
+            assert (await asked(pilot, app))[1] == "packages"  # the full step is still there for who asks
             await pilot.press("escape")
         assert {asked.path.split("/")[2] for asked in offered.asked if "/resolve/" in asked.path} == {"tiny-light"}
         assert tomllib.loads(config.read_text("utf-8"))["models"] == {"encoder": LIGHT}
@@ -249,16 +249,6 @@ class TestLightStep:
         indexed.models.settings = replace(indexed.models.settings, encoder="gpahal/none")
         download = offers.find_download(indexed)
         assert download is None or download.light is None
-
-    def test_a_graphics_processor_is_told(
-        self, light: str, indexed: Runtime, pip: Pip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        download = offers.find_download(indexed)
-        assert download
-        monkeypatch.setattr(extras, "GPU_FILES", (str(tmp_path),))
-        there = offers.find_download(indexed)
-        assert there
-        assert (download.has_gpu, there.has_gpu) == (False, True)
 
 
 class TestThroughOllama:
@@ -286,10 +276,9 @@ class TestThroughOllama:
         config.write_text("# mine\n[search]\nlimit = 7\n", encoding="utf-8")
         async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await until(pilot, lambda: "by Ollama: Ctrl+G fetches bge-m3 (1.2 GB), Ctrl+X hides" in welcome(app))
-            page, offered_ways = await ways(pilot, app)
-            assert offered_ways == (["ollama"] if by_hand else ["ollama", "packages"])
+            page, way = await asked(pilot, app)
+            assert way == "ollama"
             assert "bge-m3 1.2 GB" in page
-            assert ("cannot install packages by itself" in page) == by_hand
             assert ollama.count("pull") == 0
             await pilot.press("enter")
             if not by_hand:
@@ -337,5 +326,6 @@ class TestLines:
         assert told == "Installing search by meaning  Collecting torch  Ctrl+G stops"
 
     def test_models_that_are_here_are_not_counted(self) -> None:
-        (way,) = model_lines.install_ways(ModelDownload("offered", packages=1_600))
+        way = model_lines.install_way(ModelDownload("offered", packages=1_600))
+        assert way
         assert way.detail == "packages 1.6 GB"

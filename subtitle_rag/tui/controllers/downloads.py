@@ -70,7 +70,7 @@ class ModelDownloadController:
             self.start()
 
     def start(self, way_name: str = IN_PROCESS) -> None:
-        """Download in a way of `install_ways`: what the settings name, the light step, the full one to who has the
+        """Download by `install_way`: what the settings name, the light step, the full one to who has the
         light one, or the encoder of Ollama. Another encoder is written into the config."""
         offer = self._offer
         if offer is None or not offer.fetchable:
@@ -118,6 +118,8 @@ class ModelDownloadController:
 
     def _with_ollama(self, download: ModelDownload | None) -> ModelDownload | None:
         if download is None or not download.packages or not download.fetchable:
+            return download
+        if download.light and not download.light.by_hand:
             return download
         return replace(download, through_ollama=self._through_ollama)
 

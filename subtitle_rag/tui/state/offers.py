@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from subtitle_rag.domain import BusyError, LlmError
-from subtitle_rag.installation import has_gpu, install_refusal
+from subtitle_rag.installation import install_refusal
 from subtitle_rag.library import MODEL_OFFER
 from subtitle_rag.models import ENCODER, RERANKER, NeuralModel, SearchStep, manifest, search_step
 from subtitle_rag.tui.state.stage_progress import StageName, StageProgress, StageState
@@ -72,7 +72,6 @@ class ModelDownload(StageProgress):
     """The light step, where it is a choice."""
     full: StepOffer | None = None
     """The full step, where it is a choice."""
-    has_gpu: bool = False
     config_text: str = ""
     """The lines for the config, if the program could not write them there."""
 
@@ -128,7 +127,7 @@ def _with_steps(runtime: "Runtime", download: ModelDownload) -> ModelDownload:
     if light is None or full is None or runtime.models.configured(ENCODER) != full.encoder:
         return download
     offers = StepOffer.of(runtime, light), StepOffer.of(runtime, full)
-    return replace(download, light=offers[0], full=offers[1], has_gpu=has_gpu())
+    return replace(download, light=offers[0], full=offers[1])
 
 
 def _full_download(runtime: "Runtime") -> ModelDownload | None:
@@ -141,9 +140,7 @@ def _full_download(runtime: "Runtime") -> ModelDownload | None:
         return None
     names = tuple(model.name for model in full.models)
     environment = sys.prefix if offer.packages else ""
-    return ModelDownload(
-        "dismissed", names=names, all=offer.bytes, full=offer, has_gpu=has_gpu(), environment=environment
-    )
+    return ModelDownload("dismissed", names=names, all=offer.bytes, full=offer, environment=environment)
 
 
 def missing_packages(runtime: "Runtime") -> "Extra | None":

@@ -49,11 +49,10 @@ from .model_lines import (
     IN_PROCESS as IN_PROCESS,
     LIGHT as LIGHT,
     THROUGH_OLLAMA as THROUGH_OLLAMA,
-    InstallWay as InstallWay,
     download_brief as download_brief,
     download_line as download_line,
     download_size as download_size,
-    install_ways as install_ways,
+    install_way as install_way,
 )
 from .overview_rows import OverviewRow as OverviewRow, channel_rows as channel_rows, video_rows as video_rows
 from .quotes import quote_answer as quote_answer, quote_scene as quote_scene

@@ -31,25 +31,20 @@ THROUGH_OLLAMA = "ollama"
 """Ollama runs the encoder; there is no reranker."""
 
 
-def install_ways(offer: ModelDownload) -> tuple[InstallWay, ...]:
-    """Return the choices of the user: the light step, Ollama's encoder, and all models.
-
-    Packages that the program cannot install are no choice.
-    """
-    choices = []
+def install_way(offer: ModelDownload) -> InstallWay | None:
+    """Return the lightest way that the program can go by itself; None where the user must type a line."""
     if offer.light and not offer.light.by_hand:
-        choices.append(_step_way(LIGHT, offer.light))
+        return _step_way(LIGHT, offer.light)
     if encoder := offer.through_ollama:
         template = _("{model}, already here") if encoder.is_pulled else "{model} {size}"
         detail = template.format(model=_without_owner(encoder.name), size=byte_size(encoder.disk_gb * 1e9))
-        choices.append(InstallWay(THROUGH_OLLAMA, _("By Ollama, without further packages"), detail))
-    if offer.full:
-        if not offer.full.by_hand:
-            choices.append(_step_way(IN_PROCESS, offer.full))
-    elif not offer.by_hand:
-        detail = _sizes(offer.packages, offer.all - offer.done if offer.names else 0)
-        choices.append(InstallWay(IN_PROCESS, _("On this computer, in a process of this program"), detail))
-    return tuple(choices)
+        return InstallWay(THROUGH_OLLAMA, _("By Ollama, without further packages"), detail)
+    if offer.full and not offer.full.by_hand:
+        return _step_way(IN_PROCESS, offer.full)
+    if offer.full or offer.by_hand:
+        return None
+    detail = _sizes(offer.packages, offer.all - offer.done if offer.names else 0)
+    return InstallWay(IN_PROCESS, _("On this computer, in a process of this program"), detail)
 
 
 def _step_way(name: str, offer: StepOffer) -> InstallWay:
@@ -72,7 +67,7 @@ def download_line(offer: ModelDownload | None) -> str:
     """Return the line of the screens; empty without news."""
     match offer:
         case ModelDownload(state="offered", light=StepOffer(), through_ollama=None):
-            template = _("Search by meaning, too: {key} installs it (from {size}), {away} hides this.")
+            template = _("Search by meaning, too: {key} installs it ({size}), {away} hides this.")
             return template.format(size=byte_size(_due_bytes(offer)), **_keys())
         case ModelDownload(state="offered" | "paused", packages=packages) if packages:
             return _packages_line(offer)
@@ -116,8 +111,6 @@ def _due_bytes(offer: ModelDownload) -> int:
 
 def download_size(offer: ModelDownload) -> str:
     packages = _("packages and models, {size} onto this computer")
-    if offer.light:
-        packages = _("packages and models, from {size} onto this computer")
     template = packages if offer.packages or offer.light or offer.full else _("{models}, {size} onto this computer")
     return template.format(models=_listed(offer), size=byte_size(_due_bytes(offer)))
 
