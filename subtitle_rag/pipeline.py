@@ -85,27 +85,24 @@ def run_request(
     """Read what a request names, or sync what is followed. Raises the errors of `read_captions`, `sync_sources`."""
     if request.paths or request.sources:
         return read_captions(runtime, request, stop=stop)
-    return sync_sources(runtime, without=request.without, stop=stop)
+    return sync_sources(runtime, stop=stop)
 
 
 def sync_sources(
     runtime: "Runtime",
     sources: Iterable[FollowedSource] | None = None,
     *,
-    without: Collection[int] = (),
     patient: bool = True,
     retry: bool = False,
     stop: threading.Event | None = None,
 ) -> Generator[IndexEvent, None, None]:
     """Fetch what is new in these sources; None: in all that are followed, and the due videos of no source.
 
-    `without` has the ids of sources to leave out. Raises the errors of `Fetcher.run`.
+    Raises the errors of `Fetcher.run`.
     """
     followed = runtime.library.sources.followed() if sources is None else sources
-    requests = fetching.followed_requests(source for source in followed if source.id not in without)
-    # a due video without a source may belong to one left out
-    options = fetching.RunOptions(patient=patient, retry=retry, include_due=sources is None and not without)
-    with closing(runtime.fetcher(stop).run(requests, options)) as run:
+    options = fetching.RunOptions(patient=patient, retry=retry, include_due=sources is None)
+    with closing(runtime.fetcher(stop).run(fetching.followed_requests(followed), options)) as run:
         for event in run:
             if isinstance(event, IndexReport) and sources is None:
                 code = event.blocked.code if event.blocked else ""

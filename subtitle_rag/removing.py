@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.captions import addresses_in
 from subtitle_rag.domain import UsageError, tidy
+from subtitle_rag.i18n import _, n_
 from subtitle_rag.library import (
     NameMatches,
     RemovalNote,
@@ -17,6 +18,7 @@ from subtitle_rag.library import (
     resolve_name,
     several_named,
     unfinished_removals,
+    window_counts,
 )
 
 if TYPE_CHECKING:
@@ -60,6 +62,28 @@ class RemovalPlan:
         """The addresses that are not followed after it."""
         return tuple(sorted({*self.sources.values(), *self.unfollowed}))
 
+    def sentence(self, library: "Library") -> str:
+        """Say in numbers what leaves: “3 videos, 41 windows, 2 marks will be removed.”"""
+        windows, contexts = window_counts(library, self.titles)
+        marks = len(library.marks.of_videos(self.titles))
+        return removal_sentence(
+            n_("{n} video", "{n} videos", len(self.titles), n=f"{len(self.titles):,}"),
+            *([n_("{n} window", "{n} windows", windows, n=f"{windows:,}")] if windows else []),
+            *([n_("{n} context", "{n} contexts", contexts, n=f"{contexts:,}")] if contexts else []),
+            *([n_("{n} mark", "{n} marks", marks, n=f"{marks:,}")] if marks else []),
+        )
+
+
+def removal_sentence(*counts: str) -> str:
+    """Return what the question of a removal says of what leaves."""
+    return _("{things} will be removed.").format(things=", ".join(counts))
+
+
+def mark_removal_sentence(marks: int, notes: int) -> str:
+    """Say in numbers which marks leave, and how many of them have a note."""
+    counts = [n_("{n} mark", "{n} marks", marks)]
+    return removal_sentence(*counts, *([n_("{n} note", "{n} notes", notes)] if notes else []))
+
 
 def plan_named_removal(library: "Library", names: Iterable[str]) -> RemovalPlan:
     """Plan the removal of what these names mean, and of what is left of a killed removal of the same names.
@@ -95,8 +119,8 @@ def plan_removal(library: "Library", target: RemovalTarget) -> RemovalPlan:
     return _plan(library, [target.name], [target], {}, frozenset())
 
 
-def remove(library: "Library", indexer: "Indexer", plan: RemovalPlan) -> int:
-    """Carry out a plan; return how many marks of its videos there are, which are kept.
+def remove(library: "Library", indexer: "Indexer", plan: RemovalPlan) -> None:
+    """Carry out a plan.
 
     Nothing is noted or removed before another process has let go of the library. Raises the errors of `Indexer.remove`.
     """
@@ -108,7 +132,6 @@ def remove(library: "Library", indexer: "Indexer", plan: RemovalPlan) -> int:
 
     indexer.remove(sorted(plan.titles), begin)
     put_unfinished_removals(library, _others(unfinished_removals(library), plan))
-    return len(library.marks.of_videos(list(plan.titles)))
 
 
 def _others(notes: Iterable[RemovalNote], plan: RemovalPlan) -> list[RemovalNote]:

@@ -16,8 +16,6 @@ class JobRequest:
 
     paths: tuple[Path, ...] = ()
     sources: tuple[Source, ...] = ()
-    without: frozenset[int] = frozenset()
-    """Ids of followed sources that a sync leaves out."""
 
     @classmethod
     def of_address(cls, url: str) -> "JobRequest":

@@ -18,14 +18,18 @@ from subtitle_rag.commands.options import (
     QueryFilters,
     model_option,
     query_filters,
+    removal_confirmed,
     runtime_outcome,
     stoppable,
     wants_json,
+    yes_option,
 )
 from subtitle_rag.commands.renewal import renew_index
 from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AnswerRequest, AppError, Evidence, UsageError, tidy
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.removing import removal_sentence
 from subtitle_rag.retrieval.search.query import Query
+from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -50,6 +54,7 @@ class AskOptions:
     context_only: bool
     history: bool
     forget: str | None
+    yes: bool
 
     def __post_init__(self) -> None:
         if self.follow and wants_json():
@@ -85,13 +90,14 @@ class AskOptions:
 @click.option("--context-only", is_flag=True, help=N_("Only print what the model would be given."))
 @click.option("--history", is_flag=True, help=N_("Show the answers that are kept on this computer."))
 @click.option("--forget", metavar="NUMBER|all", help=N_("Delete a saved answer, or all of them."))
+@yes_option
 @runtime_outcome
 def ask_(runtime: "Runtime", /, **arguments: Any) -> output.Outcome | int:
     options = AskOptions(**arguments)
     if options.history:
         return _history(runtime)
     if options.forget is not None:
-        return _forget(runtime, options.forget)
+        return _forget(runtime, options)
     if options.context_only:
         return _context(runtime, options)
     runtime.preload()
@@ -236,11 +242,20 @@ def _history(runtime: "Runtime") -> output.Outcome:
     return output.Outcome(values, lines, notes)
 
 
-def _forget(runtime: "Runtime", id: str) -> output.Outcome:
-    if id != ALL and not (id.isdecimal() and len(id) < 19):  # SQLite's numbers have 64 bits
-        raise UsageError("unknown_answer", answer=tidy(id))
-    count = runtime.library.answers.forget(None if id == ALL else int(id))
-    if id != ALL and not count:
-        raise UsageError("unknown_answer", answer=id)
+def _forget(runtime: "Runtime", options: AskOptions) -> output.Outcome:
+    id = options.forget or ""
+    stored = runtime.library.answers
+    if id == ALL:
+        number, count, names = None, stored.count(), [_("All answers")]
+    else:
+        number = int(id) if id.isdecimal() and len(id) < 19 else -1  # SQLite's numbers have 64 bits
+        answer = stored.get(number)
+        if answer is None:
+            raise UsageError("unknown_answer", answer=tidy(id))
+        count, names = 1, [line_text(answer.question)]
+    sentence = removal_sentence(n_("{n} answer", "{n} answers", count))
+    if count and not removal_confirmed(names, sentence, yes=options.yes):
+        return output.Outcome({"forgotten": 0}, notes=[_("Nothing was removed.")])
+    count = stored.forget(number)
     line = n_("{n} answer deleted.", "{n} answers deleted.", count)
     return output.Outcome({"forgotten": count}, [line])

@@ -14,7 +14,7 @@ from subtitle_rag.captions import selection_notes
 from subtitle_rag.commands.options import (
     complete_channels,
     complete_channels_and_videos,
-    confirmed,
+    removal_confirmed,
     runtime_outcome,
     wants_json,
     yes_option,
@@ -311,25 +311,14 @@ def remove_(runtime: "Runtime", targets: Sequence[str], yes: bool) -> output.Out
     from subtitle_rag import removing
 
     plan = removing.plan_named_removal(runtime.library, targets)
-    names = ", ".join(plan.labels or plan.names)
-    question = n_("Remove {n} video ({names})?", "Remove {n} videos ({names})?", len(plan.titles), names=names)
-    if not confirmed(question, yes=yes):
+    if not removal_confirmed(plan.labels or plan.names, plan.sentence(runtime.library), yes=yes):
         return output.Outcome({"removed": [], "unfollowed": []}, notes=[_("Nothing was removed.")])
-    marks = removing.remove(runtime.library, runtime.indexer, plan)
+    removing.remove(runtime.library, runtime.indexer, plan)
     videos = sorted(plan.titles.items())
     lines = [_("Removed: {title}").format(title=title) for _id, title in videos]
     lines += [_("Unfollowed: {url}").format(url=url) for url in plan.urls]
-    notes = []
-    if marks:
-        notes.append(
-            n_(
-                "{n} mark of these videos is kept: subtitle-rag marks list shows it.",
-                "{n} marks of these videos are kept: subtitle-rag marks list shows them.",
-                marks,
-            )
-        )
     removed = [{"id": id, "title": title} for id, title in videos]
-    return output.Outcome({"removed": removed, "unfollowed": list(plan.urls)}, lines, notes)
+    return output.Outcome({"removed": removed, "unfollowed": list(plan.urls)}, lines)
 
 
 @click.command("rebuild")

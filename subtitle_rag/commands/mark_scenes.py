@@ -1,12 +1,13 @@
 """`marks`: scenes that are kept, with notes and tags."""
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from subtitle_rag import exporting, output
-from subtitle_rag.commands.options import complete_videos, runtime_outcome
+from subtitle_rag.commands.options import complete_videos, removal_confirmed, runtime_outcome, yes_option
 from subtitle_rag.domain import UsageError, clock, tidy, watch_url
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.terminal_text import line_text
@@ -24,9 +25,8 @@ marks_ = click.Group("marks")
 @runtime_outcome
 def marks_list(runtime: "Runtime", tag: str | None) -> output.Outcome:
     marks = runtime.library.marks.all(None if tag is None else tidy(tag))
-    stored = runtime.library.videos_by_id(*{mark.video_id for mark in marks})
-    values = [_values(mark, is_stored=mark.video_id in stored) for mark in marks]
-    lines = (line for mark in marks for line in _lines(mark, is_stored=mark.video_id in stored))
+    values = list(map(_values, marks))
+    lines = itertools.chain.from_iterable(map(_lines, marks))
     notes = [] if marks else [_("No scene is marked. subtitle-rag marks add NUMBER marks one of the last search.")]
     return output.Outcome({"marks": values}, lines, notes)
 
@@ -47,9 +47,7 @@ def marks_add(runtime: "Runtime", targets: Sequence[str], note: str, tag: str) -
         )
         for scene in scenes
     ]
-    values = [_values(mark, is_stored=True) for mark in marks]
-    lines = (line for mark in marks for line in _lines(mark, is_stored=True))
-    return output.Outcome({"marks": values}, lines)
+    return output.Outcome({"marks": list(map(_values, marks))}, itertools.chain.from_iterable(map(_lines, marks)))
 
 
 @marks_.command("note", help=N_("Show or replace the note of a mark."))
@@ -83,12 +81,17 @@ def _change(put: Callable[[int, str], object], number: int, text: str, remove: b
 
 @marks_.command("remove", help=N_("Remove marks by their numbers; the scenes stay in the library."))
 @click.argument("numbers", nargs=-1, required=True, type=int, metavar="NUMBER...")
+@yes_option
 @runtime_outcome
-def marks_remove(runtime: "Runtime", numbers: Sequence[int]) -> output.Outcome:
+def marks_remove(runtime: "Runtime", numbers: Sequence[int], yes: bool) -> output.Outcome:
+    from subtitle_rag.removing import mark_removal_sentence
+
     marks = runtime.library.marks
-    for number in numbers:
-        _mark(marks, number)
-    removed = [number for number in dict.fromkeys(numbers) if marks.remove(number)]
+    named = [_mark(marks, number) for number in dict.fromkeys(numbers)]
+    sentence = mark_removal_sentence(len(named), sum(bool(mark.note) for mark in named))
+    if not removal_confirmed([line_text(mark.line) for mark in named], sentence, yes=yes):
+        return output.Outcome({"removed": []}, notes=[_("Nothing was removed.")])
+    removed = [mark.id for mark in named if marks.remove(mark.id)]
     line = n_("{n} mark removed.", "{n} marks removed.", len(removed))
     return output.Outcome({"removed": removed}, [line])
 
@@ -102,15 +105,13 @@ def _mark(marks: "MarkStore", number: int) -> "Mark":
 
 def _mark_outcome(runtime: "Runtime", number: int) -> output.Outcome:
     mark = _mark(runtime.library.marks, number)
-    is_stored = runtime.library.video(mark.video_id) is not None
-    return output.Outcome({"mark": _values(mark, is_stored=is_stored)}, _lines(mark, is_stored=is_stored))
+    return output.Outcome({"mark": _values(mark)}, _lines(mark))
 
 
-def _values(mark: "Mark", *, is_stored: bool) -> dict[str, Any]:
+def _values(mark: "Mark") -> dict[str, Any]:
     return {
         "number": mark.id,
         "video": {"id": mark.video_id, "title": mark.title, "channel": mark.channel, "url": mark.url},
-        "in_library": is_stored,
         "start": mark.start_ms / 1000,
         "end": mark.end_ms / 1000,
         "jump": {"at": mark.at_ms / 1000, "url": watch_url(mark.video_id, mark.at_ms) if mark.url else None},
@@ -121,11 +122,10 @@ def _values(mark: "Mark", *, is_stored: bool) -> dict[str, Any]:
     }
 
 
-def _lines(mark: "Mark", *, is_stored: bool) -> Iterator[str]:
+def _lines(mark: "Mark") -> Iterator[str]:
     tag = f"#{mark.tag}" if mark.tag else ""
-    absence = "" if is_stored else _("removed from the library")
     yield f"{mark.id:>3}  {clock(mark.at_ms):>8}  {line_text(mark.line)}"
-    where = " · ".join(filter(None, (mark.channel, mark.title, tag, absence)))
+    where = " · ".join(filter(None, (mark.channel, mark.title, tag)))
     yield f"               {line_text(where)}"
     if mark.note:
         note = _("Note: {text}").format(text=line_text(mark.note))

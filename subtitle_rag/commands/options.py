@@ -156,6 +156,12 @@ def confirmed(question: str, *, yes: bool) -> bool:
     return output.confirm(question)
 
 
+def removal_confirmed(names: "Iterable[str]", sentence: str, *, yes: bool) -> bool:
+    """Ask before something is removed: `names` of it, and a sentence with its numbers. Raises as `confirmed` does."""
+    question = _("{names}: {sentence} Remove?").format(names=", ".join(names), sentence=sentence)
+    return confirmed(question, yes=yes)
+
+
 def file_to_write(file: str, *, force: bool) -> Path:
     """Return the path of a file to write; raises UsageError `export_exists` if it is there, unless `force`."""
     path = Path(file).expanduser()

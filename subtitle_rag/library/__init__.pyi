@@ -72,7 +72,6 @@ from .names import (
 from .overview import (
     ChannelState as ChannelState,
     channel_states as channel_states,
-    counts_without as counts_without,
     window_counts as window_counts,
 )
 from .portable_names import (

@@ -66,6 +66,9 @@ class Answers(Store):
         row = self._database.row("SELECT * FROM answer WHERE id = ?", (id,))
         return _answer(row) if row else None
 
+    def count(self) -> int:
+        return int(self._database.row("SELECT count(*) FROM answer")[0])
+
     def forget(self, id: int | None = None) -> int:
         """Delete one answer, or all, and return their number."""
         return self._database.change("DELETE FROM answer WHERE id = coalesce(?, id)", (id,))

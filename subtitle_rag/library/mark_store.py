@@ -1,11 +1,9 @@
 """Marked scenes with the user's notes and tags.
 
-A mark is stored by video and time. It stays when windows are cut again and when its video is removed, and has its scene
-back when the video returns.
+A mark is stored by video and time. It stays when windows are cut again, and leaves with its video.
 """
 
 import json
-import sqlite3
 import time
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -80,12 +78,3 @@ class MarkStore(Store):
     def remove(self, id: int) -> bool:
         """Remove a mark; return whether it existed."""
         return self._database.change("DELETE FROM mark WHERE id = ?", (id,)) > 0
-
-
-def leave_names(db: sqlite3.Connection, video_ids: str) -> None:
-    """Leave the names of videos that are to be deleted (ids as JSON) with their marks."""
-    db.execute(
-        f"""UPDATE mark SET title = named.title, channel = named.name FROM ({_NAMES}) AS named
-            WHERE named.id = video_id AND video_id IN (SELECT value FROM json_each(?))""",
-        (video_ids,),
-    )

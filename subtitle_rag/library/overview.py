@@ -5,13 +5,12 @@ A video counts in several rows: in its channel, and in each playlist that lists 
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from subtitle_rag.domain import natural_key
 from subtitle_rag.library.connection import Database
-from subtitle_rag.library.rows import Counts
 
 if TYPE_CHECKING:
     from subtitle_rag.library.store import Library
@@ -122,21 +121,3 @@ def window_counts(library: "Library", videos: Iterable[str]) -> tuple[int, int]:
         (json.dumps(list(videos)),),
     )
     return windows, with_context
-
-
-def counts_without(library: "Library", videos: Collection[str]) -> Counts:
-    """Count the library without these videos."""
-    if not videos:
-        return library.counts()
-    row = library.database.row(
-        """WITH stays AS MATERIALIZED
-             (SELECT id, channel_id FROM video WHERE id NOT IN (SELECT value FROM json_each(?)))
-           SELECT (SELECT count(DISTINCT channel_id) FROM stays), (SELECT count(*) FROM stays),
-                  (SELECT count(*) FROM stage JOIN stays ON id = video_id WHERE state = 'due'),
-                  (SELECT count(*) FROM stage JOIN stays ON id = video_id WHERE state = 'failed'),
-                  (SELECT count(*) FROM window JOIN stays ON stays.id = video_id),
-                  (SELECT count(*) FROM indexed JOIN window ON window.id = window_id
-                     JOIN stays ON stays.id = video_id WHERE vector = 'bm25')""",
-        (json.dumps(list(videos)),),
-    )
-    return Counts(*row)

@@ -20,7 +20,7 @@ from subtitle_rag.library.connection import Database, write_setting
 from subtitle_rag.library.context_store import Contexts, drop_outdated
 from subtitle_rag.library.level_store import LevelStore
 from subtitle_rag.library.listening_store import ListeningStore
-from subtitle_rag.library.mark_store import MarkStore, leave_names
+from subtitle_rag.library.mark_store import MarkStore
 from subtitle_rag.library.rows import Counts, VideoState
 from subtitle_rag.library.said_words import forget_all_said, forget_said, put_said
 from subtitle_rag.library.sources import Sources, drop_empty_channels, put_metadata
@@ -182,11 +182,14 @@ class Library:
         return [json.loads(details or "{}") for details in self.database.column(query, (code,))]
 
     def remove_videos(self, video_ids: Sequence[str]) -> None:
-        """Delete videos. Their sources do not fetch them again. The next purge removes their points from the index."""
+        """Delete videos with their marks. Their sources do not fetch them again.
+
+        The next purge removes their points from the index.
+        """
         ids = json.dumps(list(video_ids))
         with self.database.write() as db:
             _drop_windows(db, *video_ids)
-            leave_names(db, ids)
+            db.execute("DELETE FROM mark WHERE video_id IN (SELECT value FROM json_each(?))", (ids,))
             db.execute("UPDATE listed SET removed = 1 WHERE video_id IN (SELECT value FROM json_each(?))", (ids,))
             db.execute("DELETE FROM video WHERE id IN (SELECT value FROM json_each(?))", (ids,))
             drop_empty_channels(db)

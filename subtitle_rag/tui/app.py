@@ -60,7 +60,7 @@ class SubtitleApp(App[object]):
     COMMANDS: ClassVar = {palette.OrderedCommands}
     BINDINGS: ClassVar[list[BindingType]] = bindings(
         "app.help app.search app.library app.history app.checks app.transcript app.overview app.marks",
-        "library.sample app.quit app.commands library.undo library.sync library.stop app.ask library.background",
+        "library.sample app.quit app.commands library.sync library.stop app.ask library.background",
         "models.fetch models.dismiss app.settings",
     )
 
@@ -150,13 +150,9 @@ class SubtitleApp(App[object]):
 
         It takes the place of an equal one.
         """
-        self.withdraw_notice(message)
-        super().notify(shorten(message), title=shorten(title), **options)
-
-    def withdraw_notice(self, message: str) -> None:
-        """Remove the toast with a message that does not hold any more."""
         for toast in [toast for toast in self._notifications if toast.message == shorten(message)]:
             self._unnotify(toast)
+        super().notify(shorten(message), title=shorten(title), **options)
 
     def tell(self, error: "AppError") -> None:
         self.notify(clean(error.hint), title=clean(error.message), markup=False, severity="warning", timeout=8)

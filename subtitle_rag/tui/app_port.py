@@ -26,17 +26,13 @@ class AppPort(Protocol):
     """Progress in the background. Contexts are missing without Ollama in the settings, and until its state is known;
     the offer without anything to download; the update if yt-dlp is recent."""
     removal_line: str
-    """The newest removal, and how long it can be undone; empty without one."""
+    """The removals that are under way; empty without any."""
     other_run_line: str
     """What another process does in the library; empty without one."""
 
     def post_message(self, message: "Message") -> bool: ...
 
     def notify(self, message: str, *, title: str = "", **options: Any) -> None: ...
-
-    def withdraw_notice(self, message: str) -> None:
-        """Remove the toast with a message that does not hold any more."""
-        ...
 
     def tell(self, error: "AppError") -> None:
         """Show a toast with the failure and its remedy."""

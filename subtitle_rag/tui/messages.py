@@ -90,11 +90,6 @@ class LibraryChanged(AppMessage):
 
 
 @dataclass
-class HiddenVideosChanged(AppMessage):
-    """Videos were removed, or their removal was undone."""
-
-
-@dataclass
 class MarksRead(AppMessage):
     """The marks were read, or have changed."""
 
@@ -207,7 +202,7 @@ class FieldTaken(Message):
 
 @dataclass
 class RemovalPlanned(AppMessage):
-    """A channel or playlist would be removed: the user is asked."""
+    """A video, channel or playlist would be removed: the user is asked."""
 
     removal: "Removal"
 

@@ -139,11 +139,6 @@ class Navigation:
         """Whether the screen has a line for missing models."""
         return self.search.page.is_idle if self.in_search else self._app.screen is self.library
 
-    @property
-    def allows_undo(self) -> bool:
-        """Whether the key of undo is free: the settings undo their own changes with it."""
-        return self.is_free("library.undo")
-
     # --- answers ---
 
     async def ask(self) -> None:
@@ -274,7 +269,7 @@ class Navigation:
         self._app.push_screen(dialogs.ConfirmScreen(listening_confirmation(offer), partial(begin, offer)))
 
     def confirm_removal(self, removal: "Removal") -> None:
-        remove = partial(self._context.removals.hide, removal)
+        remove = partial(self._context.removals.remove, removal)
         self._app.push_screen(dialogs.ConfirmScreen(removal_confirmation(removal), remove))
 
     def download_models(self) -> None:

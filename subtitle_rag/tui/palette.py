@@ -9,9 +9,10 @@ from textual.command import CommandPalette, DiscoveryHit
 from textual.system_commands import SystemCommandsProvider
 
 from subtitle_rag.i18n import _
+from subtitle_rag.tui import dialogs
 from subtitle_rag.tui.keys import COMMANDS, Command, keymap
 from subtitle_rag.tui.state import ModelDownload, query_chips, without_filters
-from subtitle_rag.tui.text import download_size
+from subtitle_rag.tui.text import download_size, recents_confirmation
 
 if TYPE_CHECKING:
     from textual.command import Hits
@@ -85,7 +86,9 @@ def entries(
     yield SystemCommand(_("View: theme"), _("Choose the colours"), partial(open_themes, app))
     if isinstance(screen, SearchScreen) and screen.page.recent.queries:
         forget = _("The start page no longer lists them")
-        yield SystemCommand(_("Find: forget recent searches"), forget, screen.page.recent.forget)
+        question = recents_confirmation(len(screen.page.recent.queries))
+        ask = partial(app.push_screen, dialogs.ConfirmScreen(question, screen.page.recent.forget))
+        yield SystemCommand(_("Find: forget recent searches"), forget, ask)
     yield SystemCommand(_(quit.title), _sentence(quit), partial(app.run_action, quit.binding.action))
 
 

@@ -25,13 +25,12 @@ from subtitle_rag.tui.state import SearchPosition, clean, store_last_position
 
 if TYPE_CHECKING:
     from subtitle_rag.pipeline import ListeningOffer
-    from subtitle_rag.requests import JobRequest
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
 
 
 class AppWiring:
-    """The parts of one app. It is the gate of the jobs, for the removals."""
+    """The parts of one app."""
 
     def __init__(self, app: App[object], runtime: "Runtime", *, show_times: bool, address: str) -> None:
         """An `address` waits for the library to open."""
@@ -41,9 +40,9 @@ class AppWiring:
         self._runtime = runtime
         self._last_position: SearchPosition | None = None
         self.background = BackgroundController(port, runtime)
-        self.jobs = JobController(port, runtime, self.background, self)
+        self.jobs = JobController(port, runtime, self.background)
         self.removals = RemovalController(port, runtime, self.jobs)
-        self.opening = LibraryOpening(port, runtime, self.removals)
+        self.opening = LibraryOpening(port, runtime)
         self.other_run = OtherRunWatch(port, runtime, self.jobs)
         self.terminal = TerminalController(port, runtime)
         self.context = AppContext(
@@ -72,7 +71,6 @@ class AppWiring:
             messages.LibraryFailed: self._library_failed,
             messages.IndexGrown: lambda message: self.search.page.draw_index(message.windows, message.all_windows),
             messages.LibraryChanged: self._library_changed,
-            messages.HiddenVideosChanged: self._hidden_videos_changed,
             messages.ScenesChanged: lambda _message: self.search.page.search_again(),
             messages.MarksRead: lambda _message: navigation.show_marks(),
             messages.AddressPasted: lambda message: navigation.open_library(message.address),
@@ -148,11 +146,6 @@ class AppWiring:
         if message.lists_videos:
             self._list_videos()
 
-    def _hidden_videos_changed(self, _message: messages.HiddenVideosChanged) -> None:
-        self.search.page.show_again()
-        self.opening.look_up()
-        self._list_videos()
-
     def _list_videos(self) -> None:
         if library := self.navigation.library:
             library.list_videos()
@@ -177,14 +170,9 @@ class AppWiring:
         if library:
             library.job_ended(job, message.error)
         self.search.page.search_now()
+        self.removals.carry_out_next()
         self.jobs.start_next()
         self.background.begin_all()
-
-    def admit(self, request: "JobRequest") -> "JobRequest":
-        return self.removals.admit(request)
-
-    def holds_next(self) -> bool:
-        return self.removals.carry_out_due()
 
     # --- the end ---
 
@@ -198,7 +186,7 @@ class AppWiring:
             self.navigation.answers.page.dialogue.halt()
 
     def wait(self, job_s: float, answer_s: float) -> None:
-        """After `halt`: wait at most this long for a job and for an answer, and carry out pending removals."""
+        """After `halt`: wait at most this long for a job and for an answer, and carry out removals that wait."""
         self.jobs.wait(job_s)
         self.background.wait()
         if self.navigation.answers:
@@ -217,7 +205,7 @@ class AppCommand(NamedTuple):
 def app_commands(wiring: AppWiring) -> dict[str, AppCommand]:
     """Return the app's commands by their ids."""
     context, navigation, search = wiring.context, wiring.navigation, wiring.search
-    background, jobs, models, removals = context.background, context.jobs, context.models, context.removals
+    background, jobs, models = context.background, context.jobs, context.models
 
     def is_usable() -> bool:
         return search.page.error is None
@@ -248,7 +236,6 @@ def app_commands(wiring: AppWiring) -> dict[str, AppCommand]:
             lambda: jobs.can_sync if is_usable() else navigation.in_search,
         ),
         "library.stop": AppCommand(jobs.stop, lambda: jobs.busy),
-        "library.undo": AppCommand(removals.undo, lambda: removals.can_undo and navigation.allows_undo),
         "library.background": AppCommand(context.toggle_background, lambda: background.can_toggle),
         "models.fetch": AppCommand(
             navigation.download_models, lambda: models.is_running or (models.can_start and navigation.shows_offer)

@@ -168,10 +168,12 @@ def test_answers_are_kept_shown_and_forgotten(run: Run, ollama: StandIn) -> None
     shown = run("ask", "--history").out
     assert "바다에 갔어요?" in shown.splitlines()[0]
     assert kept[1]["answer"] in shown
-    assert run("ask", "--forget", kept[0]["id"], "--json").result == {"forgotten": 1}
+    assert run("ask", "--forget", kept[0]["id"], "--yes", "--json").result == {"forgotten": 1}
     assert run("ask", "--forget", "99", "--json").failure == "unknown_answer"
     assert run("ask", "--forget", "x", "--json").failure == "unknown_answer"
-    assert run("ask", "--forget", "all").out == "1 answer deleted.\n"
+    assert run("ask", "--forget", "all").code == 2, "without a terminal to ask on"
+    assert run("ask", "--forget", "all", "--yes").out == "1 answer deleted.\n"
+    assert run("ask", "--forget", "all").out == "0 answers deleted.\n"
     assert run("ask", "--history", "--json").result == {"answers": []}
 
 

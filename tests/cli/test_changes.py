@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 import time
@@ -211,9 +212,17 @@ def test_remove_forgets_a_channel_by_its_name(indexed: Run) -> None:
 def test_remove_asks_first(indexed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     answers = iter(["n", "y"])
-    monkeypatch.setattr("click.termui.visible_prompt_func", lambda _prompt: next(answers))
+    asked: list[str] = []
+
+    def answer(prompt: str) -> str:
+        asked.append(prompt)
+        return next(answers)
+
+    monkeypatch.setattr("click.termui.visible_prompt_func", answer)
+    assert indexed("marks", "add", f"{ID}@0:01").code == 0
     declined = indexed("remove", ID)
     assert (declined.code, declined.out) == (0, "")
+    assert re.fullmatch(r"영상 0: 1 video, \d+ windows, 1 mark will be removed. Remove\? \[y/N\]: ", asked[0])
     assert ID in indexed("list").out
     assert indexed("remove", ID).code == 0
     assert ID not in indexed("list").out

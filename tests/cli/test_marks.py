@@ -1,6 +1,7 @@
 """`marks`: scenes are kept by the command line, and exported."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def test_a_scene_is_marked_listed_changed_and_removed(run: Run) -> None:
     assert "No scene is marked" in run("marks", "list").err
     assert run("search", "만두").code == 0
     (mark,) = run("marks", "add", "1", "--note", "소스", "--tag", "요리", "--json").result["marks"]
-    assert (mark["line"], mark["note"], mark["tag"], mark["in_library"]) == ("만두를 빚어요", "소스", "요리", True)
+    assert (mark["line"], mark["note"], mark["tag"]) == ("만두를 빚어요", "소스", "요리")
     assert mark["jump"] == {"at": 60.0, "url": f"https://youtu.be/{ID}?t=60"}
     number = mark["number"]
 
@@ -37,9 +38,10 @@ def test_a_scene_is_marked_listed_changed_and_removed(run: Run) -> None:
     assert "Note: 다시 보기" in listed.out
     assert run("marks", "list", "--tag", "요리", "--json").result == {"marks": []}
 
-    assert run("marks", "remove", number, 99, "--json").failure == "unknown_mark"
-    assert run("marks", "remove", number, "--json").result == {"removed": [number]}
-    for arguments in (("remove", number), ("note", number, "x"), ("tag", number, "x")):
+    assert run("marks", "remove", number, 99, "--yes", "--json").failure == "unknown_mark"
+    assert run("marks", "remove", number, "--json").code == 2
+    assert run("marks", "remove", number, "--yes", "--json").result == {"removed": [number]}
+    for arguments in (("remove", number, "--yes"), ("note", number, "x"), ("tag", number, "x")):
         assert run("marks", *arguments, "--json").failure == "unknown_mark"
 
 
@@ -54,15 +56,32 @@ def test_a_note_and_a_tag_are_shown_without_a_text_and_deleted_by_remove_alone(r
         assert run("marks", verb, number, "--remove", "--json").result["mark"][verb] is None
 
 
-def test_marks_are_exported_with_note_and_tag_also_of_a_removed_video(run: Run) -> None:
+def test_marks_are_removed_after_a_question_in_numbers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("marks", "add", f"{ID}@0:01-0:03")
+    run("marks", "add", f"{ID}@0:59-1:04", "--note", "소스")
+    numbers = [mark["number"] for mark in run("marks", "list", "--json").result["marks"]]
+    answers = iter(["n", "y"])
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    asked: list[str] = []
+
+    def answer(prompt: str) -> str:
+        asked.append(prompt)
+        return next(answers)
+
+    monkeypatch.setattr("click.termui.visible_prompt_func", answer)
+    assert "Nothing was removed." in run("marks", "remove", *numbers).err
+    assert asked == ["국수를 삶아요, 만두를 빚어요: 2 marks, 1 note will be removed. Remove? [y/N]: "]
+    assert len(run("marks", "list", "--json").result["marks"]) == 2
+    assert run("marks", "remove", *numbers).out == "2 marks removed.\n"
+    assert run("marks", "list", "--json").result["marks"] == []
+
+
+def test_marks_are_exported_with_note_and_tag(run: Run) -> None:
     assert run("marks", "add", f"{ID}@0:59-1:04", "--note", "소스", "--tag", "요리").code == 0
     (row,) = (json.loads(line) for line in run("export", "--marks", "--format", "jsonl").out.splitlines())
     assert (row["text"], row["note"], row["tag"], row["start"]) == ("만두를 빚어요", "소스", "요리", 59.0)
     assert run("export", "--tag", "없는 태그", "--json").failure == "nothing_to_export"
 
-    removed = run("remove", ID, "--yes")
-    assert "1 mark of these videos is kept" in removed.err
-    assert "removed from the library" in run("marks", "list").out
     markdown = run("export", "--marks").out
     assert f"https://youtu.be/{ID}?t=59" in markdown
     assert "**Note**: 소스" in markdown

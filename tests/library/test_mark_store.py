@@ -55,15 +55,15 @@ def test_note_and_tag_are_replaced_and_a_mark_is_removed(library: Library) -> No
     assert not library.marks.put_tag(mark.id, "")
 
 
-def test_marks_outlive_windows_and_videos(library: Library) -> None:
+def test_marks_outlive_windows_and_leave_with_their_video(library: Library) -> None:
     mark = add(library, note="소스")
     library.put_windows(VIDEO.id, [window(VIDEO.id, 7, "만두")], "rule-2")
-    library.remove_videos([VIDEO.id])
     assert library.marks.all() == [mark]
-    assert (mark.title, mark.channel, mark.url) == (VIDEO.title, VIDEO.channel, VIDEO.url)
+    library.remove_videos([VIDEO.id])
+    assert library.marks.all() == []
 
 
-def test_a_mark_has_the_names_of_its_video_as_it_was_last_in_the_library(library: Library) -> None:
+def test_a_mark_has_the_names_of_its_video(library: Library) -> None:
     def names() -> tuple[str, str]:
         (mark,) = library.marks.all()
         assert library.marks.of_videos([VIDEO.id]) == [mark]
@@ -74,11 +74,6 @@ def test_a_mark_has_the_names_of_its_video_as_it_was_last_in_the_library(library
     renamed = replace(VIDEO, title="새 제목", channel="새 이름")
     library.put_video(renamed, track(), windows(VIDEO.id, 3), RULE)
     assert names() == ("새 제목", "새 이름")
-    library.remove_videos([VIDEO.id])
-    assert names() == ("새 제목", "새 이름")
-    library.sources.put_due(replace(VIDEO, title=VIDEO.id, channel="YouTube"))  # nothing is known of it yet
-    assert names() == ("새 제목", "새 이름")
-    assert add(library).note == "소스"
 
 
 def test_marks_come_back_from_a_backup(library: Library) -> None:

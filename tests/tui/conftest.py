@@ -31,7 +31,7 @@ from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.controllers import jobs, removals
+from subtitle_rag.tui.controllers import jobs
 from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state import clean
@@ -172,14 +172,6 @@ def hasty(empty: Runtime, youtube: StandIn, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(jobs, "COUNT_S", 0.05)
     empty.settings = replace(empty.settings, youtube=unpaced())
     return empty
-
-
-@pytest.fixture
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A minute is over in a moment."""
-    monkeypatch.setattr(removals, "UNDO_S", 0.3)
-    monkeypatch.setattr(removals, "TICK_S", 0.05)
-    monkeypatch.setattr(removals, "RETRY_S", 0.1)
 
 
 @pytest.fixture(autouse=True)

@@ -7,8 +7,6 @@ from typing import Any
 from textual.message import Message
 
 from subtitle_rag.domain import AppError
-from subtitle_rag.requests import JobRequest
-from subtitle_rag.tui.controllers.removals import RemovalController
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.stage_progress import Stages
 
@@ -45,9 +43,6 @@ class FakeApp:
 
     def notify(self, message: str, *, title: str = "", **options: Any) -> None:
         self.toasts.append(f"{title} {message}".strip())
-
-    def withdraw_notice(self, message: str) -> None:
-        self.toasts = [toast for toast in self.toasts if toast != message]
 
     def tell(self, error: AppError) -> None:
         self.errors.append(error)
@@ -95,16 +90,3 @@ class FakeApp:
         for timer in due:
             if not timer.stopped:
                 timer.callback()
-
-
-@dataclass
-class Gate:
-    """What `JobGate` asks for: that of the removals, if there are any."""
-
-    removals: RemovalController | None = None
-
-    def admit(self, request: JobRequest) -> JobRequest:
-        return self.removals.admit(request) if self.removals else request
-
-    def holds_next(self) -> bool:
-        return self.removals is not None and self.removals.carry_out_due()

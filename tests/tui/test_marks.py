@@ -48,14 +48,12 @@ class TestMarkedScenes:
     def test_scenes_of_other_videos_are_not(self) -> None:
         assert MarkedScenes([mark(1)]).mark_of(scene(2)) is None
 
-    def test_a_mark_of_a_removed_video_is_a_scene_by_its_own_words(self) -> None:
+    def test_a_mark_is_a_scene_by_its_own_words(self) -> None:
         kept = mark(1)
-        gone = MarkedScenes([kept]).scene_of(kept)
-        assert (gone.video.title, gone.text, gone.jump_url) == ("제목", "찍어 먹어요", None)
         video = Video("video-00001", "새 제목", "UC1", "채널", url="https://youtu.be/x")
         stored = MarkedScenes([kept], {video.id: video})
-        assert stored.is_stored(kept)
         assert stored.scene_of(kept).video is video
+        assert stored.scene_of(kept).text == "찍어 먹어요"
 
 
 def test_the_row_of_a_marked_scene_has_its_sign_and_tag() -> None:

@@ -29,7 +29,6 @@ from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.retrieval.search.suggestions import Suggestion
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.controllers import removals
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
 from subtitle_rag.tui.messages import PlayersFound
@@ -351,17 +350,11 @@ class TestChecks:
 
 
 class TestRemoval:
-    """A channel that is to leave: what is asked, and how it comes back."""
+    """A channel that is to leave: what is asked."""
 
     @pytest.mark.campaign(part="app")
     def test_the_question(self, library: Runtime, picture: Picture) -> None:
         assert picture(SubtitleApp(library, show_times=False), "f4", "tab", "down", "d")
-
-    @pytest.mark.campaign(part="app")
-    def test_the_minute_after(self, library: Runtime, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(removals, "time", SimpleNamespace(monotonic=lambda: 100.0))
-
-        assert picture(SubtitleApp(library, show_times=False), "f4", "tab", "down", "d", "left", "enter")
 
 
 class TestPlayers:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import channel_choices, doctor, library, player
+from subtitle_rag import channel_choices, doctor, player
 from subtitle_rag.captions import read_address_list
 from subtitle_rag.library.app_state import note_search
 from subtitle_rag.requests import JobRequest
@@ -163,13 +163,13 @@ class TestTheSlowerOlderAnswer:
             assert note_search(runtime.library, "소스") == ["소스", "치킨"]
 
     @pytest.mark.campaign(part="app")
-    async def test_of_the_size_of_the_library(self, app_of: MakeApp, slow: MakeSlow) -> None:
+    async def test_of_the_size_of_the_library(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
         async with running(app_of(scenes=[])) as (app, pilot):
             counts = app.search_screen.page.counts
-            counted = slow(library, "counts_without")
+            counted = slow(runtime.library, "counts")
             app.wiring.opening.look_up()
             await until(pilot, counted.begun.is_set)
-            app.context.removals.hidden = frozenset({"sample-0001"})
+            runtime.library.remove_videos(["sample-0001"])
             app.wiring.opening.look_up()
             await until(pilot, lambda: app.search_screen.page.counts != counts)
             newer = app.search_screen.page.counts

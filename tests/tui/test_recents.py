@@ -3,15 +3,18 @@
 from dataclasses import replace
 
 import pytest
+from textual.widgets import Static
 
 from subtitle_rag.config.settings import SearchSettings
 from subtitle_rag.library.app_state import note_search, recent_searches
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.widgets.empty_state_page import ReadyQueryList
-from tests.tui.conftest import MakeApp, Outside, commands, drawn_by, press, running, settle, shown, typed
+from tests.tui.conftest import MakeApp, Outside, commands, drawn_by, press, running, settle, shown, typed, until
 
 CHICKEN = "치킨 소스"
+FORGET = "Find: forget recent searches"
 
 
 def listed(app: SubtitleApp) -> list[str]:
@@ -147,10 +150,16 @@ class TestList:
         self, app_of: MakeApp, runtime: Runtime, searched: list[str]
     ) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
-            assert "Find: forget recent searches" in commands(app)
-            app.search_screen.page.recent.forget()
-            await settle(pilot)
+            assert FORGET in commands(app)
+            (forget,) = (each for each in app.get_system_commands(app.screen) if each.title == FORGET)
+            for keys, kept in ((["enter"], 3), (["left", "enter"], 0)):
+                forget.callback()
+                await until(pilot, lambda: isinstance(app.screen, ConfirmScreen) and app.focused)
+                question = str(app.screen.query_one("#confirm Static", Static).content)
+                assert question == "3 recent searches will be removed."
+                await press(pilot, *keys)
+                assert len(recent_searches(runtime.library)) == kept
             assert recent_searches(runtime.library) == []
             assert listed(app) == []
             assert "Recent searches" not in shown(app, "#notice")
-            assert "Find: forget recent searches" not in commands(app)
+            assert FORGET not in commands(app)

@@ -68,7 +68,7 @@ def test_each_row_has_its_own_commands(actions: RowActions) -> None:
 def test_a_removal_names_its_target(actions: RowActions, calls: Calls) -> None:
     actions.run("library.remove", LibraryRow(channel=CHANNEL))
     ((name, target),) = calls.calls
-    assert (name, target.name, target.channel_id, target.sources) == ("remove", "채널", "UC1", (3,))
+    assert (name, target.name, target.channel_id, target.sources) == ("ask", "채널", "UC1", (3,))
 
 
 def test_pausing_stops_the_job_and_the_background(actions: RowActions, calls: Calls) -> None:

@@ -5,7 +5,7 @@ import threading
 import time
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import AppError, Found, Resting, UsageError
 from subtitle_rag.i18n import _
@@ -38,18 +38,6 @@ REPORT_S = 0.1
 """Shortest time between two reports of a job: each repaint can make an input method's window flicker."""
 COUNT_S = 2.0
 """Shortest time between two counts of the library."""
-
-
-class JobGate(Protocol):
-    """Decides what may run: of removals, which would be undone by some jobs."""
-
-    def admit(self, request: JobRequest) -> JobRequest:
-        """Return the request to queue in place of `request`."""
-        ...
-
-    def holds_next(self) -> bool:
-        """Return whether the next job has to wait. Then the gate calls `JobController.start_next` itself."""
-        ...
 
 
 def _new_job(request: JobRequest) -> Job:
@@ -116,17 +104,20 @@ class JobRun(AppThread):
 class JobController:
     """Owns the queue, and the thread of the job that runs."""
 
-    def __init__(self, app: "AppPort", runtime: "Runtime", background: "BackgroundController", gate: JobGate) -> None:
+    def __init__(self, app: "AppPort", runtime: "Runtime", background: "BackgroundController") -> None:
         self._app = app
         self._runtime = runtime
         self._background = background
-        self._gate = gate
         self.queue = JobQueue()
         self._has_sources = False
         """`sync` finds sources to look through, or videos to try again."""
         self._run: JobRun | None = None
+        self._gives_way = False
+        """A removal waits or runs: no job does until `go_on`."""
         self._withdrawn: JobRequest | None = None
         """The stopped request whose videos are being removed."""
+        self._interrupted: JobRequest | None = None
+        """The request that goes on behind a removal."""
         self._latest: Job | None = None
         """The newest sums; the app has the ones on the screen."""
         self._reported = 0.0
@@ -155,7 +146,6 @@ class JobController:
         if self._runtime.settings.is_sample:
             self._app.tell(sample_refusal())
             return False
-        request = self._gate.admit(request)
         if not self.queue.add(request):
             if request != self._withdrawn or request in self.queue.waiting:
                 self._app.notify(_("This is already running or waiting."), markup=False)
@@ -185,11 +175,10 @@ class JobController:
             self._show(self._latest)
 
     def start_next(self) -> None:
-        """Run the next request of the queue, unless a job runs or the gate holds it."""
+        """Run the next request of the queue, unless a job runs or has to wait."""
         if self.busy:
             return
-        self._drop_withdrawn()
-        if self._gate.holds_next():
+        if self._gives_way:
             self._store_unfinished()
             return
         request = self.queue.next()
@@ -200,31 +189,28 @@ class JobController:
         self._store_unfinished()
         self._app.refresh_keys()
 
-    # --- withdrawn requests ---
+    # --- removals ---
 
-    def withdraw(self, matches: "Callable[[JobRequest], bool]") -> tuple[JobRequest, ...]:
-        """Remove matching requests from the queue, and stop the current one if it matches. Returns them."""
+    def make_way(self, brings_back: "Callable[[JobRequest], bool]") -> None:
+        """Let no job run until `go_on`. The current one is stopped; requests that would bring back are dropped."""
         queue = self.queue
-        requests = tuple(request for request in (*queue.waiting, *queue.stopped) if matches(request))
-        queue.waiting = [request for request in queue.waiting if request not in requests]
-        queue.stopped = [request for request in queue.stopped if request not in requests]
-        if queue.current and self._run and matches(queue.current):
-            self._withdrawn = queue.current
-            requests = (queue.current, *requests)
+        self._gives_way = True
+        queue.waiting = [request for request in queue.waiting if not brings_back(request)]
+        queue.stopped = [request for request in queue.stopped if not brings_back(request)]
+        if queue.current and self._run:
+            if brings_back(queue.current):
+                self._withdrawn, self._interrupted = queue.current, None
+            elif not self._run.stop.is_set():
+                self._interrupted = queue.current
             self._run.stop.set()
-        if requests:
-            self._store_unfinished()
-            self._show(self._latest)
-            self._forget_stopped()
-        return requests
+        self._store_unfinished()
+        self._show(self._latest)
+        self._forget_stopped()
 
-    def _drop_withdrawn(self) -> None:
-        if self._withdrawn:
-            if self._withdrawn in self.queue.stopped:
-                self.queue.stopped.remove(self._withdrawn)
-                self.queue.release()
-            self._withdrawn = None
-            self._forget_stopped()
+    def go_on(self) -> None:
+        """Run jobs again: the one that was interrupted, then those that wait."""
+        self._gives_way = False
+        self.start_next()
 
     def _forget_stopped(self) -> None:
         """Hide a stopped job without requests to resume."""
@@ -238,13 +224,9 @@ class JobController:
     def restore(self, requests: "Iterable[JobRequest]") -> None:
         """Take over the unfinished requests of the app's last run as stopped ones."""
         self._stored = ()
-        self.hold(requests, restored=True)
-
-    def hold(self, requests: "Iterable[JobRequest]", *, restored: bool = False) -> None:
-        """Take requests as stopped ones, which the user resumes; `restored`: they are of the app's last run."""
         if self.queue.restore(requests) and not self.busy:
             first, *later = self.queue.stopped
-            job = replace(_new_job(first), ended=True, stopped=True, restored=restored, waiting=len(later))
+            job = replace(_new_job(first), ended=True, stopped=True, restored=True, waiting=len(later))
             self._app.job = self._latest = job
         self._store_unfinished()
         self._app.refresh_keys()
@@ -309,17 +291,28 @@ class JobController:
         `in_library`: the library's screen tells why it failed.
         """
         halted = message.stopped or (message.error is not None and not isinstance(message.error, UsageError))
-        withdrawn = self._withdrawn is not None and self._withdrawn == self.queue.current
+        made_way = self._take_from_way()
         self._run = None
-        if halted:
+        if halted and not made_way:
             self.queue.hold()
         self.queue.current = None
         job = replace(message.job, ended=True, stopped=halted, reason=message.error if halted else None)
-        self._show(job)
-        self._count()
-        if not withdrawn:  # nothing of it stays, and no key resumes it
+        if made_way:
+            self._app.job = self._latest = None
+        else:
+            self._show(job)
             self._notify_end(job, message, in_library=in_library)
+        self._count()
         return job
+
+    def _take_from_way(self) -> bool:
+        """Return whether the job ends for a removal, and queue it again if it is to go on."""
+        current, withdrawn, interrupted = self.queue.current, self._withdrawn, self._interrupted
+        self._withdrawn = self._interrupted = None
+        if interrupted and interrupted == current:
+            self.queue.waiting.insert(0, interrupted)
+            return True
+        return withdrawn is not None and withdrawn == current
 
     def _notify_end(self, job: "Job", message: JobEnded, *, in_library: bool) -> None:
         if message.stopped:

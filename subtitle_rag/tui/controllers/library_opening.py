@@ -25,7 +25,6 @@ from subtitle_rag.tui.state import find_download, read_last_position, restore_un
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
-    from subtitle_rag.tui.controllers.removals import RemovalController
 
 logger = logging.getLogger(__name__)
 WARM_UP = "장면"
@@ -35,10 +34,9 @@ WARM_UP = "장면"
 class LibraryOpening:
     """Posts `LibraryOpened`, `RequestsRestored` and `SearchReady` in this order, or `LibraryFailed`."""
 
-    def __init__(self, app: "AppPort", runtime: "Runtime", removals: "RemovalController") -> None:
+    def __init__(self, app: "AppPort", runtime: "Runtime") -> None:
         self._app = app
         self._runtime = runtime
-        self._removals = removals
         self.ready = False
         """The library and its index are open. Set by the handler of `SearchReady`."""
         self._new_videos = 0
@@ -108,10 +106,6 @@ class LibraryOpening:
         self._app.run_in_thread(self._count, LibraryFailed, group="count", exclusive=True)
 
     def _count(self) -> LibraryOpened:
-        from subtitle_rag.library import counts_without
-
         library = self._runtime.library
         followed = len(library.sources.followed())
-        offer = find_download(self._runtime)
-        counts = counts_without(library, self._removals.hidden)
-        return LibraryOpened(counts, followed, offer, self._new_videos)
+        return LibraryOpened(library.counts(), followed, find_download(self._runtime), self._new_videos)

@@ -11,10 +11,11 @@ from textual.widgets import Static
 
 from subtitle_rag.domain import clock, tidy
 from subtitle_rag.i18n import _
+from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.dialogs.dialog import Dialog, framed
 from subtitle_rag.tui.keys import bindings, closed_by, key
 from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import MUTED
+from subtitle_rag.tui.text import MUTED, mark_confirmation
 from subtitle_rag.tui.widgets import TextField, after_typing
 
 if TYPE_CHECKING:
@@ -75,5 +76,8 @@ class MarkScreen(Dialog[None]):
         self._save(tidy(self.note.value), tidy(self.tag.value).removeprefix("#"))
 
     def action_remove(self) -> None:
+        self.app.push_screen(ConfirmScreen(mark_confirmation(self._mark.line, self._mark.note), self._remove_mark))
+
+    def _remove_mark(self) -> None:
         self.dismiss()
         self._remove()

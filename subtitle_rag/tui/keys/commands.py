@@ -413,15 +413,6 @@ _REGISTRY = (
         title=N_("Library: remove"),
         order=2,
     ),
-    Command(
-        "library.undo",
-        "ctrl+z,z",
-        N_("Undo"),
-        N_("bring back what was removed in the last minute, the newest first"),
-        title=N_("Library: restore"),
-        order=8,
-        importance=3,
-    ),
     Command("library.pause", "space", N_("Pause"), N_("stop the job and pause background work, or resume both")),
     Command(
         "library.sync",

@@ -35,7 +35,6 @@ _MERGED = {
     "channel.videos": "channel.into",
     "confirm.other": "remove.other",
     "library.sync": "library.retry",
-    "library.undo": "library.bring-back",
     "list.down": "answer.next export.next filter.next history.down install.down list.next overview.down player.down"
     " table.down transcript.down transcript.next",
     "list.up": "answer.previous export.previous filter.previous history.up install.up list.previous overview.up"

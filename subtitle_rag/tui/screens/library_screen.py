@@ -28,7 +28,6 @@ from subtitle_rag.tui.state import (
     VideoMoment,
     clean,
     in_video,
-    rows_without,
 )
 from subtitle_rag.tui.text import (
     MUTED,
@@ -154,8 +153,7 @@ class LibraryScreen(BaseScreen):
         return library.videos(), channel_states(library.database)
 
     def _show_rows(self, rows: "tuple[list[VideoState], list[ChannelState]]") -> None:
-        videos, channels = rows_without(self.context.removals.removals, *rows)
-        self.tables.fill(videos, channels, fetches=_fetches(self.context.app.job))
+        self.tables.fill(*rows, fetches=_fetches(self.context.app.job))
         self._tables_changed()
 
     def on_paste(self, event: events.Paste) -> None:

@@ -79,10 +79,9 @@ class MarksScreen(BaseScreen):
         self.query_one("#marks-title", Static).update(heading(_("Marks"), text))
 
     def _row(self, mark: "Mark") -> Row:
-        removal_note = "" if self._scenes.is_stored(mark) else _("removed from the library")
         head = time_head(mark.at_ms)
         note = (f"   {clean(mark.note)}", "italic") if mark.note else ""
-        where = " · ".join(filter(None, (removal_note, clean(mark.channel), clean(mark.title))))
+        where = " · ".join(filter(None, (clean(mark.channel), clean(mark.title))))
         lead = " " * TIME_CELLS + mark_label(mark.tag)
         return Content.assemble(head, clean(mark.line), note), Content.assemble(lead, (where, MUTED))
 
@@ -99,13 +98,9 @@ class MarksScreen(BaseScreen):
             self.context.playback.play_all([self._scenes.scene_of(mark) for mark in marks])
 
     def action_remove(self) -> None:
-        """Remove the mark, after a question if a note would be lost."""
-        mark = self.rows.value
-        if mark and mark.note:
+        if mark := self.rows.value:
             remove = partial(self.context.marks.remove, mark)
             self.app.push_screen(dialogs.ConfirmScreen(mark_confirmation(mark.line, mark.note), remove))
-        elif mark:
-            self.context.marks.remove(mark)
 
     def action_export(self) -> None:
         scenes = tuple(self._scenes.scene_of(mark) for mark in self.rows.values)

@@ -63,7 +63,7 @@ class RowActions:
             for url in channel.urls:
                 self._context.jobs.start(JobRequest.of_address(url))
         elif command == "library.remove" and (target := row.removal_target):
-            self._context.removals.remove(target)
+            self._context.removals.ask(target)
 
     def offer_listening(self, name: str, otherwise: "Callable[[], object] | None" = None) -> None:
         """Ask whether to listen to what this names, once it is known what that takes.

@@ -266,7 +266,6 @@ class SearchPage(Vertical):
     def _scenes_found(self, message: ScenesFound) -> None:
         if message.text != self.typed:  # its successor is on the way
             return
-        message = self.context.removals.visible_scenes(message)
         is_composing = _ends_in_half_syllable(message.text) and self._entered_query != message.text
         if not self.results.accepts(message.text, message.result, is_composing=is_composing):
             return
@@ -296,11 +295,6 @@ class SearchPage(Vertical):
         if self._entered_query == message.text:
             self._entered_query = None
             self.context.app.tell(error)
-
-    def show_again(self) -> None:
-        """Show the result without the videos that are being removed."""
-        if self.results.result and self.results.text is not None and self.is_open:
-            self._scenes_found(ScenesFound(self.results.text, self.results.result))
 
     def search_again(self) -> None:
         """Search again as the library has changed, unless the user is typing."""

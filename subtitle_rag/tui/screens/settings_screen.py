@@ -35,7 +35,6 @@ TYPED_TOO = ("llm.model", "models.encoder", "models.reranker")
 
 class SettingsScreen(BaseScreen):
     AUTO_FOCUS = "#settings-rows"
-    OWN_KEYS = frozenset({"library.undo"})
     FOOTER_HIDDEN = BaseScreen.FOOTER_HIDDEN | {"library.stop"}
     BINDINGS = bindings("settings.change settings.default settings.undo settings.reopen screen.back") + closed_by(
         "app.settings"

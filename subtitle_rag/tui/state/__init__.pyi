@@ -53,10 +53,7 @@ from .query_filters import (
 )
 from .removal import (
     LibraryRow as LibraryRow,
-    PendingRemoval as PendingRemoval,
     Removal as Removal,
-    Removals as Removals,
-    rows_without as rows_without,
 )
 from .search_positions import (
     SearchPosition as SearchPosition,

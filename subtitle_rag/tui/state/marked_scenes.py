@@ -41,10 +41,6 @@ class MarkedScenes:
         mark = self.mark_of(scene)
         return mark.tag if mark else None
 
-    def is_stored(self, mark: "Mark") -> bool:
-        """Whether the library has the video of a mark."""
-        return mark.video_id in self._videos
-
     def scene_of(self, mark: "Mark") -> "Scene":
         """Return a mark as a scene, to be played and exported like those of a search."""
         video = self._videos.get(mark.video_id) or Video(mark.video_id, mark.title, "", mark.channel, mark.url)

@@ -9,6 +9,7 @@ from .confirmations import (
     leave_confirmation as leave_confirmation,
     listening_confirmation as listening_confirmation,
     mark_confirmation as mark_confirmation,
+    recents_confirmation as recents_confirmation,
     removal_confirmation as removal_confirmation,
 )
 from .content import (

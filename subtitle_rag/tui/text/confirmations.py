@@ -6,6 +6,7 @@ from textual.content import Content
 
 from subtitle_rag.domain import byte_size
 from subtitle_rag.i18n import _, n_
+from subtitle_rag.removing import mark_removal_sentence, removal_sentence
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text.content import Rows, paragraphs
@@ -35,16 +36,10 @@ def leave_confirmation(waiting: int) -> Confirmation:
 
 
 def removal_confirmation(removal: "Removal") -> Confirmation:
-    """Ask before a channel or a playlist is removed."""
-    videos = n_("{n} video", "{n} videos", len(removal.videos), n=f"{len(removal.videos):,}")
-    windows = n_("{n} window", "{n} windows", removal.windows, n=f"{removal.windows:,}")
-    contexts = n_("{n} context", "{n} contexts", removal.contexts, n=f"{removal.contexts:,}")
-    rows: Rows = [(clean(removal.target.name), "bold"), " · ".join((videos, windows, contexts))]
-    if removal.contexts:
-        rows.append(_("! The contexts that a model has written go too."))
+    """Ask before a video, a channel or a playlist is removed."""
+    rows: Rows = [(clean(removal.target.name), "bold"), removal.sentence]
     if removal.target.sources:
         rows.append(_("It is no longer followed."))
-    rows.append(_("{key} restores it within a minute.").format(key=key("library.undo")))
     return Confirmation(_("Remove"), paragraphs(rows), _("Remove"), _("Keep"))
 
 
@@ -66,8 +61,15 @@ def listening_confirmation(offer: "ListeningOffer") -> Confirmation:
 
 
 def mark_confirmation(line: str, note: str) -> Confirmation:
-    """Ask before a mark with a note is removed."""
-    text = paragraphs([(clean(line), "bold"), clean(note), _("The note goes too. The scene stays in the library.")])
+    """Ask before a mark is removed."""
+    rows: Rows = [(clean(line), "bold"), *([clean(note)] if note else []), mark_removal_sentence(1, int(bool(note)))]
+    rows.append(_("The scene stays in the library."))
+    return Confirmation(_("Remove"), paragraphs(rows), _("Remove"), _("Keep"))
+
+
+def recents_confirmation(searches: int) -> Confirmation:
+    """Ask before the last searches are forgotten."""
+    text = paragraphs([removal_sentence(n_("{n} recent search", "{n} recent searches", searches))])
     return Confirmation(_("Remove"), text, _("Remove"), _("Keep"))
 
 

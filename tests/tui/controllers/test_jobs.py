@@ -17,7 +17,7 @@ from subtitle_rag.tui.controllers.jobs import JobController
 from subtitle_rag.tui.controllers.terminal import TerminalController
 from subtitle_rag.tui.messages import FirstWindowsArrived, JobAdvanced, JobEnded, LibraryChanged
 from subtitle_rag.tui.state.job import Job
-from tests.tui.fake_app import FakeApp, Gate
+from tests.tui.fake_app import FakeApp
 
 FIRST, SECOND = JobRequest((Path("/first"),)), JobRequest((Path("/second"),))
 
@@ -53,7 +53,7 @@ def app() -> FakeApp:
 def jobs(app: FakeApp, unindexed: Runtime, monkeypatch: pytest.MonkeyPatch) -> JobController:
     monkeypatch.setattr(module, "JobRun", FakeRun)
     background = BackgroundController(app, unindexed)
-    return JobController(app, unindexed, background, Gate())
+    return JobController(app, unindexed, background)
 
 
 def kept(runtime: Runtime) -> list[str]:
@@ -97,23 +97,69 @@ def test_what_was_left_waits_for_the_key(app: FakeApp, jobs: JobController) -> N
     assert (jobs.queue.current, jobs.queue.waiting) == (FIRST, [SECOND])
 
 
-def test_a_withdrawn_job_that_comes_back_before_it_has_ended_runs_again(jobs: JobController) -> None:
+def of_first(request: JobRequest) -> bool:
+    return request == FIRST
+
+
+def of_none(_request: JobRequest) -> bool:
+    return False
+
+
+def test_a_job_goes_on_behind_a_removal_before_those_that_waited(app: FakeApp, jobs: JobController) -> None:
     jobs.start(FIRST)
     jobs.start(SECOND)
-    assert jobs.withdraw(lambda request: request == FIRST) == (FIRST,)
+    jobs.make_way(of_none)
+    assert [job.stopping for job in [app.job] if job] == [True]
+    jobs.ended(JobEnded(Job("first"), None, stopped=True), in_library=False)
+    jobs.start_next()
+    assert app.job is None
+    assert (jobs.busy, app.toasts) == (False, [])
+    jobs.go_on()
+    assert (jobs.queue.current, jobs.queue.waiting, jobs.queue.stopped) == (FIRST, [SECOND], [])
+
+
+def test_requests_that_would_bring_it_back_are_dropped_wherever_they_are(
+    jobs: JobController, unindexed: Runtime
+) -> None:
+    jobs.restore([FIRST])
+    jobs.make_way(of_first)
+    assert (jobs.queue.unfinished, kept(unindexed)) == ((), [])
+    jobs.go_on()
+    jobs.start(SECOND)
+    jobs.start(FIRST)
+    jobs.make_way(of_first)
+    jobs.ended(JobEnded(Job("second"), None, stopped=True), in_library=False)
+    jobs.go_on()
+    assert (jobs.queue.current, jobs.queue.waiting) == (SECOND, [])
+
+
+def test_a_dropped_job_that_is_asked_for_before_it_has_ended_runs_again(jobs: JobController) -> None:
+    jobs.start(FIRST)
+    jobs.start(SECOND)
+    jobs.make_way(of_first)
     assert jobs.start(FIRST)
     assert not jobs.start(FIRST)
     jobs.ended(JobEnded(Job("first"), None, stopped=True), in_library=False)
-    jobs.start_next()
+    jobs.go_on()
     assert (jobs.queue.current, jobs.queue.waiting, jobs.queue.stopped) == (SECOND, [FIRST], [])
 
 
-def test_the_end_of_a_withdrawn_job_promises_no_key_that_resumes_it(app: FakeApp, jobs: JobController) -> None:
+def test_the_end_of_a_dropped_job_promises_no_key_that_resumes_it(app: FakeApp, jobs: JobController) -> None:
     jobs.start(FIRST)
-    jobs.withdraw(lambda request: request == FIRST)
+    jobs.make_way(of_first)
     jobs.ended(JobEnded(Job("first"), None, stopped=True), in_library=False)
-    jobs.start_next()
-    assert (app.toasts, jobs.queue.stopped, jobs.busy) == ([], [], False)
+    jobs.go_on()
+    assert (app.toasts, app.job, jobs.queue.stopped, jobs.busy) == ([], None, [], False)
+
+
+def test_a_job_that_the_user_has_stopped_stays_so_after_a_removal(app: FakeApp, jobs: JobController) -> None:
+    jobs.start(FIRST)
+    jobs.stop()
+    jobs.make_way(of_none)
+    jobs.ended(JobEnded(Job("first"), None, stopped=True), in_library=False)
+    jobs.go_on()
+    assert (jobs.busy, jobs.queue.stopped) == (False, [FIRST])
+    assert app.toasts == ["Stopped. Finished videos are kept. Press Ctrl+R to resume."]
 
 
 def test_a_stopped_job_and_those_after_it_are_held(app: FakeApp, jobs: JobController) -> None:

@@ -1,7 +1,6 @@
 """The opening of the library without an app."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
 
 import pytest
 from textual.message import Message
@@ -13,18 +12,11 @@ from subtitle_rag.tui.controllers.library_opening import LibraryOpening
 from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, RequestsRestored, SearchReady
 from tests.tui.fake_app import FakeApp
 
-if TYPE_CHECKING:
-    from subtitle_rag.tui.controllers.removals import RemovalController
-
 
 class Filled(Message):
     def __init__(self, runtime: Runtime) -> None:
         super().__init__()
         self.runtime = runtime
-
-
-class NoRemovals:
-    hidden: frozenset[str] = frozenset()
 
 
 @pytest.fixture
@@ -34,7 +26,7 @@ def app() -> FakeApp:
 
 @pytest.fixture
 def opening(app: FakeApp, unindexed: Runtime) -> LibraryOpening:
-    return LibraryOpening(app, unindexed, cast("RemovalController", NoRemovals()))
+    return LibraryOpening(app, unindexed)
 
 
 def posted(app: FakeApp) -> list[type]:

@@ -1,22 +1,25 @@
-"""Removals without an app: what is hidden, what is written and when, and what jobs may fetch meanwhile."""
+"""Removals without an app: what is asked, what is written and when, and what jobs may fetch meanwhile."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import BusyError
-from subtitle_rag.library.overview import counts_without
+from subtitle_rag import removing
+from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.removing import RemovalTarget
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui.controllers import removals as module
+from subtitle_rag.tui.controllers import jobs as jobs_module
 from subtitle_rag.tui.controllers.background import BackgroundController
 from subtitle_rag.tui.controllers.jobs import JobController
 from subtitle_rag.tui.controllers.removals import RemovalController
-from subtitle_rag.tui.messages import HiddenVideosChanged, RemovalEnded, ScenesChanged
+from subtitle_rag.tui.messages import JobEnded, LibraryChanged, RemovalEnded, RemovalPlanned, ScenesChanged
+from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.removal import Removal
-from tests.tui.fake_app import FakeApp, Gate
+from subtitle_rag.tui.text import short_name
+from tests.tui.controllers.test_jobs import FakeRun
+from tests.tui.fake_app import FakeApp
 
 
 @dataclass
@@ -26,116 +29,124 @@ class Parts:
     removals: RemovalController
     runtime: Runtime
 
-    def planned(self) -> Removal:
+    @property
+    def target(self) -> RemovalTarget:
         video = self.runtime.library.videos()[0].video
-        return Removal.of(RemovalTarget(video.title, video=video.id), self.runtime.library)
+        return RemovalTarget(video.title, video=video.id)
+
+    def planned(self) -> Removal:
+        return Removal.of(self.target, self.runtime.library)
+
+    def videos(self) -> int:
+        return len(self.runtime.library.videos())
+
+    def deliver(self) -> None:
+        """Hand over the end of the removal that has just been carried out."""
+        (ended,) = [message for message in self.app.posted if isinstance(message, RemovalEnded)]
+        self.app.posted.clear()
+        self.removals.ended(ended)
 
 
 @pytest.fixture
-def parts(filled: Runtime) -> Parts:
+def parts(filled: Runtime, monkeypatch: pytest.MonkeyPatch) -> Parts:
+    monkeypatch.setattr(jobs_module, "JobRun", FakeRun)
     app = FakeApp()
-    background = BackgroundController(app, filled)
-    gate = Gate()
-    jobs = JobController(app, filled, background, gate)
-    removals = RemovalController(app, filled, jobs)
-    gate.removals = removals
-    return Parts(app, jobs, removals, filled)
+    jobs = JobController(app, filled, BackgroundController(app, filled))
+    return Parts(app, jobs, RemovalController(app, filled, jobs), filled)
 
 
-def test_it_is_hidden_at_once_and_nothing_is_written(parts: Parts) -> None:
-    planned = parts.planned()
-    parts.removals.hide(planned)
-    assert parts.removals.hidden == planned.videos
-    assert len(parts.runtime.library.videos()) == 2
-    assert counts_without(parts.runtime.library, parts.removals.hidden).videos == 1
-    assert "restores it" in parts.app.removal_line
+def test_a_removal_is_asked_about_in_numbers_and_nothing_is_written(parts: Parts) -> None:
+    parts.removals.ask(parts.target)
+    (planned,) = parts.app.posted
+    assert isinstance(planned, RemovalPlanned)
+    windows = parts.runtime.library.window_count(parts.target.video)
+    assert planned.removal.sentence == f"1 video, {windows} windows will be removed."
+    assert parts.videos() == 2
 
 
-def test_undoing_brings_it_back(parts: Parts) -> None:
-    parts.removals.hide(parts.planned())
-    parts.removals.undo()
-    assert (parts.removals.hidden, parts.app.removal_line, parts.removals.can_undo) == (frozenset(), "", False)
-    assert "was restored" in parts.app.toasts[-1]
-    assert parts.app.posted == [HiddenVideosChanged(), HiddenVideosChanged(), ScenesChanged()]
+def test_the_sample_is_not_taken_apart(parts: Parts) -> None:
+    parts.runtime.settings = replace(parts.runtime.settings, is_sample=True)
+    parts.removals.ask(parts.target)
+    assert (parts.app.posted, len(parts.app.errors)) == ([], 1)
 
 
-def test_one_toast_at_a_time_tells_what_holds(parts: Parts) -> None:
-    parts.app.notify("another")
-    for _time in range(2):
-        parts.removals.hide(parts.planned())
-        assert len(parts.app.toasts) == 2
-        assert "Removed" in parts.app.toasts[-1]
-        parts.removals.undo()
-        assert len(parts.app.toasts) == 2
-        assert "was restored" in parts.app.toasts[-1]
-    assert parts.app.toasts[0] == "another"
+def test_after_a_yes_it_is_carried_out_and_told(parts: Parts) -> None:
+    target = parts.target
+    parts.removals.remove(parts.planned())
+    assert parts.videos() == 1
+    assert parts.app.removal_line == f"Removing “{short_name(target.name)}”…"
+    parts.deliver()
+    assert parts.app.posted == [LibraryChanged(lists_videos=True), ScenesChanged()]
+    assert parts.app.toasts == [f"Removed: {short_name(target.name)}"]
+    assert parts.app.removal_line == ""
 
 
-def test_when_the_time_is_over_it_is_carried_out(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "UNDO_S", 0.0)
-    parts.removals.hide(parts.planned())
-    parts.app.fire()
-    assert parts.app.posted == [HiddenVideosChanged(), RemovalEnded(None)]
-    assert len(parts.runtime.library.videos()) == 1
+def test_a_failure_is_told_and_jobs_go_on(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    error = BusyError("library_busy", path="/x")
+
+    def busy(*_arguments: object) -> None:
+        raise error
+
+    monkeypatch.setattr(removing, "remove", busy)
+    parts.removals.remove(parts.planned())
+    parts.deliver()
+    assert (parts.app.errors, parts.app.toasts, parts.app.removal_line) == ([error], [], "")
+    assert parts.jobs.start(JobRequest((Path("/elsewhere"),)))
+    assert parts.jobs.busy
 
 
-def test_quitting_carries_out_what_still_waits(parts: Parts) -> None:
-    parts.removals.hide(parts.planned())
-    parts.removals.finish()
-    assert len(parts.runtime.library.videos()) == 1
+def test_it_waits_for_the_running_job_which_goes_on_behind_it(parts: Parts) -> None:
+    request = JobRequest((Path("/elsewhere"),))
+    parts.jobs.start(request)
+    parts.removals.remove(parts.planned())
+    assert parts.videos() == 2
+    assert parts.app.removal_line
+    parts.jobs.ended(JobEnded(Job("x"), None, stopped=True), in_library=False)
+    parts.removals.carry_out_next()
+    parts.jobs.start_next()
+    assert (parts.videos(), parts.jobs.busy) == (1, False)
+    parts.deliver()
+    assert parts.jobs.queue.current == request
 
 
-def test_one_that_met_another_process_is_tried_again(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "UNDO_S", 0.0)
-    parts.removals.hide(parts.planned())
-    assert parts.removals.carry_out_due()
-    parts.removals.ended(RemovalEnded(BusyError("library_busy", pid=1)))
-    assert parts.removals.can_undo
-    assert parts.app.errors == []
+def test_several_leave_one_after_the_other(parts: Parts) -> None:
+    first, second = (
+        Removal.of(RemovalTarget(state.video.title, video=state.video.id), parts.runtime.library)
+        for state in parts.runtime.library.videos()
+    )
+    parts.removals.remove(first)
+    parts.removals.remove(second)
+    assert parts.app.removal_line == f"Removing “{short_name(first.target.name)}”, “{short_name(second.target.name)}”…"
+    parts.deliver()
+    assert parts.app.removal_line == f"Removing “{short_name(second.target.name)}”…"
+    parts.deliver()
+    assert (parts.videos(), parts.app.removal_line) == (0, "")
 
 
-def test_what_would_bring_it_back_is_withdrawn_and_comes_again_with_it(parts: Parts) -> None:
+def test_what_would_bring_it_back_is_dropped(parts: Parts) -> None:
     planned = parts.planned()
     request = JobRequest((Path(next(iter(planned.files))),))
     parts.jobs.queue.waiting = [request, JobRequest()]
-    parts.removals.hide(planned)
-    assert parts.jobs.queue.waiting == [JobRequest()]
-    started: list[JobRequest] = []
-    parts.jobs.start = lambda request: bool(started.append(request))  # type: ignore[method-assign,func-returns-value]
-    parts.removals.undo()
-    assert started == [request]
-
-
-def test_a_stopped_job_is_withdrawn_too_and_waits_for_the_user_after_the_undo(parts: Parts) -> None:
-    planned = parts.planned()
-    request = JobRequest((Path(next(iter(planned.files))),))
     parts.jobs.queue.stopped = [request]
-    parts.removals.hide(planned)
-    assert parts.jobs.queue.unfinished == ()
-    parts.removals.undo()
-    assert (parts.jobs.busy, parts.jobs.queue.stopped) == (False, [request])
-    assert parts.app.job
-    assert (parts.app.job.stopped, parts.app.job.restored) == (True, False)
+    parts.removals.remove(planned)
+    assert (parts.jobs.queue.waiting, parts.jobs.queue.stopped) == ([JobRequest()], [])
 
 
-def test_asking_for_a_stopped_one_again_undoes_the_removal_and_holds_nothing(parts: Parts) -> None:
-    planned = parts.planned()
-    request = JobRequest((Path(next(iter(planned.files))),))
-    parts.jobs.queue.stopped = [request]
-    parts.removals.hide(planned)
-    assert parts.removals.admit(request) == request
-    assert (parts.removals.hidden, parts.jobs.queue.stopped) == (frozenset(), [])
+def test_quitting_carries_out_what_still_waits(parts: Parts) -> None:
+    parts.jobs.start(JobRequest((Path("/elsewhere"),)))
+    parts.removals.remove(parts.planned())
+    parts.removals.finish()
+    assert parts.videos() == 1
 
 
-def test_asking_for_it_again_undoes_the_removal(parts: Parts) -> None:
-    planned = parts.planned()
-    parts.removals.hide(planned)
-    request = JobRequest((Path(next(iter(planned.files))),))
-    assert parts.removals.admit(request) == request
-    assert parts.removals.hidden == frozenset()
+def test_a_failure_at_the_end_is_told_on_the_terminal(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_arguments: object) -> None:
+        raise AppError("library_damaged", path="/x", reason="y")
 
-
-def test_a_sync_leaves_out_sources_that_are_leaving(parts: Parts) -> None:
-    whole = Removal(RemovalTarget("채널", sources=(7,)), frozenset({"x"}), frozenset(), frozenset(), 1, 0)
-    parts.removals.hide(whole)
-    assert parts.removals.admit(JobRequest()) == JobRequest(without=frozenset({7}))
+    parts.jobs.start(JobRequest((Path("/elsewhere"),)))
+    parts.removals.remove(parts.planned())
+    monkeypatch.setattr(removing, "remove", broken)
+    parts.removals.finish()
+    assert "! " in capsys.readouterr().err
