@@ -1,13 +1,18 @@
 """What a user asks for: a text, typed, pasted or given as an argument, as files and sources; and its record."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.captions import Source, TypedSources, parse_address, read_typed, suffix_list
+from subtitle_rag.captions import AddressList, Source, TypedSources, parse_address, read_typed, suffix_list
 from subtitle_rag.domain import UsageError, tidy
+from subtitle_rag.i18n import _, n_
+
+if TYPE_CHECKING:
+    from subtitle_rag.library import Library
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,58 @@ def read_captions_text(text: str) -> TypedSources:
     if page := typed.page:
         raise UsageError("page_to_hear", url=page.url, site=page.channel, line=f"subtitle-rag listen {page.url}")
     return typed
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSources:
+    """What lists of addresses name, without what is in the library."""
+
+    sources: tuple[Source, ...]
+    present: int
+    """How many others are followed, or are in the library as a video."""
+    others: int
+    """Addresses that name no channel, playlist or video."""
+    is_cut: bool
+
+    @property
+    def question(self) -> str:
+        """“Fetch 37 channels, 2 playlists?”"""
+        kinds = Counter(source.kind for source in self.sources)
+        counts = (
+            n_("{n} channel", "{n} channels", kinds["channel"]) if kinds["channel"] else "",
+            n_("{n} playlist", "{n} playlists", kinds["playlist"]) if kinds["playlist"] else "",
+            n_("{n} video", "{n} videos", kinds["video"]) if kinds["video"] else "",
+        )
+        return _("Fetch {things}?").format(things=", ".join(filter(None, counts)))
+
+    def notes(self) -> Iterator[str]:
+        """Yield what to know before the answer. YouTube tells the number of videos of one list a request."""
+        if any(source.kind != "video" for source in self.sources):
+            yield _("How many videos there are is told as their lists are read, one after the other.")
+        if self.present:
+            yield n_("{n} other is in the library already.", "{n} others are in the library already.", self.present)
+        if self.others:
+            yield n_(
+                "{n} other address is left out: it names no channel, playlist or video.",
+                "{n} other addresses are left out: they name no channel, playlist or video.",
+                self.others,
+            )
+        if self.is_cut:
+            yield _("The list is longer: these are its first {n}.").format(n=len(self.sources) + self.present)
+
+
+def listed_sources(library: "Library", lists: Iterable[AddressList]) -> ListedSources:
+    """Return what lists name that is not in the library."""
+    lists = list(lists)
+    named = dict.fromkeys(source for each in lists for source in each.sources)
+    sources = tuple(source for source in named if not _is_present(library, source))
+    others = sum(each.others for each in lists)
+    return ListedSources(sources, len(named) - len(sources), others, any(each.is_cut for each in lists))
+
+
+def _is_present(library: "Library", source: Source) -> bool:
+    here = library.video(source.key) if source.kind == "video" else library.sources.find(source.url)
+    return here is not None
 
 
 def parse_request(texts: Iterable[str], wants_list: Callable[[Source], bool] = lambda _source: False) -> JobRequest:

@@ -17,14 +17,12 @@ from pathlib import Path
 
 from subtitle_rag.captions.addresses import MAX_LENGTH, Source, find_addresses, parse_address
 from subtitle_rag.captions.text_encoding import decode
-from subtitle_rag.domain import CaptionError, UsageError, tidy
+from subtitle_rag.domain import CaptionError, UsageError
 from subtitle_rag.i18n import _
 
 MAX_BYTES = 16 * 2**20
 """Longest list: a bookmark file with pictures of ten thousand pages has half of it."""
 MAX_ENTRIES = 10_000
-MAX_NAME = 200
-"""Characters of a name."""
 MAX_DIRECTORY = 8 * 2**20
 """Longest directory of an archive, with some 80,000 names."""
 MAX_MEMBERS = 200
@@ -32,32 +30,20 @@ MAX_MEMBERS = 200
 
 _SUBSCRIPTIONS = ("subscriptions", "구독정보", "구독")
 """How Takeout names the file, in English and Korean; in other languages any table of the archive may be it."""
-_TAG = re.compile(r"<(?:a|outline)\b((?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*)>([^<]*)", re.IGNORECASE)
+_TAG = re.compile(r"<(?:a|outline)\b((?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]*))")
 _CHANNEL_ID = re.compile(r"UC[\w-]{22}", re.ASCII)
 _DIRECTORY_END = b"PK\x05\x06"
 
 
 @dataclass(frozen=True, slots=True)
-class ListedSource:
-    """A source with the name that the list gives it, empty without one."""
-
-    source: Source
-    name: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class AddressList:
-    entries: tuple[ListedSource, ...] = ()
-    """Each source once, in the order of the list."""
+    sources: tuple[Source, ...] = ()
+    """Each once, in the order of the list."""
     others: int = 0
     """Addresses that name no channel, playlist or video."""
     is_cut: bool = False
     """There are more than `MAX_ENTRIES`."""
-
-
-Addresses = Iterator[tuple[str, str]]
-"""Address and name of each entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +51,21 @@ class ListFormat:
     suffixes: tuple[str, ...]
     begins: re.Pattern[str]
     """What tells the format of a text, whatever its file is named."""
-    read: Callable[[str], Addresses]
+    read: Callable[[str], Iterator[str]]
 
 
-def _marked_up(text: str) -> Addresses:
+def _marked_up(text: str) -> Iterator[str]:
     for tag in _TAG.finditer(text):
         values = {
             name.lower(): html.unescape(value or single or bare)
             for name, value, single, bare in _ATTRIBUTE.findall(tag[1])
         }
-        name = values.get("title") or values.get("text") or html.unescape(tag[2])
         addresses = [values[key] for key in ("xmlurl", "htmlurl", "href") if values.get(key)]
         if addresses:
-            yield next((each for each in addresses if _source(each)), addresses[0]), name
+            yield next((each for each in addresses if _source(each)), addresses[0])
 
 
-def _table(text: str) -> Addresses:
+def _table(text: str) -> Iterator[str]:
     head = text.partition("\n")[0]
     delimiter = max(",\t;", key=head.count)
     try:
@@ -89,17 +74,15 @@ def _table(text: str) -> Addresses:
             address = next((cell for cell in cells if "://" in cell or "youtube.com/" in cell), "")
             address = address or next((cell for cell in cells if _CHANNEL_ID.fullmatch(cell)), "")
             if address:
-                names = [cell for cell in cells if cell and "://" not in cell and not _CHANNEL_ID.fullmatch(cell)]
-                yield address, next((name for name in reversed(names) if name != address), "")
+                yield address
     except csv.Error:  # a cell that is longer than the reader allows: what came before is read
         return
 
 
-def _lines(text: str) -> Addresses:
+def _lines(text: str) -> Iterator[str]:
     for line in text.splitlines():
         try:
-            for address in find_addresses(line[:MAX_LENGTH]):
-                yield address, ""
+            yield from find_addresses(line[:MAX_LENGTH])
         except UsageError:
             continue
 
@@ -168,7 +151,7 @@ def parse_address_list(raw: bytes, name: str) -> AddressList:
 
 
 def _named(addresses: AddressList, name: str) -> AddressList:
-    if not addresses.entries:
+    if not addresses.sources:
         raise UsageError("list_empty", path=name, others=addresses.others)
     return addresses
 
@@ -184,17 +167,17 @@ def _parsed(raw: bytes, name: str) -> AddressList:
     read = next((each.read for each in FORMATS if each.begins.match(text[:_SAMPLE])), None)
     if read is None:
         read = next((each.read for each in FORMATS if name.lower().endswith(each.suffixes)), _lines)
-    entries: dict[str, ListedSource] = {}
+    sources: dict[str, Source] = {}
     other_count = 0
-    for address, title in read(text):
+    for address in read(text):
         source = _source(address)
         if source is None:
             other_count += 1
-        elif source.url not in entries:
-            if len(entries) == MAX_ENTRIES:
-                return AddressList(tuple(entries.values()), other_count, is_cut=True)
-            entries[source.url] = ListedSource(source, tidy(title)[:MAX_NAME])
-    return AddressList(tuple(entries.values()), other_count)
+        elif source.url not in sources:
+            if len(sources) == MAX_ENTRIES:
+                return AddressList(tuple(sources.values()), other_count, is_cut=True)
+            sources[source.url] = source
+    return AddressList(tuple(sources.values()), other_count)
 
 
 def _source(address: str) -> Source | None:
@@ -224,7 +207,7 @@ def _archived(path: Path) -> AddressList:
                     addresses = _parsed(raw, info.filename)
                 except UsageError:
                     continue
-                if any(each.source.kind == "channel" for each in addresses.entries):
+                if any(source.kind == "channel" for source in addresses.sources):
                     break
             return addresses
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError) as error:

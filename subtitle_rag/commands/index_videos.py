@@ -2,17 +2,18 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from subtitle_rag import fetching, output
 from subtitle_rag.commands import stage_runs
-from subtitle_rag.commands.choosing import ChoiceOptions, choice_options, choice_values, choose_sources, names_list
 from subtitle_rag.commands.options import (
     complete_channels,
     complete_files,
+    confirmed,
     jsonl_option,
     newest_option,
     pack_options,
@@ -39,7 +40,7 @@ from subtitle_rag.domain import (
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
-    from subtitle_rag.captions import Source
+    from subtitle_rag.captions import AddressList, Source
     from subtitle_rag.library import SourceOptions
     from subtitle_rag.runtime import Runtime
 
@@ -47,6 +48,9 @@ WITHOUT_CAPTIONS = ("left_out_films", "left_out_unseen", "no_caption_files")
 """Failures of files none of which has captions: they can be listened to."""
 STAGE_FAILURES = ("bad_prompt", "model_unknown", "model_kind", "model_damaged")
 """Failures that leave a stage out: the captions came in all the same."""
+STDIN = "-"
+MAX_STDIN = 2**25
+"""Bytes that are read of it; a longer list is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ index_options = pack_options(
 
 
 @click.command("index")
-@click.argument("sources", nargs=-1, metavar="SOURCE...", shell_complete=complete_files)
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=complete_files)
 @click.option(
     "--lang",
     help=N_("Preferred languages, best first, separated by commas: ko,en; without it, those of the config."),
@@ -94,7 +98,9 @@ index_options = pack_options(
 @click.option(
     "--dry-run", is_flag=True, help=N_("Only show the videos that caption files would become; nothing is written.")
 )
-@choice_options
+@click.option(
+    "--yes", is_flag=True, help=N_("Do not ask: fetch all that a list of addresses names; with --listen, listen.")
+)
 @index_options
 @runtime_outcome
 def index_(
@@ -110,28 +116,28 @@ def index_(
     listen: bool,
     refresh: bool,
     dry_run: bool,
-    choice: ChoiceOptions,
+    yes: bool,
     options: IndexOptions,
 ) -> output.Outcome:
     from subtitle_rag import pipeline
     from subtitle_rag.captions import find_page
-    from subtitle_rag.requests import JobRequest, parse_request
+    from subtitle_rag.requests import parse_request
 
     languages = _split(lang or "") or runtime.settings.youtube.languages
     source_options = _source_options(languages, limit, since, match, tabs, translated)
     if dry_run:
         return _preview(sources, source_options)
-    lists = _channel_lists(sources, choice, listen=listen)
+    lists = [text for text in sources if _names_list(text)]
     if listen:
+        if lists:
+            raise click.UsageError(_("--listen is for films, folders and addresses that are named."))
         runtime.listener()  # a missing model or package is told before anything is read
-    if lists is not None:
-        listed_sources = choose_sources(runtime, lists, choice)
-        if not listed_sources:
-            return output.Outcome(choice_values(runtime))
-        request = JobRequest((), listed_sources)
-    else:
-        caption_sources = [text for text in sources if not (listen and find_page(text))]
-        request = parse_request(caption_sources, _wants_list if playlist is None else lambda _source: bool(playlist))
+    caption_sources = [text for text in sources if text not in lists and not (listen and find_page(text))]
+    request = parse_request(caption_sources, _wants_list if playlist is None else lambda _source: bool(playlist))
+    if lists:
+        request = replace(request, sources=(*request.sources, *_listed(runtime, lists, yes=yes)))
+        if not (request.paths or request.sources):
+            return output.Outcome({}, notes=[_("Nothing was fetched.")])
     run_options = fetching.RunOptions(patient=not options.no_wait, refresh=refresh)
     try:
         outcome = _run(runtime, pipeline.read_captions(runtime, request, source_options, run_options), options)
@@ -139,7 +145,7 @@ def index_(
         if not listen or error.code not in WITHOUT_CAPTIONS:
             raise
         outcome = output.Outcome({})
-    return _listen(runtime, sources, outcome, yes=choice.yes, limit=limit, jsonl=options.jsonl) if listen else outcome
+    return _listen(runtime, sources, outcome, yes=yes, limit=limit, jsonl=options.jsonl) if listen else outcome
 
 
 def _preview(sources: Sequence[str], source_options: "SourceOptions") -> output.Outcome:
@@ -153,20 +159,33 @@ def _preview(sources: Sequence[str], source_options: "SourceOptions") -> output.
     return preview(request.paths, source_options)
 
 
-def _channel_lists(sources: Sequence[str], choice: ChoiceOptions, *, listen: bool) -> Sequence[str] | None:
-    """Return the lists of channels to choose from, those of the library if none are named; None without a choice."""
-    lists = [text for text in sources if names_list(text)]
-    wants_choice = choice.choose is not None or choice.count or (choice.yes and not listen)
-    if not lists and not wants_choice:
-        if not sources:
-            context = click.get_current_context()
-            raise click.MissingParameter(ctx=context, param=context.command.params[0])
-        return None
-    if listen:
-        raise click.UsageError(_("--listen is for films, folders and addresses that are named."))
-    if len(lists) < len(sources):
-        raise click.UsageError(_("A list of channels is chosen from by itself: leave the other sources out."))
-    return lists
+def _names_list(text: str) -> bool:
+    """Whether an argument is a list of addresses: stdin, or a file of one."""
+    from subtitle_rag.captions import is_address_list
+
+    return text == STDIN or is_address_list(Path(text).expanduser())
+
+
+def _listed(runtime: "Runtime", lists: Sequence[str], *, yes: bool) -> "tuple[Source, ...]":
+    """Return what lists of addresses name that is not in the library, after one question; nothing after a no.
+
+    Raises:
+        UsageError: `list_unreadable`, `list_empty`; click.UsageError without a terminal to ask on.
+    """
+    from subtitle_rag.requests import listed_sources
+
+    listed = listed_sources(runtime.library, map(_read_list, lists))
+    for note in listed.notes():
+        output.say(note)
+    return listed.sources if listed.sources and confirmed(listed.question, yes=yes) else ()
+
+
+def _read_list(text: str) -> "AddressList":
+    from subtitle_rag.captions import parse_address_list, read_address_list
+
+    if text == STDIN:
+        return parse_address_list(sys.stdin.buffer.read(MAX_STDIN), "stdin")
+    return read_address_list(Path(text).expanduser())
 
 
 def _listen(

@@ -18,7 +18,6 @@ from .events import (
     AnswerEvent as AnswerEvent,
     AnswerPiece as AnswerPiece,
     AnswerRequest as AnswerRequest,
-    ChannelCounted as ChannelCounted,
     Citation as Citation,
     ContextEvent as ContextEvent,
     ContextFailed as ContextFailed,

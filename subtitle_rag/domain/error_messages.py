@@ -238,10 +238,6 @@ SENTENCES: dict[str, str] = {
     "list_empty.hint": N_(
         "Lists are subscriptions.csv of Google Takeout, OPML, bookmarks as HTML, or addresses one a line."
     ),
-    "unknown_choice": N_("{name} is no number and no name of the list."),
-    "unknown_choice.hint": N_("Write numbers as 1,3-5, a part of a name, or all; without --choose the list is shown."),
-    "no_choice": N_("No list of channels is kept."),
-    "no_choice.hint": N_("Name a file with channels first, such as subscriptions.csv of Google Takeout."),
     "unsupported_source": N_("{source} is neither a caption file nor a folder, or it does not exist."),
     "unsupported_source.hint": N_("Name a caption file ({formats}), a folder of them, or an address on YouTube."),
     "unsupported_url": N_("{url} is not a channel, playlist or video on YouTube: {reason}."),

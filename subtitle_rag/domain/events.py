@@ -591,20 +591,6 @@ class Answer:
         return any(citation.status == "supported" for citation in self.citations)
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelCounted:
-    """YouTube was asked how many videos a source has, before anything of it is fetched."""
-
-    url: str
-    name: str
-    videos: int | None
-    """None where YouTube does not count them, or has refused."""
-    failure: str = ""
-    """The code of a refusal."""
-    is_last: bool = False
-    """The refusal is of this machine: no other source is asked."""
-
-
 AnswerEvent = Evidence | AnswerRequest | AnswerPiece | Answer
 VectorEvent = VectorsDue | VectorsMade | VectorsWaiting | EncoderActive | VectorsReport
 ModelEvent = ModelFetching | ModelFetched

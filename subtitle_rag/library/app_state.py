@@ -37,7 +37,6 @@ _LATE_COST = "late_cost"
 _LISTENING = "listening_rates"
 _REMOVALS = "removals"
 _JOBS = "errands"
-_CHOICE = "channel_choice"
 _SYNC = "last_sync"
 _SEARCHES = "recent_searches"
 _SCENES = "found_scenes"
@@ -120,16 +119,6 @@ def last_sync(library: "Library") -> LastSync | None:
 
 def put_last_sync(library: "Library", sync: LastSync) -> None:
     _put_values(library, _SYNC, sync)
-
-
-def channel_choice(library: "Library") -> list[dict[str, Any]]:
-    """Read the list of channels from which the user has not chosen yet."""
-    return list(_values(library, _CHOICE, []))
-
-
-def put_channel_choice(library: "Library", records: Sequence[Mapping[str, Any]]) -> None:
-    """Replace that list; an empty one ends the choice."""
-    _put_values(library, _CHOICE, records)
 
 
 def last_migration(library: "Library") -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import Answer, AnswerRequest, AppError, ChannelCounted, Evidence
+    from subtitle_rag.domain import Answer, AnswerRequest, AppError, Evidence
     from subtitle_rag.library import Counts
     from subtitle_rag.pipeline import ListeningOffer
     from subtitle_rag.requests import JobRequest
@@ -177,13 +177,6 @@ class PlayersFound(AppMessage):
 
 
 # --- the library's screens ---
-
-
-@dataclass
-class ChannelsCounted(Message):
-    """YouTube has said how many videos a channel of a list has; None: no other is asked."""
-
-    counted: "ChannelCounted | None"
 
 
 @dataclass

@@ -17,7 +17,7 @@ from subtitle_rag.hosting.host_client import Client
 from subtitle_rag.library.connection import Database
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.screens.choice_screen import ChoiceScreen
+from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from tests.stand_ins.youtube import Channel, Clip, StandIn
 from tests.tui.conftest import AppPilot, MakeApp, Outside, index_sample, library_of, running, settle, until
 
@@ -154,7 +154,9 @@ async def test_a_first_run_with_files_and_a_theme_does_not_either(empty: Runtime
 
 
 @pytest.mark.campaign(part="app")
-async def test_choosing_channels_does_not_either(hasty: Runtime, youtube: StandIn, tmp_path: Path, noted: None) -> None:
+async def test_a_list_of_channels_does_not_either(
+    hasty: Runtime, youtube: StandIn, tmp_path: Path, noted: None
+) -> None:
     youtube.add(Channel("UC" + "a" * 22, "@a", "느린 부엌", [Clip("slowcook000", "국수")]))
     addresses = tmp_path / "list.txt"
     addresses.write_text("https://www.youtube.com/@a\nhttps://www.youtube.com/@b\n", encoding="utf-8")
@@ -165,9 +167,9 @@ async def test_choosing_channels_does_not_either(hasty: Runtime, youtube: StandI
             library.field.path.value = str(addresses)
             await settle(pilot)
             await press(pilot, "enter")
-            assert [type(screen) for screen in app.screen_stack[-1:]] == [ChoiceScreen]
-            await press(pilot, "A", "A", "space", "v", "tab", "a", "escape", "escape")
-            assert app.screen is library
+            assert [type(screen) for screen in app.screen_stack[-1:]] == [ConfirmScreen]
+            await press(pilot, "left", "enter")
+            await until(pilot, lambda: app.search_screen.page.counts and app.search_screen.page.counts.videos)
     assert caught == []
 
 

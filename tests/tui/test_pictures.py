@@ -16,7 +16,7 @@ from subtitle_rag import doctor
 from subtitle_rag.config.settings import LlmSettings, YoutubeSettings
 from subtitle_rag.doctor import Check
 from subtitle_rag.domain import AppError, Chapter, Line, ModelRequest, Resting, Video, VideoFailed
-from subtitle_rag.library.app_state import note_search, put_channel_choice
+from subtitle_rag.library.app_state import note_search
 from subtitle_rag.library.mark_store import Mark, MarkStore
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library
@@ -390,26 +390,6 @@ class TestMarks:
     @pytest.mark.campaign(part="app")
     def test_the_text_of_an_export(self, found: MakeApp, picture: Picture) -> None:
         assert picture(found(), "ctrl+e", "down", query=QUERY)
-
-
-class TestChoice:
-    """The channels of a list, before anything is fetched."""
-
-    RECORDS = (
-        ("UC" + "a" * 22, "느린 부엌", True, 1_240, ""),
-        ("UC" + "b" * 22, "숲길", True, None, ""),
-        ("UC" + "c" * 22, "아주 긴 이름 " * 8, False, 3, ""),
-        ("UC" + "d" * 22, "닫힌 채널", False, None, "not_found"),
-    )
-
-    @pytest.mark.parametrize("language", ["en", "ko"])
-    def test_some_are_chosen(self, library: Runtime, picture: Picture, language: str) -> None:
-        names = ("url", "tabs", "name", "chosen", "videos", "failure")
-        rows = [(f"https://www.youtube.com/channel/{id}", [], *rest) for id, *rest in self.RECORDS]
-        put_channel_choice(library.library, [dict(zip(names, row, strict=True)) for row in rows])
-
-        library.settings = replace(library.settings, language=language)
-        assert picture(SubtitleApp(library, show_times=False), "f4", "ctrl+k", "down")
 
 
 class TestHelp:

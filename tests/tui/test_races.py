@@ -4,13 +4,11 @@ what was asked for last is shown, and a key acts on all that was typed before it
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from subtitle_rag import channel_choices, doctor, player
-from subtitle_rag.captions import read_address_list
+from subtitle_rag import doctor, player
 from subtitle_rag.library.app_state import note_search
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.retrieval.search.query import Query
@@ -23,7 +21,6 @@ from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
 from subtitle_rag.tui.screens import library_screen, live_search, overview_screen
 from subtitle_rag.tui.screens.checks_screen import ChecksScreen
-from subtitle_rag.tui.screens.choice_screen import ChoiceScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.marks_screen import MarksScreen
 from subtitle_rag.tui.screens.overview_screen import OverviewScreen
@@ -258,23 +255,6 @@ class TestScreensThatHaveGone:
             assert app.search_screen.scenes.value == scene()
             assert not app._notifications
 
-    async def test_a_choice_of_channels_that_is_not_read_yet(
-        self, empty: Runtime, slow: MakeSlow, tmp_path: Path
-    ) -> None:
-        addresses = tmp_path / "list.txt"
-        addresses.write_text("https://www.youtube.com/@a\nhttps://www.youtube.com/@b\n", encoding="utf-8")
-        channel_choices.begin_choice(empty.library, read_address_list(addresses))
-        kept = slow(channel_choices, "kept_choice")
-        async with running(SubtitleApp(empty)) as (app, pilot):
-            screen = app.screen
-            app.push_screen(ChoiceScreen(app.context, None))
-            await until(pilot, kept.begun.is_set)
-            await pilot.press("space", "A", "enter", "escape")
-            assert app.screen is screen
-            await kept.let(pilot)
-            assert not [each for each in app._notifications if each.severity != "information"]
-        assert [choice.label for choice in channel_choices.kept_choice(empty.library)] == ["@a", "@b"]
-
     async def test_an_overview(self, app_of: MakeApp, slow: MakeSlow) -> None:
         read = slow(overview_screen, "read_overview")
         async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
@@ -368,7 +348,6 @@ class TestScreensWithoutWidgets:
             context, below = app.context, app.search_screen
             for screen in (
                 OverviewScreen(context, chosen.video),
-                ChoiceScreen(context, None),
                 MarksScreen(context),
                 TranscriptScreen(context, VideoMoment(chosen.video, 0)),
                 SettingsScreen(context, reopen=lambda: None),

@@ -338,33 +338,6 @@ _REGISTRY = (
         "take(True)",
         order=3,
     ),
-    Command(
-        "library.choose",
-        "ctrl+k,w",
-        N_("Choose"),
-        N_("choose among the channels of the list that was left"),
-        "choose",
-        title=N_("Library: choose channels"),
-        show=False,
-    ),
-    Command(
-        "choice.take", "enter", N_("Fetch these"), N_("fetch the captions of what is chosen"), "take", importance=3
-    ),
-    Command("choice.toggle", "space", N_("Choose"), N_("choose the channel, or not"), "choose_row", importance=3),
-    Command(
-        "choice.all",
-        "ctrl+a,A",
-        N_("All/none"),
-        N_("choose all that are listed and not followed, or none"),
-        "toggle_all",
-    ),
-    Command(
-        "choice.count",
-        "ctrl+k,v",
-        N_("Count videos"),
-        N_("ask YouTube how many videos the chosen channels have, or all listed; or stop that"),
-        "count",
-    ),
     Command("channel.videos", "enter,right", N_("Its videos"), N_("the channel's videos"), "select", importance=3),
     Command("video.find", "enter", N_("Search in it"), N_("search in the video"), "select", importance=3),
     Command("video.back", "left", N_("Back"), N_("back to the channels"), "screen.back", show=False),

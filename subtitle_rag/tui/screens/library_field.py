@@ -1,5 +1,6 @@
 """The one field through which captions come in, with the line that says what its text means."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,20 +9,22 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from subtitle_rag.captions import suffix_list
-from subtitle_rag.channel_choices import kept_choice
+from subtitle_rag.captions import read_address_list, suffix_list
 from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.requests import JobRequest
-from subtitle_rag.tui import messages
+from subtitle_rag.requests import JobRequest, listed_sources
+from subtitle_rag.tui import dialogs, messages
 from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import choice_line, failure_rows, field_line, paragraphs, sample_refusal, shortfalls
+from subtitle_rag.tui.text import failure_rows, field_line, list_confirmation, paragraphs, sample_refusal, shortfalls
 from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets import SourceInput
 
 if TYPE_CHECKING:
-    from subtitle_rag.channel_choices import ChannelChoice
+    from collections.abc import Sequence
+
+    from subtitle_rag.captions import Source
     from subtitle_rag.domain import AppError
+    from subtitle_rag.requests import ListedSources
     from subtitle_rag.tui.controllers import AppContext
     from subtitle_rag.tui.screens.row_actions import RowActions
     from subtitle_rag.tui.state import Job
@@ -94,8 +97,8 @@ class LibraryField(Vertical):
         elif check.kind == "missing":
             self._refuse(UsageError("unsupported_source", source=message.typed, formats=suffix_list()))
         elif check.kind == "list":
-            self.choose(check.paths[0])
             self.path.value = ""
+            self._read_list(check.paths[0])
         elif check.films and not check.files and not check.more:
             self._row_actions.offer_listening(message.typed, lambda: self._start(message))
         else:
@@ -116,26 +119,26 @@ class LibraryField(Vertical):
         self._failures.show_error(error)
         self._is_refused = True
 
-    # --- lists of channels ---
+    # --- lists of addresses ---
 
-    def read_choice(self) -> None:
-        """Read how many channels wait of the list that was left before all were chosen, and tell it."""
+    def _read_list(self, path: Path) -> None:
+        """Ask whether all that a list names is fetched."""
+        library = self.context.runtime.library
         run_in_thread(
             self,
-            lambda: kept_choice(self.context.runtime.library),
-            lambda error: self.context.app.post_message(messages.LibraryFailed(error)),
-            take=self._show_choice,
-            group="choice",
-            exclusive=True,
+            lambda: listed_sources(library, [read_address_list(path)]),
+            messages.ActionFailed,
+            take=self._ask_for_list,
+            group="list",
         )
 
-    def _show_choice(self, choices: "list[ChannelChoice]") -> None:
-        waiting = sum(not choice.is_followed for choice in choices)
-        if waiting and not self.path.value:
-            self.say(choice_line(waiting))
+    def _ask_for_list(self, listed: "ListedSources") -> None:
+        if not listed.sources:
+            self.context.app.notify(" ".join(listed.notes()), markup=False)
+            return
+        question = list_confirmation(listed)
+        self.app.push_screen(dialogs.ConfirmScreen(question, partial(self._fetch, listed.sources)))
 
-    def choose(self, path: Path | None = None) -> None:
-        """Open the channels of a list; without one, those of the list that was left."""
-        from subtitle_rag.tui.screens.choice_screen import ChoiceScreen
-
-        self.app.push_screen(ChoiceScreen(self.context, path), lambda _none: self.read_choice())
+    def _fetch(self, sources: "Sequence[Source]") -> None:
+        for source in sources:
+            self.context.jobs.start(JobRequest(sources=(source,)))

@@ -74,7 +74,7 @@ class LibraryScreen(BaseScreen):
     AUTO_FOCUS = "#path"
     SHOWS_VIDEOS = True
     BINDINGS = bindings(
-        "library.index library.list library.choose screen.switch screen.back",
+        "library.index library.list screen.switch screen.back",
         "channel.sync video.listen video.retry video.open library.failures library.pause library.remove",
     ) + closed_by("app.library")
     FOOTER: ClassVar = {"screen.switch": N_("Field/table"), "screen.back": N_("Search")}
@@ -146,7 +146,6 @@ class LibraryScreen(BaseScreen):
         self.run_in_thread(
             self._read_videos, messages.LibraryFailed, take=self._show_rows, group="list", exclusive=True
         )
-        self.field.read_choice()
 
     def _read_videos(self) -> "tuple[list[VideoState], list[ChannelState]]":
         library = self.context.runtime.library
@@ -162,10 +161,6 @@ class LibraryScreen(BaseScreen):
         path.focus()
         path.value = ""
         path.take_paste(event.text)
-
-    def action_choose(self) -> None:
-        """Go on with the list of channels that was left."""
-        self.field.choose()
 
     def action_take(self, whole_list: bool = False) -> None:
         after_typing(self, lambda: self.field.path.submit(self.field.path.value, whole_list))

@@ -28,7 +28,7 @@ class FieldCheck:
     refusal: UsageError | None = None
     """Why an address cannot be used."""
     files: int = 0
-    """Caption files in it, or channels of a list."""
+    """Caption files in it, or addresses of a list."""
     films: int = 0
     """Films and sound files in it."""
     more: bool = False
@@ -82,7 +82,7 @@ def look(text: str, stop: Callable[[], bool] = lambda: False) -> FieldCheck:
     check = read(text)
     if check.kind == "list":
         try:
-            return replace(check, files=len(read_address_list(check.paths[0]).entries))
+            return replace(check, files=len(read_address_list(check.paths[0]).sources))
         except UsageError as refusal:
             return FieldCheck("refused", refusal=refusal)
     if check.kind != "files":

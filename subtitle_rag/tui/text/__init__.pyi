@@ -7,6 +7,7 @@ from .confirmations import (
     Confirmation as Confirmation,
     deletion_confirmation as deletion_confirmation,
     leave_confirmation as leave_confirmation,
+    list_confirmation as list_confirmation,
     listening_confirmation as listening_confirmation,
     mark_confirmation as mark_confirmation,
     recents_confirmation as recents_confirmation,
@@ -39,7 +40,6 @@ from .job_lines import (
 )
 from .key_help import key_meaning as key_meaning, key_rows as key_rows
 from .library_text import (
-    choice_line as choice_line,
     failed_video as failed_video,
     field_line as field_line,
     is_silent as is_silent,

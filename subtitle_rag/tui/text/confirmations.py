@@ -13,6 +13,7 @@ from subtitle_rag.tui.text.content import Rows, paragraphs
 
 if TYPE_CHECKING:
     from subtitle_rag.pipeline import ListeningOffer
+    from subtitle_rag.requests import ListedSources
     from subtitle_rag.tui.state import Removal
 
 
@@ -41,6 +42,12 @@ def removal_confirmation(removal: "Removal") -> Confirmation:
     if removal.target.sources:
         rows.append(_("It is no longer followed."))
     return Confirmation(_("Remove"), paragraphs(rows), _("Remove"), _("Keep"))
+
+
+def list_confirmation(listed: "ListedSources") -> Confirmation:
+    """Ask before all that a list of addresses names is fetched."""
+    text = paragraphs([(listed.question, "bold"), *listed.notes()])
+    return Confirmation(_("Import"), text, _("Fetch"), _("Not now"))
 
 
 def listening_confirmation(offer: "ListeningOffer") -> Confirmation:

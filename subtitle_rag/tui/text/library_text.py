@@ -36,7 +36,9 @@ def field_line(check: FieldCheck, *, is_sample: bool = False) -> str:
         return _("… nothing there yet")
     n, take = check.files, key("library.index")
     if check.kind == "list":
-        return n_("✓ a list of {n} channel; {key} chooses", "✓ a list of {n} channels; {key} chooses", n, key=take)
+        return n_(
+            "✓ a list of {n} address; {key} asks first", "✓ a list of {n} addresses; {key} asks first", n, key=take
+        )
     if check.more:
         return _("✓ more than {n} caption files so far; {key} indexes them").format(n=n, key=take)
     if check.films and not n:
@@ -49,16 +51,6 @@ def field_line(check: FieldCheck, *, is_sample: bool = False) -> str:
     if not n:
         return _("! no caption files there ({formats})").format(formats=suffix_list(3))
     return n_("✓ {n} caption file; {key} indexes it", "✓ {n} caption files; {key} indexes them", n, key=take)
-
-
-def choice_line(waiting: int) -> str:
-    """Return that channels of a list wait to be chosen."""
-    return n_(
-        "{n} channel of your list is not chosen; {key} goes on with the choice",
-        "{n} channels of your list are not chosen; {key} goes on with the choice",
-        waiting,
-        key=key("library.choose"),
-    )
 
 
 def _source_line(source: Source) -> str:
