@@ -26,12 +26,14 @@ from subtitle_rag.domain import (
     VectorEvent,
     WindowsIndexed,
 )
+from subtitle_rag.i18n import _
 from subtitle_rag.installation import require_extra
 from subtitle_rag.library import (
     FollowedSource,
     LastSync,
     SourceOptions,
     WindowSelection,
+    is_locked,
     put_fetched_alternative,
     put_last_sync,
 )
@@ -77,6 +79,20 @@ def read_captions(
                 else:
                     yield event
     yield total
+
+
+def other_run_sentence(runtime: "Runtime") -> str:
+    """Say that another process indexes or fetches into the library, and how far it has come; empty without one."""
+    library, folder = runtime.library, runtime.library.path.parent
+    if not (is_locked(folder, "library") or is_locked(folder, "youtube")):
+        return ""
+    counts = library.counts()
+    if counts.due:
+        videos = counts.videos - counts.failed
+        progress = _("videos {done}/{all}").format(done=f"{videos - counts.due:,}", all=f"{videos:,}")
+    else:
+        progress = _("windows {done}/{all}").format(done=f"{counts.searchable:,}", all=f"{counts.windows:,}")
+    return _("Another subtitle-rag is indexing: {progress}").format(progress=progress)
 
 
 def run_request(

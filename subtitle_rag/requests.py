@@ -1,11 +1,11 @@
-"""What a user asks for: a text, typed, pasted or given as an argument, as files and sources; and its record."""
+"""What a user asks for: a text, typed, pasted or given as an argument, as files and sources."""
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from subtitle_rag.captions import AddressList, Source, TypedSources, parse_address, read_typed, suffix_list
 from subtitle_rag.domain import UsageError, tidy
@@ -30,23 +30,6 @@ class JobRequest:
     def source(self) -> Source | None:
         """The source of a request with one; None for files and a sync."""
         return self.sources[0] if self.sources else None
-
-    def to_record(self) -> dict[str, Any]:
-        """Return the library's record of a request with one source at most."""
-        return {
-            "paths": [str(path) for path in self.paths],
-            "source": self.source.to_record() if self.source else None,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> "JobRequest":
-        """Read a record of `to_record`.
-
-        Raises:
-            UsageError: This version does not accept the address.
-        """
-        address = record["source"]
-        return cls(tuple(map(Path, record["paths"])), (Source.from_record(address),) if address else ())
 
 
 def read_captions_text(text: str) -> TypedSources:

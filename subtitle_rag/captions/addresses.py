@@ -9,9 +9,8 @@ Letters that merely look like YouTube's, ports, user names and second redirects 
 import re
 import string
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NoReturn
+from dataclasses import dataclass
+from typing import Literal, NoReturn
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from subtitle_rag.captions.formats import caption_suffixes
@@ -114,15 +113,6 @@ class Source:
             tab, mark, words = self.tabs[0].partition("?query=")
             url += f"/{quote(tab, safe='')}{mark}{quote(words, safe='')}"
         return url
-
-    def to_record(self) -> dict[str, Any]:
-        """Return what `from_record` reads."""
-        return {"url": self.url, "tabs": self.tabs, "playlist": self.playlist}
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> "Source":
-        """Return the source of a record; raises UsageError for an address that this version does not accept."""
-        return replace(parse_address(record["url"]), tabs=tuple(record["tabs"]), playlist=record.get("playlist"))
 
 
 def video_url(id: str) -> str:

@@ -125,11 +125,13 @@ def _reason(state: "VideoState") -> AppError:
 @click.command("status")
 @runtime_outcome
 def status_(runtime: "Runtime") -> output.Outcome:
+    from subtitle_rag import pipeline
     from subtitle_rag.captions import files
     from subtitle_rag.doctor import levels_sentence
     from subtitle_rag.library import last_sync
 
     runtime.require_library()
+    other_run = pipeline.other_run_sentence(runtime)
     counts = runtime.library.counts()
     states = runtime.library.videos()
     failed = [state for state in states if state.failure]
@@ -172,6 +174,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
         "last_sync": _sync_values(last) if last else None,
     }
     lines = itertools.chain(
+        filter(None, [other_run]),
         _status_lines(counts, contexts.written, vectors.made, followed, rest, failed),
         token_lines,
         _listening_lines(listening),

@@ -3,7 +3,6 @@ from .answers import StoredAnswer as StoredAnswer
 from .app_state import (
     EMBEDDED as EMBEDDED,
     LAST_LOOK as LAST_LOOK,
-    LAST_SEARCH as LAST_SEARCH,
     MODEL_OFFER as MODEL_OFFER,
     PLAYER as PLAYER,
     THEME as THEME,
@@ -28,11 +27,9 @@ from .app_state import (
     put_listening_rate as put_listening_rate,
     put_migration as put_migration,
     put_token_cost as put_token_cost,
-    put_unfinished_jobs as put_unfinished_jobs,
     put_unfinished_removals as put_unfinished_removals,
     recent_searches as recent_searches,
     theme_at as theme_at,
-    unfinished_jobs as unfinished_jobs,
     unfinished_removals as unfinished_removals,
 )
 from .backup import back_up as back_up, backups as backups, quick_check as quick_check

@@ -23,7 +23,6 @@ PLAYER = "player"
 """The player for every jump. The config's comes first, as it does for the theme."""
 MODEL_OFFER = "models_offer"
 """Set once the offer of models for search by meaning is dismissed."""
-LAST_SEARCH = "last_search"
 """The search with which the app was left, and its place."""
 LAST_LOOK = "last_look"
 """When the app was last opened (Unix seconds)."""
@@ -36,7 +35,6 @@ _ALTERNATIVES = "fetched_alternatives"
 _LATE_COST = "late_cost"
 _LISTENING = "listening_rates"
 _REMOVALS = "removals"
-_JOBS = "errands"
 _SYNC = "last_sync"
 _SEARCHES = "recent_searches"
 _SCENES = "found_scenes"
@@ -186,16 +184,6 @@ def put_unfinished_removals(library: "Library", notes: Sequence[RemovalNote]) ->
     _put_values(library, _REMOVALS, notes)
 
 
-def unfinished_jobs(library: "Library") -> list[dict[str, Any]]:
-    """Read the job requests that the app has not finished, in their order."""
-    return list(_values(library, _JOBS, []))
-
-
-def put_unfinished_jobs(library: "Library", jobs: Sequence[Mapping[str, Any]]) -> None:
-    """Replace all unfinished job requests."""
-    _put_values(library, _JOBS, jobs)
-
-
 def recent_searches(library: "Library") -> list[str]:
     """Read the last searches as they were typed, the newest first."""
     return list(_values(library, _SEARCHES, []))
@@ -218,9 +206,7 @@ def note_search(library: "Library", text: str) -> list[str]:
 
 
 def forget_searches(library: "Library") -> None:
-    """Forget the recent searches, and the one with which the app would open."""
-    for key in (_SEARCHES, LAST_SEARCH):
-        library.database.put_setting(key, None)
+    library.database.put_setting(_SEARCHES, None)
 
 
 class FoundScene(NamedTuple):

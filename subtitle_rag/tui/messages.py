@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from subtitle_rag.domain import Answer, AnswerRequest, AppError, Evidence
     from subtitle_rag.library import Counts
     from subtitle_rag.pipeline import ListeningOffer
-    from subtitle_rag.requests import JobRequest
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.state import (
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
         ModelDownload,
         QuestionTurn,
         Removal,
-        SearchPosition,
         StageProgress,
         Surroundings,
     )
@@ -45,15 +43,6 @@ class LibraryOpened(AppMessage):
 
 
 @dataclass
-class RequestsRestored(AppMessage):
-    """The unfinished jobs of the last run of the app."""
-
-    requests: "list[JobRequest]"
-    is_other_working: bool = False
-    """They are another process's, which is at work."""
-
-
-@dataclass
 class SceneMenuAsked(AppMessage):
     """The actions of the chosen scene are to be shown."""
 
@@ -62,8 +51,8 @@ class SceneMenuAsked(AppMessage):
 class SearchReady(AppMessage):
     """The index and the analyzer are loaded."""
 
-    last_position: "SearchPosition | None" = None
-    """The search with which the app was left before, unless there is news instead."""
+    other_run: str = ""
+    """What another process does in the library; empty without one."""
 
 
 @dataclass

@@ -21,7 +21,7 @@ from subtitle_rag.tui.controllers import (
 )
 from subtitle_rag.tui.navigation import Navigation
 from subtitle_rag.tui.screens import SearchScreen
-from subtitle_rag.tui.state import SearchPosition, clean, store_last_position
+from subtitle_rag.tui.state import clean
 
 if TYPE_CHECKING:
     from subtitle_rag.pipeline import ListeningOffer
@@ -38,7 +38,6 @@ class AppWiring:
         self._port = port = cast("AppPort", app)
         self._address = address
         self._runtime = runtime
-        self._last_position: SearchPosition | None = None
         self.background = BackgroundController(port, runtime)
         self.jobs = JobController(port, runtime, self.background)
         self.removals = RemovalController(port, runtime, self.jobs)
@@ -66,7 +65,6 @@ class AppWiring:
         playback, navigation = self.context.playback, self.navigation
         return {
             messages.LibraryOpened: self._library_opened,
-            messages.RequestsRestored: self._requests_restored,
             messages.SearchReady: self._search_ready,
             messages.LibraryFailed: self._library_failed,
             messages.IndexGrown: lambda message: self.search.page.draw_index(message.windows, message.all_windows),
@@ -109,18 +107,11 @@ class AppWiring:
             self.navigation.open_library(self._address)
         self._address = ""
 
-    def _requests_restored(self, message: messages.RequestsRestored) -> None:
-        if message.is_other_working:
-            self.other_run.begin(message.requests)
-        else:
-            self.jobs.restore(message.requests)
-
     def _search_ready(self, message: messages.SearchReady) -> None:
+        self.other_run.show(message.other_run)
         self.opening.ready = True
         self.opening.note_look()
         self.opening.catch_up()
-        if message.last_position and self.navigation.in_search:
-            self.search.page.reopen(message.last_position)
         self.search.page.search_ready()
         self.background.begin_all()
         self.background.begin("listening")
@@ -178,7 +169,6 @@ class AppWiring:
 
     def halt(self) -> None:
         """Ask all threads to stop."""
-        self._last_position = self.search.page.position or self._last_position
         self.opening.halt()
         self.jobs.halt()
         self.background.halt()
@@ -192,8 +182,6 @@ class AppWiring:
         if self.navigation.answers:
             self.navigation.answers.page.dialogue.wait(answer_s)
         self.removals.finish()
-        if self.opening.ready and self._runtime.settings.search.remember:
-            store_last_position(self._runtime.library, self._last_position)
 
 
 class AppCommand(NamedTuple):

@@ -1,11 +1,9 @@
 """State of the app: its rows are a contract; searches are newest first, each once, and not without end."""
 
-import json
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
 from subtitle_rag.library.app_state import (
-    LAST_SEARCH,
     MAX_SEARCHES,
     MODEL_OFFER,
     PLAYER,
@@ -14,19 +12,16 @@ from subtitle_rag.library.app_state import (
     note_search,
     recent_searches,
     theme_at,
-    unfinished_jobs,
 )
 from subtitle_rag.library.store import Library
 
 
 def test_the_stored_rows_are_a_contract(library: Library) -> None:
-    job = {"paths": ["/a.srt"], "source": None}
     rows = {
         "theme": "nord",
         "player": "mpv",
         "models_offer": "dismissed",
         "index": "http://127.0.0.1:6333",
-        "errands": json.dumps([job]),
         "recent_searches": '["캠핑", "치킨"]',
     }
     with library.database.write() as db:
@@ -34,7 +29,6 @@ def test_the_stored_rows_are_a_contract(library: Library) -> None:
     assert theme_at(library.path) == "nord"
     stored = [library.database.get_setting(key) for key in (PLAYER, MODEL_OFFER, "index")]
     assert stored == ["mpv", "dismissed", index_address(library)] == ["mpv", "dismissed", "http://127.0.0.1:6333"]
-    assert unfinished_jobs(library) == [job]
     assert recent_searches(library) == ["캠핑", "치킨"]
 
 
@@ -94,10 +88,8 @@ def test_they_are_forgotten_and_stay_so(library: Library) -> None:
     library.close()
     again = Library(library.path)
     assert recent_searches(again) == ["비밀"]
-    again.database.put_setting(LAST_SEARCH, "비밀")
     forget_searches(again)
     assert recent_searches(again) == []
-    assert again.database.get_setting(LAST_SEARCH) is None
     note_search(again, "캠핑")
     assert recent_searches(again) == ["캠핑"]
     again.close()

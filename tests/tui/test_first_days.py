@@ -92,16 +92,12 @@ async def first_hour(pilot: AppPilot, app: SubtitleApp, outside: Outside) -> Non
 
 
 async def seventh_day(pilot: AppPilot, app: SubtitleApp) -> None:
-    # the app opens where it was left; then another search, back and forth with their places
+    # the last search is offered; then another one
     await settle(pilot)
-    assert app.search_screen.query_line.value == QUERY
-    assert app.search_screen.results.scenes.row_count
-    await press_each(pilot, "escape")
+    assert app.search_screen.page.recent.queries[0] == QUERY
     await write(pilot, "캠핑")
     await until(pilot, lambda: app.search_screen.results.text == "캠핑")
-    await press_each(pilot, "enter", "alt+left")
-    assert app.search_screen.query_line.value == QUERY
-    await press_each(pilot, "alt+right")
+    await press_each(pilot, "enter")
     assert app.search_screen.query_line.value == "캠핑"
     # pages open from a list by their letters
     await press_each(pilot, "tab", "l")
@@ -111,7 +107,7 @@ async def seventh_day(pilot: AppPilot, app: SubtitleApp) -> None:
 
 
 async def next_day(pilot: AppPilot, app: SubtitleApp) -> None:
-    """The app opens where it was left."""
+    """The last searches are offered."""
     await settle(pilot)
-    assert app.search_screen.query_line.value == "캠핑"
-    assert app.search_screen.results.scenes.row_count
+    assert app.search_screen.query_line.value == ""
+    assert app.search_screen.page.recent.queries[:2] == ["캠핑", QUERY]

@@ -1,4 +1,4 @@
-"""Runs job requests one at a time, publishes their progress, and stores unfinished ones in the library."""
+"""Runs job requests one at a time, and publishes their progress."""
 
 import logging
 import threading
@@ -18,14 +18,13 @@ from subtitle_rag.tui.messages import (
     JobEnded,
     LibraryChanged,
     LibraryOpened,
-    NotRemembered,
 )
-from subtitle_rag.tui.state import Job, JobQueue, clean, request_name, store_unfinished
+from subtitle_rag.tui.state import Job, JobQueue, clean, request_name
 from subtitle_rag.tui.text import job_outcome, sample_refusal
 from subtitle_rag.tui.threads import AppThread, to_app_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from textual.message import Message
 
@@ -123,10 +122,6 @@ class JobController:
         self._reported = 0.0
         self._report_timer: Stoppable | None = None
         self._count_due = False
-        self._writing = threading.Lock()
-        self._unfinished: tuple[JobRequest, ...] = ()
-        self._stored: tuple[JobRequest, ...] | None = None
-        """The library's unfinished requests; None until they are read."""
 
     # --- starting ---
 
@@ -164,7 +159,6 @@ class JobController:
 
     def _requests_came(self) -> None:
         if self.busy:
-            self._store_unfinished()
             self._show(self._latest)
         else:
             self.start_next()
@@ -179,14 +173,12 @@ class JobController:
         if self.busy:
             return
         if self._gives_way:
-            self._store_unfinished()
             return
         request = self.queue.next()
         if request is not None:
             self._run = JobRun(request, self._runtime, self._app.post_message)
             self._show(_new_job(request))
             self._run.start()
-        self._store_unfinished()
         self._app.refresh_keys()
 
     # --- removals ---
@@ -203,7 +195,6 @@ class JobController:
             elif not self._run.stop.is_set():
                 self._interrupted = queue.current
             self._run.stop.set()
-        self._store_unfinished()
         self._show(self._latest)
         self._forget_stopped()
 
@@ -218,30 +209,6 @@ class JobController:
         if job and job.stopped and not self.busy and not self.queue.stopped:
             self._app.job = self._latest = None
         self._app.refresh_keys()
-
-    # --- unfinished requests ---
-
-    def restore(self, requests: "Iterable[JobRequest]") -> None:
-        """Take over the unfinished requests of the app's last run as stopped ones."""
-        self._stored = ()
-        if self.queue.restore(requests) and not self.busy:
-            first, *later = self.queue.stopped
-            job = replace(_new_job(first), ended=True, stopped=True, restored=True, waiting=len(later))
-            self._app.job = self._latest = job
-        self._store_unfinished()
-        self._app.refresh_keys()
-
-    def _store_unfinished(self) -> None:
-        """Store unfinished requests: the next start offers them, also after a crash."""
-        self._unfinished = self.queue.unfinished
-        self._app.run_in_thread(self._write_unfinished, NotRemembered, group="keep")
-
-    def _write_unfinished(self) -> None:
-        with self._writing:
-            unfinished = self._unfinished
-            if self._stored is not None and unfinished != self._stored:
-                store_unfinished(self._runtime.library, unfinished)
-                self._stored = unfinished
 
     # --- progress ---
 

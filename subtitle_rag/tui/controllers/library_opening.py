@@ -6,21 +6,19 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from subtitle_rag import sample_library
+from subtitle_rag import pipeline, sample_library
 from subtitle_rag.domain import UNUSABLE_INDEX, AppError, BusyError
 from subtitle_rag.library import LAST_LOOK, new_videos
 from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.tui.controllers.other_run import is_other_working
 from subtitle_rag.tui.messages import (
     IndexGrown,
     LibraryChanged,
     LibraryFailed,
     LibraryOpened,
     NotRemembered,
-    RequestsRestored,
     SearchReady,
 )
-from subtitle_rag.tui.state import find_download, read_last_position, restore_unfinished
+from subtitle_rag.tui.state import find_download
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
@@ -32,7 +30,7 @@ WARM_UP = "장면"
 
 
 class LibraryOpening:
-    """Posts `LibraryOpened`, `RequestsRestored` and `SearchReady` in this order, or `LibraryFailed`."""
+    """Posts `LibraryOpened` and `SearchReady` in this order, or `LibraryFailed`."""
 
     def __init__(self, app: "AppPort", runtime: "Runtime") -> None:
         self._app = app
@@ -62,25 +60,18 @@ class LibraryOpening:
         return self._open()
 
     def _open(self) -> SearchReady:
-        is_sample = self._runtime.settings.is_sample
-        if is_sample:
+        if self._runtime.settings.is_sample:
             sample_library.fill(self._runtime)
         self._new_videos = new_videos(self._runtime.library)
         self._app.post_message(self._count())
-        requests = [] if is_sample else restore_unfinished(self._runtime.library)
-        self._app.post_message(RequestsRestored(requests, is_other_working(self._runtime)))
         next(self._runtime.searcher.stages(parse_query(WARM_UP), limit=1))
-        # news are told on the page of an empty query
-        reopens = not self._new_videos and self._runtime.settings.search.remember
-        return SearchReady(read_last_position(self._runtime.library) if reopens else None)
+        return SearchReady(pipeline.other_run_sentence(self._runtime))
 
     def catch_up(self) -> None:
         """Make searchable, in the background, what a killed run or an earlier version has left."""
         self._app.run_in_thread(self._catch_up, NotRemembered, group="catch up", exclusive=True)
 
     def _catch_up(self) -> LibraryChanged | None:
-        from subtitle_rag import pipeline
-
         made = 0
         try:
             with closing(pipeline.catch_up(self._runtime)) as events:

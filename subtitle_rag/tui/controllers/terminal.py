@@ -53,7 +53,7 @@ class TerminalController:
     def job_changed(self, before: "Job | None", job: "Job | None", *, focused: bool) -> None:
         """Show the progress or the end of a job. `focused`: the user looks at this terminal."""
         is_enabled = self._runtime.settings.tui.notify
-        if not is_enabled or job is None or job.restored:
+        if not is_enabled or job is None:
             return
         if not job.ended:
             self._set_title(f"{job.processed}/{job.videos}" if job.videos else "…")

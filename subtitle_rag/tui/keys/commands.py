@@ -173,15 +173,6 @@ _REGISTRY = (
         "restore_query",
         show=False,
     ),
-    Command(
-        "search.previous",
-        "alt+left",
-        N_("Previous search"),
-        N_("the previous search, at its place"),
-        "go(-1)",
-        show=False,
-    ),
-    Command("search.next", "alt+right", N_("Next search"), N_("the next search, at its place"), "go(1)", show=False),
     # --- answers ---
     Command(
         "answer.enter",

@@ -23,8 +23,6 @@ from subtitle_rag.tui.messages import LibraryOpened, ScenesFound, SearchFailed
 from subtitle_rag.tui.screens.live_search import LiveSearch, RecentSearches
 from subtitle_rag.tui.state import (
     ModelDownload,
-    SearchPosition,
-    SearchTrail,
     clean,
     query_chips,
     transfer_filters,
@@ -81,7 +79,6 @@ class SearchPage(Vertical):
         self._new_videos = 0
         """Videos since the app was last opened."""
         self._cleared = ClearedQuery()
-        self._trail = SearchTrail()
         self._immediate_query = ""
         """The query that another part put into the field, to be searched without a pause."""
         self._entered_query: str | None = None
@@ -121,8 +118,6 @@ class SearchPage(Vertical):
     def _query_changed(self) -> None:
         self.results.uncover()
         self._cleared.note(self.query_line.value)
-        if not self.typed and self.shown_position:
-            self._trail.visit(self.shown_position)
         self._search_typed()
         self.filter_bar.show(query_chips(self.query_line.value))
         self.ready_queries.leave()  # Enter must not take a query that the user typed past
@@ -174,8 +169,6 @@ class SearchPage(Vertical):
 
         Where the scenes are those of another text, search for it instead; take a chosen ready query.
         """
-        if self.position:
-            self._trail.visit(self.position)
         if line := self.results.preview.line_scene:
             return line
         if self.ready_queries.choose() or not self.typed:
@@ -186,35 +179,6 @@ class SearchPage(Vertical):
         self._entered_query = self.typed
         self.search_now()
         return None
-
-    # --- earlier searches ---
-
-    @property
-    def shown_position(self) -> SearchPosition | None:
-        """The search whose scenes are shown."""
-        return self.results.position if self.is_open else None
-
-    @property
-    def position(self) -> SearchPosition | None:
-        """The search in the field; None for an empty one, and while its scenes are still to come."""
-        position = self.shown_position
-        return position if position and position.query == self.typed else None
-
-    def reopen(self, position: SearchPosition) -> None:
-        """Begin with the search of the app's last run, unless something is typed already. Typing replaces it."""
-        if not self.typed:
-            self._return_to(position)
-            self.query_line.select_all()
-
-    def go(self, step: int) -> None:
-        """Go back or forth among the searches."""
-        position = self._trail.go(step, self.position)
-        if position is not None:
-            self._return_to(position)
-
-    def _return_to(self, position: SearchPosition) -> None:
-        self.results.return_to(position)
-        self.search_for(position.query)
 
     @property
     def can_restore(self) -> bool:

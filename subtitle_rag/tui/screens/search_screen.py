@@ -37,7 +37,7 @@ class SearchScreen(PreviewScreen):
     FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "screen.back"})
     BINDINGS = bindings(
         "scene.play scene.play-with scene.copy scene.mark scene.export scene.copies",
-        "scene.preview search.refine search.filter search.restore search.previous search.next",
+        "scene.preview search.refine search.filter search.restore",
         "screen.switch screen.back",
         "list.down list.up list.page-down list.page-up",
     )
@@ -113,9 +113,6 @@ class SearchScreen(PreviewScreen):
         if (action, parameters) == ("scene", ("copies",)):
             return bool((scene := self.scenes.value) and scene.copies)
         return super().allows(action, parameters)
-
-    def action_go(self, step: int) -> None:
-        self.page.go(step)
 
     def action_restore_query(self) -> None:
         self.page.restore()

@@ -26,8 +26,6 @@ from .job import Job as Job
 from .job_queue import (
     JobQueue as JobQueue,
     request_name as request_name,
-    restore_unfinished as restore_unfinished,
-    store_unfinished as store_unfinished,
 )
 from .marked_scenes import MarkedScenes as MarkedScenes
 from .offers import (
@@ -54,12 +52,6 @@ from .query_filters import (
 from .removal import (
     LibraryRow as LibraryRow,
     Removal as Removal,
-)
-from .search_positions import (
-    SearchPosition as SearchPosition,
-    SearchTrail as SearchTrail,
-    read_last_position as read_last_position,
-    store_last_position as store_last_position,
 )
 from .source_field import FieldCheck as FieldCheck, pasted_address as pasted_address, pasted_line as pasted_line
 from .spoken_lines import (

@@ -58,8 +58,6 @@ class Job:
     """It ended before its work did, and can be resumed."""
     reason: "AppError | None" = None
     """Why, if not by the user."""
-    restored: bool = False
-    """It is from the app's last run."""
 
     def after(self, event: "IndexEvent", seconds: float) -> "Job":
         """Return the sums with one more event, `seconds` after the beginning."""

@@ -35,7 +35,6 @@ from .failure_reasons import (
 from .job_lines import (
     job_line as job_line,
     job_outcome as job_outcome,
-    other_run_line as other_run_line,
     sample_refusal as sample_refusal,
 )
 from .key_help import key_meaning as key_meaning, key_rows as key_rows

@@ -1,7 +1,5 @@
 """Lines about a job, and why there is none in the sample."""
 
-from typing import TYPE_CHECKING
-
 from subtitle_rag.domain import EXPECTED, UsageError
 from subtitle_rag.fetching import estimate_text
 from subtitle_rag.i18n import _, n_
@@ -9,9 +7,6 @@ from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import Job
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.text.failure_reasons import failed_count, remaining
-
-if TYPE_CHECKING:
-    from subtitle_rag.library import Counts
 
 BAR = 10
 WINDOWS_BEFORE_REMAINING = 20
@@ -26,7 +21,7 @@ def sample_refusal() -> UsageError:
 def job_line(job: Job) -> str:
     """Return one line: activity, counts, rate and bar."""
     if job.ended:
-        return _stopped(job, job.reason.message if job.reason else _stop(job))
+        return _stopped(job.reason.message if job.reason else _stop(job))
     parts = [_activity(job)]
     if job.videos:
         parts.append(_("videos {done}/{all}").format(done=job.processed, all=job.videos))
@@ -39,21 +34,11 @@ def job_line(job: Job) -> str:
     return "  ".join(parts)
 
 
-def other_run_line(source: str, counts: "Counts | None") -> str:
-    """Return what another process does in the library, with its videos where some are still to come."""
-    sentence = _("Another window is at work: {source}").format(source=source)
-    parts = [sentence if source else _("Another subtitle-rag is at work in this library")]
-    if counts is not None and counts.due:
-        obtainable = counts.videos - counts.failed
-        parts.append(_("videos {done}/{all}").format(done=f"{obtainable - counts.due:,}", all=f"{obtainable:,}"))
-    return "  ".join(parts)
-
-
 def headline(job: Job) -> str:
     """Return the activity of a job, or that it stopped. It is above rows with counts and the reason of a rest or
     stop."""
     if job.ended:
-        return _stopped(job, _stop(job))
+        return _stopped(_stop(job))
     if job.resting and not job.stopping:
         until = failure_reasons.rest_end_text(job.resting.until)
         return "  ".join((_("Resting until {time}, then it resumes by itself").format(time=until), *_counts(job)))
@@ -61,13 +46,11 @@ def headline(job: Job) -> str:
 
 
 def _stop(job: Job) -> str:
-    template = _("Unfinished from last time: {source}") if job.restored else _("Stopped: {source}")
-    return template.format(source=job.source)
+    return _("Stopped: {source}").format(source=job.source)
 
 
-def _stopped(job: Job, sentence: str) -> str:
-    waiting = [_waiting(job)] if job.restored and job.waiting else []
-    return "  ".join((sentence, *waiting, _("{key} resumes").format(key=key("library.sync"))))
+def _stopped(sentence: str) -> str:
+    return "  ".join((sentence, _("{key} resumes").format(key=key("library.sync"))))
 
 
 def _waiting(job: Job) -> str:

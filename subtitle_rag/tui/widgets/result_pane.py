@@ -8,7 +8,6 @@ from textual import on, work
 
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.korean.keyboard import key_sequence
-from subtitle_rag.tui.state import SearchPosition
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.preview_pane import PreviewPane
 from subtitle_rag.tui.widgets.scene_list import SceneList
@@ -34,8 +33,6 @@ class ResultPane(PreviewPane):
         self.result: SearchResult | None = None
         self._user_choice: str | None = None
         """The scene to which the user moved the highlight."""
-        self._awaited_position: SearchPosition | None = None
-        """The place to return to with the next scenes of its query."""
         self._dim_timer: Timer | None = None
 
     def keeps_old_results(self, text: str, result: "SearchResult") -> bool:
@@ -58,26 +55,6 @@ class ResultPane(PreviewPane):
             return False
         return result.final or text != self.text or self.result is None or _stage(result) >= _stage(self.result)
 
-    @property
-    def position(self) -> SearchPosition | None:
-        """The search on the screen and its chosen scene; None without a query."""
-        if self.text is None:
-            return None
-        return SearchPosition(self.text, self.scenes.cursor_key, self.scenes.cursor_line)
-
-    def return_to(self, position: SearchPosition) -> None:
-        """Choose the scene of a place, with its row where it was, when its scenes come."""
-        self._awaited_position = position
-        if self.text == position.query:
-            self._choose_awaited()
-
-    def _choose_awaited(self) -> None:
-        position, self._awaited_position = self._awaited_position, None
-        if position is None or position.query != self.text or self.scenes.index(position.scene) is None:
-            return
-        self.scenes.put_cursor(position.scene, position.line)
-        self._user_choice = position.scene
-
     def show(self, text: str, result: "SearchResult") -> None:
         """Show the scenes. The highlight stays on its scene; for another query only if the user moved it there."""
         scene = self.scenes.value
@@ -85,7 +62,6 @@ class ResultPane(PreviewPane):
         still = text == self.text and keep is not None and keep == self._user_choice
         self.text, self.result = text, result
         self.scenes.fill(result.scenes, keep, still=still)
-        self._choose_awaited()
         self.show_preview()
         self.set_stale(False)
 

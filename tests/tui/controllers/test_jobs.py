@@ -8,7 +8,6 @@ import pytest
 
 from subtitle_rag.config.settings import TuiSettings
 from subtitle_rag.domain import FetchError, UsageError
-from subtitle_rag.library.app_state import unfinished_jobs
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import jobs as module
@@ -56,10 +55,6 @@ def jobs(app: FakeApp, unindexed: Runtime, monkeypatch: pytest.MonkeyPatch) -> J
     return JobController(app, unindexed, background)
 
 
-def kept(runtime: Runtime) -> list[str]:
-    return [Path(path).name for written in unfinished_jobs(runtime.library) for path in written["paths"]]
-
-
 def test_requests_run_one_after_the_other(app: FakeApp, jobs: JobController) -> None:
     assert jobs.start(FIRST)
     assert jobs.start(SECOND)
@@ -69,32 +64,6 @@ def test_requests_run_one_after_the_other(app: FakeApp, jobs: JobController) -> 
     jobs.ended(JobEnded(Job("first"), None, stopped=False), in_library=False)
     jobs.start_next()
     assert (jobs.queue.current, jobs.queue.waiting) == (SECOND, [])
-
-
-def test_whatever_is_unfinished_is_in_the_library(jobs: JobController, unindexed: Runtime) -> None:
-    jobs.restore([])
-    jobs.start(FIRST)
-    jobs.start(SECOND)
-    assert kept(unindexed) == ["first", "second"]
-    jobs.ended(JobEnded(Job("first"), None, stopped=False), in_library=False)
-    jobs.start_next()
-    assert kept(unindexed) == ["second"]
-
-
-def test_nothing_is_written_before_the_library_was_read(jobs: JobController, unindexed: Runtime) -> None:
-    """What an earlier app left there would be lost."""
-    jobs.start(FIRST)
-    assert kept(unindexed) == []
-    jobs.restore([SECOND])
-    assert kept(unindexed) == ["first", "second"]
-
-
-def test_what_was_left_waits_for_the_key(app: FakeApp, jobs: JobController) -> None:
-    jobs.restore([FIRST, SECOND])
-    assert app.job
-    assert (app.job.restored, app.job.waiting, jobs.busy) == (True, 1, False)
-    jobs.sync()
-    assert (jobs.queue.current, jobs.queue.waiting) == (FIRST, [SECOND])
 
 
 def of_first(request: JobRequest) -> bool:
@@ -118,12 +87,10 @@ def test_a_job_goes_on_behind_a_removal_before_those_that_waited(app: FakeApp, j
     assert (jobs.queue.current, jobs.queue.waiting, jobs.queue.stopped) == (FIRST, [SECOND], [])
 
 
-def test_requests_that_would_bring_it_back_are_dropped_wherever_they_are(
-    jobs: JobController, unindexed: Runtime
-) -> None:
-    jobs.restore([FIRST])
+def test_requests_that_would_bring_it_back_are_dropped_wherever_they_are(jobs: JobController) -> None:
+    jobs.queue.stopped = [FIRST]
     jobs.make_way(of_first)
-    assert (jobs.queue.unfinished, kept(unindexed)) == ((), [])
+    assert jobs.queue.stopped == []
     jobs.go_on()
     jobs.start(SECOND)
     jobs.start(FIRST)

@@ -9,7 +9,7 @@ from subtitle_rag import sample_library
 from subtitle_rag.domain import AppError
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers.library_opening import LibraryOpening
-from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, RequestsRestored, SearchReady
+from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, SearchReady
 from tests.tui.fake_app import FakeApp
 
 
@@ -35,9 +35,9 @@ def posted(app: FakeApp) -> list[type]:
 
 def test_the_size_comes_before_the_search_is_ready(app: FakeApp, opening: LibraryOpening) -> None:
     opening.open()
-    assert posted(app) == [LibraryOpened, RequestsRestored, SearchReady]
+    assert posted(app) == [LibraryOpened, SearchReady]
     opening.look_up()
-    assert posted(app)[3:] == [LibraryOpened]
+    assert posted(app)[2:] == [LibraryOpened]
 
 
 def test_the_sample_is_filled_before_its_size_is_posted(
@@ -46,7 +46,7 @@ def test_the_sample_is_filled_before_its_size_is_posted(
     unindexed.settings = replace(unindexed.settings, is_sample=True)
     monkeypatch.setattr(sample_library, "fill", lambda runtime: app.posted.append(Filled(runtime)))
     opening.open()
-    assert posted(app) == [Filled, LibraryOpened, RequestsRestored, SearchReady]
+    assert posted(app) == [Filled, LibraryOpened, SearchReady]
 
 
 def test_an_index_that_fails_is_reported_after_the_size(
@@ -57,4 +57,4 @@ def test_an_index_that_fails_is_reported_after_the_size(
 
     unindexed.__dict__["searcher"].answer = fail
     opening.open()
-    assert posted(app) == [LibraryOpened, RequestsRestored, LibraryFailed]
+    assert posted(app) == [LibraryOpened, LibraryFailed]
