@@ -47,7 +47,7 @@ def removal_confirmation(removal: "Removal") -> Confirmation:
 def list_confirmation(listed: "ListedSources") -> Confirmation:
     """Ask before all that a list of addresses names is fetched."""
     text = paragraphs([(listed.question, "bold"), *listed.notes()])
-    return Confirmation(_("Import"), text, _("Fetch"), _("Not now"))
+    return Confirmation(_("Import"), text, _("Fetch all"), _("Not now"))
 
 
 def listening_confirmation(offer: "ListeningOffer") -> Confirmation:
