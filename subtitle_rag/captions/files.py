@@ -39,7 +39,7 @@ from subtitle_rag.captions.language_tags import is_language, language_tag, title
 from subtitle_rag.captions.metadata import clean_name
 from subtitle_rag.captions.parse import parse_captions, unread_times
 from subtitle_rag.captions.sami import sami_languages
-from subtitle_rag.captions.text_encoding import decode
+from subtitle_rag.captions.text_encoding import decode, decode_part
 from subtitle_rag.config import read_regular
 from subtitle_rag.domain import (
     SCARCE,
@@ -256,7 +256,7 @@ def _track(file: CaptionFile, raw: bytes, modified: int) -> Track:
     language = file.language
     if language == "und" and file.format == "smi":
         try:
-            declared = list(sami_languages(decode(raw[:SNIFFED], path=file.path.name).text).values())
+            declared = list(sami_languages(decode_part(raw[:SNIFFED], path=file.path.name).text).values())
         except CaptionError:  # told when it is parsed
             declared = []
         preferred = (prefix for prefix in file.languages if any(is_language(each, prefix) for each in declared))
@@ -305,6 +305,8 @@ def track_notices(track: Track, path: str) -> Iterator[FileNotice]:
     decoded = decode(track.raw, path=path, language=track.language)
     if not decoded.is_sure:
         yield FileNotice("doubtful_encoding", {"path": path, "encoding": decoded.encoding})
+    if decoded.is_repaired:
+        yield FileNotice("repaired_text", {"path": path})
     if n := unread_times(track.raw, track.format, language=track.language):
         yield FileNotice("damaged_times", {"path": path, "n": n})
 
@@ -464,7 +466,7 @@ def _is_captions(path: Path) -> bool:
     if not any(suffix in each.sniffed for each in FORMATS.values()):
         return True
     try:
-        return holds_captions(decode(_head(path), path=path.name).text.lstrip("\ufeff \t\n"))
+        return holds_captions(decode_part(_head(path), path=path.name).text.lstrip("\ufeff \t\n"))
     except CaptionError:
         return False
 

@@ -3,6 +3,8 @@
 charset-normalizer and chardet were tried on the same files: both take a short Korean line for Chinese, Korean in a
 mostly English file for Latin, and curly quotes for other letters. Few encodings are in use here, so they are weighed
 directly; where the evidence is weak the reader is told, and where nothing reads like a language the file is refused.
+A text that somebody has saved in the wrong encoding is weighed as well: it is put right, or refused where letters are
+lost.
 """
 
 import codecs
@@ -77,8 +79,26 @@ _MAKE_UP = b"\xa4\xd4"
 _BINARY_BYTES = bytes({*range(32), 127} - set(b"\t\n\v\f\r\x1b"))
 _CHARSET = re.compile(r"(?:charset|encoding)\s*=\s*[\"']?([A-Za-z0-9_-]{2,20})", re.IGNORECASE)
 _LANGUAGE = re.compile(r"\blang(?:uage)?\s*[:=]\s*[\"']?([a-z]{2})\b", re.IGNORECASE)
+_MISTAKEN_FOR = ("cp1252", "mac_roman", "gbk", "cp932", "big5")
+"""Encodings as which Korean files were read by mistake, and saved as UTF-8 thereafter."""
+LOST, LEAST_LOST = 0.1, 3
+"""Share of U+FFFD among the characters beyond ASCII, and how many at least, that make a text useless."""
+LOST_TWICE = 0.05
+"""The same for what U+FFFD becomes where it is read as Korean: 占쏙옙."""
+LEAST_KOREAN = 30
+"""Syllables and Chinese characters of a text that can be weighed as Korean."""
+STRANGERS = 0.05
+"""Least Chinese characters, and question marks before syllables, of each syllable in UTF-8 that was read as CP949."""
+LEAST_MARKS = 20
+"""Question marks that may be all that is left of a text."""
+_MARK_IN_WORD = re.compile(r"\?[가-힣]")
+_MARKUP = re.compile(r"<[^<>]*>")
+
 _UTF7 = re.compile(rb"\+[A-Za-z0-9+/]{3,}")
 _TWICE = re.compile("[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u0192\u02c6\u02dc\u2013-\u2122]")
+_HANGUL_LINE = re.compile("[가-힣]")
+_OTHER_NAMES = {"gbk": "gb18030", "mac_roman": "cp1252"}
+"""Encodings that are weighed as others are."""
 _EASTERN = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u4e00-\u9fff\uac00-\ud7a3]")
 
 
@@ -86,12 +106,13 @@ _EASTERN = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u4e00-\u9fff\uac
 class DecodedText:
     """A file's text in NFC, with `\\n` line ends, and the Python name of its encoding.
 
-    `is_sure` is whether the evidence was clear.
+    `is_sure` is whether the evidence was clear; `is_repaired` whether it had been saved in the wrong encoding.
     """
 
     text: str
     encoding: str
     is_sure: bool = True
+    is_repaired: bool = False
 
 
 def decode(raw: bytes, *, path: str = "", language: str = "") -> DecodedText:
@@ -100,11 +121,27 @@ def decode(raw: bytes, *, path: str = "", language: str = "") -> DecodedText:
     Invalid bytes are left out, so a file cut in the middle of a character keeps its encoding.
 
     Raises:
-        CaptionError: `not_captions` for a binary file, `unknown_encoding` for one that reads like no language.
+        CaptionError: `not_captions` for a binary file, `unknown_encoding` for one that reads like no language,
+            `garbled` for one whose letters are lost.
+    """
+    decoded = decode_part(raw, path=path, language=language)
+    if reason := _loss(decoded.text):
+        raise CaptionError("garbled", path=path, reason=reason)
+    return decoded
+
+
+def decode_part(raw: bytes, *, path: str = "", language: str = "") -> DecodedText:
+    """Return the text of a file's beginning, whatever has become of its letters.
+
+    Raises:
+        CaptionError: `not_captions` and `unknown_encoding`, as `decode` does.
     """
     decoded = _decode(raw, path, language)
     text = decoded.text.removeprefix("\ufeff").replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
-    return DecodedText(nfc(text), decoded.encoding, decoded.is_sure)
+    repaired = None if text.isascii() else _repaired(text)
+    is_sure = decoded.is_sure and "\ufffd" not in (repaired or text)
+    text = repaired.replace("\ufffd", "") if repaired else text
+    return DecodedText(nfc(text), decoded.encoding, is_sure, decoded.is_repaired or repaired is not None)
 
 
 def _decode(raw: bytes, path: str, language: str) -> DecodedText:
@@ -121,8 +158,10 @@ def _decode(raw: bytes, path: str, language: str) -> DecodedText:
         return _by_lines(raw, path, language)
     if not _TWICE.search(text):
         return DecodedText(text, "utf-8")
-    text = "\n".join(map(_decode_again, text.split("\n")))
-    return DecodedText(text.replace("\ufffd", ""), "utf-8", "\ufffd" not in text)
+    again = "\n".join(map(_decode_again, text.split("\n")))
+    if again == text:
+        return DecodedText(text, "utf-8")
+    return DecodedText(again.replace("\ufffd", ""), "utf-8", "\ufffd" not in again, is_repaired=True)
 
 
 def _wide(raw: bytes) -> str | None:
@@ -172,6 +211,60 @@ def _decode_again(line: str) -> str:
         return line
     again = raw.decode("utf-8", errors="replace")
     return again if len(_EASTERN.findall(again)) > again.count("\ufffd") else line
+
+
+def _repaired(text: str) -> str | None:
+    """Return a text with the lines put right that were Korean in CP949, and were read in another encoding; None
+    without such lines."""
+    lines = text.split("\n")
+    for mistaken in _MISTAKEN_FOR:
+        raws = [None if line.isascii() or _HANGUL_LINE.search(line) else _bytes_as(line, mistaken) for line in lines]
+        sample = b"\n".join(filter(None, raws))[:SAMPLE]
+        if not sample:
+            continue
+        as_korean = sample.decode("cp949", errors="replace")
+        as_it_is = sample.decode(mistaken, errors="replace")
+        reading = _reading(as_korean, "cp949")
+        other = _reading(as_it_is, _OTHER_NAMES.get(mistaken, mistaken))
+        is_whole = "\ufffd" not in as_korean and other < 0
+        is_korean = reading >= (LEAST if is_whole else SURE) and reading >= other + AHEAD
+        if is_korean and len(_HANGUL_LINE.findall(as_korean)) >= 2:
+            return "\n".join(_in_korean(raw, line) for raw, line in zip(raws, lines, strict=True))
+    return None
+
+
+def _bytes_as(line: str, encoding: str) -> bytes | None:
+    """Return the bytes that were read as a line in an encoding; None if it has other characters."""
+    try:
+        return b"".join(map(_byte, line)) if encoding == "cp1252" else line.encode(encoding)
+    except UnicodeEncodeError:
+        return None
+
+
+def _in_korean(raw: bytes | None, line: str) -> str:
+    """Return a line's bytes as Korean if they are; U+FFFD stands for what was lost."""
+    text = raw.decode("cp949", errors="replace") if raw else ""
+    return text if len(_HANGUL_LINE.findall(text)) > 3 * text.count("\ufffd") else line
+
+
+def _loss(text: str) -> str | None:
+    """Return why the letters of a text are lost for good; None if they are not."""
+    beyond = len(text) - len(text.encode("ascii", errors="ignore"))
+    lost, lost_twice = text.count("\ufffd"), text.count("占")
+    if lost >= max(LEAST_LOST, LOST * beyond) or lost_twice >= max(LEAST_LOST, LOST_TWICE * beyond):
+        return _("most of its letters were lost when it was saved in another encoding")
+    if not beyond:
+        said = _MARKUP.sub("", text)
+        marks = said.count("?")
+        is_lost = marks >= LEAST_MARKS and marks > 3 * sum(map(str.isalpha, said))
+        return _("only question marks are left of its letters") if is_lost else None
+    korean = "".join(char for char in text if "가" <= char <= "힣" or "\u4e00" <= char <= "\u9fff")[:SAMPLE]
+    syllables = len(_HANGUL_LINE.findall(korean))
+    strangers = len(korean) - syllables + len(_MARK_IN_WORD.findall(text))
+    is_misread = 2 * syllables >= len(korean) >= LEAST_KOREAN and strangers >= STRANGERS * syllables
+    if is_misread and _reading(korean, "cp949") < LEAST:
+        return _("its syllables are none that anybody says: it was read in the wrong encoding and saved so")
+    return None
 
 
 def _byte(char: str) -> bytes:

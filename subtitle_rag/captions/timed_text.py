@@ -33,6 +33,8 @@ _MAY_BE_TIMES = re.compile(r"\d.*[:;：；∶.．'h-].*\d|-[ -]*>")
 _DASHES = re.compile(r"(?:[-–—−－][ \t]*){2}(?:>|＞|&gt;)")
 _SETTING = re.compile(r"\s*\b(?:align|position|line|size|vertical|region|[XY][12]|[A-Z]):\S+", re.IGNORECASE)
 """What WebVTT and old players have after the times; anything else there is text."""
+_GOES_ON = re.compile(r"[:;.,'\dOol]")
+"""Behind a time that was read, it shows that there is more of it: `00:00:O4,000`."""
 _INDEX = re.compile(r"[#\[(]?(\d{1,7})[.)\]:]?")
 _CUT_TAG = re.compile(r"<(?:\d\d?:[\d:.]*|\d\d|/?c?)\Z")
 
@@ -118,8 +120,10 @@ def _marks(lines: list[str], *, is_vtt: bool) -> list[_Mark]:
 
 def _times(line: str, *, is_first: bool, frame_ms: float) -> Clocks | None:
     match = _ARROW_LINE.match(line)
-    if match is None:
-        return read_clocks(line, is_first=is_first, frame_ms=frame_ms)
+    if match is None or _GOES_ON.match(match[11]):
+        loose = read_clocks(line, is_first=is_first, frame_ms=frame_ms)
+        if match is None or loose:
+            return loose
     times = match.groups("")
     beside = _SETTING.sub("", times[10]).strip()
     has_dashes = bool(_DASHES.search(line))

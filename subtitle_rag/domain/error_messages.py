@@ -17,6 +17,10 @@ SENTENCES: dict[str, str] = {
     ),
     "doubtful_encoding": N_("{path} was read as {encoding}, which is not certain."),
     "doubtful_encoding.hint": N_("If letters in it are wrong, save it as UTF-8 and index it again."),
+    "garbled": N_("{path} is garbled: {reason}."),
+    "garbled.hint": N_("Get the original file, or download it again: letters that are lost do not come back."),
+    "repaired_text": N_("{path} was saved in the wrong encoding; its letters were put right."),
+    "repaired_text.hint": N_("If letters in it are wrong, get the original file, and index it again."),
     "damaged_times": N_(
         "{path} has cues whose times cannot be read: {n}. Their text stands between the others, or is left out."
     ),
