@@ -16,9 +16,21 @@ from subtitle_rag.captions.language_tags import UNDERSCORED, language_name, lang
 from subtitle_rag.captions.metadata import clean_name
 from subtitle_rag.domain import nfc
 
-SOUND = frozenset({".m4a", ".mp3", ".opus", ".flac", ".wav"})
+SOUND = frozenset(
+    (
+        ".m4a .m4b .mp3 .mp2 .opus .ogg .oga .flac .wav .aac .ac3 .aif .aiff .aifc .alac .amr .ape .au .caf .mka .weba .wma"
+    ).split()
+)
 """Sound files, the last choice of a media file."""
-MEDIA_SUFFIXES = {".mp4", ".mkv", ".webm", ".mov", ".m4v", ".avi", *SOUND}
+MEDIA_SUFFIXES = frozenset(
+    (
+        ".mp4 .mkv .webm .mov .m4v .avi .ts .m2ts .mts .wmv .asf .mpg .mpeg .m2v .vob .flv .f4v .3gp .3g2 .ogv .ogm .rm"
+        " .rmvb .divx .mxf"
+    ).split()
+).union(SOUND)
+
+_DESCRIPTIONS = (".info.json", ".live_chat.json", ".comments.json")
+"""What yt-dlp writes beside captions, which are none."""
 
 CAPTION_FOLDERS = frozenset({"subs", "sub", "subtitles", "subtitle", "자막"})
 """Folders whose files belong to the film, or films, in the folder above."""
@@ -90,7 +102,7 @@ def read_name(name: str) -> FileName | None:
     """Return the parts of a caption file's name; None for a file of another kind."""
     stem, suffix = os.path.splitext(name)  # noqa: PTH122 - Path drops what a name with a trailing dot needs
     caption_format = format_of(suffix)
-    if caption_format is None:
+    if caption_format is None or name.lower().endswith(_DESCRIPTIONS):
         return None
     tags = _peel(stem)
     bare = _without_media_suffix(tags.stem)
@@ -136,12 +148,18 @@ def is_media(path: PurePath) -> bool:
 def looks_like_id(text: str) -> bool:
     """Whether a text can be nothing but a video's id: small and capital letters mixed as no word mixes them."""
     is_mixed = any(char.islower() for char in text) and any(char.isupper() for char in text)
-    return bool(re.fullmatch(_ID, text)) and is_mixed and not text.istitle()
+    return bool(re.fullmatch(_ID, text)) and is_mixed and not text.istitle() and not _tells_release(text)
 
 
 def _is_no_word(text: str) -> bool:
     """Whether what is in brackets is an id: of words and days only those with other signs are."""
-    return not (text.isalpha() and (text.islower() or text.isupper() or text.istitle())) and not _DAY.fullmatch(text)
+    is_word = text.isalpha() and (text.islower() or text.isupper() or text.istitle())
+    return not (is_word or _DAY.fullmatch(text) or _tells_release(text))
+
+
+def _tells_release(text: str) -> bool:
+    """Whether a word says how a film was made: `BDRip-1080p` has as many letters as an id."""
+    return any(map(_RELEASE.fullmatch, _BETWEEN_TOKENS.split(text.lower())))
 
 
 @dataclass(frozen=True, slots=True)

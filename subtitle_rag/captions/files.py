@@ -25,6 +25,7 @@ from subtitle_rag.captions.films import (
     NfoFacts,
     film_day,
     film_of,
+    find_media,
     info_id,
     media_of,
     on_disk,
@@ -35,8 +36,10 @@ from subtitle_rag.captions.films import (
     without_common_id,
 )
 from subtitle_rag.captions.formats import FORMATS, LEFT_OUT, holds_captions, suffix_list
+from subtitle_rag.captions.json_segments import is_speech, may_be_segments
 from subtitle_rag.captions.language_tags import is_language, language_tag, title_language
 from subtitle_rag.captions.metadata import clean_name
+from subtitle_rag.captions.microdvd import lacks_rate
 from subtitle_rag.captions.parse import parse_captions, unread_times
 from subtitle_rag.captions.sami import sami_languages
 from subtitle_rag.captions.text_encoding import decode, decode_part
@@ -64,6 +67,9 @@ SNIFFED = 64_000
 
 _VOBSUB = b"\0\0\1\xba"
 """Begins a `.sub` file of pictures: it is a stream of a DVD."""
+
+_PACKET = 188
+"""Bytes of a packet of a transport stream, `.ts`: each begins with a G."""
 
 FILE_ID = "file-"
 """Begins the id of a video that is known by its file alone."""
@@ -249,7 +255,21 @@ def read(file: CaptionFile) -> Track:
         raise CaptionError("unreadable", path=path, reason=_reason(error)) from error
     if size > limit:
         raise CaptionError("too_large", path=path, size=math.ceil(size / 2**20), limit=limit_mb)
-    return _track(file, raw, int(info.st_mtime))
+    return _track(file, _with_rate(file, raw), int(info.st_mtime))
+
+
+def _with_rate(file: CaptionFile, raw: bytes) -> bytes:
+    """Return a file in which lines count frames with the rate of its film in front, if it names none itself."""
+    if file.format != "sub":
+        return raw
+    try:
+        if not lacks_rate(decode_part(raw[:SNIFFED], path=file.path.name).text) or not (media := find_media(file.video)):
+            return raw
+        rate = float(Ffmpeg.find().probe(media).rate)
+    except AppError:  # told when it is parsed
+        logger.info("the rate of a film is not known", exc_info=True)
+        return raw
+    return f"{{1}}{{1}}{rate:.3f}\n".encode() + raw if rate else raw
 
 
 def _track(file: CaptionFile, raw: bytes, modified: int) -> Track:
@@ -368,7 +388,7 @@ def _walk(source: Path, left_out: Counter[tuple[str, str]], media: list[Path]) -
             continue
         paths = [Path(entry.path) for entry, is_folder in listed if not is_folder]
         left_out.update((code, path.suffix.lower()) for path in paths if (code := _left_out(path)))
-        media += filter(is_media, paths)
+        media += filter(_is_shown_or_heard, paths)
         yield from filter(_is_captions, paths)
         # real folders now, linked ones at the very end: a file keeps the path that does not hang on a link
         below = [entry for entry, is_folder in listed if is_folder]
@@ -453,6 +473,8 @@ def _left_out(path: Path) -> str | None:
     suffix = path.suffix.lower()
     if suffix == ".sub" and _head(path).startswith(_VOBSUB):
         return "left_out_pictures"
+    if suffix == ".json" and read_name(path.name) and is_speech(_head(path)) and not _is_captions(path):
+        return "left_out_formats"
     return LEFT_OUT.get(suffix)
 
 
@@ -463,12 +485,33 @@ def _is_captions(path: Path) -> bool:
     suffix = path.suffix.lower()
     if suffix == ".sub":
         return not _head(path).startswith(_VOBSUB)
+    if suffix == ".json" and _is_transcript(path):
+        return True
     if not any(suffix in each.sniffed for each in FORMATS.values()):
         return True
     try:
         return holds_captions(decode_part(_head(path), path=path.name).text.lstrip("\ufeff \t\n"))
     except CaptionError:
         return False
+
+
+def _is_transcript(path: Path) -> bool:
+    """Whether a JSON file is captions. The text of all may be in front of the segments: then all of it is read."""
+    tells = may_be_segments(_head(path))
+    if tells is None:
+        try:
+            tells = may_be_segments(read_regular(path, FORMATS["json"].limit_mb * 2**20))
+        except (OSError, ValueError):
+            logger.info("a JSON file is left out", exc_info=True)
+    return bool(tells)
+
+
+def _is_shown_or_heard(path: Path) -> bool:
+    """Whether a file in a folder is a film or sound; programs are named `.ts`, too."""
+    if path.suffix.lower() != ".ts":
+        return is_media(path)
+    head = _head(path)
+    return head[:1] == head[_PACKET : _PACKET + 1] == b"G"
 
 
 def _head(path: Path) -> bytes:

@@ -25,6 +25,7 @@ from subtitle_rag.captions.file_names import (
     read_release,
     read_stem,
 )
+from subtitle_rag.captions.formats import FORMATS
 from subtitle_rag.captions.language_tags import is_language
 from subtitle_rag.captions.metadata import clean_name
 from subtitle_rag.config import read_regular
@@ -109,12 +110,12 @@ def _list(folder: Path) -> _Listing:
                 if suffix.lower() in MEDIA_SUFFIXES:
                     if (size := _bytes_of(entry)) is not None:
                         listing.media.append((suffix.lower() not in SOUND, size, stem, entry.name))
-                elif not entry.name.startswith(".") and (name := read_name(entry.name)):
+                elif not entry.name.startswith(".") and (name := read_name(entry.name)) and _may_be_track(name, suffix):
                     listing.captions.append((name.stem or stem, name))
     except OSError:
         logger.info("a folder of films cannot be read", exc_info=True)
     for _stem, name in listing.captions:
-        if name.youtube_id:
+        if name.youtube_id and not FORMATS[name.format].sniffed:
             listing.titles_by_id.setdefault(name.youtube_id, set()).add(name.title)
     with_captions = set(listing.titles_by_id)
     for each in listing.media:
@@ -124,6 +125,11 @@ def _list(folder: Path) -> _Listing:
         if id and id not in with_captions:
             listing.titles_by_id.setdefault(id, set()).add(title)
     return listing
+
+
+def _may_be_track(name: FileName, suffix: str) -> bool:
+    """Whether a file counts among the captions of its folder: `ko.json` of a program has a suffix that others have."""
+    return bool(name.stem) or suffix.lower() not in FORMATS[name.format].sniffed
 
 
 def _bytes_of(entry: os.DirEntry[str]) -> int | None:

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from subtitle_rag.captions import substation, timed_text
-from subtitle_rag.captions.json3 import json3_cues
+from subtitle_rag.captions.json3 import json_cues
+from subtitle_rag.captions.json_segments import table_cues
 from subtitle_rag.captions.lyrics import lyrics_cues
 from subtitle_rag.captions.microdvd import microdvd_cues
 from subtitle_rag.captions.sami import sami_cues
@@ -46,8 +47,8 @@ def _start(pattern: str) -> re.Pattern[str]:
 
 
 _ALL = (
-    CaptionFormat("json3", "YouTube json3", (".json3",), 32, json3_cues, _start(r'\{\s*["}]|\[\s*[\[{"]')),
-    CaptionFormat("vtt", "WebVTT", (".vtt",), 16, webvtt_cues, _start("WEBVTT"), timed_text.unread_times),
+    CaptionFormat("json3", "YouTube json3", (".json3",), 32, json_cues, _start(r'\{\s*["}]|\[\s*[\[{"]')),
+    CaptionFormat("vtt", "WebVTT", (".vtt", ".webvtt"), 16, webvtt_cues, _start("WEBVTT"), timed_text.unread_times),
     CaptionFormat(
         "ass",
         "SubStation Alpha",
@@ -61,7 +62,7 @@ _ALL = (
     CaptionFormat(
         "ttml",
         "TTML, DFXP",
-        (".ttml", ".dfxp", ".xml"),
+        (".ttml", ".dfxp", ".itt", ".xml"),
         32,
         xml_cues,
         _start(_PROLOGUE + r"<(?:\w+:)?tt\b"),
@@ -86,6 +87,10 @@ _ALL = (
     CaptionFormat("sub", "MicroDVD", (".sub",), 16, microdvd_cues, _start(r"\{\d+\}\{\d*\}")),
     CaptionFormat("srt", "SubRip", (".srt",), 16, subrip_cues, unread_times=timed_text.unread_times),
     CaptionFormat("sbv", "SubViewer", (".sbv",), 16, subrip_cues, unread_times=timed_text.unread_times),
+    CaptionFormat("json", N_("Whisper's JSON"), (".json",), 32, json_cues, sniffed=frozenset({".json"})),
+    CaptionFormat(
+        "tsv", N_("Whisper's table"), (".tsv",), 16, table_cues, _start(r"start\tend\ttext\s"), sniffed=frozenset({".tsv"})
+    ),
     CaptionFormat("txt", N_("text with times"), (".txt",), 4, transcript_cues, sniffed=frozenset({".txt"})),
 )
 """The richest first. Tracks of real videos have less than 1 MB an hour, those with a time for each word 13 MB in 12
@@ -103,9 +108,10 @@ FAMILIAR = (".smi", ".srt", ".vtt", ".ass")
 LEFT_OUT = {
     **dict.fromkeys((".sup", ".idx"), "left_out_pictures"),
     **dict.fromkeys(
-        (".stl", ".scc", ".mcc", ".usf", ".pac", ".ttxt", ".jss", ".mpl", ".mpl2", ".aqt", ".pjs"), "left_out_formats"
+        (".stl", ".scc", ".mcc", ".cap", ".usf", ".pac", ".ttxt", ".jss", ".mpl", ".mpl2", ".aqt", ".pjs", ".rt"),
+        "left_out_formats",
     ),
-    **dict.fromkeys((".zip", ".7z", ".rar", ".alz", ".egg"), "left_out_archives"),
+    **dict.fromkeys((".zip", ".7z", ".rar", ".alz", ".egg", ".gz", ".tgz", ".tar"), "left_out_archives"),
 }
 """Files that may hold captions and are not read, with the code of the notice that counts them."""
 

@@ -1,4 +1,4 @@
-"""YouTube's json3: events with the time of each word."""
+"""Captions in JSON: YouTube's json3, events with the time of each word; else segments of speech recognition."""
 
 import json
 import math
@@ -13,6 +13,7 @@ from subtitle_rag.captions.cue_blocks import (
     too_much,
     words_line,
 )
+from subtitle_rag.captions.json_segments import segment_cues
 from subtitle_rag.captions.cue_speakers import name_speakers
 from subtitle_rag.domain import Cue
 from subtitle_rag.i18n import _
@@ -21,13 +22,19 @@ MAX_OBJECTS, MAX_VALUES = 600_000, 2_000_000
 """Brackets and commas in the JSON of one track; 12 hours of timed words have 180,000 and 550,000."""
 
 
-def json3_cues(text: str, language: str) -> list[Cue]:  # noqa: ARG001 - as all readers
-    """Return the cues of YouTube's json3.
+def json_cues(text: str, language: str) -> list[Cue]:  # noqa: ARG001 - as all readers
+    """Return the cues of YouTube's json3, or of a transcript.
 
     Raises:
         UnusableTextError: it is another JSON, or a TooMuchTextError.
     """
-    events = _read_events(text)
+    data = _load(text)
+    events = _events(data)
+    if events is None:
+        cues = segment_cues(data)
+        if cues is None:
+            raise UnusableTextError(_("its JSON has neither YouTube's events nor segments with times"))
+        return cues
     # most events with aAppend only feed a line; those without segs set up the window
     captions = [(event, segs) for event in events if (segs := _segs(event))]
     if len(captions) > MAX_CUES:
@@ -38,19 +45,21 @@ def json3_cues(text: str, language: str) -> list[Cue]:  # noqa: ARG001 - as all 
     return name_speakers(end_at_next(cue for event, segs in captions if (cue := _json3_cue(event, segs, timed))))
 
 
-def _read_events(text: str) -> list[dict[str, Any]]:
-    """Return the events of a track, captions or not. Raises UnusableTextError as `json3_cues`."""
+def _load(text: str) -> object:
+    """Return a JSON of a size that captions have; raises UnusableTextError as `json_cues`."""
     if text.count("{") + text.count("[") > MAX_OBJECTS or text.count(",") > MAX_VALUES:
         raise too_much(_("more than {n:,} values"), MAX_OBJECTS)
     try:
-        data = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError):
         raise UnusableTextError(_("its JSON is damaged or cut off")) from None
-    events = data.get("events") if isinstance(data, dict) else None
-    events = [event for event in events if isinstance(event, dict)] if isinstance(events, list) else None
-    if events is None or (events and not any("tStartMs" in event for event in events)):
-        raise UnusableTextError(_("its JSON is not YouTube's json3"))
-    return events
+
+
+def _events(data: object) -> list[dict[str, Any]] | None:
+    """Return the events of a track, captions or not; None for another JSON."""
+    values = data.get("events") if isinstance(data, dict) else None
+    events = [event for event in values if isinstance(event, dict)] if isinstance(values, list) else None
+    return None if events and not any("tStartMs" in event for event in events) else events
 
 
 def _segs(event: dict[str, Any]) -> list[dict[str, Any]]:

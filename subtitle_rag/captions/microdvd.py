@@ -21,14 +21,26 @@ def microdvd_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG001
     first = _LINE.search(text)
     if first is None:
         return None
-    rate = _RATE.fullmatch(first[3])
-    frames = float(rate[1].replace(",", ".")) if rate else 0.0
-    if not 1 <= frames <= 300:
+    rate = _rate(first)
+    if rate is None:
         reason = _(
-            "its lines are counted in frames, and it does not name the frame rate; its first line can: {example}"
+            "its lines are counted in frames, and neither its first line ({example}) nor a film beside it tells their rate"
         )
         raise UnusableTextError(reason.format(example="{1}{1}23.976"))
-    return cues_of_blocks(_blocks(text[first.end() :], frames))
+    return cues_of_blocks(_blocks(text[first.end() :], rate))
+
+
+def lacks_rate(text: str) -> bool:
+    """Whether a text is MicroDVD that does not name its frame rate."""
+    first = _LINE.search(text)
+    return first is not None and _rate(first) is None
+
+
+def _rate(first: re.Match[str]) -> float | None:
+    """Return the frame rate that is the text of the first line; None for another text."""
+    match = _RATE.fullmatch(first[3])
+    rate = float(match[1].replace(",", ".")) if match else 0.0
+    return rate if 1 <= rate <= 300 else None
 
 
 def _blocks(text: str, rate: float) -> Iterator[CueBlock]:

@@ -2,6 +2,7 @@
 
 import subprocess
 from datetime import date
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from subtitle_rag.captions import find_media
 from subtitle_rag.captions.files import discover, read
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.domain import AppError, CaptionError, FileNotice, IndexReport
-from subtitle_rag.ffmpeg import EmbeddedTrack, Ffmpeg, FilmProbe
+from subtitle_rag.ffmpeg import EmbeddedTrack, Ffmpeg, FilmProbe, MediaProbe
 from tests.support.hermetic import program
 from tests.support.place import Place
 from tests.support.reading import SUBRIP, groups, put
@@ -32,11 +33,17 @@ class Films:
     def __init__(self) -> None:
         self.tracks: dict[str, tuple[EmbeddedTrack, ...]] = {}
         self.extracted: list[tuple[str, int]] = []
+        self.rates: dict[str, Fraction] = {}
 
     def film(self, path: Path) -> FilmProbe:
         if path.name not in self.tracks:
             raise AppError("film_unreadable", reason="moov atom not found")
         return FilmProbe(self.tracks[path.name], "", "2023-04-05T10:00:00Z" if "날짜" in path.name else "")
+
+    def probe(self, path: Path) -> MediaProbe:
+        if path.name not in self.rates:
+            raise AppError("clip_failed", reason="no such file")
+        return MediaProbe(frozenset({"video"}), 60_000, (64, 64), self.rates[path.name])
 
     def extract(self, path: Path, track: int, _format: str, _most: int) -> bytes:
         self.extracted.append((path.name, track))
@@ -159,3 +166,27 @@ def test_a_film_that_ffmpeg_cannot_read_is_told_as_a_film_and_no_clip(tmp_path: 
         Ffmpeg.find().film(broken)
     assert raised.value.code == "film_unreadable"
     assert "clip" not in raised.value.message
+
+
+@pytest.mark.parametrize("frames", ["{25}{100}국수를 삶아요\n", "{1}{1}25.000\n{25}{100}국수를 삶아요\n"])
+def test_lines_that_count_frames_take_the_rate_of_their_film(tmp_path: Path, films: Films, frames: str) -> None:
+    put(tmp_path, "가.sub", text=frames)
+    put(tmp_path, "가.mkv", "가 sample.mkv")
+    films.tracks, films.rates = {"가.mkv": ()}, {"가.mkv": Fraction(25)}
+    (group,) = groups(tmp_path)
+    for _run in range(2):
+        track = read(group.candidates[0])
+        assert [(cue.start_ms, cue.end_ms) for cue in parse_captions(track.raw, track.format)] == [(1000, 4000)]
+
+
+@pytest.mark.parametrize("rate", [None, Fraction(0)])
+def test_lines_that_count_frames_of_no_film_are_refused(
+    tmp_path: Path, films: Films, rate: Fraction | None
+) -> None:
+    put(tmp_path, "가.sub", text="{25}{100}국수를 삶아요\n")
+    put(tmp_path, "가.mkv")
+    films.rates = {} if rate is None else {"가.mkv": rate}
+    track = read(groups(tmp_path)[0].candidates[0])
+    with pytest.raises(CaptionError) as caught:
+        parse_captions(track.raw, track.format)
+    assert "a film beside it" in caught.value.message

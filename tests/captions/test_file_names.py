@@ -101,6 +101,8 @@ def test_a_number_beside_a_language_may_count_tracks(name: str, track_of: str | 
         (f"20240131_{ID}_시장 구경.vtt", ID, "시장 구경", date(2024, 1, 31)),
         (f"2024-01-31 시장 구경 [{ID}].vtt", ID, "2024-01-31 시장 구경", date(2024, 1, 31)),
         ("시장 [Documentary].srt", None, "시장 [Documentary]", None),
+        ("[BDRip-1080p] 시장.srt", None, "[BDRip-1080p] 시장", None),
+        ("시장-10bit-1080p.srt", None, "시장-10bit-1080p", None),
         ("시장 (instruments).srt", None, "시장 (instruments)", None),
         ("시장 [20240131_01].srt", "20240131_01", "시장", date(2024, 1, 31)),
         ("hello_world.srt", None, "hello_world", None),

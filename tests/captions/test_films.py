@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.captions.files import discover
+from subtitle_rag.captions.files import discover, silent_films
 from subtitle_rag.captions.films import find_media
 from subtitle_rag.domain import Chapter, FileNotice
 from tests.support.cases import cases
@@ -117,3 +117,21 @@ def test_an_nfo_says_title_series_and_day(tmp_path: Path, nfo: str, title: str, 
 def test_the_path_says_the_day_where_nothing_else_does(tmp_path: Path, name: str, day: date | None) -> None:
     put(tmp_path, name)
     assert groups(tmp_path)[0].video.published == day
+
+
+SUFFIXES = (".ogg .oga .aac .ac3 .aif .aiff .wma .mka .amr .m4b .weba .wmv .asf .mpg .mpeg .flv .3gp .m2ts .mts .vob .ogv .rmvb").split()
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_whatever_ffmpeg_opens_is_heard_and_told_and_found(tmp_path: Path, suffix: str) -> None:
+    put(tmp_path, f"나들이{suffix}", f"영화{suffix.upper()}", "영화.srt")
+    assert [video.title for video in silent_films([tmp_path])] == ["나들이"]
+    assert find_media(groups(tmp_path)[0].video) == tmp_path / f"영화{suffix.upper()}"
+    counts = [entry.details["counts"] for entry in discover([tmp_path]) if isinstance(entry, FileNotice)]
+    assert counts in ([{suffix[1:]: 1}], [])
+
+
+def test_a_program_is_no_film(tmp_path: Path) -> None:
+    put(tmp_path, "app.ts", text="export const x = 1;\n" * 20)
+    (tmp_path / "녹화.ts").write_bytes((b"G" + bytes(187)) * 3)
+    assert [video.title for video in silent_films([tmp_path])] == ["녹화"]
