@@ -7,11 +7,14 @@ from subtitle_rag.domain import nfc
 
 _BREAK = re.compile(r"<(?:br|p|div)\b[^<>]*>|\[br\]|\\N", re.IGNORECASE)
 _TAG = re.compile(
-    r"</?(?:[cibuvs]|lang|ruby|rt|font|span|p|div|em|strong)(?:[\s./][^<>]*)?>"
+    r"</?(?:[cibuvs]|lang|ruby|rt|rp|rb|rtc|font|span|p|div|em|strong)(?:[\s./][^<>]*)?>"
     r"|<\d[\d:.,]*>"
     r"|\{\\[^{}]*\}",
     re.IGNORECASE,
 )
+_RUBY = re.compile(r"<ruby\b[^<>]{0,100}>((?:(?!</?ruby\b).){0,1000})</ruby>", re.IGNORECASE)
+_READING = re.compile(r"<rt\b[^<>]{0,100}>(.*?)(?:</rt>|(?=<)|\Z)", re.IGNORECASE)
+_FALLBACK = re.compile(r"<rp\b[^<>]{0,100}>[^<>]{0,20}</rp>", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _INVISIBLES = (
     "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
@@ -39,9 +42,24 @@ def _visible(text: str) -> str:
     return nfc(text)
 
 
+def spell_readings(text: str) -> str:
+    """Return a text with the readings above its characters in brackets behind them: 東京(とうきょう)."""
+    if "<r" not in text.lower():
+        return text
+    text = _RUBY.sub(_with_reading, _FALLBACK.sub("", text))
+    return _READING.sub(r"(\1)", text)
+
+
+def _with_reading(match: re.Match[str]) -> str:
+    readings = "".join(_READING.findall(match[1])).strip()
+    base = _READING.sub("", match[1])
+    return f"{base}({readings})" if readings else base
+
+
 def without_markup(text: str) -> str:
     """Return a text without markup and entities. Spaces stay as they are: they part the words of timed pieces."""
     if "<" in text or "[" in text or "\\" in text:
+        text = spell_readings(text)
         text = _TAG.sub("", _BREAK.sub(" ", text))
     for _round in range(3):  # entities are found escaped twice, and tags after them
         if "&" not in text:

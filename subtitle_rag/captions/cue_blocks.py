@@ -25,6 +25,9 @@ SETTLED_MS = 20
 TOUCH_MS, LEAST_STEPS = 50, 3
 """How near cues of one sentence of karaoke are, and how many there must be where no markup shows it."""
 
+FRAME_MS = 200
+"""Nobody says a word in so short a cue: signs are drawn so, frame by frame."""
+
 LONGEST_MS, SLOW_MS = 30_000, 300
 """How long a line is shown that nothing ends, and a character of a long one."""
 
@@ -112,9 +115,11 @@ def fold_sung(blocks: list[CueBlock]) -> Iterator[CueBlock]:
 
     Such a file has a sentence once a word, in cues that touch, with another word marked or one more shown each time.
     """
-    if any(_INLINE_TIME.search(line) for block in blocks for line in block.lines if "<" in line):
+    if any(map(_is_timed, blocks)):
         yield from blocks  # rolling lines repeat too, and have times of their own
         return
+    if not any(len(block.lines) > 1 and _is_brief(block) for block in blocks):  # else they may roll
+        blocks = fold_frames(blocks)
     run: list[tuple[CueBlock, str]] = []
     for block in blocks:
         text = plain_text(" ".join(map(without_markup, block.lines)))
@@ -123,6 +128,41 @@ def fold_sung(blocks: list[CueBlock]) -> Iterator[CueBlock]:
             run = []
         run.append((block, text))
     yield from _sentence(run)
+
+
+def fold_frames(blocks: Sequence[CueBlock]) -> list[CueBlock]:
+    """Return signs that are drawn frame by frame as one block each, also where several are drawn at once.
+
+    A sign that is written letter by letter is one block with all of it, and so is one that stays at last.
+    """
+    folded: list[CueBlock] = []
+    signs: dict[str, tuple[int, int]] = {}
+    latest = ""
+    for block in blocks:
+        text = plain_text(" ".join(map(without_markup, block.lines)))
+        is_brief = _is_brief(block)
+        if not text or _is_timed(block) or not (is_brief or text in signs):
+            folded.append(block)
+            continue
+        grows = bool(latest) and text.startswith(latest) and block.start_ms > folded[signs[latest][0]].start_ms
+        known = text if text in signs else latest if grows else ""
+        at, frames = signs.get(known, (-1, 0))
+        if (is_brief or frames > 1) and frames and abs(block.start_ms - folded[at].end_ms) <= TOUCH_MS:
+            del signs[known]
+            folded[at] = CueBlock(folded[at].start_ms, max(block.end_ms, folded[at].end_ms), block.lines)
+        else:
+            at, frames = len(folded), 0
+            folded.append(block)
+        signs[text], latest = (at, frames + 1), text
+    return folded
+
+
+def _is_brief(block: CueBlock) -> bool:
+    return block.end_ms - block.start_ms <= FRAME_MS
+
+
+def _is_timed(block: CueBlock) -> bool:
+    return any(_INLINE_TIME.search(line) for line in block.lines if "<" in line)
 
 
 def _goes_on(last: tuple[CueBlock, str], block: CueBlock, text: str) -> bool:
@@ -260,15 +300,23 @@ def _voices(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _cues(screens: list[_Screen]) -> list[Cue]:
-    timed = any(line.timed for screen in screens for line in screen.lines)
-    rolling = _rolls(screens, timed)
-    if timed or rolling:
-        return end_at_next(_spoken(screens, timed, rolling))
-    return [
-        Cue(screen.start_ms, screen.end_ms, " ".join(line.text for line in lines), speaker=speaker)
+    timed_screens = [screen for screen in screens if any(line.timed for line in screen.lines)]
+    if _rolls(screens, bool(timed_screens)):
+        return end_at_next(_spoken(screens, bool(timed_screens), rolling=True))
+    untimed = [
+        _untimed_cue(screen, speaker, tuple(lines), has_words=bool(timed_screens))
         for screen in screens
+        if not any(line.timed for line in screen.lines)
         for speaker, lines in groupby((line for line in screen.lines if line.text), lambda line: line.speaker)
     ]
+    sung = end_at_next(_spoken(timed_screens, timed=True, rolling=False))
+    return sorted([*sung, *untimed], key=lambda cue: cue.start_ms)
+
+
+def _untimed_cue(screen: _Screen, speaker: str, lines: tuple[_Line, ...], *, has_words: bool) -> Cue:
+    """Return lines without times of their words; in a file with such times, all words of one begin with it."""
+    starts = lines[0].starts if has_words and len(lines) == 1 else ()
+    return Cue(screen.start_ms, screen.end_ms, " ".join(line.text for line in lines), starts, speaker)
 
 
 def _rolls(screens: list[_Screen], timed: bool) -> bool:

@@ -17,16 +17,60 @@ from subtitle_rag.captions.metadata import clean_name
 from subtitle_rag.domain import nfc
 
 SOUND = frozenset(
-    (
-        ".m4a .m4b .mp3 .mp2 .opus .ogg .oga .flac .wav .aac .ac3 .aif .aiff .aifc .alac .amr .ape .au .caf .mka .weba .wma"
-    ).split()
+    [
+        ".m4a",
+        ".m4b",
+        ".mp3",
+        ".mp2",
+        ".opus",
+        ".ogg",
+        ".oga",
+        ".flac",
+        ".wav",
+        ".aac",
+        ".ac3",
+        ".aif",
+        ".aiff",
+        ".aifc",
+        ".alac",
+        ".amr",
+        ".ape",
+        ".au",
+        ".caf",
+        ".mka",
+        ".weba",
+        ".wma",
+    ]
 )
 """Sound files, the last choice of a media file."""
 MEDIA_SUFFIXES = frozenset(
-    (
-        ".mp4 .mkv .webm .mov .m4v .avi .ts .m2ts .mts .wmv .asf .mpg .mpeg .m2v .vob .flv .f4v .3gp .3g2 .ogv .ogm .rm"
-        " .rmvb .divx .mxf"
-    ).split()
+    [
+        ".mp4",
+        ".mkv",
+        ".webm",
+        ".mov",
+        ".m4v",
+        ".avi",
+        ".ts",
+        ".m2ts",
+        ".mts",
+        ".wmv",
+        ".asf",
+        ".mpg",
+        ".mpeg",
+        ".m2v",
+        ".vob",
+        ".flv",
+        ".f4v",
+        ".3gp",
+        ".3g2",
+        ".ogv",
+        ".ogm",
+        ".rm",
+        ".rmvb",
+        ".divx",
+        ".mxf",
+    ]
 ).union(SOUND)
 
 _DESCRIPTIONS = (".info.json", ".live_chat.json", ".comments.json")

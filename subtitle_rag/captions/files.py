@@ -263,7 +263,9 @@ def _with_rate(file: CaptionFile, raw: bytes) -> bytes:
     if file.format != "sub":
         return raw
     try:
-        if not lacks_rate(decode_part(raw[:SNIFFED], path=file.path.name).text) or not (media := find_media(file.video)):
+        if not lacks_rate(decode_part(raw[:SNIFFED], path=file.path.name).text) or not (
+            media := find_media(file.video)
+        ):
             return raw
         rate = float(Ffmpeg.find().probe(media).rate)
     except AppError:  # told when it is parsed

@@ -89,7 +89,13 @@ _ALL = (
     CaptionFormat("sbv", "SubViewer", (".sbv",), 16, subrip_cues, unread_times=timed_text.unread_times),
     CaptionFormat("json", N_("Whisper's JSON"), (".json",), 32, json_cues, sniffed=frozenset({".json"})),
     CaptionFormat(
-        "tsv", N_("Whisper's table"), (".tsv",), 16, table_cues, _start(r"start\tend\ttext\s"), sniffed=frozenset({".tsv"})
+        "tsv",
+        N_("Whisper's table"),
+        (".tsv",),
+        16,
+        table_cues,
+        _start(r"start\tend\ttext\s"),
+        sniffed=frozenset({".tsv"}),
     ),
     CaptionFormat("txt", N_("text with times"), (".txt",), 4, transcript_cues, sniffed=frozenset({".txt"})),
 )

@@ -13,8 +13,8 @@ from subtitle_rag.captions.cue_blocks import (
     too_much,
     words_line,
 )
-from subtitle_rag.captions.json_segments import segment_cues
 from subtitle_rag.captions.cue_speakers import name_speakers
+from subtitle_rag.captions.json_segments import segment_cues
 from subtitle_rag.domain import Cue
 from subtitle_rag.i18n import _
 

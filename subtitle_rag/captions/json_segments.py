@@ -116,7 +116,9 @@ def _words(values: object, text: str) -> tuple[tuple[float, str], ...]:
     """Return the words of a segment with their starts, where they are all of its text."""
     if not isinstance(values, list):
         return ()
-    words = [(_number(each.get("start")), each.get("word", each.get("text"))) for each in values if isinstance(each, dict)]
+    words = [
+        (_number(each.get("start")), each.get("word", each.get("text"))) for each in values if isinstance(each, dict)
+    ]
     timed = tuple((start, word) for start, word in words if start is not None and isinstance(word, str))
     said = "".join("".join(word for _start, word in timed).split())
     if said != "".join(text.split()):
@@ -134,7 +136,7 @@ def _number(value: object) -> float | None:
 
 
 def _ms_a_unit(times: Sequence[float], segments: Sequence[_Segment]) -> int:
-    """Return the milliseconds of the unit: 1000, but for whole numbers that would leave next to nothing said a second."""
+    """Return the milliseconds of the unit: 1000, unless times are whole and hardly anything is said a second then."""
     if not all(time.is_integer() for time in times):
         return 1000
     length = sum(max(0.0, segment.end - segment.start) for segment in segments)

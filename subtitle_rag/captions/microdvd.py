@@ -23,9 +23,7 @@ def microdvd_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG001
         return None
     rate = _rate(first)
     if rate is None:
-        reason = _(
-            "its lines are counted in frames, and neither its first line ({example}) nor a film beside it tells their rate"
-        )
+        reason = _("its lines count frames, and neither its first line ({example}) nor a film beside it tells the rate")
         raise UnusableTextError(reason.format(example="{1}{1}23.976"))
     return cues_of_blocks(_blocks(text[first.end() :], rate))
 

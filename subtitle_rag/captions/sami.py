@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
+from subtitle_rag.captions.caption_text import spell_readings
 from subtitle_rag.captions.cue_blocks import bounded_ms, cues_of_blocks, until_next
 from subtitle_rag.captions.language_tags import best_language
 from subtitle_rag.domain import Cue
@@ -67,6 +68,7 @@ def _lines_by_class(body: str) -> dict[str, list[tuple[int, int, str]]]:
         for paragraph, text in _parts(_PARAGRAPH, content):
             name = match[1].upper() if (match := _CLASS.search(paragraph)) else ""
             is_line = bool(paragraph or text.strip())
+            text = spell_readings(text)
             text = _TAG.sub("", _BREAK.sub("\n", _NO_BREAK.sub(" ", text).replace("\n", " ")))
             if _SOURCE.search(paragraph):
                 speakers[name] = " ".join(text.split()).translate({ord("<"): None, ord(">"): None})

@@ -5,9 +5,18 @@ pysubs2 was tried: it refuses a whole file for one damaged line or style, and on
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from subtitle_rag.captions.clock_lines import loose_clock_ms
-from subtitle_rag.captions.cue_blocks import TIME, CueBlock, clock_ms, cues_of_blocks, inline_time
+from subtitle_rag.captions.cue_blocks import (
+    MAX_CUES,
+    TIME,
+    CueBlock,
+    clock_ms,
+    cues_of_blocks,
+    fold_frames,
+    inline_time,
+)
 from subtitle_rag.domain import Cue
 
 _FIELDS: tuple[str, ...] = ("layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text")
@@ -31,7 +40,8 @@ def substation_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG0
     """
     if not re.search(r"^[ \t]*Dialogue:", text, re.MULTILINE | re.IGNORECASE):
         return None
-    return cues_of_blocks(_blocks(text))
+    blocks = sorted(islice(_blocks(text), MAX_CUES + 1), key=lambda block: block.start_ms)
+    return cues_of_blocks(fold_frames(blocks) if len(blocks) <= MAX_CUES else blocks)
 
 
 def unread_times(text: str) -> int:

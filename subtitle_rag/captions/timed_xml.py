@@ -8,6 +8,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise, zip_longest
+from typing import NamedTuple
 from xml.parsers import expat
 
 from subtitle_rag.captions.cue_blocks import (
@@ -27,6 +29,11 @@ _BARE_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]
 _CLOCK = re.compile(rf"{TIME}(?:\.\d{{1,9}})?")
 _OFFSET = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)(h|ms|m|s|f|t)?")
 _UNIT_MS = {"h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1, None: 1000}
+PAUSE_MS = 500
+"""Silence between two parts of a paragraph that shows them to be said one after the other."""
+PARTED = 3
+"""Syllables of Korean parts that are words, not syllables of one."""
+_KOREAN_WORD = re.compile(rf"[가-힣]{{{PARTED}}}")
 _CUT = {
     expat.errors.codes[text] for text in (expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN)
 }
@@ -42,6 +49,49 @@ class _Spoken:
     language: str
     speaker: str
     text: list[str] = field(default_factory=list)
+    spans: list[tuple[int, int, int | None]] = field(default_factory=list)
+    """Of each part with times: the number of texts before it, its start, its end or None."""
+
+
+class _Part(NamedTuple):
+    """A part of a paragraph with its times."""
+
+    start_ms: int
+    end_ms: int
+    text: str
+
+
+def _parts(paragraph: _Spoken, end: int) -> list[_Part]:
+    """Return the parts of a paragraph with times of their own, each with the text up to the next."""
+    cuts = [(0, paragraph.start_ms or 0, None), *paragraph.spans]
+    parts: list[_Part] = []
+    for (first, start, stated), (last, following, _end) in zip_longest(
+        cuts, cuts[1:], fillvalue=(len(paragraph.text), end, None)
+    ):
+        text = "".join(paragraph.text[first:last])
+        if text.strip() or not parts:
+            parts.append(_Part(start, max(start, following if stated is None else stated), text))
+        else:
+            parts[-1] = parts[-1]._replace(text=parts[-1].text + text)
+    return parts if parts[0].text.strip() or len(parts) == 1 else parts[1:]
+
+
+def _are_phrases(parts: list[_Part]) -> bool:
+    """Whether parts are said one after the other, rather than the words of a line that is sung: they have words of
+    their own, a line each, or a pause between."""
+    has_words = sum(len(part.text.split()) > 1 for part in parts) * 2 > len(parts)
+    has_pause = any(after.start_ms - before.end_ms > PAUSE_MS for before, after in pairwise(parts))
+    has_lines = all("\n" in part.text for part in parts[:-1])
+    return len(parts) > 1 and (has_words or has_pause or has_lines)
+
+
+def _sung(parts: list[_Part]) -> str:
+    """Return a line with the times of its words or syllables; Korean words that nothing parts are parted."""
+    line = ""
+    for part in parts:
+        is_word = len(_KOREAN_WORD.findall(line[-PARTED:])) and _KOREAN_WORD.match(part.text)
+        line += f"{' ' if is_word else ''}{inline_time(part.start_ms)}{part.text}"
+    return line
 
 
 class _Reader:
@@ -55,6 +105,7 @@ class _Reader:
         self._is_relative = True
         self._is_timed_by_spans = False
         self._spoken: _Spoken | None = None
+        self._readings: list[bool] = []
         self._agents: dict[str, str] = {}
         self._agent: str | None = None
 
@@ -87,6 +138,8 @@ class _Reader:
             self._agent = None
         elif name in ("body", "div", "p", "span") and len(self._times) > 1:
             self._times.pop()
+        if name == "span" and self._readings and self._readings.pop() and self._spoken:
+            self._spoken.text.append(")")
         if name in ("p", "text"):
             self._finish()
 
@@ -114,7 +167,12 @@ class _Reader:
                 self._finish()
                 self._begin(start, end_ms, values)
             else:
-                self._spoken.text.append(inline_time(start))
+                self._spoken.spans.append((len(self._spoken.text), start, end_ms if ends else None))
+        is_reading = name == "span" and values.get("ruby") == "text"
+        if name == "span":
+            self._readings.append(is_reading)
+        if is_reading and self._spoken:
+            self._spoken.text.append("(")
 
     def _begin(self, start: int | None, end: int | None, values: Mapping[str, str]) -> None:
         self._finish()
@@ -123,11 +181,19 @@ class _Reader:
 
     def _finish(self) -> None:
         paragraph, self._spoken = self._spoken, None
-        if paragraph and paragraph.start_ms is not None and "".join(paragraph.text).strip():
-            voice = "<v " + re.sub(r"[<>]", "", paragraph.speaker) + ">" if paragraph.speaker else ""
-            lines = [voice + line for line in "".join(paragraph.text).split("\n")]
-            end = paragraph.start_ms if paragraph.end_ms is None else paragraph.end_ms
-            self.blocks.append((paragraph.language, CueBlock(paragraph.start_ms, end, lines)))
+        if paragraph is None or paragraph.start_ms is None:
+            return
+        end = paragraph.start_ms if paragraph.end_ms is None else paragraph.end_ms
+        parts = [_Part(paragraph.start_ms, end, "".join(paragraph.text))]
+        if paragraph.spans:
+            parts = _parts(paragraph, end)
+            if not _are_phrases(parts):
+                parts = [_Part(parts[0].start_ms, end, _sung(parts))]
+        voice = "<v " + re.sub(r"[<>]", "", paragraph.speaker) + ">" if paragraph.speaker else ""
+        for part in parts:
+            if part.text.strip():
+                lines = [voice + line for line in part.text.split("\n")]
+                self.blocks.append((paragraph.language, CueBlock(part.start_ms, part.end_ms, lines)))
 
     def _read_rates(self, values: Mapping[str, str], attributes: Mapping[str, str]) -> None:
         frame = _number(values.get("frameRate")) or 30.0

@@ -180,9 +180,7 @@ def test_lines_that_count_frames_take_the_rate_of_their_film(tmp_path: Path, fil
 
 
 @pytest.mark.parametrize("rate", [None, Fraction(0)])
-def test_lines_that_count_frames_of_no_film_are_refused(
-    tmp_path: Path, films: Films, rate: Fraction | None
-) -> None:
+def test_lines_that_count_frames_of_no_film_are_refused(tmp_path: Path, films: Films, rate: Fraction | None) -> None:
     put(tmp_path, "가.sub", text="{25}{100}국수를 삶아요\n")
     put(tmp_path, "가.mkv")
     films.rates = {} if rate is None else {"가.mkv": rate}

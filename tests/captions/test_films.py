@@ -119,7 +119,30 @@ def test_the_path_says_the_day_where_nothing_else_does(tmp_path: Path, name: str
     assert groups(tmp_path)[0].video.published == day
 
 
-SUFFIXES = (".ogg .oga .aac .ac3 .aif .aiff .wma .mka .amr .m4b .weba .wmv .asf .mpg .mpeg .flv .3gp .m2ts .mts .vob .ogv .rmvb").split()
+SUFFIXES = [
+    ".ogg",
+    ".oga",
+    ".aac",
+    ".ac3",
+    ".aif",
+    ".aiff",
+    ".wma",
+    ".mka",
+    ".amr",
+    ".m4b",
+    ".weba",
+    ".wmv",
+    ".asf",
+    ".mpg",
+    ".mpeg",
+    ".flv",
+    ".3gp",
+    ".m2ts",
+    ".mts",
+    ".vob",
+    ".ogv",
+    ".rmvb",
+]
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

@@ -60,6 +60,11 @@ def test_the_language_of_the_track_is_read_else_the_longest() -> None:
     assert [cue.text for cue in parse_captions((declared + body).encode(), "smi", language="ko")] == ["uno dos tres"]
 
 
+def test_readings_stand_in_brackets_behind_their_characters() -> None:
+    body = "<SYNC Start=0><P Class=KRCC><RUBY>大學<RT>대학</RT></RUBY>에서<SYNC Start=900><P Class=KRCC>&nbsp;"
+    assert spans(HEAD + body, "smi") == [(0, 900, "大學(대학)에서")]
+
+
 def test_a_last_line_that_nothing_ends_is_not_shown_for_ever() -> None:
     assert spans("<SYNC Start=1000><P Class=KRCC>끝", "smi") == [(1000, 31_000, "끝")]
 

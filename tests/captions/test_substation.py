@@ -48,3 +48,58 @@ def test_a_file_without_events_is_refused() -> None:
     with pytest.raises(CaptionError) as caught:
         parse_captions((HEAD + FIELDS).encode(), "ass", path="a")
     assert caught.value.code == "not_captions"
+
+
+def clock(ms: int) -> str:
+    return f"0:00:{ms // 1000:02d}.{ms % 1000 // 10:02d}"
+
+
+def shown(start: int, end: int, text: str) -> str:
+    return f"Dialogue: 0,{clock(start)},{clock(end)},기본,,0,0,0,,{text}\n"
+
+
+def frames(count: int, *texts: str, length: int = 40) -> str:
+    """Signs that are drawn frame by frame, at another place each time."""
+    times = [(5000 + at * length, 5000 + (at + 1) * length) for at in range(count)]
+    return "".join(shown(*time, rf"{{\\pos({time[0]},9)}}{text}") for time in times for text in texts)
+
+
+@cases(
+    ("lines", "expected"),
+    [
+        (frames(100, "동네 분식집"), [(5000, 9000, "동네 분식집")]),
+        (frames(50, "동네 분식집", "영업중"), [(5000, 7000, "동네 분식집"), (5000, 7000, "영업중")]),
+        (
+            frames(50, "분식") + shown(5500, 6500, "어서 오세요"),
+            [(5000, 7000, "분식"), (5500, 6500, "어서 오세요")],
+        ),
+        (frames(10, "분식") + shown(5400, 8000, "분식"), [(5000, 8000, "분식")]),
+        (
+            "".join(shown(5000 + at * 100, 5100 + at * 100, "동네 분식집"[: at + 1]) for at in range(6)),
+            [(5000, 5600, "동네 분식집")],
+        ),
+        (
+            frames(3, "네", length=400),
+            [(5000, 5400, "네"), (5400, 5800, "네"), (5800, 6200, "네")],
+        ),
+        (
+            frames(3, "하나") + shown(9000, 9040, "하나"),
+            [(5000, 5120, "하나"), (9000, 9040, "하나")],
+        ),
+    ],
+)
+@pytest.mark.parametrize("sung", ["", shown(20_000, 21_000, r"{\k50}노래 {\k50}한다")])
+def test_a_sign_that_is_drawn_frame_by_frame_is_one_cue(
+    lines: str, expected: list[tuple[int, int, str]], sung: str
+) -> None:
+    found = spans(HEAD + FIELDS + lines + sung, "ass")
+    assert found == expected + ([(20_000, 21_000, "노래 한다")] if sung else [])
+
+
+def test_a_line_that_is_sung_changes_no_other() -> None:
+    lines = shown(1000, 4000, r"{\k50}노래 {\k50}한다") + shown(2000, 6000, r"안녕\N하세요") + shown(3000, 5000, "네")
+    assert spans(HEAD + FIELDS + lines, "ass") == [
+        (1000, 4000, "노래 한다"),
+        (2000, 6000, "안녕 하세요"),
+        (3000, 5000, "네"),
+    ]

@@ -83,3 +83,41 @@ def test_bombs_and_damage_are_refused(text: str, reason: str) -> None:
         parse_captions(text.encode(), "ttml", path="a")
     assert caught.value.code == "not_captions"
     assert reason in caught.value.details["reason"]
+
+
+@cases(
+    ("body", "expected"),
+    [
+        (
+            '<span begin="0s" end="2s">국수를 삶아요</span><span begin="4s" end="6s">물이 끓네요</span>',
+            [(1000, 3000, "국수를 삶아요"), (5000, 7000, "물이 끓네요")],
+        ),
+        (
+            '<span begin="0s">국수를 삶아요</span><span begin="2s">물이 끓네요</span>',
+            [(1000, 3000, "국수를 삶아요"), (3000, 9000, "물이 끓네요")],
+        ),
+        (
+            '<span begin="0s" end="2s">하나</span><br/><span begin="2s" end="4s">둘</span>',
+            [(1000, 3000, "하나"), (3000, 5000, "둘")],
+        ),
+        (
+            '<span begin="0s" end="2s">국수를</span> <span begin="2s" end="4s">삶아요</span>',
+            [(1000, 9000, "국수를 삶아요")],
+        ),
+        ('<span begin="0s" end="2s">국</span><span begin="2s" end="4s">수</span>', [(1000, 9000, "국수")]),
+        (
+            '<span begin="0s" end="2s">안녕하세요</span><span begin="2s">반갑습니다</span>',
+            [(1000, 9000, "안녕하세요 반갑습니다")],
+        ),
+        ('<span begin="0s" end="2s">beau</span><span begin="2s">tiful</span>', [(1000, 9000, "beautiful")]),
+        ('앞 <span begin="2s" end="4s">둘 셋</span> 뒤', [(1000, 9000, "앞 둘 셋 뒤")]),
+    ],
+)
+def test_parts_with_times_are_lines_of_their_own_or_words(body: str, expected: list[tuple[int, int, str]]) -> None:
+    assert spans(tt(f'<p begin="1s" end="9s">{body}</p>'), "ttml") == expected
+
+
+def test_readings_stand_in_brackets_behind_their_characters() -> None:
+    ruby = '<span tts:ruby="base">大學</span><span tts:ruby="text">대학</span>'
+    text = tt(f'<p begin="1s" end="2s"><span tts:ruby="container">{ruby}</span>에서</p>', 'xmlns:tts="x"')
+    assert spans(text, "ttml") == [(1000, 2000, "大學(대학)에서")]

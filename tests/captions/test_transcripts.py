@@ -38,7 +38,10 @@ TWO = [segment(0.0, 2.4, " 국수를 삶아요"), segment(2.4, 5.0, " 물이 끓
         {"segments": [segment(0, 2400, "국수를 삶아요"), segment(2400, 5000, "물이 끓네요")]},
         {"segments": [segment("0.0", "2.4", "국수를 삶아요"), segment("2.4", "5.0", "물이 끓네요"), {"text": "x"}, 3]},
         TWO,
-        [{"text": "국수를 삶아요", "start": 0.0, "duration": 2.4}, {"text": "물이 끓네요", "start": 2.4, "duration": 2.6}],
+        [
+            {"text": "국수를 삶아요", "start": 0.0, "duration": 2.4},
+            {"text": "물이 끓네요", "start": 2.4, "duration": 2.6},
+        ],
     ],
 )
 def test_segments_have_their_text_and_times(tmp_path: Path, data: object) -> None:
@@ -53,9 +56,6 @@ def test_words_and_speakers_of_segments_are_kept() -> None:
     lost = [{"word": "물이"}, {"word": "끓네요", "start": 3.0}]
     data = {"segments": [{**TWO[0], "words": words, "speaker": "순이"}, {**TWO[1], "words": lost}]}
     assert cues(json.dumps(data), "json") == [
-        Cue(100, 2400, "국수를 삶아요", (100, 1000), "순이"),
-        Cue(2400, 5000, "물이 끓네요"),
-    ] or cues(json.dumps(data), "json") == [
         Cue(0, 2400, "국수를 삶아요", (100, 1000), "순이"),
         Cue(2400, 5000, "물이 끓네요"),
     ]
@@ -93,7 +93,12 @@ def test_in_a_folder_only_transcripts_are_taken(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [{"segments": []}, {"segments": 3}, {"segments": [{"start": float("nan"), "end": 1, "text": "x"}]}, {"chunks": [[]]}],
+    [
+        {"segments": []},
+        {"segments": 3},
+        {"segments": [{"start": float("nan"), "end": 1, "text": "x"}]},
+        {"chunks": [[]]},
+    ],
 )
 def test_a_json_without_segments_says_so(data: object) -> None:
     with pytest.raises(CaptionError) as caught:
