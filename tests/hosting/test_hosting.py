@@ -437,7 +437,7 @@ def test_a_host_that_works_for_long_is_not_ended(folder: Path, monkeypatch: pyte
     with closing(Client(KIND, folder, step=1)) as one:
         one.call("count")
         before = host_client._ProcessorTime(one.host_pid, -1)  # it has worked since
-        assert not before.end_standing(KIND, folder)
+        assert not before.end_standing(folder)
         assert alive(one.host_pid)
 
 
