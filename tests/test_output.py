@@ -119,7 +119,7 @@ def test_a_console_that_draws_no_escapes_gets_none(monkeypatch: pytest.MonkeyPat
 
 def test_the_names_of_events_are_an_api() -> None:
     kinds = (*get_args(IndexEvent), *get_args(ContextEvent), *get_args(VectorEvent))
-    names = "context_failed context_written contexts_due contexts_weak encoder_active fetch_estimate file_notice found"
+    names = "context_failed context_written contexts_due encoder_active fetch_estimate file_notice found"
     names += " list_cut_short listed model_request overview_written report resting summary_written vectors_due"
     names += " vectors_made vectors_waiting video_done video_failed windows_indexed"
     assert sorted({output.event_name(kind) for kind in kinds}) == names.split()

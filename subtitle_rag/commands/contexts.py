@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,8 +69,6 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
         doubt_reason,
         left_out_reason,
         model_cost,
-        weak_models,
-        weakness_error,
     )
 
     counts, summaries = runtime.library.contexts.counts(), runtime.library.summaries.counts()
@@ -94,8 +91,6 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
     ]
     values = {**_count_values(counts, summaries), "model": runtime.context_model}
     values["prompt"] = runtime.settings.prompts.contexts
-    weak = weak_models(stored.answer_counts())
-    values["weak_models"] = [asdict(each) for each in weak]
     costs = stored.model_costs()
     values["model_costs"] = [
         {
@@ -109,8 +104,6 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
         for cost in costs
     ]
     lines = [*_status_lines(counts, summaries), *map(model_cost, costs)]
-    for error in map(weakness_error, weak):
-        lines += [f"! {error.message}", f"  {error.hint}"]
     if values["prompt"]:
         lines.append(_("Prompt: {file}").format(file=values["prompt"]))
     for entry, (id, context) in zip(suspects, contexts.items(), strict=True):

@@ -15,7 +15,6 @@ from subtitle_rag.domain import (
     ContextFailed,
     ContextReport,
     ContextsDue,
-    ContextsWeak,
     ContextWritten,
     LlmError,
     ModelRequest,
@@ -83,7 +82,7 @@ def write_contexts(
         LlmError: if no host can be used.
     """
     from subtitle_rag import pipeline
-    from subtitle_rag.contexts import request_notes, weakness_error
+    from subtitle_rag.contexts import request_notes
 
     tokens = 0
     about = [_("Contexts")]
@@ -115,8 +114,6 @@ def write_contexts(
                 return {"advance": 1}
             case ContextFailed():
                 output.say(f"! {output.failure_entry(event)['message']}")
-            case ContextsWeak():
-                output.say_error(weakness_error(event))
         return {}
 
     events = pipeline.write_contexts(runtime, selection, model)

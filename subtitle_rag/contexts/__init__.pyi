@@ -1,6 +1,5 @@
 from . import context_file as context_file, context_prompt as context_prompt
 from .answer_check import known_text as known_text
-from .answer_tally import weak_models as weak_models, weakness_error as weakness_error
 from .cleaning import answer_object as answer_object, clean_context as clean_context, final_message as final_message
 from .context_prompt import (
     BUCKETS as BUCKETS,

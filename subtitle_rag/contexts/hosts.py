@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.answer_check import AnswerCheck, ContextWords, Doubts
-from subtitle_rag.contexts.answer_tally import AnswerTally
 from subtitle_rag.contexts.learned_rates import LearnedRates
 from subtitle_rag.contexts.planning import (
     Planner,
@@ -46,6 +45,8 @@ PATIENT_ATTEMPTS = 2
 """Requests of `ATTEMPTS` with the full timeout."""
 PATIENCE = 3
 """Windows in a row that a server fails to answer; then it is given up."""
+UNUSABLE = 20
+"""Windows in a row without a usable answer; then the model is given up, for a whole library takes hours."""
 REPLANS = 3
 """Times that a video is begun again: the server counts more tokens than were reckoned, or its captions changed."""
 FINAL = frozenset({"llm_out_of_memory", "llm_model_missing", "llm_cloud_refused", "contexts_unusable"})
@@ -108,8 +109,8 @@ class ContextHostRun:
     """Whether videos that exceed the usual prompts may be shown whole."""
     videos: deque[str] = field(init=False)
     """Videos that wait for a host."""
-    tally: AnswerTally = field(init=False)
-    """Counts of all hosts' answers."""
+    unusable_in_row: int = field(default=0, init=False)
+    """Windows without a usable answer since the last one with it, of all hosts."""
     words: ContextWords = field(init=False)
     """Words of all contexts, by window."""
     summary_words: ContextWords = field(init=False)
@@ -117,9 +118,6 @@ class ContextHostRun:
 
     def __post_init__(self) -> None:
         self.videos = deque(self.task.windows)
-        counts = self.library.contexts.answer_counts(self.task.recipe).values()  # a digest may have several names
-        windows, helpful = (sum(each) for each in zip((0, 0), *counts, strict=True))
-        self.tally = AnswerTally(self.task.model, windows, helpful)
         self.words = ContextWords(self.library.contexts.texts)
         self.summary_words = ContextWords(self.library.summaries.all)
 
@@ -185,22 +183,12 @@ class ContextHostRun:
             if self.limit is not None:
                 self.limit += 1
 
-    def count_answer(self, context: Context) -> None:
-        """Count a window that got its last answer; report a model that proves weak, and give up a useless one.
-
-        Raises `_HostDoneError`.
-        """
+    def count_answer(self, *, usable: bool) -> None:
+        """Count a window that got its last answer; raise `_HostDoneError` if the model is to be given up."""
         with self.lock:
-            weak = self.tally.count(usable=bool(context.text), helpful=context.is_helpful)
-            refusal = self.tally.refusal
-        if refusal:
-            raise _HostDoneError(refusal)
-        if weak:
-            self.events.put(weak)
-
-    def count_retry(self, *, usable: bool) -> None:
-        with self.lock:
-            self.tally.count_retry(usable=usable)
+            self.unusable_in_row = 0 if usable else self.unusable_in_row + 1
+            if self.unusable_in_row >= UNUSABLE:
+                raise _HostDoneError(AppError("contexts_unusable", model=self.task.model, n=self.unusable_in_row))
 
 
 @dataclass(slots=True)
@@ -414,14 +402,10 @@ class _VideoRun:
             if reply is None:
                 return previous
             self.requests.rates.learn_length(reply.prompt_tokens, len(messages.system) + len(messages.user))
-            is_last = number + 1 == TRIES or not self.run.tally.retries_help
+            is_last = number + 1 == TRIES
             text, fault, doubts = self.check.context(window, reply, previous, last=is_last)
             is_settled = is_last or bool(text)
             context = self._context(window, plan.scope, number, text, reply, doubts)
-            if is_settled and not text:
-                context = replace(context, tries=TRIES)
-            if number:
-                self.run.count_retry(usable=bool(text))
             answers.append(context)
             if self.run.answered is not None:
                 self.run.answered(context)
@@ -430,7 +414,7 @@ class _VideoRun:
             self.run.words.put(window.id, text)
             if is_settled:
                 self.run.events.put(self._written_event(window, answers))
-                self.run.count_answer(context)
+                self.run.count_answer(usable=bool(text))
                 return text or previous
         return previous
 

@@ -23,7 +23,6 @@ from .events import (
     ContextFailed as ContextFailed,
     ContextReport as ContextReport,
     ContextsDue as ContextsDue,
-    ContextsWeak as ContextsWeak,
     ContextWritten as ContextWritten,
     EncoderActive as EncoderActive,
     Evidence as Evidence,

@@ -364,14 +364,7 @@ SENTENCES: dict[str, str] = {
     "llm_overflow.hint": N_("Take a model with a longer context: subtitle-rag models list."),
     "contexts_unusable": N_("{model} has written no context that helps to find a scene, in {n} windows in a row."),
     "contexts_unusable.hint": N_(
-        "It enters no search. Write them with another model: subtitle-rag contexts write --model {other}."
-    ),
-    "contexts_weak": N_(
-        "The contexts of {model} help search little: of {windows} windows, {helpful} got one that says something of "
-        "its own."
-    ),
-    "contexts_weak.hint": N_(
-        "Before it goes on for hours, try another model: subtitle-rag contexts write --model {other}."
+        "It enters no search. Take another model for contexts write --model: subtitle-rag models list."
     ),
     "llm_nonsense": N_("Ollama at {host} sent an invalid answer: {reason}."),
     "llm_nonsense.hint": N_(

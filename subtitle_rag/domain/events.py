@@ -216,19 +216,6 @@ class ContextFailed(VideoFailed):
     """The model's server failed for a window or video, which stays due."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContextsWeak:
-    """The contexts of a model help search little; told once, after its first windows."""
-
-    model: str
-    windows: int
-    """Windows that it has answered for."""
-    helpful: int
-    """Windows of these whose context says something of its own."""
-    other: str
-    """A model that may do better."""
-
-
 @dataclass(slots=True)
 class ContextReport:
     """The sum of a run of the context writer."""
@@ -595,14 +582,7 @@ AnswerEvent = Evidence | AnswerRequest | AnswerPiece | Answer
 VectorEvent = VectorsDue | VectorsMade | VectorsWaiting | EncoderActive | VectorsReport
 ModelEvent = ModelFetching | ModelFetched
 ContextEvent = (
-    ContextsDue
-    | ModelRequest
-    | OverviewWritten
-    | ContextWritten
-    | SummaryWritten
-    | ContextFailed
-    | ContextsWeak
-    | ContextReport
+    ContextsDue | ModelRequest | OverviewWritten | ContextWritten | SummaryWritten | ContextFailed | ContextReport
 )
 IndexEvent = (
     Found

@@ -97,11 +97,6 @@ class Context:
         """Whether search must not use `raw`: it repeats another window's context, or the video does not bear it out."""
         return not self.text and bool(self.doubts) and self.tries >= TRIES
 
-    @property
-    def is_helpful(self) -> bool:
-        """Whether its text tells the window from others: it repeats neither the window nor the context before."""
-        return bool(self.text) and not self.doubts
-
 
 @dataclass(frozen=True, slots=True)
 class OverviewSection:
@@ -324,19 +319,6 @@ class Contexts(Store):
         )
         suspect = len(self.suspects())
         return ContextCounts(windows, with_text, empty, suspect, prompt_tokens, tokens, ms, in_part, left_out)
-
-    def answer_counts(self, recipe: Recipe | None = None) -> dict[str, tuple[int, int]]:
-        """Count the windows by the model of their latest answer, and the helpful ones of each (`Context.is_helpful`).
-
-        Answers with another try to come and contexts from files do not count. With a `recipe`, only its own do.
-        """
-        query = f"""SELECT model, count(*), sum(text <> '' AND doubts = '[]') FROM
-                      (SELECT model, context.text AS text, doubts, {_AGE} FROM {_OF_PRESENT_WINDOWS}
-                       WHERE (context.text <> '' OR tries >= :most) AND digest <> '{GIVEN}'
-                         AND (:digest = '' OR digest = :digest AND prompt = :prompt))
-                    WHERE age = 1 GROUP BY model ORDER BY model"""
-        values = {"most": TRIES, "digest": recipe.digest if recipe else "", "prompt": recipe.prompt if recipe else ""}
-        return {model: (windows, helpful) for model, windows, helpful in self._database.rows(query, values)}
 
     def model_costs(self) -> list[ModelCost]:
         """Return what the models' answers have cost; contexts from files cost nothing."""

@@ -12,7 +12,6 @@ import pytest
 from subtitle_rag import models
 from subtitle_rag.app_settings import installed_models
 from subtitle_rag.config import settings as config
-from subtitle_rag.contexts import answer_tally
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.commandline import Run, start
@@ -117,23 +116,6 @@ def test_status_tells_what_a_models_contexts_cost(run: Run, ollama: StandIn) -> 
     assert cost["tokens_a_video"] == report["prompt_tokens"] + report["tokens"]
     line = next(line for line in run("contexts", "status").out.splitlines() if " s a window, " in line)
     assert f"{cost['tokens_a_video']:,} tokens a video" in line
-
-
-def test_a_model_that_helps_few_windows_is_told_while_it_writes_and_in_the_status(
-    run: Run, ollama: StandIn, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(answer_tally, "FIRST_WINDOWS", 3)
-    assert run("contexts", "status", "--json").result["weak_models"] == []
-    ollama.answer(CONTEXT, *["네, 알겠습니다."] * 2, SUMMARY, *["네, 알겠습니다."] * 2)
-    told = run("contexts", "write", "--limit", "3")
-    sentence = f"! The contexts of {NAME} help search little: of 3 windows, 1 got one that says something of its own.\n"
-    assert told.code == 0
-    assert told.err.count(sentence) == 1
-    assert "contexts write --model " in told.err
-    (weak,) = run("contexts", "status", "--json").result["weak_models"]
-    assert (weak["model"], weak["windows"], weak["helpful"]) == (NAME, 3, 1)
-    assert sentence in run("contexts", "status").out
-    assert "검색을 거의 돕지 못합니다" in run("--language", "ko", "contexts", "status").out
 
 
 def test_a_window_without_a_usable_answer_is_listed_with_its_reason_and_its_answer_shown(

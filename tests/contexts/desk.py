@@ -14,7 +14,6 @@ from subtitle_rag.domain import (
     ContextEvent,
     ContextFailed,
     ContextReport,
-    ContextsWeak,
     ContextWritten,
     Video,
     Window,
@@ -97,10 +96,6 @@ class Desk:
     @property
     def failed(self) -> list[ContextFailed]:
         return [event for event in self.events if isinstance(event, ContextFailed)]
-
-    @property
-    def weak(self) -> list[ContextsWeak]:
-        return [event for event in self.events if isinstance(event, ContextsWeak)]
 
     def search(self, query: str) -> tuple[Scene, ...]:
         return self.place.searcher.search(parse_query(query)).scenes

@@ -4,7 +4,6 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.contexts import weakness_error
 from subtitle_rag.tui.controllers.stage_threads import AUTOMATIC, RUNS
 from subtitle_rag.tui.messages import LibraryChanged, ScenesChanged
 from subtitle_rag.tui.state import ContextProgress, ListeningProgress, VectorProgress
@@ -13,7 +12,6 @@ from subtitle_rag.tui.text import has_news, listening_line
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from subtitle_rag.domain import ContextsWeak
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort, Stoppable
     from subtitle_rag.tui.controllers.stage_threads import StageRun
@@ -50,7 +48,6 @@ class BackgroundController:
         """Stages with work newer than their current run."""
         self._resumed_stages: set[StageName] = set()
         """Stages resumed by the user's key whose run has not ended since."""
-        self._told_weak: ContextsWeak | None = None
         self._search_due = self._closing = False
         self._contexts_started = 0.0
         self._request_timer: Stoppable | None = None
@@ -149,9 +146,6 @@ class BackgroundController:
         before = self.progress(stage)
         first = not (before and before.processed)
         self.show(progress)
-        if isinstance(progress, ContextProgress) and progress.weak and progress.weak != self._told_weak:
-            self._told_weak = progress.weak
-            self._app.tell(weakness_error(progress.weak))
         if self._request_timer is None and isinstance(progress, ContextProgress) and progress.request:
             self._request_timer = self._app.set_interval(REQUEST_TICK_S, self._show_request_time)
         if stage == "offer":

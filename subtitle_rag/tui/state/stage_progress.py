@@ -10,7 +10,6 @@ from subtitle_rag.domain import (
     ContextFailed,
     ContextReport,
     ContextsDue,
-    ContextsWeak,
     ContextWritten,
     ListeningDue,
     ListeningEvent,
@@ -142,8 +141,6 @@ class ContextProgress(WindowProgress):
     """The time of this run, estimated before its beginning; 0 if unknown."""
     overview: tuple[int, int] | None = None
     """Stored sections of the video whose overview is in work, and all of them."""
-    weak: ContextsWeak | None = None
-    """That the model's contexts help search little; told once for a model."""
     request: ModelRequest | None = None
     """The newest request, until its end."""
     requested_at: float = 0.0
@@ -215,8 +212,6 @@ class ContextProgress(WindowProgress):
                 )
             case ContextFailed():
                 return replace(self, failed=self.failed + 1)
-            case ContextsWeak():
-                return replace(self, weak=event)
             case ContextReport(blocked=blocked):
                 return replace(self, error=blocked)
         return self

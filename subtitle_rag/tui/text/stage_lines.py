@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
-from subtitle_rag.contexts import request_notes, weakness_error
+from subtitle_rag.contexts import request_notes
 from subtitle_rag.domain import AppError, clock, sizes
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.terminal_text import fitting_text
@@ -97,10 +97,7 @@ def _context_notice(progress: ContextProgress, error: AppError | None) -> str:
             progress.failed,
             key=key("library.background"),
         )
-    if progress.weak is None:
-        return ""
-    weakness = weakness_error(progress.weak)
-    return clean(f"! {weakness.message} {weakness.hint}")
+    return ""
 
 
 def context_brief(progress: ContextProgress) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.settings import LlmSettings, ModelSettings
-from subtitle_rag.domain import AppError, ContextsWeak, ModelRequest
+from subtitle_rag.domain import AppError, ModelRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import background as module
 from subtitle_rag.tui.controllers.background import REQUEST_TICK_S, BackgroundController, ContextPause
@@ -17,7 +17,6 @@ from subtitle_rag.tui.controllers.stage_threads import RUNS, StageRun
 from subtitle_rag.tui.messages import StageAdvanced, StageEnded
 from subtitle_rag.tui.state.offers import ModelDownload
 from subtitle_rag.tui.state.stage_progress import ContextProgress, StageName, VectorProgress
-from subtitle_rag.tui.text.stage_lines import stage_notice
 from tests.tui.fake_app import FakeApp
 
 
@@ -137,23 +136,6 @@ def test_a_retry_by_key_tells_a_failure_like_the_one_before(app: FakeApp, backgr
     background.begin("contexts")
     background.stage_ended(failure)
     assert app.errors == [error]
-
-
-def test_a_weak_model_is_told_once_while_it_works_and_its_line_stays(
-    app: FakeApp, background: BackgroundController
-) -> None:
-    weak = ContextsWeak("poor:q4", windows=20, helpful=4, other="good:q4")
-    found = WORKING.after(weak, 60.0)
-    background.begin("contexts")
-    for progress in (WORKING, found, replace(found, processed=2)):
-        background.stage_advanced(StageAdvanced(progress))
-    background.stage_ended(StageEnded(replace(found, state="done", missing=0), halted=False))
-    assert [(error.code, "contexts write --model good:q4" in error.hint) for error in app.errors] == [
-        ("contexts_weak", True)
-    ]
-    ended = app.stages["contexts"]
-    assert isinstance(ended, ContextProgress)
-    assert stage_notice(ended).startswith("! The contexts of poor:q4 help search little: of 20 windows, 4 got one")
 
 
 def test_after_the_end_nothing_starts(background: BackgroundController) -> None:
