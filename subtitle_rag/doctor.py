@@ -144,15 +144,6 @@ def _library(runtime: Runtime) -> Finding:
     return "ok", message
 
 
-def levels_sentence(count: int) -> str:
-    """Return what makes sections searchable after `levels` was turned on."""
-    return n_(
-        "The sections of {n} video are not searchable yet (levels under [search]): subtitle-rag rebuild makes them.",
-        "The sections of {n} videos are not searchable yet (levels under [search]): subtitle-rag rebuild makes them.",
-        count,
-    )
-
-
 def _files(runtime: Runtime) -> Finding:
     """Look for caption files that are not where the library has them."""
     videos = [state.video for state in runtime.library.videos() if state.video.source]
@@ -170,8 +161,6 @@ def _index(runtime: Runtime) -> Finding:
     message = _("{points} of {windows} windows are searchable").format(points=points, windows=counts.windows)
     if counts.searchable < counts.windows:
         return "warning", message, _("subtitle-rag index with the same folders goes on where it stopped.")
-    if missing := runtime.videos_without_levels():
-        return "warning", message, levels_sentence(missing)
     return "ok", message
 
 

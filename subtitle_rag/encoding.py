@@ -46,7 +46,6 @@ from subtitle_rag.retrieval.index import Index
 from subtitle_rag.retrieval.index.index_document import IndexDocument
 from subtitle_rag.retrieval.named_vectors import (
     BM25,
-    LEVELS,
     POOLED,
     multivector_name,
     piece_id,
@@ -283,7 +282,7 @@ class EncodingRun:
         try:
             with hold_lock(self._library.path.parent, "library"):
                 ids = {*self._vectors.encoders(), self._encoder.id, self._vectors.active() or self._encoder.id}
-                names = {BM25, *LEVELS.values(), *(name for id in ids for name in self._names(id))}
+                names = {BM25, *(name for id in ids for name in self._names(id))}
                 for name in self._index.vectors().keys() - names:
                     self._index.drop_vector(name)
         except BusyError as error:

@@ -4,7 +4,6 @@ Both stages resume: captions commit per video; vectors are made in batches for w
 the index has them on disk. A run that is stopped at any point leaves work to do, never work to undo.
 """
 
-import hashlib
 import logging
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
@@ -45,12 +44,11 @@ from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.index import AnalysisAhead, Index, StagedIndex, StagingIndex
 from subtitle_rag.retrieval.index.index_document import IndexDocument
-from subtitle_rag.retrieval.index.levels import level_points, level_texts
 from subtitle_rag.retrieval.index.payload import to_payload
 from subtitle_rag.retrieval.index.server_terms import server_address
 from subtitle_rag.retrieval.index.vector_backup import VectorBackup, backup_path
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, DEFAULT_PARAMS, Bm25Params, TextMorphemes
-from subtitle_rag.retrieval.named_vectors import BM25, LEVELS
+from subtitle_rag.retrieval.named_vectors import BM25
 from subtitle_rag.retrieval.values import Point
 
 if TYPE_CHECKING:
@@ -63,9 +61,6 @@ BATCH = 128
 
 LAST_BATCH = 32
 """Windows per batch once all captions are read: a processor idles while the last windows are written."""
-
-LEVEL_VIDEOS = 50
-"""Videos whose points above windows are replaced together."""
 
 REMOVALS = 250
 """Videos removed together: one transaction, one deletion from the index."""
@@ -182,15 +177,11 @@ class Indexer:
         index: Index,
         analyzer: TextMorphemes,
         params: Bm25Params = DEFAULT_PARAMS,
-        *,
-        levels: bool = False,
     ) -> None:
-        """With `levels` sections and videos are made searchable as well."""
         self._library = library
         self._index = index
         self._analyzer = analyzer
         self._params = params
-        self._has_levels = levels
         self._latest: _IndexedVideo | None = None
         """The video of the last contexts, read under the library's lock."""
 
@@ -227,7 +218,6 @@ class Indexer:
         yield from self._make_searchable(self._read_tracks(entries, known_files))
         self._purge()
         yield from self._make_searchable(self._library.pending())
-        self._write_levels()
 
     def add(self, video: Video, track: Track, details: Details) -> Iterator[VideoDone | WindowsIndexed]:
         """Store the track of one video and make it searchable, after waiting for other indexers.
@@ -247,7 +237,6 @@ class Indexer:
             video_windows = windows_of_track(video, track, video.title)
             yield self._put_video(video, track, video_windows, details)
             yield from self._make_searchable([(video, video_windows)])
-            self._write_levels([video])
 
     def finish(self, *, is_interactive: bool = False) -> Iterator[WindowsIndexed]:
         """Make the pending windows of a stopped run searchable.
@@ -257,14 +246,12 @@ class Indexer:
         with self._working(timeout_s=None if is_interactive else BACKGROUND_TIMEOUT_S):
             self._purge()
             yield from self._make_searchable(self._library.pending())
-            self._write_levels()
 
     def recut(self) -> Iterator[WindowsIndexed]:
         """Make windows of an earlier rule again, after waiting for other indexers; a batch at most is missing then."""
         if self._library.stale(RULE):
             with self._working(timeout_s=BACKGROUND_TIMEOUT_S):
                 yield from self._make_searchable(self._recut())
-                self._write_levels()
 
     def rebuild(self) -> Generator[WindowsIndexed, None, None]:
         """Build the index again from the library, and bring back the neural vectors that it held."""
@@ -275,7 +262,6 @@ class Indexer:
             for event in self._rebuild_aside(index) if isinstance(index, StagingIndex) else self._rebuild_in_place():
                 counts["windows"] = counts.get("windows", 0) + event.count
                 yield event
-            self._write_levels()
 
     def _rebuild_in_place(self) -> Iterator[WindowsIndexed]:
         with closing(VectorBackup(backup_path(self._library))) as backup:
@@ -436,45 +422,6 @@ class Indexer:
                     continue
                 yield video, windows
         self._library.put_rule(RULE)
-
-    def _write_levels(self, videos: Sequence[Video] | None = None) -> None:
-        """Write the points above the windows of these videos, or of all, where they have changed or are missing.
-
-        They are deleted before: a run that is killed between leaves a video without them until the next.
-        """
-        if not self._has_levels:
-            return
-        if videos is None:
-            videos = [state.video for state in self._library.videos() if state.windows]
-        noted = self._library.levels.sources()
-        summaries = self._library.summaries.of([video.id for video in videos])
-        sources = {video.id: self._levels_source(video, summaries.get(video.id, "")) for video in videos}
-        changed = [video for video in videos if noted.get(video.id) != sources[video.id]]
-        if not changed:
-            return
-        for name in LEVELS.values():
-            self._index.add_vector(name)
-        for some in split_batches(changed, LEVEL_VIDEOS):
-            self._index.delete_levels([video.id for video in some])
-            for video in some:
-                self._write_levels_of(video, sources[video.id], summaries.get(video.id, ""))
-
-    def _write_levels_of(self, video: Video, source: str, summary: str) -> None:
-        video_windows = self._library.windows_of(video.id)
-        analyses = self._library.morphemes([window.id for window in video_windows])
-        if len(analyses) < len(video_windows):  # they are not searchable yet
-            return
-        texts = list(level_texts(video, video_windows, analyses, summary))
-        points, level_places = level_points(video, texts, analyses, self._analyzer, source)
-        self._index.insert(points)
-        self._library.levels.put(video.id, source, level_places)
-
-    def _levels_source(self, video: Video, summary: str) -> str:
-        """Return what a video's levels are made from: index, captions, title, chapters and summary."""
-        transcript = self._library.contexts.transcript(video.id)
-        chapters = [repr(chapter) for chapter in video.chapters]
-        parts = (self._index.place, ANALYZER, transcript, video.title, summary, *chapters)
-        return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:32]
 
     def add_contexts(self, late: Mapping[str, Collection[str]]) -> None:
         """Add later contexts (video id → window ids) to the vectors of their windows; wait for other indexers.

@@ -214,13 +214,6 @@ class Runtime:
         except BusyError:
             logger.info("the index of an earlier version stays for now", exc_info=True)
 
-    def videos_without_levels(self) -> int:
-        """Count the videos whose sections are not searchable, though the settings have `levels` on."""
-        if not self.settings.search.levels:
-            return 0
-        noted = self.library.levels.sources()
-        return sum(state.windows > 0 and state.video.id not in noted for state in self.library.videos())
-
     def require_library(self) -> None:
         """Raise `index_orphaned` if the library is empty beside a full index, which a lost file leaves."""
         if (self.settings.paths.index / "shard").exists() and self._is_new(self.library.counts()):
@@ -250,7 +243,6 @@ class Runtime:
             index.analysis_client.HostedQueryAnalyzer(self.words, self.library.path),
             self.neural,
             fusion=settings.fusion,
-            levels=settings.levels,
             budget=search.reranking.RerankBudget(settings.rerank_depth),
         )
 
@@ -258,7 +250,7 @@ class Runtime:
     def indexer(self) -> "Indexer":
         from subtitle_rag.indexing import Indexer
 
-        return Indexer(self.library, self.index, self.text_analyzer, levels=self.settings.search.levels)
+        return Indexer(self.library, self.index, self.text_analyzer)
 
     @property
     def text_analyzer(self) -> "TextMorphemes":
@@ -431,7 +423,7 @@ class Runtime:
         from subtitle_rag.indexing import Indexer
 
         index = self.usable_index()  # which may replace the host
-        return Indexer(self.library, index, self.text_analyzer, levels=self.settings.search.levels)
+        return Indexer(self.library, index, self.text_analyzer)
 
     def usable_index(self) -> "Index":
         """Return the settings' index without a check; an unusable one is replaced, after a backup of its vectors."""

@@ -176,16 +176,6 @@ def test_the_words_of_a_program_follow_a_sentence(
     assert message.endswith(": RuntimeError('raw')")
 
 
-def test_sections_that_were_turned_on_later_are_told(run: Run, isolated_home: Path, tmp_path: Path) -> None:
-    run("index", caption_folder(tmp_path / "captions", 2, minutes=2), "--no-contexts")
-    (isolated_home / "config.toml").write_text("search.levels = true\n")
-    told = run("status").err
-    assert "The sections of 2 videos are not searchable yet" in told
-    assert probe("index")["severity"] == "warning"
-    assert run("rebuild").code == 0
-    assert "not searchable yet" not in run("status").err
-
-
 def test_a_damaged_library_is_told_once(run: Run, isolated_home: Path, tmp_path: Path) -> None:
     run("index", caption_folder(tmp_path / "captions", 1, minutes=2), "--no-contexts")
     library = isolated_home / "data" / "library.db"

@@ -22,7 +22,6 @@ STORES = {
     "sources": "sources.py",
     "contexts": "context_store.py",
     "summaries": "summary_store.py",
-    "levels": "level_store.py",
     "vectors": "vector_store.py",
 }
 """Attributes that hold a store of captions and what is made of them, and the store's module.

@@ -127,7 +127,6 @@ def _reason(state: "VideoState") -> AppError:
 def status_(runtime: "Runtime") -> output.Outcome:
     from subtitle_rag import pipeline
     from subtitle_rag.captions import files
-    from subtitle_rag.doctor import levels_sentence
     from subtitle_rag.library import last_sync
 
     runtime.require_library()
@@ -183,9 +182,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
         _failure_lines(failed),
         _gone_lines(lost_files),
     )
-    missing = runtime.videos_without_levels()
-    notes = [levels_sentence(missing)] if missing else []
-    return output.Outcome(result, lines, notes, errors=_index_errors(runtime) if counts.searchable else [])
+    return output.Outcome(result, lines, errors=_index_errors(runtime) if counts.searchable else [])
 
 
 def _index_errors(runtime: "Runtime") -> list[AppError]:

@@ -90,9 +90,6 @@ class SearchSettings:
         N_("How words and meaning become one order: by their scores, or by their ranks alone (RRF)."),
         one_of=("scores", "ranks"),
     )
-    levels: bool = setting(
-        False, N_("Whether sections and whole videos are in the index as well and lift their scenes; no measured gain.")
-    )
     rerank_depth: int = setting(
         0,
         N_("How many scenes the reranker reads in a search, up to 150; 0: as many as it reads in two seconds."),

@@ -184,16 +184,13 @@ SENTENCES: dict[str, str] = {
     "unknown_retriever": N_("There is no retriever called {name}."),
     "unknown_retriever.hint": N_("Retrievers that are ready: {ready}."),
     "late_alone": N_(
-        "Neither the comparison of tokens (late) and pieces nor sections and videos (levels) find scenes by "
-        "themselves: they order what retrievers find."
+        "Neither the comparison of tokens (late) nor pieces find scenes by themselves: they order what retrievers find."
     ),
     "late_alone.hint": N_("Name retrievers too: {ready}."),
     "pieces_without_dense": N_(
         "Pieces order windows together with their own vectors, and dense is not among the retrievers."
     ),
     "pieces_without_dense.hint": N_("Name dense too: bm25,dense,pieces."),
-    "levels_off": N_("Sections and videos are not in the index: levels is false under [search] in the config."),
-    "levels_off.hint": N_("Set levels = true there, and run subtitle-rag rebuild."),
     "retriever_not_ready": N_("The retriever {name} has nothing to search in: no model has made vectors for it."),
     "retriever_not_ready.hint": N_(
         "Retrievers that are ready: {ready}. subtitle-rag doctor shows what is missing for the others."

@@ -11,7 +11,7 @@ from subtitle_rag.installation import missing_extra
 from subtitle_rag.models import ENCODER, RERANKER, Kind
 from subtitle_rag.retrieval.named_vectors import LATE, PIECES
 from subtitle_rag.retrieval.neural import PATIENCE_S, Encoder, Reranker
-from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, NEURAL
+from subtitle_rag.retrieval.search.parts import LEXICAL, NEURAL
 from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -24,15 +24,12 @@ class EvalModels:
     encoder: Encoder | None = None
     reranker: Reranker | None = None
     absent: dict[str, str] = field(default_factory=dict)
-    levels: bool = False
-    """Whether sections and videos are in the index."""
 
     @classmethod
     def of(cls, runtime: Runtime, *, neural: bool = True, rerank: bool = True) -> "EvalModels":
         """Return the models of the settings; the encoder is the one whose vectors the library is searched by."""
-        levels = runtime.settings.search.levels
         if not neural:
-            return cls(absent=dict.fromkeys(("encoder", "reranker"), _("left out by --no-neural")), levels=levels)
+            return cls(absent=dict.fromkeys(("encoder", "reranker"), _("left out by --no-neural")))
         encoder = reranker = None
         absent = {}
         try:
@@ -49,7 +46,7 @@ class EvalModels:
         except AppError as error:
             logger.info("no reranker", exc_info=True)
             absent["reranker"] = error.message
-        return cls(encoder, reranker, absent, levels)
+        return cls(encoder, reranker, absent)
 
     def rerank_seconds(self, pairs: int) -> float | None:
         """Return about how long the reranker reads so many pairs; None without one whose speed is measured."""
@@ -62,26 +59,24 @@ class EvalModels:
         Without `sets`: each alone, both neural ones, all, and these with the order by tokens or pieces.
 
         Raises:
-            UsageError: `retriever_not_ready` for a chosen one that this machine cannot run, `levels_off`.
+            UsageError: `retriever_not_ready` for a chosen one that this machine cannot run.
         """
         parts = self._made()
         neural = tuple(name for name in NEURAL if name in parts)
-        orders = tuple(name for name in (HIERARCHY, LATE, PIECES) if name in parts)
+        orders = tuple(name for name in (LATE, PIECES) if name in parts)
         if sets is None:
             singles = [LEXICAL, *((name,) for name in reversed(neural))]
             every = singles + ([neural] if len(neural) > 1 else []) + ([(*LEXICAL, *neural)] if neural else [])
             return every + [(*LEXICAL, *neural, name) for name in orders]
         ready = (*LEXICAL, *neural, *orders)
         for name in (name for names in sets for name in names):
-            if name == HIERARCHY and name not in ready:
-                raise UsageError("levels_off")
             if name not in ready:
                 raise UsageError("retriever_not_ready", name=name, ready=", ".join(ready))
         return sorted(sets, key=len)
 
     def _made(self) -> set[str]:
         """Return the parts of a search by sense that this machine makes."""
-        makes: dict[str, object] = {HIERARCHY: self.levels}
+        makes: dict[str, object] = {}
         if (encoder := self.encoder) is not None:
             makes |= {"dense": encoder.dimensions, "sparse": encoder.has_sparse}
             makes |= {LATE: encoder.token_dimensions, PIECES: encoder.has_pieces}

@@ -15,7 +15,7 @@ from subtitle_rag.retrieval.search.reranking import RerankCache, reorder
 from subtitle_rag.retrieval.search.scenes import passages
 from subtitle_rag.retrieval.search.window_reads import Windows
 
-NOT_READY = ("retriever_not_ready", "unknown_retriever", "levels_off")
+NOT_READY = ("retriever_not_ready", "unknown_retriever")
 """Errors of a search that concern the arm; any other `UsageError` refuses the query."""
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from subtitle_rag.domain import UsageError
 from subtitle_rag.retrieval.named_vectors import PIECES
-from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, REORDERERS, RETRIEVERS, SEARCH_PARTS
+from subtitle_rag.retrieval.search.parts import LEXICAL, REORDERERS, RETRIEVERS, SEARCH_PARTS
 
 NONE, NO_MODEL, MODEL, GIVEN = "none", "no-model", "model", "given"
 """In front of windows: nothing; titles, chapters and neighbours' keywords; a model's contexts as well; contexts of a
@@ -82,7 +82,7 @@ def parse_sets(text: str | None) -> tuple[Retrievers, ...] | None:
 
 def all_arms(levels: Sequence[str], sets: Sequence[Retrievers], depth: int) -> list[Arm]:
     """Return all arms over these contexts; a reranker of `depth` follows the fullest set, except over bare windows."""
-    fullest = next((names for names in reversed(sets) if HIERARCHY not in names), sets[-1])
+    fullest = sets[-1]
     arms = []
     for level in levels:
         arms += [Arm.of(level, retrievers) for retrievers in sets]

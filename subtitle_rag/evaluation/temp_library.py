@@ -93,7 +93,6 @@ def create(
     encoder: Encoder | None = None,
     encoded: Callable[[int], object] = lambda _count: None,
     fusion: str = BY_SCORES,
-    levels: bool = False,
     level: str = NO_MODEL,
     setting: str = "",
 ) -> Iterator[LibraryView]:
@@ -111,7 +110,7 @@ def create(
                 library.put_video(video, Track("ko", "file", "vtt", b"", digest, 0), windows, RULE)
             library.put_rule(RULE)
             context_file.store(library, contexts or {})
-            for _event in Indexer(library, index, analyzer, making, levels=levels).rebuild():
+            for _event in Indexer(library, index, analyzer, making).rebuild():
                 pass
             started = perf_counter()
             if encoder is not None and models is not None:
@@ -119,7 +118,7 @@ def create(
                     encoded(count)
             seconds = perf_counter() - started
             queries = QueryAnalyzer(library, analyzer)
-            searcher = Searcher(library, index, queries, models, fusion=fusion, levels=levels)
+            searcher = Searcher(library, index, queries, models, fusion=fusion)
             yield LibraryView(library, searcher, level, setting, seconds)
         finally:
             index.close()
@@ -216,7 +215,6 @@ class LibraryViews:
                 encoder=encoder,
                 encoded=lambda count: self.encoding(count, total),
                 fusion=search.fusion,
-                levels=search.levels,
                 level=level,
                 setting=setting,
             )

@@ -77,7 +77,6 @@ def measure(
                 encoder=variant.encoder,
                 encoded=encoded,
                 fusion=search.fusion,
-                levels=search.levels,
                 level=GIVEN if variant.contexts else NO_MODEL,
                 setting=f"{len(variant.contexts)}/{windows}",
             ) as view:

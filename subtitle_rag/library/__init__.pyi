@@ -52,7 +52,6 @@ from .context_store import (
     Recipe as Recipe,
     WindowSelection as WindowSelection,
 )
-from .level_store import Level as Level, LevelPlace as LevelPlace
 from .listening_store import DueListening as DueListening
 from .mark_store import Mark as Mark, MarkStore as MarkStore
 from .names import (

@@ -18,7 +18,6 @@ from subtitle_rag.library import rows
 from subtitle_rag.library.answers import Answers
 from subtitle_rag.library.connection import Database, write_setting
 from subtitle_rag.library.context_store import Contexts, drop_outdated
-from subtitle_rag.library.level_store import LevelStore
 from subtitle_rag.library.listening_store import ListeningStore
 from subtitle_rag.library.mark_store import MarkStore
 from subtitle_rag.library.rows import Counts, VideoState
@@ -53,7 +52,6 @@ class Library:
         self.answers = Answers(self.database)
         self.marks = MarkStore(self.database)
         self.summaries = SummaryStore(self.database)
-        self.levels = LevelStore(self.database)
         self.listenings = ListeningStore(self.database)
         self.vectors = Vectors(self.database)
 

@@ -3,7 +3,7 @@
 import hashlib
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from operator import eq, mul
 
 from subtitle_rag.models import without_prompts
@@ -60,16 +60,12 @@ def with_options(id: str, kind: str, *, int8: bool) -> str:
 
 BM25 = "bm25"
 """The named vector of every collection; others are added later."""
-LEVELS = {"section": "words-section", "video": "words-video"}
-"""The named vectors of the levels above windows: weights of words, which the index multiplies by the inverse document
-frequency within the level. A point with one of them is no window."""
-_ADDED = re.compile(r"(dense|late|pieces|sparse|words)-[0-9a-z-]{1,40}")
+_ADDED = re.compile(r"(dense|late|pieces|sparse)-[0-9a-z-]{1,40}")
 _KINDS: dict[str, type[Vector]] = {
     "dense": DenseVector,
     "late": MultiVector,
     "pieces": MultiVector,
     "sparse": SparseVector,
-    "words": SparseVector,
 }
 MAX_DIMENSIONS = 65_536
 FLOAT32_MAX = 3.4028234e38
@@ -136,11 +132,6 @@ def _check_values(name: str, values: Sequence[float]) -> None:
     # float32 turns greater numbers into infinity
     if not is_number or not -FLOAT32_MAX <= min(values, default=0) <= max(values, default=0) <= FLOAT32_MAX:
         raise ValueError(f"{name}: a value is not a finite 32-bit number")
-
-
-def level_names(layout: Collection[str]) -> list[str]:
-    """Return the named vectors of a layout that no window has."""
-    return [name for name in LEVELS.values() if name in layout]
 
 
 def has_parts(name: str) -> bool:

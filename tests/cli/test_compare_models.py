@@ -180,18 +180,6 @@ def test_the_library_s_questions_are_used(run: Run, ollama: StandIn, isolated_ho
     assert (result["questions"], len(result["retrieval"])) == (4, 2)
 
 
-@pytest.mark.campaign(part="flows")
-def test_sections_and_videos_are_searched_if_the_settings_have_them(
-    run: Run, ollama: StandIn, isolated_home: Path, questions: Path
-) -> None:
-    with (isolated_home / "config.toml").open("a") as settings:
-        settings.write("[search]\nlevels = true\n")
-
-    result = run("eval", "models", PLAIN, "--videos", "1", "--questions", questions, "--json").result
-
-    assert [row["retrievers"] for row in result["retrieval"]] == [["bm25"], ["bm25", "levels"]] * 2
-
-
 def test_a_model_that_is_not_there_is_said_before_anything_is_asked(
     run: Run, ollama: StandIn, isolated_home: Path
 ) -> None:

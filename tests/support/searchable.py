@@ -61,16 +61,14 @@ def filled(path: Path, analyzer: Analyzer, videos: Mapping[Video, Minutes]) -> L
 class Searchable:
     """A library with all that searches it."""
 
-    def __init__(
-        self, folder: Path, analyzer: Analyzer, videos: Mapping[Video, Minutes], *, levels: bool = False
-    ) -> None:
+    def __init__(self, folder: Path, analyzer: Analyzer, videos: Mapping[Video, Minutes]) -> None:
         self.analyzer = analyzer
         self.library = filled(folder / "library.db", analyzer, videos)
         self.index = EdgeIndex(folder / "index", {"analyzer": ANALYZER})
-        self.indexer = Indexer(self.library, self.index, analyzer, levels=levels)
+        self.indexer = Indexer(self.library, self.index, analyzer)
         for _event in self.indexer.rebuild():
             pass
-        self.searcher = Searcher(self.library, self.index, QueryAnalyzer(self.library, analyzer), levels=levels)
+        self.searcher = Searcher(self.library, self.index, QueryAnalyzer(self.library, analyzer))
 
     def close(self) -> None:
         self.index.close()

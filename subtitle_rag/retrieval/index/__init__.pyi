@@ -2,7 +2,6 @@ from . import (
     analysis_client as analysis_client,
     index_client as index_client,
     index_document as index_document,
-    levels as levels,
     payload as payload,
     sections as sections,
     server_terms as server_terms,

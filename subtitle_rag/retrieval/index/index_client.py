@@ -63,7 +63,6 @@ class HostedPoints(Client):
     drop_vector = _forwarded(Index.drop_vector)
     vectors = _forwarded(Index.vectors)
     delete_videos = _forwarded(Index.delete_videos)
-    delete_levels = _forwarded(Index.delete_levels)
     ids = _forwarded(Index.ids)
     clear = _forwarded(Index.clear)
     points = _forwarded(Index.points)

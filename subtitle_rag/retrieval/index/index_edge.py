@@ -31,7 +31,7 @@ from subtitle_rag.hosting import write_atomically
 from subtitle_rag.library import EMBEDDED
 from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.index import edge_terms as terms, index_rules as rules
-from subtitle_rag.retrieval.named_vectors import BM25, LEVELS, check_name, has_parts, level_names
+from subtitle_rag.retrieval.named_vectors import BM25, check_name, has_parts
 from subtitle_rag.retrieval.values import DenseVector, Filter, Hit, Point, Vector, VectorSearch
 
 if TYPE_CHECKING:
@@ -249,8 +249,7 @@ class EdgeIndex:
         check_name(name, dimensions)
         if dimensions is None:
             half = self._edge.VectorStorageDatatype.Float16
-            rarity = self._edge.Modifier.Idf if name in LEVELS.values() else None
-            operation = self._edge.UpdateOperation.create_sparse_vector(name, rarity, half)
+            operation = self._edge.UpdateOperation.create_sparse_vector(name, None, half)
         else:
             parts = terms.max_sim() if has_parts(name) else None
             operation = self._edge.UpdateOperation.create_dense_vector(
@@ -311,21 +310,10 @@ class EdgeIndex:
         if video_ids:
             self._delete_where(terms.edge_filter(Filter(videos=tuple(video_ids), without=frozenset(keep))))
 
-    def delete_levels(self, video_ids: Sequence[str]) -> None:
-        above: list[Any] = [self._edge.HasVectorCondition(name) for name in level_names(self._layout)]
-        if video_ids and above:
-            of_videos = terms.edge_filter(Filter(videos=tuple(video_ids)))
-            self._delete_where(self._edge.Filter(must=[of_videos], should=above))
-
     def _delete_where(self, where: "qdrant_edge.Filter") -> None:
         with self._call(writing=True, growing=False) as shard:
             shard.update(self._edge.UpdateOperation.delete_points_by_filter(where))
             self._has_deleted = True
-
-    def _windows(self, where: "qdrant_edge.Filter | None" = None) -> "qdrant_edge.Filter | None":
-        """Restrict a filter to windows, where the layout has other levels."""
-        above: list[Any] = [self._edge.HasVectorCondition(name) for name in level_names(self._layout)]
-        return self._edge.Filter(must=[where] if where else [], must_not=above) if above else where
 
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
         """See `Index.search_all`; a point without a common term is no hit of a sparse query.
@@ -363,7 +351,7 @@ class EdgeIndex:
         ids: set[str] = set()
         offset: qdrant_edge.PointId | None = None
         with self._call() as shard:
-            where = self._windows(terms.edge_filter(Filter(videos=(video_id,))))
+            where = terms.edge_filter(Filter(videos=(video_id,)))
             while True:
                 request = self._edge.ScrollRequest(
                     offset=offset, limit=10_000, filter=where, with_payload=False, with_vector=False
@@ -377,9 +365,7 @@ class EdgeIndex:
         offset = rules.first_after(after)
         with self._call() as shard:
             count = rules.page_size(self._layout, limit)
-            request = self._edge.ScrollRequest(
-                offset=offset, limit=count, filter=self._windows(), with_payload=True, with_vector=True
-            )
+            request = self._edge.ScrollRequest(offset=offset, limit=count, with_payload=True, with_vector=True)
             records, _next = shard.scroll(request)
         return [terms.point_from(record) for record in records]
 
@@ -402,7 +388,7 @@ class EdgeIndex:
 
     def count(self) -> int:
         with self._call() as shard:
-            return shard.count(self._edge.CountRequest(filter=self._windows(), exact=True))
+            return shard.count(self._edge.CountRequest(exact=True))
 
     def clear(self, *, meta: dict[str, Any] | None = None) -> None:
         """See `Index.clear`; `meta` becomes the record of the new collection."""

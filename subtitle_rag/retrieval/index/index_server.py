@@ -14,7 +14,7 @@ from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.batches import split_batches, split_by_weight, write_batches
 from subtitle_rag.retrieval.index import index_rules as rules, server_terms as terms
 from subtitle_rag.retrieval.index.server_terms import Json
-from subtitle_rag.retrieval.named_vectors import BM25, LEVELS, check_name, has_parts, level_names
+from subtitle_rag.retrieval.named_vectors import BM25, check_name, has_parts
 from subtitle_rag.retrieval.values import (
     DenseVector,
     Filter,
@@ -191,11 +191,6 @@ class ServerIndex:
         self._layout = terms.read_layout(collection)
         self._oversampling = terms.read_oversampling(collection)
 
-    def _windows(self, where: Json | None = None) -> Json | None:
-        """Restrict a filter to windows, where the layout has other levels."""
-        above = [{"has_vector": name} for name in level_names(self._layout)]
-        return {"must": [where] if where else [], "must_not": above} if above else where
-
     def _scroll(self, where: Json | None, *, with_payload: bool | Json) -> Iterator[Json]:
         page: Json = {"filter": where, "limit": PAGE, "with_payload": with_payload, "with_vector": False}
         offset: str | None = None
@@ -224,8 +219,7 @@ class ServerIndex:
             config: models.VectorNameConfig
             if dimensions is None:
                 half = models.VectorStorageDatatype.FLOAT16
-                rarity = models.Modifier.IDF if name in LEVELS.values() else None
-                config = models.SparseVectorNameConfig(sparse=models.SparseVectorConfig(datatype=half, modifier=rarity))
+                config = models.SparseVectorNameConfig(sparse=models.SparseVectorConfig(datatype=half))
             else:
                 max_sim = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
                 dense = models.DenseVectorConfig(
@@ -241,7 +235,7 @@ class ServerIndex:
                     storage = terms.multivector_storage if has_parts(name) else terms.dense_storage
                     client.update_collection(self._collection, vectors_config={name: storage(self._settings)})
                 elif self._settings.on_disk == "everything":
-                    index = models.SparseVectorParams(index=terms.sparse_index(self._settings), modifier=rarity)
+                    index = models.SparseVectorParams(index=terms.sparse_index(self._settings))
                     client.update_collection(self._collection, sparse_vectors_config={name: index})
         self.vectors()
         if self._layout.get(name, dimensions) != dimensions:
@@ -302,11 +296,6 @@ class ServerIndex:
             rules.check_id(point_id)
         if video_ids:
             self._delete_where(terms.server_filter(Filter(videos=tuple(video_ids), without=frozenset(keep))))
-
-    def delete_levels(self, video_ids: Sequence[str]) -> None:
-        above = [{"has_vector": name} for name in level_names(self._layout)]
-        if video_ids and above:
-            self._delete_where({"must": [terms.server_filter(Filter(videos=tuple(video_ids)))], "should": above})
 
     def _delete_where(self, condition: Json | None) -> None:
         self._send("POST", "/points/delete", {"filter": condition}, writing=True)
@@ -380,7 +369,7 @@ class ServerIndex:
         return rules.nearest_parts(query, {point.id: point.vectors.get(name) for point in self._points(records)})
 
     def ids(self, video_id: str) -> set[str]:
-        where = self._windows(terms.server_filter(Filter(videos=(video_id,))))
+        where = terms.server_filter(Filter(videos=(video_id,)))
         return {record["id"] for record in self._scroll(where, with_payload=False)}
 
     def _page(self, page: Json, offset: str | None) -> tuple[list[Json], str | None]:
@@ -391,7 +380,7 @@ class ServerIndex:
     def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
         offset = rules.first_after(after)
         count = rules.page_size(self._layout, limit)
-        page = {"limit": count, "filter": self._windows(), "with_payload": True, "with_vector": True}
+        page = {"limit": count, "with_payload": True, "with_vector": True}
         records, _next = self._page(page, offset)
         return self._points(records)
 
@@ -419,7 +408,7 @@ class ServerIndex:
         return [Point(point.id, point.vectors, {}) for point in self.get(ids)]
 
     def count(self) -> int:
-        return self._send("POST", "/points/count", {"filter": self._windows(), "exact": True}, read=terms.read_count)
+        return self._send("POST", "/points/count", {"exact": True}, read=terms.read_count)
 
     def clear(self) -> None:
         with self._call():

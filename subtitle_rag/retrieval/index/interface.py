@@ -16,8 +16,7 @@ SCHEMA = 1
 class Index(Searched, Protocol):
     """All calls are safe from several threads and processes at once. Writes are durable when the call returns.
 
-    The points are windows, beside which there may be points of levels above them (`named_vectors.LEVELS`): sections and
-    videos. Only `insert`, `replace_vector`, searches by their named vectors and the deletions concern those.
+    Each point is a window.
 
     Raises:
         BusyError: `index_locked`, `index_unreachable`, `disk_full`, `system_limit`, `disk_error`; of a server
@@ -39,9 +38,8 @@ class Index(Searched, Protocol):
     def add_vector(self, name: str, dimensions: int | None = None) -> None:
         """Add a named vector to the layout. Repeating a call is harmless.
 
-        Names begin with `dense-`, `late-` or `pieces-`, with `dimensions`, or with `sparse-`, or are among
-        `named_vectors.LEVELS`. Under `late-` and `pieces-` are multivectors, of tokens and of pieces; the latter are
-        stored with a byte for each dimension, and come back with cosines of 0.9999 to what they were.
+        Names begin with `dense-`, `late-` or `pieces-`, with `dimensions`, or with `sparse-`. Under `late-` and
+        `pieces-` X
         """
 
     def drop_vector(self, name: str) -> None:
@@ -55,9 +53,6 @@ class Index(Searched, Protocol):
 
     def replace_payload(self, payloads: Mapping[str, dict[str, Any]]) -> None:
         """Replace the payloads of existing points (point id → payload); other ids are ignored."""
-
-    def delete_levels(self, video_ids: Sequence[str]) -> None:
-        """Delete the points above the windows of these videos, a few hundred at most, in one write."""
 
     def delete_videos(self, video_ids: Sequence[str], *, keep: Collection[str] = ()) -> None:
         """Delete all points of these videos, a few hundred at most, in one write, except the ids in `keep`."""

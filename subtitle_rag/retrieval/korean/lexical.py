@@ -21,7 +21,7 @@ from subtitle_rag.retrieval.korean.morphemes import Analyzer, key, query_bigrams
 from subtitle_rag.retrieval.korean.periods import find_uploads
 from subtitle_rag.retrieval.korean.typed_text import RUN, WEIGHTLESS, WORD, TypedText
 from subtitle_rag.retrieval.korean.vocabulary import Vocabulary
-from subtitle_rag.retrieval.named_vectors import BM25, LEVELS
+from subtitle_rag.retrieval.named_vectors import BM25
 from subtitle_rag.retrieval.values import Filter, Hit, Searched, SparseVector, VectorSearch
 
 _INITIALS = re.compile(f"(?<!\\S)[{FIRST_CONSONANTS}]{{2,}}(?!\\S)")
@@ -92,11 +92,6 @@ def word_search(lexical: LexicalQuery, *, limit: int, where: Filter) -> VectorSe
     Windows that share only pairs of letters of an unknown Latin word with it are no hits.
     """
     return VectorSearch(BM25, lexical.vector, limit, where, lexical.required_terms)
-
-
-def level_searches(lexical: LexicalQuery, *, limit: int, where: Filter) -> list[VectorSearch]:
-    """Return the searches by the words of a query in each level above windows."""
-    return [VectorSearch(name, lexical.vector, limit, where) for name in LEVELS.values()]
 
 
 class QueryAnalyzer:

@@ -5,21 +5,19 @@ from dataclasses import replace
 from itertools import chain
 
 from subtitle_rag.domain import UsageError
-from subtitle_rag.library import Library
-from subtitle_rag.retrieval.korean.lexical import LexicalQuery, LexicalSearch, level_searches, word_search
+from subtitle_rag.retrieval.korean.lexical import LexicalQuery, LexicalSearch, word_search
 from subtitle_rag.retrieval.named_vectors import PIECES, multivector_name, piece_id, vector_names
 from subtitle_rag.retrieval.neural import Encoded
 from subtitle_rag.retrieval.search.fusion import (
     BY_RANKS,
     BY_SCORES,
     Candidates,
-    LevelHit,
     add_pieces,
     add_video_scores,
     best_by_video,
 )
 from subtitle_rag.retrieval.search.own_words import OwnWords
-from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, NEURAL
+from subtitle_rag.retrieval.search.parts import LEXICAL, NEURAL
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.scenes import NearestPieces, no_pieces
 from subtitle_rag.retrieval.search.stages import SearchRequest
@@ -34,8 +32,6 @@ from subtitle_rag.retrieval.values import (
     VectorSearch,
 )
 
-LEVEL_HITS = 150
-"""Sections of a search, at most, and videos."""
 Queries = Mapping[str, tuple[str, Vector]]
 """By retriever, the named vector that it searches, and the query's."""
 Lists = Mapping[str, Sequence[Hit]]
@@ -45,8 +41,8 @@ Lists = Mapping[str, Sequence[Hit]]
 class CandidateSearch:
     """Finds windows of one library in its index. Safe from several threads."""
 
-    def __init__(self, library: Library, windows: Windows, index: Searched, queries: LexicalSearch) -> None:
-        self._library, self._windows, self._index, self._queries = library, windows, index, queries
+    def __init__(self, windows: Windows, index: Searched, queries: LexicalSearch) -> None:
+        self._windows, self._index, self._queries = windows, index, queries
 
     def by_words(
         self, query: Query, where: Filter, retrievers: tuple[str, ...], depth: int, *, is_explicit: bool
@@ -61,10 +57,9 @@ class CandidateSearch:
             best = best_by_video(hits, positions)
             lists = {"bm25": add_video_scores(hits, positions, best)}
             candidates = Candidates(lists, positions, video_scores=best)
-        level_hits = self._level_hits(lexical, where) if HIERARCHY in retrievers else ()
         query_weight = sum(lexical.vector.values) or 1.0
         request = SearchRequest(query, retrievers, is_explicit, depth, lexical, where)
-        return request, replace(candidates, query_weight=query_weight, level_hits=level_hits)
+        return request, replace(candidates, query_weight=query_weight)
 
     def by_meaning(
         self, request: SearchRequest, candidates: Candidates, encoded: Encoded, id: str, fusion: str
@@ -146,14 +141,6 @@ class CandidateSearch:
             return self._index.nearest_parts(name, query, ids_with_pieces) if ids_with_pieces else {}
 
         return nearest
-
-    def _level_hits(self, lexical: LexicalQuery, where: Filter) -> list[LevelHit]:
-        """Return the sections and videos that say words of the query, whatever windows the filter names."""
-        above = replace(where, only=None, without=frozenset())
-        searches = level_searches(lexical, limit=LEVEL_HITS, where=above)
-        matches = [hit for hits in self._index.search_all(searches) for hit in hits]
-        level_places = self._library.levels.places([hit.id for hit in matches])
-        return [(level_places[hit.id], hit.score) for hit in matches if hit.id in level_places]
 
     def _scored(self, searches: Mapping[str, VectorSearch]) -> dict[str, list[Hit]]:
         """Search among windows that are candidates already, in one call of the index."""

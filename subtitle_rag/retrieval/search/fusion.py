@@ -8,14 +8,9 @@ which its rank does not. `scripts/bench fusion` measures both, and other numbers
 import statistics
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from subtitle_rag.retrieval.named_vectors import LATE, PIECES
-from subtitle_rag.retrieval.search.parts import HIERARCHY
 from subtitle_rag.retrieval.values import DenseVector, Hit
-
-if TYPE_CHECKING:
-    from subtitle_rag.library import LevelPlace
 
 RRF_K = 60
 """Cormack, Clarke & Buettcher 2009, "Reciprocal Rank Fusion outperforms Condorcet"."""
@@ -65,13 +60,6 @@ LATE_SHARE = 0.5
 """The share of MaxSim beside the fused score, both between the least and the best of the candidates.
 
 Chen et al. 2024, "M3-Embedding", give it as much as the dense score; it is not measured with trained token vectors.
-"""
-
-LEVEL_PARTS = {"section": 0.1, "video": 0.2}
-"""How much of the best window's score the best section gives to its windows, and the best video to its own.
-
-`eval run --arms` with `levels` measures them. On halves of scene_bench the other half gains 0.01 of mrr@10 or loses
-0.003, so that a search uses them only where the settings say so.
 """
 
 MAX_MERGED = 3
@@ -171,7 +159,6 @@ def fuse(
     return _ranked(ordered, positions, scores)
 
 
-LevelHit = tuple["LevelPlace", float]
 """A section or a video that a query has found, and its score."""
 
 
@@ -190,8 +177,6 @@ class Candidates:
     """Windows without vectors, which only `bm25` can find yet."""
     query_weight: float = 1.0
     """The sum of the query's weights by words."""
-    level_hits: Sequence[LevelHit] = ()
-    """The sections and videos found."""
     pieces: Mapping[str, float] = field(default_factory=dict)
     """By window, the cosine of its best piece. Windows may lack vectors of their pieces."""
     video_scores: Mapping[str, float] = field(default_factory=dict)
@@ -328,33 +313,6 @@ def add_pieces(cosines: Mapping[str, float], pieces: Mapping[str, float]) -> dic
     gains = {id: pieces[id] - cosine for id, cosine in cosines.items() if id in pieces}
     usual = statistics.fmean(gains.values()) if gains else 0.0
     return {id: cosine + PIECE_SHARE * gains.get(id, usual) for id, cosine in cosines.items()}
-
-
-def boost_by_levels(ranked: Sequence[Ranked], hits: Sequence[LevelHit]) -> list[Ranked]:
-    """Add to each window a part of the scores of its section and of its video; ties by the earlier order.
-
-    A level's scores count as parts of its best one, and that as a part of the best window's score.
-    """
-    if not hits:
-        return list(ranked)
-    top = max((entry.score for entry in ranked), default=0.0)
-    best: dict[str, float] = {}
-    spans: dict[str, dict[str, list[LevelHit]]] = {}
-    for span, score in hits:
-        best[span.level] = max(best.get(span.level, 0.0), score)
-        spans.setdefault(span.level, {}).setdefault(span.video_id, []).append((span, score))
-
-    def lifted(entry: Ranked) -> Ranked:
-        gain = 0.0
-        for level, of_videos in spans.items():
-            video_hits = of_videos.get(entry.video_id, ())
-            above = [score for span, score in video_hits if span.first <= entry.ordinal <= span.last]
-            if above and best[level] > 0:
-                gain += top * LEVEL_PARTS[level] * max(above) / best[level]
-        scores = {**entry.scores, HIERARCHY: RetrieverScore(None, gain)} if gain else entry.scores
-        return replace(entry, score=entry.score + gain, scores=scores)
-
-    return sorted(map(lifted, ranked), key=lambda entry: -entry.score)
 
 
 def fuse_late(ranked: Sequence[Ranked], hits: Sequence[Hit], *, by_ranks: bool = False) -> list[Ranked]:

@@ -7,8 +7,6 @@ LEXICAL = ("bm25",)
 NEURAL = ("dense", "sparse")
 """The retrievers of an encoder's vectors."""
 RETRIEVERS = (*LEXICAL, *NEURAL)
-HIERARCHY = "levels"
-"""The lift of windows by the scores of their section and video."""
-REORDERERS = (HIERARCHY, LATE, PIECES)
+REORDERERS = (LATE, PIECES)
 SEARCH_PARTS = (*RETRIEVERS, *REORDERERS)
 """Retrievers, and what orders the windows that they find."""

@@ -23,7 +23,7 @@ from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, Reranker
 from subtitle_rag.retrieval.search.candidates import CandidateSearch
 from subtitle_rag.retrieval.search.copies import first_results
 from subtitle_rag.retrieval.search.fusion import BY_SCORES, Candidates, Ranked, merge_neighbours
-from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, REORDERERS, RETRIEVERS, SEARCH_PARTS
+from subtitle_rag.retrieval.search.parts import LEXICAL, REORDERERS, RETRIEVERS, SEARCH_PARTS
 from subtitle_rag.retrieval.search.place_counts import places_of_all, places_of_each
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.reranking import IN_SEARCH, RerankBudget, RerankCache, reorder
@@ -130,8 +130,8 @@ class _Search:
 class Searcher:
     """Searches one library. Safe from several threads.
 
-    Without `neural` models, or if they fail, `bm25` answers alone. `fusion` is `BY_SCORES` or `BY_RANKS`. With `levels`
-    sections and videos lift their windows. `budget` says how much the reranker reads where a call does not.
+    Without `neural` models, or if they fail, `bm25` answers alone. `fusion` is `BY_SCORES` or `BY_RANKS`.
+    `budget` says how much the reranker reads where a call does not.
     """
 
     def __init__(
@@ -142,10 +142,8 @@ class Searcher:
         neural: Models | None = None,
         *,
         fusion: str = BY_SCORES,
-        levels: bool = False,
         budget: RerankBudget = IN_SEARCH,
     ) -> None:
-        self._has_levels = levels
         self._fusion = fusion
         self.budget = budget
         self._library = library
@@ -153,13 +151,13 @@ class Searcher:
         self._queries = queries
         self._neural = neural
         self._windows = Windows(library)
-        self._retrieval = CandidateSearch(library, self._windows, index, queries)
+        self._retrieval = CandidateSearch(self._windows, index, queries)
         self._rerank_cache = RerankCache()
 
     def ready(self) -> tuple[str, ...]:
         """Return the retrievers with something to search in, and what can order their windows; loads no model."""
         id, encoder = self._searched_encoder()
-        names = (*(RETRIEVERS if id else LEXICAL), *((HIERARCHY,) if self._has_levels else ()))
+        names = RETRIEVERS if id else LEXICAL
         if encoder is None:
             return names
         return (*names, *([LATE] if encoder.token_dimensions else []), *([PIECES] if encoder.has_pieces else []))
@@ -196,7 +194,7 @@ class Searcher:
         further result. A failed model leaves its error in `missing`.
 
         Raises:
-            UsageError: `unknown_channel`, `unknown_video`, `unknown_retriever`, `retriever_not_ready`, `levels_off`,
+            UsageError: `unknown_channel`, `unknown_video`, `unknown_retriever`, `retriever_not_ready`,
                 `late_alone`, `pieces_without_dense`.
             BusyError, AppError: from the library and the index, and from the encoder if `retrievers` names one of its
                 own.
@@ -294,8 +292,6 @@ class Searcher:
         for name in retrievers or ():
             if name not in SEARCH_PARTS:
                 raise UsageError("unknown_retriever", name=name, ready=", ".join(ready))
-            if name == HIERARCHY and name not in ready:
-                raise UsageError("levels_off")
             if name not in ready:
                 raise UsageError("retriever_not_ready", name=name, ready=", ".join(ready))
         if retrievers and set(retrievers) <= set(REORDERERS):

@@ -17,7 +17,6 @@ from subtitle_rag.retrieval.search.fusion import (
     PIECE_SHARE,
     Candidates,
     Ranked,
-    boost_by_levels,
     deciding_shares,
     fuse,
     fuse_late,
@@ -26,7 +25,7 @@ from subtitle_rag.retrieval.search.fusion import (
     shares,
 )
 from subtitle_rag.retrieval.search.own_words import own_words_first
-from subtitle_rag.retrieval.search.parts import HIERARCHY, NEURAL
+from subtitle_rag.retrieval.search.parts import NEURAL
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.values import Filter, Hit
 
@@ -62,9 +61,8 @@ class Order:
 
 
 def fuse_candidates(candidates: Candidates, fusion: str) -> Order:
-    """Order candidates `BY_SCORES` or `BY_RANKS`, let their sections and videos lift them, and put own words first."""
-    reorderers = {HIERARCHY: candidates.level_hits, PIECES: candidates.pieces}
-    parts = (*candidates.lists, *(name for name, scores in reorderers.items() if scores))
+    """Order candidates `BY_SCORES` or `BY_RANKS`, and put own words first."""
+    parts = (*candidates.lists, *([PIECES] if candidates.pieces else []))
     if fusion == BY_RANKS or (len(candidates.lists) < 2 and not candidates.pieces):
         ranked, deciding = fuse(candidates.lists, candidates.positions, without_vectors=candidates.without_vectors), {}
     else:
@@ -73,8 +71,7 @@ def fuse_candidates(candidates: Candidates, fusion: str) -> Order:
         if candidates.pieces:
             meaning = deciding["dense"]
             deciding |= {"dense": meaning * (1 - PIECE_SHARE), PIECES: meaning * PIECE_SHARE}
-    boosted = boost_by_levels(ranked, candidates.level_hits)
-    return Order(own_words_first(boosted, candidates.own_word_ranks), parts, deciding)
+    return Order(own_words_first(ranked, candidates.own_word_ranks), parts, deciding)
 
 
 def order_by_tokens(order: Order, hits: Sequence[Hit], own_word_ranks: Mapping[str, int], fusion: str) -> Order:
@@ -84,7 +81,7 @@ def order_by_tokens(order: Order, hits: Sequence[Hit], own_word_ranks: Mapping[s
     windows = fuse_late(order.windows, hits, by_ranks=fusion == BY_RANKS)
     shares = dict(order.shares)
     if fusion != BY_RANKS:
-        shares = shares or dict.fromkeys((name for name in order.parts if name not in (HIERARCHY, PIECES)), 1.0)
+        shares = shares or dict.fromkeys((name for name in order.parts if name != PIECES), 1.0)
         shares = {name: share * (1 - LATE_SHARE) for name, share in shares.items()} | {LATE: LATE_SHARE}
     pieces = [name for name in order.parts if name == PIECES]
     windows = own_words_first(windows, own_word_ranks)

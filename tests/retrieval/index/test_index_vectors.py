@@ -12,7 +12,7 @@ import pytest
 from subtitle_rag.migrating import same
 from subtitle_rag.retrieval.index.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index.interface import Index
-from subtitle_rag.retrieval.named_vectors import LEVELS, MAX_TOKEN_NUMBERS
+from subtitle_rag.retrieval.named_vectors import MAX_TOKEN_NUMBERS
 from subtitle_rag.retrieval.values import DenseVector, Filter, MultiVector, Point, SparseVector, Vector, VectorSearch
 from tests.retrieval.points import META, dense, found, pid, search, sparse
 from tests.support.cases import cases
@@ -134,39 +134,6 @@ def max_sim(query: list[list[float]], tokens: list[list[float]]) -> float:
     """Compute MaxSim in numpy, of the cosines."""
     first, second = (np.array(rows) / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (query, tokens))
     return float((first @ second.T).max(axis=1).sum())
-
-
-def test_points_above_windows_are_found_by_their_vectors_alone(index: Index) -> None:
-    for name in LEVELS.values():
-        index.add_vector(name)
-    windows = [Point(pid(n), {"bm25": sparse({1: 1.0, n: 1.0})}, {"video": "a" if n < 4 else "b"}) for n in (2, 3, 4)]
-    above = [
-        Point(pid(90 + n), {LEVELS["section"]: sparse({1: 1.0, n: 1.0})}, {"video": video, "level": "section"})
-        for n, video in ((2, "a"), (3, "a"), (4, "b"))
-    ]
-    video = Point(pid(99), {LEVELS["video"]: sparse({1: 1.0})}, {"video": "a", "level": "video"})
-    index.insert([*windows, *above, video])
-    assert found(index, 1) == [2, 3, 4]
-    assert index.count() == 3
-    assert index.ids("a") == {pid(2), pid(3)}
-    assert [point.id for point in index.points()] == [pid(2), pid(3), pid(4)]
-    assert found(index, 1, name=LEVELS["video"]) == [99]
-    hits = search(index, LEVELS["section"], sparse({1: 1.0, 3: 1.0}), limit=9, where=Filter(videos=("a",)))
-    assert [hit.id for hit in hits] == [pid(93), pid(92)]
-    assert hits[0].score > 3 * hits[1].score, "a rare word counts more"
-    index.delete_levels(["a", "nowhere"])
-    assert found(index, 1, name=LEVELS["section"]) == [94]
-    assert found(index, 1, name=LEVELS["video"]) == []
-    assert found(index, 1) == [2, 3, 4]
-    index.delete_videos(["b"])
-    assert found(index, 1, name=LEVELS["section"]) == []
-    assert index.count() == 2
-
-
-def test_without_levels_there_is_nothing_above_to_delete(index: Index) -> None:
-    index.insert([Point(pid(1), {"bm25": sparse({1: 1.0})}, {"video": "a"})])
-    index.delete_levels(["a"])
-    assert found(index, 1) == [1]
 
 
 def test_token_vectors_order_the_windows_that_are_named_by_maxsim(index: Index) -> None:

@@ -5,7 +5,6 @@ from datetime import date
 
 import pytest
 
-from subtitle_rag.library import LevelPlace
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.search.fusion import (
     BY_RANKS,
@@ -80,16 +79,6 @@ def test_pieces_are_told_with_their_share_of_the_meaning() -> None:
     assert sum(order.shares.values()) == pytest.approx(1)
 
 
-def test_a_section_boosts_its_windows() -> None:
-    level_hits = [(LevelPlace("v", "section", 4, 4), 3.0)]
-    order = fuse_candidates(Candidates({"bm25": WORDS}, PLACES, level_hits=level_hits), BY_SCORES)
-    assert order.parts == ("bm25", "levels")
-    assert ranks(order) == [1, 2, 3]
-    gains = {entry.window_id: entry.scores["levels"].score for entry in order.windows if "levels" in entry.scores}
-    assert gains.keys() == {"c"}
-    assert next(entry.score for entry in order.windows if entry.window_id == "c") == 4.0 + gains["c"]
-
-
 def test_windows_that_say_all_words_come_first_and_keep_their_scores() -> None:
     def said(**own_word_ranks: int) -> Order:
         return fuse_candidates(Candidates({"bm25": WORDS}, PLACES, own_word_ranks=own_word_ranks), BY_SCORES)
@@ -114,8 +103,7 @@ def test_tokens_order_the_first_windows_and_take_their_share() -> None:
 
 
 def test_parts_are_named_in_one_order_whatever_has_come_first() -> None:
-    level_hits = [(LevelPlace("v", "section", 0, 0), 3.0)]
-    whole = Candidates(BOTH.lists, PLACES, query_weight=10.0, level_hits=level_hits, pieces={"c": 0.9})
+    whole = Candidates(BOTH.lists, PLACES, query_weight=10.0, pieces={"c": 0.9})
     order = order_by_tokens(fuse_candidates(whole, BY_SCORES), [Hit("c", 3.0), Hit("a", 1.0)], {}, BY_SCORES)
     assert order.parts == tuple(name for name in SEARCH_PARTS if name != "sparse")
     assert sum(order.shares.values()) == pytest.approx(1)
