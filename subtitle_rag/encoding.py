@@ -37,8 +37,6 @@ from subtitle_rag.library import (
     WindowSelection,
     hold_lock,
     index_address,
-    noted_token_cost,
-    put_token_cost,
 )
 from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.platforms import wait_for
@@ -46,10 +44,8 @@ from subtitle_rag.retrieval.index import Index
 from subtitle_rag.retrieval.index.index_document import IndexDocument
 from subtitle_rag.retrieval.named_vectors import (
     BM25,
-    POOLED,
-    multivector_name,
     piece_id,
-    token_kind,
+    pieces_name,
     vector_names,
 )
 from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, main_name
@@ -67,41 +63,12 @@ PAUSE_S = 10.0
 CATCH_UP_SHARE = 0.1
 """Largest share of missing windows up to which the searched encoder catches up while a new one takes over."""
 
-TOKENS_PER_CHARACTER = 0.55
-"""Tokens a character of Korean speech with a vocabulary of 250,000 pieces, before any window has been read."""
-SECONDS_PER_BYTE = 4e-8
-"""To write token vectors into the index: 0.6 s for the 15 MB of 1,000 windows of 60 tokens and 128 dimensions."""
-COPY = 1 / 16
-"""The part that the engine's copy in bits adds on the disk."""
 PIECE_COPY = 1 / 8
 """The share for pieces, of which a number is a byte."""
 PIECE_SAMPLE = 200
 """Windows whose pieces are counted for an estimate."""
 AT_WORK_S = 120
 """Seconds after a video's last context until its contexts count as paused."""
-
-
-@dataclass(frozen=True, slots=True)
-class TokenCost:
-    """What token vectors add for 1,000 windows."""
-
-    bytes: int
-    seconds: float
-    is_measured: bool
-    """By a run in this library; else it follows from the lengths of the texts."""
-
-
-def token_cost(library: Library, encoder: Encoder) -> TokenCost | None:
-    """Return what the encoder's token vectors cost; None if it makes none."""
-    if not encoder.token_dimensions:
-        return None
-    noted = noted_token_cost(library, encoder.id)
-    if noted is not None:
-        windows, count, seconds = noted
-        return TokenCost(round(1_000 * count * (1 + COPY) / windows), 1_000 * seconds / windows, is_measured=True)
-    tokens = library.vectors.mean_characters() * TOKENS_PER_CHARACTER / (2 if token_kind(encoder.id) == POOLED else 1)
-    packed = 1_000 * tokens * 2 * encoder.token_dimensions
-    return TokenCost(round(packed * (1 + COPY)), packed * SECONDS_PER_BYTE, is_measured=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +116,7 @@ class EncodingPass:
     @property
     def name(self) -> str:
         """Return the named vector that every window of this pass gets."""
-        return multivector_name(self.id) if self.pieces else main_name(self.encoder)
+        return pieces_name(self.id) if self.pieces else main_name(self.encoder)
 
 
 def waiting(library: Library, encoder_id: str) -> set[str]:
@@ -198,9 +165,6 @@ class EncodingRun:
         self._pause = pause
         self._size = SMALLEST
         self._report = VectorsReport(encoder.id)
-        self._token_windows = 0
-        self._token_bytes = 0
-        self._token_seconds = 0.0
 
     def run(self, selection: WindowSelection | None = None, *, patient: bool = True) -> Iterator[VectorEvent]:
         """Make the missing vectors. The last event is the `VectorsReport`.
@@ -226,9 +190,6 @@ class EncodingRun:
             yield from self._make_batches(work, selection.limit, patient=patient)
             if not self._stop.is_set():
                 yield from self._activate_complete(work)
-            if self._token_windows:
-                cost = self._token_windows, self._token_bytes, self._token_seconds
-                put_token_cost(self._library, self._encoder.id, *cost)
             windows = work.due(work.main)
             self._report.failed = len(work.failed[False])
             self._report.left = len(windows)
@@ -291,9 +252,9 @@ class EncodingRun:
 
     def _names(self, id: str) -> Iterator[str]:
         """Yield the named vectors of an encoder. Those of pieces that are not wanted are not among them."""
-        yield from (*vector_names(id), multivector_name(id))
+        yield from vector_names(id)
         if id != self._encoder.id or self._encoder.has_pieces:
-            yield multivector_name(piece_id(id))
+            yield pieces_name(id)
 
     # Batches
 
@@ -391,14 +352,6 @@ class EncodingRun:
         if encoder.has_sparse:
             terms = {id: vectors.sparse for id, vectors in encoded.items() if vectors.sparse is not None}
             self._put_named(sparse, None, terms)
-        if encoder.token_dimensions:
-            tokens = {id: vectors.tokens for id, vectors in encoded.items() if vectors.tokens is not None}
-            began = time.monotonic()
-            self._put_named(multivector_name(encoder.id), encoder.token_dimensions, tokens)
-            if encoder is self._encoder:
-                self._token_seconds += time.monotonic() - began
-                self._token_windows += len(tokens)
-                self._token_bytes += sum(len(each.packed) for each in tokens.values())
 
     def _put_named(self, name: str, dimensions: int | None, vectors: Mapping[str, Vector]) -> None:
         self._index.add_vector(name, dimensions)

@@ -16,7 +16,7 @@ from subtitle_rag.i18n import _
 from subtitle_rag.library import Library, hold_lock, put_index_address, put_migration
 from subtitle_rag.log_file import logged_stage
 from subtitle_rag.retrieval.index import Index
-from subtitle_rag.retrieval.named_vectors import BM25, has_bytes
+from subtitle_rag.retrieval.named_vectors import BM25, has_parts
 from subtitle_rag.retrieval.values import Filter, Hit, MultiVector, Point, SparseVector, Vector, VectorSearch
 
 logger = logging.getLogger(__name__)
@@ -185,7 +185,7 @@ def same(first: Vector, second: Vector | None, name: str = "") -> bool:
     if second is None or type(first) is not type(second):
         return False
     numbers, other_numbers = _numbers(first), _numbers(second)
-    tolerance = (COARSE_TOLERANCE if has_bytes(name) else TOLERANCE) * max(map(abs, numbers.values()), default=0.0)
+    tolerance = (COARSE_TOLERANCE if has_parts(name) else TOLERANCE) * max(map(abs, numbers.values()), default=0.0)
     return numbers.keys() == other_numbers.keys() and all(
         math.isclose(numbers[key], other_numbers[key], rel_tol=0.0, abs_tol=tolerance) for key in numbers
     )

@@ -242,7 +242,6 @@ class Runtime:
             self.index,
             index.analysis_client.HostedQueryAnalyzer(self.words, self.library.path),
             self.neural,
-            fusion=settings.fusion,
             budget=search.reranking.RerankBudget(settings.rerank_depth),
         )
 

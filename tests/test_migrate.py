@@ -28,7 +28,7 @@ from tests.support.served import QUERY, Machine, ranking, videos
 
 META = {"analyzer": ANALYZER}
 STRANGE = Point("00000000-0000-5000-8000-000000000001", {"bm25": SparseVector((1,), (1.0,))}, {"video": "theirs"})
-DENSE, SPARSE, LATE, PIECES = (f"{kind}-0badcafe" for kind in ("dense", "sparse", "late", "pieces"))
+DENSE, SPARSE, PIECES = (f"{kind}-0badcafe" for kind in ("dense", "sparse", "pieces"))
 
 
 @pytest.fixture
@@ -47,9 +47,6 @@ def place(tmp_path: Path, analyzer: Analyzer) -> Iterator[Place]:
         opened.index.add_vector(SPARSE)
         opened.index.replace_vector(DENSE, {id: dense(1.0, n, 0.3 * n) for n, id in enumerate(ids)})
         opened.index.replace_vector(SPARSE, {id: sparse({n: 0.1, 7: 1 / (n + 1)}) for n, id in enumerate(ids, 8)})
-        opened.index.add_vector(LATE, 2)
-        tokens = {id: MultiVector.of([[1.0, -0.1 * n], [0.3, 1.0]]) for n, id in enumerate(ids)}
-        opened.index.replace_vector(LATE, tokens)
         opened.index.add_vector(PIECES, 16)
         pieces = {id: MultiVector.of([[1.0 + at * n for at in range(16)], [0.5] * 16]) for n, id in enumerate(ids)}
         opened.index.replace_vector(PIECES, pieces)
@@ -92,7 +89,7 @@ def test_there_and_back_all_is_as_it_was(place: Place, server: StandIn, tmp_path
     done = moved(place, place.index, there)
     assert (done.windows, done.points) == (len(all_ids(place)), min(migrating.SAMPLE, len(all_ids(place))))
     assert migrating.QUERIES <= done.queries <= 5 * migrating.QUERIES
-    assert there.vectors() == {"bm25": None, DENSE: 3, SPARSE: None, LATE: 2, PIECES: 16}
+    assert there.vectors() == {"bm25": None, DENSE: 3, SPARSE: None, PIECES: 16}
     assert alike(place.index, there)
     assert index_address(place.library) == there.place
     with closing(EdgeIndex(tmp_path / "back", META)) as back:

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from subtitle_rag.retrieval.named_vectors import NONE, TOKENS, with_options
 from subtitle_rag.retrieval.neural import Encoded
-from subtitle_rag.retrieval.values import DenseVector, MultiVector, SparseVector
+from subtitle_rag.retrieval.values import DenseVector, SparseVector
 
 TOPICS, NOISE = 200, 0.8
 VOCABULARY, TERMS = 250_000, 100
 """Tokens in all, and of a window."""
-TOKEN_DIMENSIONS = 128
 
 
 class MadeUpVectors:
@@ -30,22 +28,16 @@ class MadeUpVectors:
         ids = tuple(sorted(dict.fromkeys(draws.tolist())))[:terms]
         return SparseVector(ids, tuple(self.random.uniform(0.05, 0.4, size=len(ids)).tolist()))
 
-    def tokens(self, count: int) -> MultiVector:
-        packed = self.random.normal(size=(count, TOKEN_DIMENSIONS)).astype("<f2").tobytes()
-        return MultiVector(TOKEN_DIMENSIONS, packed)
-
 
 class MadeUpEncoder(MadeUpVectors):
-    """`Models` and its encoder in one; with so many token vectors of a window."""
+    """`Models` and its encoder in one."""
 
     has_sparse, is_light, must_wait = True, False, False
 
-    def __init__(self, dimensions: int, tokens: int, *, pieces: bool) -> None:
+    def __init__(self, dimensions: int, *, pieces: bool) -> None:
         super().__init__(dimensions)
-        self.id = with_options("made-up@00000000", TOKENS if tokens else NONE, int8=False)
+        self.id = "made-up@00000000"
         self.dimensions, self.has_pieces = dimensions, pieces
-        self.token_dimensions = TOKEN_DIMENSIONS if tokens else 0
-        self._tokens = tokens
         self._queries: dict[str, Encoded] = {}
 
     def encoder(self, id: str | None = None) -> "MadeUpEncoder | None":
@@ -56,12 +48,11 @@ class MadeUpEncoder(MadeUpVectors):
 
     def query(self, text: str) -> Encoded:
         if text not in self._queries:
-            self._queries[text] = self._encoded(10, 12)
+            self._queries[text] = self._encoded(10)
         return self._queries[text]
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
-        return [self._encoded(TERMS, self._tokens) for _text in texts]
+        return [self._encoded(TERMS) for _text in texts]
 
-    def _encoded(self, terms: int, tokens: int) -> Encoded:
-        of_tokens = self.tokens(tokens) if self._tokens else None
-        return Encoded(self.dense(), self.sparse(terms=terms), tokens=of_tokens)
+    def _encoded(self, terms: int) -> Encoded:
+        return Encoded(self.dense(), self.sparse(terms=terms))

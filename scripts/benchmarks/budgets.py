@@ -1,7 +1,6 @@
 """Measures against the budgets of the design and prints a Markdown table.
 
-    scripts/bench budgets [--data FOLDER] [--sizes 1000,20000,100000] [--dimensions 384 [--pieces] [--tokens 60]]
-                          [--url http://…]
+    scripts/bench budgets [--data FOLDER] [--sizes 1000,20000,100000] [--dimensions 384 [--pieces]] [--url http://…]
 
 `--data` (or SUBTITLE_RAG_DATA) is a folder with `pyconkr_2019` and `fashion_asr`; without one, copies of the bundled
 sample serve. Larger libraries are copies of the corpus' windows under new ids, with their words shuffled and every
@@ -9,8 +8,8 @@ twentieth morpheme renamed, so that the vocabulary grows.
 
 With `--dimensions` every window has made-up neural vectors, which cost no encoder's time, and three retrievers search:
 dense vectors around 200 topics and sparse ones of 100 tokens out of 250,000, the common ones common. `--pieces` adds
-those of pieces, `--tokens` so many token vectors (a gigabyte for each 65,000 windows of 60 tokens); both order what the
-retrievers have found, on top of their time. `--url` names an empty Qdrant server in the place of the tests' stand-in.
+those of pieces, which order what the retrievers have found, on top of their time. `--url` names an empty Qdrant server
+in the place of the tests' stand-in.
 Times are of this machine at this moment: look at its load.
 """
 
@@ -49,7 +48,7 @@ from subtitle_rag.garbage import tune_garbage_collector
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.retrieval.index.analysis_client import HostedQueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
-from subtitle_rag.retrieval.named_vectors import LATE, PIECES, vector_names
+from subtitle_rag.retrieval.named_vectors import PIECES, vector_names
 from subtitle_rag.retrieval.search import DEPTH, Searcher
 from subtitle_rag.retrieval.search.parts import LEXICAL, RETRIEVERS
 from subtitle_rag.retrieval.search.query import Query, parse_query
@@ -103,7 +102,7 @@ def queries(filling: Filling, encoder: MadeUpEncoder | None, texts: Sequence[str
         encoded = [encoder.query(parse_query(text).text) for text in texts]
         dense, sparse = vector_names(encoder.id)
         vectors = [each | {dense: of.dense, sparse: of.sparse} for each, of in zip(vectors, encoded, strict=True)]
-        orders = [PIECES] * encoder.has_pieces + [LATE] * bool(encoder.token_dimensions)
+        orders = [PIECES] * encoder.has_pieces
         for names in (*((name,) for name in RETRIEVERS), RETRIEVERS, *((*RETRIEVERS, order) for order in orders)):
             rank = lambda text, names=names: searcher.rank(filtered(text), retrievers=names)  # noqa: E731
             searches[f"`Searcher.rank` by {'+'.join(names)}, filter"] = rank
@@ -201,7 +200,6 @@ def main() -> None:
     parser.add_argument("--sizes", type=numbers, default=(1_000, 20_000, 100_000))
     parser.add_argument("--dimensions", type=int, default=0)
     parser.add_argument("--pieces", action="store_true")
-    parser.add_argument("--tokens", type=int, default=0)
     parser.add_argument("--url", default="", help="of an empty Qdrant server; its collection is left there")
     options = parser.parse_args()
     tune_garbage_collector()
@@ -209,7 +207,7 @@ def main() -> None:
     analyzer.load()
     encoder = None
     if options.dimensions:
-        encoder = MadeUpEncoder(options.dimensions, options.tokens, pieces=options.pieces)
+        encoder = MadeUpEncoder(options.dimensions, pieces=options.pieces)
     os.environ["SUBTITLE_RAG_HOST_LINGER"] = "60"
     with _frame.machine(ANALYZER), tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as name:
         table = Table(*BUDGET_COLUMNS)

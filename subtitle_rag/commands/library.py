@@ -19,7 +19,6 @@ from subtitle_rag.commands.options import (
     wants_json,
     yes_option,
 )
-from subtitle_rag.commands.vectors import token_cost
 from subtitle_rag.domain import EXPECTED, SILENT, AppError, ListCutShort, clock
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import channel_ids
@@ -140,7 +139,6 @@ def status_(runtime: "Runtime") -> output.Outcome:
     contexts = runtime.library.contexts.counts()
     encoder = runtime.library.vectors.active()
     vectors = runtime.library.vectors.counts(encoder)
-    tokens, token_lines = token_cost(runtime)
     listening_states = Counter(each.state for each in runtime.library.listenings.all().values())
     listening = {state: listening_states[state] for state in ("done", "due", "failed")}
     last = last_sync(runtime.library)
@@ -162,7 +160,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
                 "empty": contexts.empty,
                 "left_out": contexts.left_out,
             },
-            "vectors": {"done": vectors.made, "due": vectors.due, "encoder": encoder, "token_vectors": tokens},
+            "vectors": {"done": vectors.made, "due": vectors.due, "encoder": encoder},
             "listening": listening,
         },
         "sources": [_source_values(source) for source in followed],
@@ -175,7 +173,6 @@ def status_(runtime: "Runtime") -> output.Outcome:
     lines = itertools.chain(
         filter(None, [other_run]),
         _status_lines(counts, contexts.written, vectors.made, followed, rest, failed),
-        token_lines,
         _listening_lines(listening),
         [_sync_line(last)] if last else [],
         _selection_lines(selected),

@@ -210,7 +210,7 @@ model_option = click.option(
 retrievers_option = click.option(
     "--retrievers",
     metavar="NAMES",
-    help=N_("The retrievers to use, separated by commas: bm25, dense, sparse, late."),
+    help=N_("The retrievers to use, separated by commas: bm25, dense, sparse, pieces."),
 )
 FILE_PATH = click.Path(path_type=Path)
 """The type of an argument that is a file."""

@@ -1,7 +1,6 @@
 """`vectors`: an encoder's vectors of each window, for the search by meaning."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +9,7 @@ from subtitle_rag import output
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import runtime_outcome
 from subtitle_rag.commands.stage_runs import StageOptions, stage_options
-from subtitle_rag.domain import AppError, LlmError, byte_size
+from subtitle_rag.domain import LlmError, byte_size
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.models import ENCODER, NO_PROMPTS, without_prompts
 from subtitle_rag.retrieval.named_vectors import piece_id
@@ -39,8 +38,6 @@ def vectors_redo(runtime: Runtime, options: StageOptions) -> output.Outcome:
 
 def _write(runtime: Runtime, options: StageOptions, *, redo: bool = False) -> output.Outcome:
     selection = stage_runs.select_windows(runtime, options, redo=redo)
-    for line in token_cost(runtime)[1]:
-        output.say(line)
     report = stage_runs.write_vectors(runtime, selection, jsonl=options.jsonl)
     counts = _count_values(runtime.library.vectors.counts(report.encoder))
     return stage_runs.report_outcome(report, counts, options)
@@ -52,7 +49,7 @@ def vectors_status(runtime: Runtime) -> output.Outcome:
     encoder = _find_encoder(runtime)
     values = _status_values(runtime, encoder.id if encoder else None)
     state = runtime.neural.state()
-    values["token_vectors"], cost_lines = token_cost(runtime)
+    cost_lines: list[str] = []
     values["pieces"], piece_lines = _pieces(runtime, encoder)
     devices = [model.plan.line for model in state.models if encoder and model.id == encoder.id] if state else []
     values["device"] = devices[0] if devices else None
@@ -60,28 +57,6 @@ def vectors_status(runtime: Runtime) -> output.Outcome:
     if encoder and not runtime.models.knows_prompts(name):
         cost_lines.append(f"{name}: {_(NO_PROMPTS)}.")
     return output.Outcome(values, [*_status_lines(values), *cost_lines, *piece_lines])
-
-
-def token_cost(runtime: Runtime) -> tuple[dict[str, Any] | None, list[str]]:
-    """Return what token vectors cost for 1,000 windows, as `--json` has it and in a line; nothing if not wanted."""
-    from subtitle_rag import encoding
-
-    encoder = None
-    if runtime.settings.models.late != "none":
-        with suppress(AppError):  # the encoder's own use says what is wrong with it
-            encoder = runtime.neural.encoder()
-    cost = encoding.token_cost(runtime.library, encoder) if encoder else None
-    if cost is None:
-        return None, []
-    sentence = (
-        _("Token vectors of 1,000 windows take {size} and {seconds} s to write: {all} for the library.")
-        if cost.is_measured
-        else _("Token vectors of 1,000 windows take about {size} and {seconds} s to write: {all} for the library.")
-    )
-    total = byte_size(cost.bytes * runtime.library.counts().windows / 1_000)
-    line = sentence.format(size=byte_size(cost.bytes), seconds=f"{cost.seconds:.1f}", all=total)
-    values = {"bytes_per_1000": cost.bytes, "seconds_per_1000": round(cost.seconds, 1), "measured": cost.is_measured}
-    return values, [line]
 
 
 def _pieces(runtime: Runtime, encoder: "Encoder | None") -> tuple[dict[str, Any] | None, list[str]]:

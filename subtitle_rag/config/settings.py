@@ -85,11 +85,6 @@ class SearchSettings:
     """`[search]`"""
 
     limit: int = setting(20, N_("How many scenes a search shows."), least=1)
-    fusion: str = setting(
-        "scores",
-        N_("How words and meaning become one order: by their scores, or by their ranks alone (RRF)."),
-        one_of=("scores", "ranks"),
-    )
     rerank_depth: int = setting(
         0,
         N_("How many scenes the reranker reads in a search, up to 150; 0: as many as it reads in two seconds."),
@@ -231,11 +226,6 @@ class ModelSettings:
     speech: str = setting(
         "Systran/faster-whisper-small",
         N_("The model that hears speech where there are no captions: a name from models list, or a folder."),
-    )
-    late: str = setting(
-        "none",
-        N_("Token vectors, which reorder the best windows: none, tokens (one for each), pooled (one for two)."),
-        one_of=("none", "tokens", "pooled"),
     )
     pieces: str = setting(
         "auto",

@@ -183,10 +183,6 @@ SENTENCES: dict[str, str] = {
     ),
     "unknown_retriever": N_("There is no retriever called {name}."),
     "unknown_retriever.hint": N_("Retrievers that are ready: {ready}."),
-    "late_alone": N_(
-        "Neither the comparison of tokens (late) nor pieces find scenes by themselves: they order what retrievers find."
-    ),
-    "late_alone.hint": N_("Name retrievers too: {ready}."),
     "pieces_without_dense": N_(
         "Pieces order windows together with their own vectors, and dense is not among the retrievers."
     ),

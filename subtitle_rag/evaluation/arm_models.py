@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from subtitle_rag.domain import AppError, UsageError
-from subtitle_rag.evaluation.arms import Retrievers
+from subtitle_rag.evaluation.arms import RANKS, Retrievers
 from subtitle_rag.i18n import _
 from subtitle_rag.installation import missing_extra
 from subtitle_rag.models import ENCODER, RERANKER, Kind
-from subtitle_rag.retrieval.named_vectors import LATE, PIECES
+from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.neural import PATIENCE_S, Encoder, Reranker
 from subtitle_rag.retrieval.search.parts import LEXICAL, NEURAL
 from subtitle_rag.runtime import Runtime
@@ -56,19 +56,19 @@ class EvalModels:
     def retrievers(self, sets: Sequence[Retrievers] | None = None) -> list[Retrievers]:
         """Return the retrievers of the arms, the fullest last.
 
-        Without `sets`: each alone, both neural ones, all, and these with the order by tokens or pieces.
+        Without `sets`: each alone, both neural ones, all, and these with pieces.
 
         Raises:
             UsageError: `retriever_not_ready` for a chosen one that this machine cannot run.
         """
         parts = self._made()
         neural = tuple(name for name in NEURAL if name in parts)
-        orders = tuple(name for name in (LATE, PIECES) if name in parts)
+        orders = (PIECES,) if PIECES in parts else ()
         if sets is None:
             singles = [LEXICAL, *((name,) for name in reversed(neural))]
             every = singles + ([neural] if len(neural) > 1 else []) + ([(*LEXICAL, *neural)] if neural else [])
             return every + [(*LEXICAL, *neural, name) for name in orders]
-        ready = (*LEXICAL, *neural, *orders)
+        ready = (*LEXICAL, *neural, RANKS, *orders)
         for name in (name for names in sets for name in names):
             if name not in ready:
                 raise UsageError("retriever_not_ready", name=name, ready=", ".join(ready))
@@ -79,7 +79,7 @@ class EvalModels:
         makes: dict[str, object] = {}
         if (encoder := self.encoder) is not None:
             makes |= {"dense": encoder.dimensions, "sparse": encoder.has_sparse}
-            makes |= {LATE: encoder.token_dimensions, PIECES: encoder.has_pieces}
+            makes[PIECES] = encoder.has_pieces
         return {name for name, is_made in makes.items() if is_made}
 
 

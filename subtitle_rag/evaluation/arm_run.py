@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from subtitle_rag.domain import UsageError
-from subtitle_rag.evaluation.arms import Arm
+from subtitle_rag.evaluation.arms import RANKS, Arm
 from subtitle_rag.evaluation.metrics import Values
 from subtitle_rag.evaluation.questions import GoldSet
 from subtitle_rag.evaluation.temp_library import LibraryView
@@ -52,7 +52,8 @@ class ArmRun:
 
     def rank(self, query: Query) -> list[str]:
         """Return the ids of the windows, best first. The arm's reranker reads all of `arm.rerank`, on every machine."""
-        windows = self.view.searcher.rank(query, retrievers=self.arm.retrievers)
+        names = [name for name in self.arm.retrievers if name != RANKS]
+        windows = self.view.searcher.ranking(query, retrievers=names, by_ranks=self.arm.by_ranks).windows
         scores: dict[str, float] = {}
         if self.arm.rerank and self.reranker is not None and windows:
             best = windows[: self.arm.rerank]

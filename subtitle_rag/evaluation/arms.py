@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from subtitle_rag.domain import UsageError
 from subtitle_rag.retrieval.named_vectors import PIECES
-from subtitle_rag.retrieval.search.parts import LEXICAL, REORDERERS, RETRIEVERS, SEARCH_PARTS
+from subtitle_rag.retrieval.search.parts import LEXICAL, RETRIEVERS
 
 NONE, NO_MODEL, MODEL, GIVEN = "none", "no-model", "model", "given"
 """In front of windows: nothing; titles, chapters and neighbours' keywords; a model's contexts as well; contexts of a
@@ -15,6 +15,9 @@ _SUFFIX = {NONE: " bare", NO_MODEL: "", MODEL: " + model contexts", GIVEN: " + c
 _BEFORE = {NO_MODEL: (NONE,), MODEL: (NO_MODEL, NONE), GIVEN: (NO_MODEL, NONE), NONE: ()}
 
 Retrievers = tuple[str, ...]
+RANKS = "rrf"
+"""In a set of retrievers: their ranks are fused instead of their scores (Reciprocal Rank Fusion)."""
+PARTS = (*RETRIEVERS, RANKS, PIECES)
 DENSE = ("dense",)
 HYBRID = (*LEXICAL, *DENSE)
 
@@ -42,10 +45,15 @@ class Arm:
         return self.contexts in CONTEXTS
 
     @property
+    def by_ranks(self) -> bool:
+        """Whether ranks are fused instead of scores."""
+        return RANKS in self.retrievers
+
+    @property
     def is_hybrid(self) -> bool:
-        """Whether words and sense search together, and nothing orders the first windows again but a reranker."""
+        """Whether words and sense search together by scores, and nothing but a reranker orders the windows again."""
         names = {*self.retrievers}
-        return {*HYBRID} <= names and (bool(self.rerank) or names.isdisjoint(REORDERERS))
+        return {*HYBRID} <= names and (bool(self.rerank) or names.isdisjoint((RANKS, PIECES)))
 
     def previous(self, arms: Sequence["Arm"]) -> "Arm | None":
         """Return the arm without the last part of this one: the reranker, else the context, else a retriever."""
@@ -60,19 +68,19 @@ class Arm:
 
 
 def parse_retrievers(text: str) -> Retrievers:
-    """Read a text like `bm25+dense`, in the order of `SEARCH_PARTS`.
+    """Read a text like `bm25+dense`, in the order of `PARTS`.
 
     Raises:
-        UsageError: `unknown_retriever`, `late_alone`, `pieces_without_dense`.
+        UsageError: `unknown_retriever`, `pieces_without_dense`.
     """
     names = {name.strip() for name in text.split("+")}
-    for name in sorted(names - {*SEARCH_PARTS}):
-        raise UsageError("unknown_retriever", name=name, ready=", ".join(SEARCH_PARTS))
-    if names <= set(REORDERERS):
-        raise UsageError("late_alone", ready=", ".join(RETRIEVERS))
+    for name in sorted(names - {*PARTS}):
+        raise UsageError("unknown_retriever", name=name, ready=", ".join(PARTS))
+    if names == {RANKS}:
+        raise UsageError("unknown_retriever", name=RANKS, ready=", ".join(RETRIEVERS))
     if PIECES in names and "dense" not in names:
         raise UsageError("pieces_without_dense")
-    return tuple(name for name in SEARCH_PARTS if name in names)
+    return tuple(name for name in PARTS if name in names)
 
 
 def parse_sets(text: str | None) -> tuple[Retrievers, ...] | None:
@@ -82,7 +90,7 @@ def parse_sets(text: str | None) -> tuple[Retrievers, ...] | None:
 
 def all_arms(levels: Sequence[str], sets: Sequence[Retrievers], depth: int) -> list[Arm]:
     """Return all arms over these contexts; a reranker of `depth` follows the fullest set, except over bare windows."""
-    fullest = sets[-1]
+    fullest = next((names for names in reversed(sets) if RANKS not in names), sets[-1])
     arms = []
     for level in levels:
         arms += [Arm.of(level, retrievers) for retrievers in sets]

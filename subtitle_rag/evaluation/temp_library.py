@@ -24,7 +24,6 @@ from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, DEFAULT_PARAMS, Analyzer, Bm25Params
 from subtitle_rag.retrieval.neural import Encoder, Models
 from subtitle_rag.retrieval.search import Searcher
-from subtitle_rag.retrieval.search.fusion import BY_SCORES
 from subtitle_rag.retrieval.search.parts import NEURAL
 from subtitle_rag.runtime import Runtime
 
@@ -92,7 +91,6 @@ def create(
     models: Models | None = None,
     encoder: Encoder | None = None,
     encoded: Callable[[int], object] = lambda _count: None,
-    fusion: str = BY_SCORES,
     level: str = NO_MODEL,
     setting: str = "",
 ) -> Iterator[LibraryView]:
@@ -118,7 +116,7 @@ def create(
                     encoded(count)
             seconds = perf_counter() - started
             queries = QueryAnalyzer(library, analyzer)
-            searcher = Searcher(library, index, queries, models, fusion=fusion)
+            searcher = Searcher(library, index, queries, models)
             yield LibraryView(library, searcher, level, setting, seconds)
         finally:
             index.close()
@@ -201,7 +199,6 @@ class LibraryViews:
     ) -> LibraryView:
         models = self.runtime.neural if self.neural else None
         encoder = self.models.encoder if self.neural else None
-        search = self.runtime.settings.search
         total = sum(len(windows) for _video, windows in documents)
         if encoder is not None:
             self.encoding(0, total)
@@ -214,7 +211,6 @@ class LibraryViews:
                 models=models,
                 encoder=encoder,
                 encoded=lambda count: self.encoding(count, total),
-                fusion=search.fusion,
                 level=level,
                 setting=setting,
             )

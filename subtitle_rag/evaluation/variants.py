@@ -63,7 +63,6 @@ def measure(
         BusyError, AppError: from the index and the models.
     """
     analyzer = temp_library.CachingAnalyzer(runtime.analyzer, temp_library.known_morphemes(runtime.library))
-    search = runtime.settings.search
     windows = sum(len(some) for _video, some in documents)
     seconds: dict[str, float] = {}
 
@@ -76,7 +75,6 @@ def measure(
                 models=variant.models,
                 encoder=variant.encoder,
                 encoded=encoded,
-                fusion=search.fusion,
                 level=GIVEN if variant.contexts else NO_MODEL,
                 setting=f"{len(variant.contexts)}/{windows}",
             ) as view:

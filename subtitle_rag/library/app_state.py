@@ -129,18 +129,6 @@ def put_migration(library: "Library", values: Mapping[str, Any]) -> None:
     _put_values(library, _MIGRATION, values)
 
 
-def noted_token_cost(library: "Library", encoder_id: str) -> tuple[int, int, float] | None:
-    """Return windows, bytes and seconds of an encoder's token vectors as its last run has measured them."""
-    entry = _values(library, _LATE_COST, {})
-    return (entry["windows"], entry["bytes"], entry["seconds"]) if entry.get("encoder") == encoder_id else None
-
-
-def put_token_cost(library: "Library", encoder_id: str, windows: int, count: int, seconds: float) -> None:
-    """Note what the token vectors of these windows have cost: bytes, and seconds of writing."""
-    entry = {"encoder": encoder_id, "windows": windows, "bytes": count, "seconds": round(seconds, 3)}
-    _put_values(library, _LATE_COST, entry)
-
-
 def listening_rate(library: "Library", model: str) -> float | None:
     """Return how many seconds of sound a second has heard with this model, by its last run; None before any."""
     rate = _values(library, _LISTENING, {}).get(model)

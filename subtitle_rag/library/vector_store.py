@@ -114,11 +114,6 @@ class Vectors(Store):
         """Return the ids of some windows: their order has nothing to do with their videos."""
         return self._database.column("SELECT id FROM window ORDER BY id LIMIT ?", (count,))
 
-    def mean_characters(self) -> float:
-        """Return the mean length of the windows' texts; 0 without any."""
-        (mean,) = self._database.row("SELECT avg(length(text)) FROM window")
-        return float(mean or 0.0)
-
     def videos_in_work(self, now: float, seconds: float) -> set[str]:
         """Return the videos of the latest contexts, written at most `seconds` from `now` (Unix seconds)."""
         query = """SELECT video_id FROM (SELECT video_id, written_at FROM context ORDER BY rowid DESC LIMIT ?)

@@ -3,7 +3,6 @@ from .local import pooling as pooling
 from .manifest import (
     DENSE as DENSE,
     ENCODER as ENCODER,
-    LATE as LATE,
     OLLAMA as OLLAMA,
     RERANKER as RERANKER,
     SPARSE as SPARSE,

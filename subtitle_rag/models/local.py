@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from subtitle_rag.models import record
-from subtitle_rag.models.manifest import DENSE, ENCODER, LATE, RERANKER, SPARSE, Kind, VectorKind
+from subtitle_rag.models.manifest import DENSE, ENCODER, RERANKER, SPARSE, Kind, VectorKind
 from subtitle_rag.models.prompts import Prompts
 
 logger = logging.getLogger(__name__)
@@ -117,9 +117,9 @@ def _layer_weights(config: dict[str, Any]) -> int:
 
 def vector_kind(folder: Path) -> VectorKind:
     """Read which vectors a model of sentence-transformers makes; dense without such a file."""
-    kinds: dict[str, VectorKind] = {"SparseEncoder": SPARSE, "MultiVectorEncoder": LATE, "ColBERT": LATE}  # PyLate's
     try:
-        return kinds.get(_json(folder / "config_sentence_transformers.json").get("model_type"), DENSE)
+        is_sparse = _json(folder / "config_sentence_transformers.json").get("model_type") == "SparseEncoder"
+        return SPARSE if is_sparse else DENSE
     except (OSError, ValueError, AttributeError, TypeError):
         return DENSE
 

@@ -21,10 +21,9 @@ Kind = Literal["encoder", "reranker", "speech"]
 ENCODER: Kind = "encoder"
 RERANKER: Kind = "reranker"
 SPEECH: Kind = "speech"
-VectorKind = Literal["dense", "sparse", "late"]
+VectorKind = Literal["dense", "sparse"]
 DENSE: VectorKind = "dense"
 SPARSE: VectorKind = "sparse"
-LATE: VectorKind = "late"
 PoolingMode = Literal["", "cls", "mean", "lasttoken"]
 """As sentence-transformers names them."""
 _GB = 10**9
@@ -141,14 +140,14 @@ class NeuralModel(HubModel):
     max_tokens: int
     memory_bf16_gb: float
     dimensions: int = 0
-    """The length of an encoder's dense or token vectors."""
+    """The length of an encoder's dense vectors."""
     has_sparse: bool = False
     vectors: VectorKind = DENSE
-    """The vectors that an encoder makes, its `kind` in the manifest; BGE-M3 makes the others too."""
+    """The vectors that an encoder makes, its `kind` in the manifest; BGE-M3 makes both."""
     prompts: Prompts = field(default_factory=Prompts)
     """Replace those of the model's own files."""
     pooling: PoolingMode = ""
-    """How token vectors become one where the model's own files have no modules of sentence-transformers."""
+    """How states of tokens become one vector where the model's own files have no modules of sentence-transformers."""
     original: str = ""
     """The model whose weights these are, in another format."""
 

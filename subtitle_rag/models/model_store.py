@@ -37,7 +37,7 @@ class ModelFiles:
     kind: manifest.Kind
     has_sparse: bool
     dimensions: int
-    """The length of an encoder's dense or token vectors."""
+    """The length of an encoder's dense vectors."""
     max_tokens: int
     vectors: manifest.VectorKind = manifest.DENSE
     prompts: Prompts = field(default_factory=Prompts)
@@ -113,15 +113,13 @@ class ModelStore:
         model, folder, id = self._find(name, kind)
         if not isinstance(model, manifest.NeuralModel):
             return _of_folder(name, folder, _graph(name, folder), kind)
-        # the files have the length of token vectors
-        shape = local.shape(folder) if model.vectors == manifest.LATE else None
         files = ModelFiles(
             name=model.name,
             path=folder,
             id=id,
             kind=kind,
             has_sparse=model.has_sparse or model.vectors == manifest.SPARSE,
-            dimensions=shape.dimensions if shape else model.dimensions,
+            dimensions=model.dimensions,
             max_tokens=model.max_tokens,
             vectors=model.vectors,
             pooling=model.pooling,

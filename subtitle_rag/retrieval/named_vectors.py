@@ -12,10 +12,6 @@ from subtitle_rag.retrieval.values import DenseVector, MultiVector, SparseVector
 
 PIECES = "pieces"
 """The best piece of each window, which has a share in its cosine."""
-LATE = "late"
-"""The comparison of token vectors, which orders what retrievers have found (late interaction)."""
-NONE, TOKENS, POOLED = "none", "tokens", "pooled"
-"""The token vectors that an encoder makes of windows: none, one for each token, one for two tokens."""
 INT8 = "/int8"
 """Suffix of the id of a model with 8-bit weights: its vectors differ from the others."""
 
@@ -26,12 +22,11 @@ def vector_names(encoder_id: str) -> tuple[str, str]:
     return f"dense-{digest}", f"sparse-{digest}"
 
 
-def multivector_name(encoder_id: str) -> str:
-    """Return the name of an encoder's token vectors in the collection; for a `piece_id`, of its pieces."""
+def pieces_name(encoder_id: str) -> str:
+    """Return the name of an encoder's vectors of pieces in the collection; the id may be a `piece_id`."""
     from subtitle_rag.library import OF_PIECES  # the app reads this module before it opens a library
 
-    id, of_pieces, _rule = encoder_id.partition(OF_PIECES)
-    return vector_names(id)[0].replace("dense", PIECES if of_pieces else LATE)
+    return vector_names(encoder_id.partition(OF_PIECES)[0])[0].replace("dense", PIECES)
 
 
 def piece_id(encoder_id: str) -> str:
@@ -41,39 +36,26 @@ def piece_id(encoder_id: str) -> str:
     return f"{encoder_id}{OF_PIECES}{PIECE_RULE}"
 
 
-def token_kind(encoder_id: str) -> str:
-    """Return which token vectors the encoder of this id makes: one of `NONE`, `TOKENS` and `POOLED`."""
-    options = encoder_id.partition("@")[2].split("/")[1:]
-    return next((kind for kind in (TOKENS, POOLED) if kind in options), NONE)
-
-
 def base_id(encoder_id: str) -> str:
-    """Return the id without prompts and options: the model's own."""
-    id = without_prompts(encoder_id)
-    return id.removesuffix(INT8).removesuffix(f"/{TOKENS}").removesuffix(f"/{POOLED}")
-
-
-def with_options(id: str, kind: str, *, int8: bool) -> str:
-    """Return the id of a model with these token vectors and this precision."""
-    return id + (f"/{kind}" if kind != NONE else "") + (INT8 if int8 else "")
+    """Return the id without prompts and precision: the model's own."""
+    return without_prompts(encoder_id).removesuffix(INT8)
 
 
 BM25 = "bm25"
 """The named vector of every collection; others are added later."""
-_ADDED = re.compile(r"(dense|late|pieces|sparse)-[0-9a-z-]{1,40}")
+_ADDED = re.compile(r"(dense|pieces|sparse)-[0-9a-z-]{1,40}")
 _KINDS: dict[str, type[Vector]] = {
     "dense": DenseVector,
-    "late": MultiVector,
     "pieces": MultiVector,
     "sparse": SparseVector,
 }
 MAX_DIMENSIONS = 65_536
 FLOAT32_MAX = 3.4028234e38
 U32_MAX = 2**32 - 1
-MAX_TOKEN_NUMBERS = 1_048_576
+MAX_NUMBERS = 1_048_576
 """Numbers in a multivector that a server refuses."""
-USUAL_PARTS = {"late": 128, "pieces": 4}
-"""Tokens and pieces of a window, for pages of points whose lengths are unknown before they are read."""
+USUAL_PIECES = 4
+"""Pieces of a window, for pages of points whose lengths are unknown before they are read."""
 
 
 def check_name(name: str, dimensions: int | None = None) -> None:
@@ -95,7 +77,7 @@ def check_vector(name: str, vector: Vector) -> None:
     if isinstance(vector, DenseVector):
         _check_dense(name, vector)
     elif isinstance(vector, MultiVector):
-        _check_tokens(name, vector)
+        _check_pieces(name, vector)
     else:
         _check_sparse(name, vector)
 
@@ -108,9 +90,9 @@ def _check_dense(name: str, vector: DenseVector) -> None:
         raise ValueError(f"{name}: the vector's length cannot be computed")
 
 
-def _check_tokens(name: str, vector: MultiVector) -> None:
+def _check_pieces(name: str, vector: MultiVector) -> None:
     size, width = len(vector.packed), vector.dimensions
-    if width < 1 or not size or size % (2 * width) or size >= 2 * MAX_TOKEN_NUMBERS:
+    if width < 1 or not size or size % (2 * width) or size >= 2 * MAX_NUMBERS:
         raise ValueError(f"{name}: {size} bytes are no vectors of {width} dimensions")
     # of numbers in half precision only infinity and NaN make a sum that is not finite
     if not math.isfinite(sum(vector.values)):
@@ -135,10 +117,8 @@ def _check_values(name: str, values: Sequence[float]) -> None:
 
 
 def has_parts(name: str) -> bool:
-    """Return whether multivectors are under this name."""
-    return name.partition("-")[0] in USUAL_PARTS
+    """Return whether multivectors are under this name: vectors of pieces, which only reorder windows.
 
-
-def has_bytes(name: str) -> bool:
-    """Return whether a byte for each dimension is enough under this name: of pieces, which only reorder windows."""
-    return name.startswith("pieces-")
+    A byte for each of their dimensions is enough.
+    """
+    return name.startswith(f"{PIECES}-")

@@ -26,26 +26,22 @@ class DenseVector:
 
 @dataclass(frozen=True, slots=True)
 class MultiVector:
-    """Dense vectors of the parts of a text, its tokens or its pieces; two texts are compared by MaxSim.
-
-    MaxSim is the sum over the query's parts of the best cosine with a part of the window (Khattab & Zaharia 2020,
-    "ColBERT", arXiv:2004.12832).
-    """
+    """Dense vectors of the pieces of a window; it is compared with a query by the best cosine of a piece."""
 
     dimensions: int
     packed: bytes = field(repr=False)
-    """The numbers in half precision, little-endian, part by part: the tokens of a window have thousands of them."""
+    """The numbers in half precision, little-endian, piece by piece."""
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[float]]) -> "MultiVector":
-        """Pack the vectors of the parts. Raises ValueError for rows of different lengths, and without any."""
+        """Pack the vectors of the pieces. Raises ValueError for rows of different lengths, and without any."""
         if not rows or {len(row) for row in rows} != {len(rows[0])}:
-            raise ValueError("token vectors need rows of one length")
+            raise ValueError("pieces need rows of one length")
         values = [value for row in rows for value in row]
         try:
             return cls(len(rows[0]), struct.pack(f"<{len(values)}e", *values))
         except (OverflowError, struct.error) as error:
-            raise ValueError(f"token vectors: {error}") from error
+            raise ValueError(f"pieces: {error}") from error
 
     @property
     def values(self) -> tuple[float, ...]:

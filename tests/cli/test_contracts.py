@@ -353,7 +353,7 @@ def test_status_counts(sample: Run) -> None:
         "captions": {"done": 9, "due": 0, "failed": 0},
         "bm25": {"done": result["windows"], "due": 0},
         "contexts": {"done": 0, "due": result["windows"], "empty": 0, "left_out": 0},
-        "vectors": {"done": 0, "due": result["windows"], "encoder": None, "token_vectors": None},
+        "vectors": {"done": 0, "due": result["windows"], "encoder": None},
         "listening": {"done": 0, "due": 0, "failed": 0},
     }
     rows = "Channels Videos Waiting Windows Searchable With With Skipped Failed"

@@ -10,7 +10,7 @@ from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index.interface import Index
-from subtitle_rag.retrieval.named_vectors import multivector_name, vector_names
+from subtitle_rag.retrieval.named_vectors import vector_names
 from subtitle_rag.retrieval.neural.interface import Encoder
 from subtitle_rag.retrieval.values import Vector
 from tests.support.invented import context
@@ -78,7 +78,7 @@ class Desk:
 
     def holding(self, encoder: Encoder) -> dict[str, dict[str, Vector]]:
         """Of each window what the index holds under the encoder's names."""
-        names = (*vector_names(encoder.id), multivector_name(encoder.id))
+        names = vector_names(encoder.id)
         points = self.index.get(self.windows())
         found = {one.id: {name: one.vectors[name] for name in names if name in one.vectors} for one in points}
         return {id: own for id, own in found.items() if own}

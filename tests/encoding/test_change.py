@@ -5,9 +5,8 @@ from pathlib import Path
 
 from subtitle_rag.domain import AppError, EncoderActive, VectorEvent, VectorsMade
 from subtitle_rag.library.context_store import WindowSelection
-from subtitle_rag.retrieval.named_vectors import multivector_name, vector_names
+from subtitle_rag.retrieval.named_vectors import vector_names
 from subtitle_rag.retrieval.neural.interface import Encoder
-from subtitle_rag.retrieval.values import MultiVector
 from tests.encoding.desk import Counting, Desk
 from tests.support.invented import caption_folder
 
@@ -43,23 +42,6 @@ def test_another_encoder_takes_over_when_its_vectors_are_whole(desk: Desk, encod
     assert names(desk) == of(other)
     assert desk.library.vectors.encoders().keys() == {other.id}
     assert len(desk.holding(other)) == len(desk.windows())
-
-
-def test_token_vectors_are_made_with_the_others_and_go_with_them(
-    desk: Desk, encoder: Counting, encoder_folder: Path
-) -> None:
-    late = Counting.of(encoder_folder, "/tokens")
-    desk.run(encoder)
-    half(desk, late, encoder)
-    assert names(desk) == {*of(encoder, late), multivector_name(late.id)}
-    desk.run(late, encoder)
-    assert desk.library.vectors.active() == late.id
-    assert names(desk) == {*of(late), multivector_name(late.id)}
-    held = desk.holding(late)
-    assert held.keys() == set(desk.windows())
-    assert all(isinstance(own[multivector_name(late.id)], MultiVector) for own in held.values())
-    desk.run(encoder, late)
-    assert names(desk) == of(encoder)
 
 
 def test_going_back_half_way_loses_nothing(desk: Desk, encoder: Counting, other: Counting) -> None:

@@ -51,7 +51,7 @@ def test_index_makes_the_vectors_of_what_came_in(run: Run, captions: Path, tmp_p
     assert (made["left"], made["waiting"]) == (0, 0)
     assert f"{made['encoder']} makes vectors" in told.err
     stage = run("status", "--json").result["stages"]["vectors"]
-    assert stage == {"done": made["made"], "due": due["due"], "encoder": made["encoder"], "token_vectors": None}
+    assert stage == {"done": made["made"], "due": due["due"], "encoder": made["encoder"]}
     assert run("index", captions, "--json").result["vectors"] is None  # nothing came in
     assert "windows got their vectors." in run("vectors", "write").out
     assert run("vectors", "status", "--json").result["due"] == 0
@@ -146,21 +146,3 @@ def test_rebuild_keeps_vectors_and_tells_which_are_lost(run: Run, captions: Path
     told = run("rebuild", "--json")
     assert told.result["vectors_kept"] == made - lost
     assert f"{lost} windows have lost their vectors" in told.err
-
-
-def test_the_cost_of_token_vectors_is_said_before_and_measured(run: Run, captions: Path, isolated_home: Path) -> None:
-    config_file = isolated_home / "config.toml"
-    run("index", captions, "--no-vectors")
-    assert run("status", "--json").result["stages"]["vectors"]["token_vectors"] is None
-    assert "Token vectors" not in run("vectors", "status").out
-    config_file.write_text(config_file.read_text() + 'late = "tokens"\n')
-    guess = run("vectors", "status", "--json").result["token_vectors"]
-    assert (guess["measured"], guess["bytes_per_1000"] > 1_000_000) == (False, True)
-    assert "Token vectors of 1,000 windows take about" in run("vectors", "write").err
-    measured = run("status", "--json").result["stages"]["vectors"]["token_vectors"]
-    assert measured["measured"]
-    assert guess["bytes_per_1000"] / 3 < measured["bytes_per_1000"] < 3 * guess["bytes_per_1000"]
-    assert measured["seconds_per_1000"] > 0
-    assert "Token vectors of 1,000 windows take" in run("status").out
-    assert run("search", "바다", "--json").result["retrievers"] == ["bm25", "dense", "sparse", "late"]
-    assert "late #" in run("search", "바다", "--explain").out

@@ -14,7 +14,7 @@ import pytest
 
 from subtitle_rag.config import settings as config
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.named_vectors import multivector_name, piece_id, vector_names
+from subtitle_rag.retrieval.named_vectors import pieces_name, vector_names
 from subtitle_rag.runtime import Runtime
 from tests.support.invented import caption_folder, end_hosts
 from tests.support.processes import kill_host, kill_when, needs_sigkill, start
@@ -69,7 +69,7 @@ def check(home: Path) -> int:
         vectors = runtime.library.vectors
         encoder = runtime.neural.encoder()
         assert encoder is not None
-        pieces = multivector_name(piece_id(encoder.id))
+        pieces = pieces_name(encoder.id)
         stored = vectors.stored(vectors.windows())
         points = {point.id: point.vectors.keys() for point in runtime.index.get(list(stored))}
         assert points.keys() == stored.keys()

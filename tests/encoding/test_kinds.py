@@ -10,7 +10,7 @@ from subtitle_rag.migrating import same
 from subtitle_rag.models import ENCODER, ModelFiles, local
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.retrieval.named_vectors import multivector_name, vector_names
+from subtitle_rag.retrieval.named_vectors import vector_names
 from subtitle_rag.retrieval.neural.encoder import PASSAGE_TOKENS
 from subtitle_rag.retrieval.neural.sentence_encoder import SentenceEncoder
 from subtitle_rag.retrieval.search.query import parse_query
@@ -27,13 +27,13 @@ def opened(folder: Path, options: str = "") -> SentenceEncoder:
     return SentenceEncoder(files, f"{folder.name}@00000000{options}", EXACT)
 
 
-@pytest.mark.parametrize("kind", ["dense", "sparse", "late"])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_an_encoder_of_one_kind_works_throughout(
     desk: Desk, sentence_folders: dict[str, Path], analyzer: Analyzer, kind: str
 ) -> None:
-    encoder = opened(sentence_folders[kind], "/tokens" if kind == "late" else "")
+    encoder = opened(sentence_folders[kind])
     dense, sparse = vector_names(encoder.id)
-    name = {"dense": dense, "sparse": sparse, "late": multivector_name(encoder.id)}[kind]
+    name = {"dense": dense, "sparse": sparse}[kind]
 
     _events, report = desk.run(encoder)
     before = desk.holding(encoder)
@@ -52,12 +52,8 @@ def test_an_encoder_of_one_kind_works_throughout(
     assert desk.run(encoder)[1].made == 0
     assert not searcher.search(query).missing
     assert searcher.search(query).scenes
-    if kind == "late":  # it orders what words have found
-        assert arms == [("bm25",), ("bm25", "late")]
-        assert searcher.search(query, retrievers=["bm25", "late"]).scenes
-    else:
-        assert arms == [("bm25",), (kind,), ("bm25", kind)]
-        assert searcher.search(query, retrievers=[kind]).scenes
+    assert arms == [("bm25",), (kind,), ("bm25", kind)]
+    assert searcher.search(query, retrievers=[kind]).scenes
     for other in {"dense", "sparse"} - {kind}:
         with pytest.raises(UsageError, match=other):
             searcher.search(query, retrievers=[other])

@@ -10,7 +10,7 @@ from subtitle_rag.encoding import EncodingPass, piece_cost
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.retrieval import pieces as rule
 from subtitle_rag.retrieval.index.index_document import IndexDocument
-from subtitle_rag.retrieval.named_vectors import multivector_name, piece_id, vector_names
+from subtitle_rag.retrieval.named_vectors import piece_id, pieces_name, vector_names
 from subtitle_rag.retrieval.neural.interface import Encoded, makes_pieces
 from subtitle_rag.retrieval.pieces import cut_pieces
 from subtitle_rag.retrieval.values import MultiVector
@@ -33,7 +33,7 @@ def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def held(desk: Desk, encoder: Counting) -> dict[str, MultiVector]:
-    name = multivector_name(piece_id(encoder.id))
+    name = pieces_name(encoder.id)
     points = {point.id: point.vectors.get(name) for point in desk.index.get(desk.windows())}
     return {id: vector for id, vector in points.items() if isinstance(vector, MultiVector)}
 
@@ -80,7 +80,7 @@ def test_a_run_goes_on_where_one_was_stopped(desk: Desk, detailed: Counting) -> 
     first = held(desk, detailed)
     assert len(first) == 5
     # killed between the claim and the note
-    desk.library.vectors.claim(piece_id(detailed.id), multivector_name(piece_id(detailed.id)), [*first][:2])
+    desk.library.vectors.claim(piece_id(detailed.id), pieces_name(detailed.id), [*first][:2])
     detailed.fresh()
     _events, report = desk.run(detailed)
     assert (report.made, report.pieces, report.pieces_left) == (0, count - 3, 0)
@@ -104,7 +104,7 @@ def test_pieces_are_made_anew_where_the_context_has_changed(desk: Desk, detailed
 
 def test_pieces_that_are_not_wanted_any_more_give_their_room_back(desk: Desk, detailed: Counting) -> None:
     desk.run(detailed)
-    name = multivector_name(piece_id(detailed.id))
+    name = pieces_name(detailed.id)
     assert name in desk.index.vectors()
     assert desk.library.vectors.counts(piece_id(detailed.id)).due == 0
     detailed.has_pieces = False
@@ -123,7 +123,7 @@ def test_another_encoder_is_searched_before_its_pieces_are_made(
     at = events.index(EncoderActive(detailed.id))
     assert not any(isinstance(event, VectorsMade) and event.pieces for event in events[:at])
     assert any(isinstance(event, VectorsMade) and event.pieces for event in events[at:])
-    assert set(desk.index.vectors()) == {"bm25", *vector_names(detailed.id), multivector_name(piece_id(detailed.id))}
+    assert set(desk.index.vectors()) == {"bm25", *vector_names(detailed.id), pieces_name(detailed.id)}
     desk.run(other, detailed)
     assert set(desk.index.vectors()) == {"bm25", *vector_names(other.id)}
     assert desk.library.vectors.counts(piece_id(detailed.id)).made == 0
@@ -202,12 +202,10 @@ def test_light_encoders_make_them_unless_a_setting_says_otherwise(
     assert makes_pieces(encoder, setting) == heavy
     monkeypatch.setattr(encoder, "is_light", True, raising=False)
     assert makes_pieces(encoder, setting) == light
-    monkeypatch.setattr(encoder, "token_dimensions", 8)
-    assert not makes_pieces(encoder, setting)
 
 
 def test_the_id_of_pieces_names_their_rule_and_no_encoder(encoder: Counting) -> None:
     assert piece_id("tiny@0") == f"tiny@0/pieces-{rule.PIECE_RULE}"
-    assert multivector_name(piece_id("tiny@0")).startswith("pieces-")
-    assert multivector_name(piece_id("tiny@0"))[7:] == vector_names("tiny@0")[0][6:]
-    assert EncodingPass(encoder, pieces=True).name == multivector_name(piece_id(encoder.id))
+    assert pieces_name("tiny@0").startswith("pieces-")
+    assert pieces_name("tiny@0")[7:] == vector_names("tiny@0")[0][6:]
+    assert EncodingPass(encoder, pieces=True).name == pieces_name(encoder.id)

@@ -12,7 +12,7 @@ from subtitle_rag.retrieval.index import index_edge
 from subtitle_rag.retrieval.index.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index.interface import SCHEMA
 from subtitle_rag.retrieval.index.vector_backup import back_up_vectors, backup_path
-from subtitle_rag.retrieval.named_vectors import multivector_name, vector_names
+from subtitle_rag.retrieval.named_vectors import vector_names
 from subtitle_rag.retrieval.values import Point
 from tests.encoding.desk import Counting, Desk
 from tests.support.invented import end_hosts
@@ -32,17 +32,6 @@ def test_a_rebuilt_index_holds_the_vectors_that_it_held(desk: Desk, encoder: Cou
     assert (desk.holding(encoder), desk.library.vectors.encoders(), desk.index.vectors()) == (before, rows, room)
     assert desk.run(encoder)[1].made == 0
     assert not backup_path(desk.library).exists()
-
-
-def test_token_vectors_are_kept_too(desk: Desk, encoder_folder: Path) -> None:
-    encoder = Counting.of(encoder_folder, "/pooled")
-    desk.run(encoder)
-    before = desk.holding(encoder)
-    assert all(multivector_name(encoder.id) in own for own in before.values())
-    encoder.fresh()
-    rebuild(desk)
-    assert desk.holding(encoder) == before
-    assert desk.run(encoder)[1].made == 0
 
 
 def test_what_is_not_right_any_more_is_made_anew(desk: Desk, encoder: Counting) -> None:

@@ -7,13 +7,13 @@ import pytest
 from subtitle_rag.contexts import context_file
 from subtitle_rag.domain import UsageError
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.evaluation.arm_models import EvalModels
 from subtitle_rag.evaluation.arms import parse_sets
 from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.report import EvalReport, render_report
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.search.searcher import Searcher
 from subtitle_rag.runtime import Runtime
+from tests.support.failures import failing
 from tests.support.models_here import Asked, Here, Read
 from tests.support.question_files import question, write_lines
 
@@ -102,32 +102,6 @@ def test_all_arms_are_measured_and_compared(neural: Runtime, queries: Path, mode
     assert "-67 %" not in render_report(report)
 
 
-def test_the_order_by_tokens_is_an_arm_of_its_own(
-    filled: Runtime, queries: Path, encoder_folder: Path, reranker_folder: Path
-) -> None:
-    late = Asked(encoder_folder, "tiny@00000000/pooled")
-    filled.__dict__["neural"] = Here([late], Read(reranker_folder, depth=2))
-    report = run_arms(filled, queries)
-    sets = [*SETS, "bm25+dense+sparse+late"]
-    assert names(report) == [*sets, "bm25+dense+sparse+late + rerank 150", *(f"{name} bare" for name in sets)]
-    over = {row.name: row.over.name for row in report.rows if row.over}
-    assert over["bm25+dense+sparse+late bare"] == "bm25+dense+sparse bare"
-    # what orders the first windows is not the article's, unless a reranker reads them all
-    steps = {step.step.name: step.arm.name for step in report.steps if step.arm}
-    assert steps["+ contextual BM25"] == "bm25+dense+sparse"
-    assert steps["+ reranking"] == "bm25+dense+sparse+late + rerank 150"
-    assert EvalModels(late).retrievers(parse_sets("late+bm25")) == [("bm25", "late")]
-
-
-def test_an_order_by_tokens_needs_something_to_order(neural: Runtime, queries: Path) -> None:
-    with pytest.raises(UsageError) as caught:
-        parse_sets("bm25,late")
-    assert caught.value.code == "late_alone"
-    with pytest.raises(UsageError) as caught:
-        run_arms(neural, queries, retrievers=parse_sets("bm25+late"))
-    assert (caught.value.code, caught.value.details["name"]) == ("retriever_not_ready", "late")
-
-
 def test_a_librarys_own_vectors_are_searched(encoded: Runtime, queries: Path) -> None:
     encoded_counts: list[tuple[int, int]] = []
     sets = parse_sets("bm25,dense")
@@ -189,3 +163,13 @@ def test_an_encoder_without_sparse_vectors_has_no_sparse_arms(
 
     assert names(report)[:3] == ["bm25", "dense", "bm25+dense"]
     assert set(report.absent) == {"reranker"}
+
+
+def test_ranks_are_fused_in_an_arm_that_names_rrf(neural: Runtime, queries: Path) -> None:
+    report = run_arms(neural, queries, retrievers=parse_sets("rrf+dense+bm25,bm25+dense"), rerank=False)
+    assert names(report) == ["bm25+dense", "bm25+dense+rrf", "bm25+dense bare", "bm25+dense+rrf bare"]
+    by_name = {row.arm.name: row for row in report.rows}
+    assert by_name["bm25+dense+rrf"].arm.by_ranks
+    assert not by_name["bm25+dense"].arm.by_ranks
+    with failing("unknown_retriever", UsageError):
+        parse_sets("rrf")

@@ -8,6 +8,8 @@ import pytest
 from subtitle_rag.captions.windows import window_id
 from subtitle_rag.domain import Line, Video, Window
 from subtitle_rag.evaluation import metrics, temp_library
+from subtitle_rag.evaluation.arm_run import ArmRun
+from subtitle_rag.evaluation.arms import NO_MODEL, Arm
 from subtitle_rag.evaluation.questions import Dataset, Gold, Question, gold_set
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.query import parse_query
@@ -84,27 +86,19 @@ def invented() -> Dataset:
 
 
 def test_scores_keep_what_one_retriever_alone_is_sure_of(minilm: Asked, analyzer: Analyzer) -> None:
-    arms = [("bm25",), ("dense",), ("bm25", "dense")]
+    arms = [("bm25",), ("dense",), ("bm25", "dense"), ("bm25", "dense", "rrf")]
 
-    words, meaning, both = scores(invented(), minilm, analyzer, arms)
-    _words, _meaning, by_ranks = scores(invented(), minilm, analyzer, arms, fusion="ranks")
+    words, meaning, both, by_ranks = scores(invented(), minilm, analyzer, arms)
 
     assert words < 0.6 < by_ranks < 0.8
     assert meaning == 1.0
     assert both > 0.9
 
 
-def scores(
-    dataset: Dataset, minilm: Asked, analyzer: Analyzer, arms: Sequence[tuple[str, ...]], fusion: str = "scores"
-) -> list[float]:
+def scores(dataset: Dataset, minilm: Asked, analyzer: Analyzer, arms: Sequence[tuple[str, ...]]) -> list[float]:
     """The mean reciprocal rank of each arm."""
-    with temp_library.create(dataset.documents, analyzer, models=Here([minilm]), encoder=minilm, fusion=fusion) as copy:
+    with temp_library.create(dataset.documents, analyzer, models=Here([minilm]), encoder=minilm) as copy:
         questions = gold_set(dataset, copy.library, {video.id: some for video, some in dataset.documents})
-        rankings = [
-            [
-                [hit.window_id for hit in copy.searcher.rank(parse_query(question.query), retrievers=arm)]
-                for question in questions.questions
-            ]
-            for arm in arms
-        ]
+        runs = [ArmRun(Arm.of(NO_MODEL, arm), copy) for arm in arms]
+        rankings = [[run.rank(parse_query(question.query)) for question in questions.questions] for run in runs]
     return [metrics.means(metrics.per_question(questions.windows, some))["mrr@10"].value for some in rankings]

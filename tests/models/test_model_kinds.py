@@ -1,11 +1,6 @@
 """Offered encoders from a stand-in of the hub: the files that the manifest names are all that their libraries need."""
 
-import json
-import shutil
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.models import local, manifest
@@ -14,7 +9,7 @@ from subtitle_rag.models.record import Record
 from subtitle_rag.retrieval.neural.neural_client import HostedModels
 from subtitle_rag.retrieval.neural.neural_host import NeuralService, Spec
 from tests.stand_ins.hub import Hub
-from tests.support.tiny_models import sentence_folders, write_json
+from tests.support.tiny_models import sentence_folders
 
 __all__ = ["sentence_folders"]
 
@@ -23,30 +18,10 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def as_pylate(folder: Path) -> Path:
-    """Lay a model with token vectors out as PyLate keeps it: two modules, and prefixes in place of prompts."""
-    config = json.loads((folder / "config_sentence_transformers.json").read_text("utf-8"))
-    lengths = {"query_length": 32, "document_length": 256, "do_query_expansion": False, "skiplist_words": []}
-    prefixes = {"model_type": "ColBERT", "query_prefix": "[Q] ", "document_prefix": "[D] ", **lengths}
-    write_json(folder / "config_sentence_transformers.json", {"__version__": config["__version__"], **prefixes})
-    modules: list[dict[str, Any]] = json.loads((folder / "modules.json").read_text("utf-8"))[:2]
-    modules[0]["type"] = "sentence_transformers.models.Transformer"
-    modules[1]["type"] = "pylate.models.Dense.Dense"
-    write_json(folder / "modules.json", modules)
-    for module in folder.glob("[23]_*"):
-        shutil.rmtree(module)
-    return folder
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [("nlpai-lab/KURE-Sparse-nano", "sparse"), ("nlpai-lab/KURE-v2", "late"), ("nlpai-lab/KURE-v2", "pylate")],
-)
 def test_an_encoder_without_a_known_revision_is_fetched_recorded_and_runs(
-    hub: Hub, sentence_folders: dict[str, Path], tmp_path: Path, name: str, kind: str
+    hub: Hub, sentence_folders: dict[str, Path], tmp_path: Path
 ) -> None:
-    folder = shutil.copytree(sentence_folders["late" if kind == "pylate" else kind], tmp_path / "source")
-    source = as_pylate(folder) if kind == "pylate" else folder
+    name, source = "nlpai-lab/KURE-Sparse-nano", sentence_folders["sparse"]
     commit = hub.push(name, files(source))
     store = ModelStore(tmp_path / "models", ModelSettings(encoder=name))
     offer = manifest.neural_model(name)
@@ -67,11 +42,7 @@ def test_an_encoder_without_a_known_revision_is_fetched_recorded_and_runs(
     assert record
     assert (record.revision, store.state(name).revision) == (commit, commit)
     assert all(file.bytes and file.digest for file in record.files)
-    assert spec.files.vectors == local.vector_kind(source) == ("sparse" if kind == "sparse" else "late")
-    if kind == "sparse":
-        assert passage.sparse
-        assert passage.sparse.indices
-    else:
-        assert passage.tokens
-        assert query.tokens
-        assert passage.tokens.dimensions == query.tokens.dimensions == 128
+    assert spec.files.vectors == local.vector_kind(source) == "sparse"
+    assert passage.sparse
+    assert passage.sparse.indices
+    assert query.sparse

@@ -62,7 +62,7 @@ def tiny_reranker(folder: Path, *, seed: int = 0, hidden: int = 32, labels: int 
 
 
 def tiny_sentence_model(folder: Path, kind: str) -> Path:
-    """A model in the layout of sentence-transformers: `dense` with a dense module and prompts, `sparse`, or `late`."""
+    """A model in the layout of sentence-transformers: `dense` with a dense module and prompts, or `sparse`."""
     import sentence_transformers
     from sentence_transformers.sentence_transformer import modules
     from sentence_transformers.sparse_encoder.modules import SpladePooling
@@ -75,8 +75,6 @@ def tiny_sentence_model(folder: Path, kind: str) -> Path:
         XLMRobertaForMaskedLM(_config(begin(layers), 32)).save_pretrained(layers)
         language = modules.Transformer(str(layers), transformer_task="fill-mask")
         model = sentence_transformers.SparseEncoder(modules=[language, SpladePooling()], device="cpu")
-    elif kind == "late":
-        model = sentence_transformers.MultiVectorEncoder(str(tiny_encoder(layers, sparse=False)), device="cpu")
     else:
         transformer = modules.Transformer(str(tiny_encoder(layers, sparse=False)), max_seq_length=24)
         stack = [transformer, modules.Pooling(32, "mean"), modules.Dense(32, 16)]
@@ -209,4 +207,4 @@ def reranker_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def sentence_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A model of sentence-transformers of each kind. To be read only."""
     base = tmp_path_factory.mktemp("models")
-    return {kind: tiny_sentence_model(base / f"tiny-{kind}", kind) for kind in ("dense", "sparse", "late")}
+    return {kind: tiny_sentence_model(base / f"tiny-{kind}", kind) for kind in ("dense", "sparse")}

@@ -193,15 +193,15 @@ async def test_a_setting_of_the_start_waits_for_it_and_says_so(own: Runtime) -> 
     path_of(own).write_text(FILE.replace("rest = -1", ""))
     async with running(SubtitleApp(own), size=(80, 24)) as (app, pilot):
         await opened(pilot)
-        screen = await choose(pilot, "models.late")
+        screen = await choose(pilot, "models.pieces")
         assert "when the app opens again (Ctrl+K)" in note(screen)
         await press_each(pilot, "enter", "down", "enter")
-        assert 'late = "tokens"' in path_of(own).read_text()
-        assert own.settings.models.late == "none"
+        assert 'pieces = "on"' in path_of(own).read_text()
+        assert own.settings.models.pieces == "auto"
         await press_each(pilot, "r")
     assert app.return_value == LibrarySwitch(is_same=True)
     path_of(own).write_text(path_of(own).read_text().replace("unknown = 1 # kept", ""))
-    assert reread(own.settings).models.late == "tokens"
+    assert reread(own.settings).models.pieces == "on"
 
 
 def reread(settings: Settings) -> Settings:

@@ -33,7 +33,8 @@ eval_ = click.Group("eval")
     "--arms",
     metavar="LIST",
     help=N_(
-        "Measure only these retrievers, as in bm25,dense,bm25+dense; left out: each that is ready, and all together."
+        "Measure only these retrievers, as in bm25,dense,bm25+dense, or bm25+dense+rrf to fuse by ranks; left out: "
+        "each that is ready, and all together."
     ),
 )
 @click.option("--no-neural", is_flag=True, help=N_("Leave out everything that needs a model, and encode nothing."))

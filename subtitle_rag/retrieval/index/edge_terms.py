@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.retrieval.index.index_rules import read_numbers
-from subtitle_rag.retrieval.named_vectors import BM25, has_bytes, has_parts
+from subtitle_rag.retrieval.named_vectors import BM25, has_parts
 from subtitle_rag.retrieval.values import (
     DenseVector,
     Filter,
@@ -137,7 +137,7 @@ def datatype(name: str) -> "qdrant_edge.VectorStorageDatatype":
     """
     import qdrant_edge as edge
 
-    return edge.VectorStorageDatatype.Turbo8 if has_bytes(name) else edge.VectorStorageDatatype.Float16
+    return edge.VectorStorageDatatype.Turbo8 if has_parts(name) else edge.VectorStorageDatatype.Float16
 
 
 def multivector_config(layout: Mapping[str, int | None]) -> "qdrant_edge.EdgeConfig":
@@ -145,7 +145,7 @@ def multivector_config(layout: Mapping[str, int | None]) -> "qdrant_edge.EdgeCon
 
     `optimize` copies every dense vector in the form that `shard_config` names, and there is no way to have none. Bytes
     would be half as much again on the disk, bits are a sixteenth. No search reads them: ordered by bits alone, half of
-    the best ten of 300 windows are others, while an exact order of 300 takes 4 ms (128 dimensions, 60 tokens).
+    the best ten of 300 windows are others, while an exact order of 300 takes 4 ms.
     """
     import qdrant_edge as edge
 

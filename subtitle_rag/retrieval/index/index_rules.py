@@ -11,7 +11,7 @@ from uuid import UUID
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.index.interface import SCHEMA
-from subtitle_rag.retrieval.named_vectors import USUAL_PARTS, check_vector, has_parts
+from subtitle_rag.retrieval.named_vectors import USUAL_PIECES, check_vector, has_parts
 from subtitle_rag.retrieval.values import DenseVector, MultiVector, Point, SparseVector, Vector, VectorSearch
 
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -107,11 +107,7 @@ def nearest_parts(query: DenseVector, vectors: Mapping[str, Vector | None]) -> d
 
 def page_size(layout: Mapping[str, int | None], most: int) -> int:
     """Return how many points of this layout to hold at once outside of the engine, at most `most`."""
-    numbers = sum(
-        USUAL_PARTS[name.partition("-")[0]] * (dimensions or 0)
-        for name, dimensions in layout.items()
-        if has_parts(name)
-    )
+    numbers = sum(USUAL_PIECES * (dimensions or 0) for name, dimensions in layout.items() if has_parts(name))
     return max(1, min(most, PAGE_NUMBERS // numbers)) if numbers else most
 
 

@@ -38,8 +38,8 @@ class Index(Searched, Protocol):
     def add_vector(self, name: str, dimensions: int | None = None) -> None:
         """Add a named vector to the layout. Repeating a call is harmless.
 
-        Names begin with `dense-`, `late-` or `pieces-`, with `dimensions`, or with `sparse-`. Under `late-` and
-        `pieces-` X
+        Names begin with `dense-` or `pieces-`, with `dimensions`, or with `sparse-`. Under `pieces-` are multivectors,
+        stored with a byte for each dimension: they come back with cosines of 0.9999 to what they were.
         """
 
     def drop_vector(self, name: str) -> None:

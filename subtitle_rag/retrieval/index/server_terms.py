@@ -19,7 +19,7 @@ from subtitle_rag.i18n import _
 from subtitle_rag.installation import SERVER, require_extra
 from subtitle_rag.redaction import register_secret
 from subtitle_rag.retrieval.index.index_rules import check_id, check_payload, read_numbers
-from subtitle_rag.retrieval.named_vectors import check_vector, has_bytes
+from subtitle_rag.retrieval.named_vectors import check_vector, has_parts
 from subtitle_rag.retrieval.values import (
     DenseVector,
     Filter,
@@ -239,7 +239,7 @@ def datatype(name: str, version: str) -> "models.VectorStorageDatatype":
     from qdrant_client import models
 
     types = models.VectorStorageDatatype
-    return types.TURBO8 if has_bytes(name) and is_from(version, WITH_BYTES) else types.FLOAT16
+    return types.TURBO8 if has_parts(name) and is_from(version, WITH_BYTES) else types.FLOAT16
 
 
 def multivector_storage(settings: QdrantSettings) -> "models.VectorParamsDiff":

@@ -18,7 +18,7 @@ from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.index.index_client import HostedIndex
 from subtitle_rag.retrieval.index.index_document import IndexDocument
 from subtitle_rag.retrieval.index.interface import SCHEMA, Index
-from subtitle_rag.retrieval.named_vectors import multivector_name, vector_names
+from subtitle_rag.retrieval.named_vectors import pieces_name, vector_names
 from subtitle_rag.retrieval.values import DenseVector, MultiVector, Point, SparseVector, Vector
 
 logger = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ DAMAGE_SIGNALS = frozenset({"SIGBUS", "SIGSEGV"})
 """Signals that end a host which reads damaged files; by any other one it has lost a fight for memory, or was killed."""
 
 Numbers = tuple[bytes, bytes | None, bytes | None, int | None, bytes | None]
-"""Dense vector, terms and weights, width and numbers of token vectors."""
+"""Dense vector, terms and weights, width and numbers of the vectors of pieces."""
 Row = tuple[str, str, str, bytes, bytes | None, bytes | None, int | None, bytes | None]
 """Name, encoder and source, and then as `Numbers`."""
 NamedVectors = dict[str, dict[str, Vector]]
@@ -88,7 +88,7 @@ class VectorBackup:
             self._db = sqlite3.connect(path, isolation_level=None)
             self._db.execute(
                 """CREATE TABLE IF NOT EXISTS kept (window_id TEXT, name TEXT, encoder TEXT, source TEXT,
-                     dense BLOB, indices BLOB, weights BLOB, width INTEGER, tokens BLOB,
+                     dense BLOB, indices BLOB, weights BLOB, width INTEGER, pieces BLOB,
                      PRIMARY KEY (window_id, name)) WITHOUT ROWID"""
             )
 
@@ -153,13 +153,13 @@ class VectorBackup:
             if sparse_count:
                 index.add_vector(sparse)
             if width:
-                index.add_vector(multivector_name(encoder), width)
+                index.add_vector(pieces_name(encoder), width)
 
     def restore(self, document: IndexDocument) -> tuple[NamedVectors, dict[str, list[StoredVector]]]:
         """Return the vectors of the document's unchanged passages, and the library's notes of them by window."""
         vectors: NamedVectors = {}
         notes: dict[str, list[StoredVector]] = {}
-        query = "SELECT name, encoder, source, dense, indices, weights, width, tokens FROM kept WHERE window_id = ?"
+        query = "SELECT name, encoder, source, dense, indices, weights, width, pieces FROM kept WHERE window_id = ?"
         for window in document.windows:
             with translate_sqlite_errors(self._path):
                 rows: list[Row] = self._db.execute(query, (window.id,)).fetchall()
@@ -173,18 +173,18 @@ class VectorBackup:
 def _packed(point: Point, note: StoredVector) -> Numbers:
     dense, sparse = (point.vectors.get(name) for name in vector_names(note.encoder))
     packed = array("f", dense.values).tobytes() if dense is not None else b""
-    tokens = point.vectors.get(multivector_name(note.encoder))
-    late = (tokens.dimensions, tokens.packed) if isinstance(tokens, MultiVector) else (None, None)
+    pieces = point.vectors.get(pieces_name(note.encoder)) if OF_PIECES in note.encoder else None
+    packed_pieces = (pieces.dimensions, pieces.packed) if isinstance(pieces, MultiVector) else (None, None)
     if not isinstance(sparse, SparseVector):
-        return packed, None, None, *late
-    return packed, array("I", sparse.indices).tobytes(), array("f", sparse.values).tobytes(), *late
+        return packed, None, None, *packed_pieces
+    return packed, array("I", sparse.indices).tobytes(), array("f", sparse.values).tobytes(), *packed_pieces
 
 
 def _unpacked(row: Row) -> dict[str, Vector]:
-    name, encoder, _source, dense, indices, weights, width, tokens = row
+    name, encoder, _source, dense, indices, weights, width, pieces = row
     vectors: dict[str, Vector] = {name: DenseVector(tuple(array("f", dense)))} if dense else {}
     if indices is not None and weights is not None:
         vectors[vector_names(encoder)[1]] = SparseVector(tuple(array("I", indices)), tuple(array("f", weights)))
-    if width is not None and tokens is not None:
-        vectors[multivector_name(encoder)] = MultiVector(width, tokens)
+    if width is not None and pieces is not None:
+        vectors[pieces_name(encoder)] = MultiVector(width, pieces)
     return vectors

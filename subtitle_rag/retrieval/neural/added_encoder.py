@@ -34,7 +34,6 @@ class AddedEncoder:
     """Implements `Encoder` by a `TextEncoder`. Raises AppError `plugin_broken` for what its functions throw."""
 
     has_sparse = False
-    token_dimensions = 0
     must_wait = False
 
     def __init__(self, name: str, functions: TextEncoder, pieces: str) -> None:

@@ -1,4 +1,4 @@
-"""BGE-M3 and similar models: a dense and a sparse vector of a text from one pass, and vectors of its tokens.
+"""BGE-M3 and similar models: a dense and a sparse vector of a text from one pass.
 
 The only module that imports FlagEmbedding. `BGEM3FlagModel` loads and runs the model and its heads. The loop over
 batches is our own, because `encode` runs its first batch twice and draws progress bars.
@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any
 from subtitle_rag.i18n import _
 from subtitle_rag.models import Prompts
 from subtitle_rag.retrieval.batches import split_batches
-from subtitle_rag.retrieval.named_vectors import NONE, POOLED, token_kind
 from subtitle_rag.retrieval.neural.device import Plan, prepare, round_to_int8
 from subtitle_rag.retrieval.neural.interface import Encoded
 from subtitle_rag.retrieval.neural.local_model import PASSAGE, QUERY, LocalModel, PriorityLock, clean, room
-from subtitle_rag.retrieval.values import DenseVector, MultiVector, SparseVector
+from subtitle_rag.retrieval.values import DenseVector, SparseVector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,8 +57,7 @@ class _Loaded:
 class FlagEncoder(LocalModel[_Loaded]):
     """Implements `neural.Encoder` over a model's folder.
 
-    With `has_sparse` None the folder decides. An id with `/tokens` or `/pooled` has the model's ColBERT head make token
-    vectors too, in the same pass.
+    With `has_sparse` None the folder decides.
     """
 
     def __init__(
@@ -76,12 +74,10 @@ class FlagEncoder(LocalModel[_Loaded]):
         super().__init__(path, id, plan, turns)
         self._prompts = prompts
         self.dimensions: int = self.config["hidden_size"]
-        self._token_kind = token_kind(id)
         missing = [name for name in HEADS if not (path / name).is_file()]
-        if missing and (has_sparse or self._token_kind != NONE):
+        if missing and has_sparse:
             raise self._damaged(_("{name} is missing").format(name=missing[0]))
         self.has_sparse = not missing if has_sparse is None else has_sparse
-        self.token_dimensions: int = self.dimensions if self._token_kind != NONE else 0
         self._max_tokens = min(max_tokens, _trained_tokens(path))
         self._cached_query = lru_cache(CACHE_SIZE)(self._query)
 
@@ -94,7 +90,7 @@ class FlagEncoder(LocalModel[_Loaded]):
                 tokens += self._tokens(chunk, self._max_tokens)
 
         def read(batch: list[int]) -> list[Encoded]:
-            return self._encoded([tokens[at] for at in batch], pool=self._token_kind == POOLED)
+            return self._encoded([tokens[at] for at in batch])
 
         return self._in_passes(PASSAGE, list(map(len, tokens)), read)
 
@@ -137,8 +133,8 @@ class FlagEncoder(LocalModel[_Loaded]):
             ids = loaded.flag.tokenizer([clean(text) for text in texts], truncation=True, max_length=limit)["input_ids"]
         return [list(tokens) for tokens in ids]
 
-    def _encoded(self, batch: Sequence[Tokens], *, pool: bool = False) -> list[Encoded]:
-        """Encode a batch in one pass, in a turn. With `pool` two tokens share a vector."""
+    def _encoded(self, batch: Sequence[Tokens]) -> list[Encoded]:
+        """Encode a batch in one pass, in a turn."""
         import torch
 
         loaded = self._ready()
@@ -148,30 +144,16 @@ class FlagEncoder(LocalModel[_Loaded]):
                 padded.to(self.plan.device),
                 return_dense=True,
                 return_sparse=self.has_sparse,
-                return_colbert_vecs=self.token_dimensions > 0,
+                return_colbert_vecs=False,
             )
             dense = torch.nn.functional.normalize(out["dense_vecs"].float(), dim=-1).cpu()
             weights = out["sparse_vecs"].squeeze(-1).float().cpu() if self.has_sparse else None
-            rows = (
-                torch.nn.functional.normalize(out["colbert_vecs"].float(), dim=-1).cpu()
-                if self.token_dimensions
-                else None
-            )
-        if any(values is not None and not bool(values.isfinite().all()) for values in (dense, weights, rows)):
+        if any(values is not None and not bool(values.isfinite().all()) for values in (dense, weights)):
             raise self._damaged(_("its weights give no numbers"))
         sparse: Iterable[SparseVector | None] = [None] * len(batch)
         if weights is not None:
             sparse = (highest(tokens, row, loaded.special) for tokens, row in zip(batch, weights.tolist(), strict=True))
-        # the head has no vector of the first token, which stands for the whole text; the rest is padding
-        token_rows = (
-            [None] * len(batch)
-            if rows is None
-            else [row[: len(tokens) - 1] for row, tokens in zip(rows, batch, strict=True)]
-        )
-        return [
-            Encoded(DenseVector(tuple(row)), lexical, tokens=None if late is None else pack(late.numpy(), pool=pool))
-            for row, lexical, late in zip(dense.tolist(), sparse, token_rows, strict=True)
-        ]
+        return [Encoded(DenseVector(tuple(row)), lexical) for row, lexical in zip(dense.tolist(), sparse, strict=True)]
 
 
 def highest(tokens: Sequence[int], weights: Sequence[float], special: Collection[int]) -> SparseVector:
@@ -181,17 +163,6 @@ def highest(tokens: Sequence[int], weights: Sequence[float], special: Collection
         if weight > best.get(token, 0.0) and token not in special:
             best[token] = weight
     return SparseVector(tuple(best), tuple(best.values()))
-
-
-def pack(rows: "NDArray[np.float32]", *, pool: bool) -> MultiVector:
-    """Pack unit vectors; with `pool` each is the direction of the mean of two neighbours, and of the last odd one."""
-    import numpy as np
-
-    if pool:
-        even = len(rows) // 2 * 2
-        means = rows[:even].reshape(-1, 2, rows.shape[1]).mean(axis=1)
-        rows = unit(np.concatenate([means, rows[even:]]))
-    return MultiVector(rows.shape[1], rows.astype("<f2").tobytes())
 
 
 def unit(rows: "NDArray[np.float32]") -> "NDArray[np.float32]":

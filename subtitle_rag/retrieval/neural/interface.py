@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from subtitle_rag.retrieval.named_vectors import multivector_name, vector_names
-from subtitle_rag.retrieval.values import DenseVector, MultiVector, SparseVector
+from subtitle_rag.retrieval.named_vectors import vector_names
+from subtitle_rag.retrieval.values import DenseVector, SparseVector
 
 PATIENCE_S = 2.0
 """Longest time for reranking in a search. `Reranker.depth` counts the windows that it reads in this time."""
@@ -25,8 +25,6 @@ class Encoded:
     """Token id → lexical weight; None for a model without that head."""
     is_cut: bool = False
     """Whether a server refused the text for its length, and it lost its end."""
-    tokens: MultiVector | None = None
-    """For the order of the best windows; None for a model without that head, or where they are not wanted."""
 
 
 class Encoder(Protocol):
@@ -41,8 +39,8 @@ class Encoder(Protocol):
     def id(self) -> str:
         """Return the id of the vector space: `bge-m3@5617a9f6`.
 
-        Prompts from outside of the model's own files follow it (`models.Prompts`). With token vectors it goes on with
-        `/tokens` or `/pooled`, with weights that were rounded when they were loaded it ends in `/int8`.
+        Prompts from outside of the model's own files follow it (`models.Prompts`). With weights that were
+        rounded when they were loaded it ends in `/int8`.
         """
 
     @property
@@ -51,10 +49,6 @@ class Encoder(Protocol):
 
     @property
     def has_sparse(self) -> bool: ...
-
-    @property
-    def token_dimensions(self) -> int:
-        """Return the length of each token vector; 0 if the encoder makes none."""
 
     @property
     def is_light(self) -> bool:
@@ -96,16 +90,16 @@ class Reranker(Protocol):
 def makes_pieces(encoder: "Encoder", setting: str) -> bool:
     """Return whether an encoder makes vectors of pieces by `[models] pieces`: with `auto` a light one does.
 
-    One without dense vectors makes none, nor one with token vectors, which look inside of a window already.
+    One without dense vectors makes none.
     """
     is_wanted = setting == "on" or (setting == "auto" and encoder.is_light)
-    return is_wanted and encoder.token_dimensions == 0 and encoder.dimensions > 0
+    return is_wanted and encoder.dimensions > 0
 
 
 def main_name(encoder: Encoder) -> str:
     """Return the name of the vectors that every window of this encoder has: dense where it makes them."""
     dense, sparse = vector_names(encoder.id)
-    return dense if encoder.dimensions else sparse if encoder.has_sparse else multivector_name(encoder.id)
+    return dense if encoder.dimensions else sparse
 
 
 class Models(Protocol):

@@ -177,7 +177,7 @@ class LocalModel(ABC, Generic[Loaded]):
         return entry
 
     def _read_pooling(self) -> str:
-        """Read how the model pools token vectors: `cls` or `mean`; empty if its files do not say.
+        """Read how the model pools the states of tokens: `cls` or `mean`; empty if its files do not say.
 
         Raises:
             AppError: `model_damaged` for another method.

@@ -11,7 +11,6 @@ from subtitle_rag.hosting import Client
 from subtitle_rag.models import (
     DENSE,
     ENCODER,
-    LATE,
     RERANKER,
     Kind as ModelKind,
     Prompts,
@@ -20,7 +19,7 @@ from subtitle_rag.models import (
     manifest,
     without_prompts,
 )
-from subtitle_rag.retrieval.named_vectors import INT8, NONE, POOLED, TOKENS, base_id, token_kind, with_options
+from subtitle_rag.retrieval.named_vectors import INT8, base_id
 from subtitle_rag.retrieval.neural.added_encoder import AddedEncoder, added_encoder
 from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE
 from subtitle_rag.retrieval.neural.interface import Encoded, makes_pieces
@@ -50,7 +49,6 @@ class HostedEncoder:
         self.dimensions = files.dimensions if files.vectors == DENSE else 0
         self.has_sparse = files.has_sparse
         self.is_light = files.is_light
-        self.token_dimensions = files.dimensions if token_kind(spec.id) != NONE else 0
         self._pieces = pieces
         self.query: Callable[[str], Encoded] = lru_cache(CACHE_SIZE)(partial(call, "query", spec))
 
@@ -150,12 +148,7 @@ class HostedModels(Client):
             device = precision = "auto"
         elif id is not None and id.endswith(INT8) != (precision == "int8"):
             device, precision = ("cpu", "int8") if id.endswith(INT8) else (device, "auto")
-        tokens = NONE
-        if files.vectors == LATE:  # it makes no others
-            tokens = POOLED if (settings.late if id is None else token_kind(id)) == POOLED else TOKENS
-        elif files.kind == ENCODER and files.has_sparse and files.vectors == DENSE:  # BGE-M3's heads are all there
-            tokens = settings.late if id is None else token_kind(id)
-        return Spec(files, with_options(files.id, tokens, int8=precision == "int8"), device, precision)
+        return Spec(files, files.id + (INT8 if precision == "int8" else ""), device, precision)
 
     def _configured_encoder(self) -> "ModelFiles | None":
         """Return the encoder of the settings with their prompts."""

@@ -46,7 +46,7 @@ class Spec:
 
     files: ModelFiles
     id: str
-    """Says which token vectors it makes, and ends in `/int8` for that precision."""
+    """Ends in `/int8` for that precision."""
     device: str
     """As in the settings, like the precision."""
     precision: str

@@ -48,7 +48,6 @@ class OllamaEncoder:
     """
 
     has_sparse = False
-    token_dimensions = 0
 
     def __init__(
         self, llm: Llm, id: str, *, is_writing: Callable[[], bool] = lambda: False, pieces: str = "auto"

@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _
-from subtitle_rag.models import DENSE, LATE, ModelFiles
+from subtitle_rag.models import DENSE, ModelFiles
 from subtitle_rag.platforms import lower_thread_priority
-from subtitle_rag.retrieval.named_vectors import NONE, POOLED, token_kind
 from subtitle_rag.retrieval.neural.device import Plan
-from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE, PASSAGE_TOKENS, highest, pack, unit
+from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE, PASSAGE_TOKENS, highest, unit
 from subtitle_rag.retrieval.neural.interface import Encoded
 from subtitle_rag.retrieval.neural.local_model import PASSAGE, QUERY, LocalModel, PriorityLock, clean
 from subtitle_rag.retrieval.neural.reranker import PAIR_TOKENS, PairReranker
@@ -34,12 +33,11 @@ if TYPE_CHECKING:
 OUTPUTS: Mapping[str, frozenset[str]] = {
     "dense": frozenset({"dense_vecs", "dense", "dense_embeddings", "sentence_embedding"}),
     "sparse": frozenset({"sparse_vecs", "sparse", "sparse_weights"}),
-    "tokens": frozenset({"colbert_vecs", "colbert"}),
     "states": frozenset({"last_hidden_state", "token_embeddings"}),
     "logits": frozenset({"logits"}),
 }
-"""The names under which exports of encoders and rerankers give a vector of the text, a weight and a vector of each
-token, the last layer's states, and a reranker's score."""
+"""The names under which exports of encoders and rerankers give a vector of the text, a weight of each token, the last
+layer's states, and a reranker's score."""
 NICENESS = 19
 """Niceness of the threads that read passages: a search does not feel them."""
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
@@ -170,18 +168,14 @@ class OnnxEncoder(OnnxModel):
 
     def __init__(self, files: ModelFiles, id: str, plan: Plan, *, turns: PriorityLock | None = None) -> None:
         super().__init__(files.path, id, plan, turns)
-        kind = token_kind(id)
         self.graph_path = files.path / files.graph
         self.dimensions = files.dimensions if files.vectors == DENSE else 0
         self.has_sparse = files.has_sparse
-        self.token_dimensions = files.dimensions if files.vectors == LATE or kind != NONE else 0
         self.is_light = files.is_light
         self.most_tokens = min(files.max_tokens, PASSAGE_TOKENS)
-        self._pool = kind == POOLED
         self._prompts = files.prompts
         self._method = files.pooling or self._read_pooling()
-        optional_roles = {"sparse": self.has_sparse, "tokens": self.token_dimensions > 0}
-        self.roles = ("dense", *(role for role, is_used in optional_roles.items() if is_used), "states")
+        self.roles = ("dense", *(["sparse"] if self.has_sparse else []), "states")
         self.query = lru_cache(CACHE_SIZE)(self._query)
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
@@ -208,9 +202,8 @@ class OnnxEncoder(OnnxModel):
             outputs.pop("states", None)
         elif not self._method:
             raise self._damaged(_("{name} is missing").format(name="1_Pooling/config.json"))
-        for role in ("sparse", "tokens"):
-            if role in self.roles and role not in outputs:
-                raise self._damaged(_("its graph lacks the output {name}").format(name=min(OUTPUTS[role])))
+        if self.has_sparse and "sparse" not in outputs:
+            raise self._damaged(_("its graph lacks the output {name}").format(name=min(OUTPUTS["sparse"])))
         return outputs
 
     def _encoded(self, graph: Graph, text: str, *, is_query: bool = False) -> Encoded:
@@ -228,17 +221,10 @@ class OnnxEncoder(OnnxModel):
         if dense.shape != (self.dimensions,):
             raise self._damaged(_("its vectors have another length"))
         weights = arrays["sparse"].reshape(-1).tolist() if "sparse" in arrays else None
-        rows = None
-        if "tokens" in arrays:
-            rows = arrays["tokens"][max(0, len(arrays["tokens"]) - count + 1) :]  # without the first, which is of all
-            if rows.ndim != 2 or rows.shape[1] != self.token_dimensions:
-                raise self._damaged(_("its vectors have another length"))
-            rows = rows[: count - 1]
         return Encoded(
             DenseVector(tuple(unit(dense).tolist())),
             None if weights is None else highest(tokens.ids, weights, graph.special),
             is_cut=bool(tokens.overflowing) and not is_query,
-            tokens=None if rows is None or not len(rows) else pack(unit(rows), pool=self._pool and not is_query),
         )
 
     def _pooled(self, states: "NDArray[np.float32]", count: int) -> "NDArray[np.float32]":

@@ -1,4 +1,4 @@
-"""Encoders in the layout of sentence-transformers: dense, sparse (SPLADE), or token vectors (late interaction).
+"""Encoders in the layout of sentence-transformers: dense, or sparse (SPLADE).
 
 Modules, pooling, prompts and `max_seq_length` come from the model's own files; code in its folder is never run.
 BGE-M3's layout with heads is read by `encoder`.
@@ -9,10 +9,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.i18n import _
-from subtitle_rag.models import DENSE, LATE, SPARSE, ModelFiles
-from subtitle_rag.retrieval.named_vectors import POOLED, token_kind
+from subtitle_rag.models import DENSE, SPARSE, ModelFiles
 from subtitle_rag.retrieval.neural.device import Plan, prepare, round_to_int8
-from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE, HEADS, PASSAGE_TOKENS, FlagEncoder, pack
+from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE, HEADS, PASSAGE_TOKENS, FlagEncoder
 from subtitle_rag.retrieval.neural.interface import Encoded
 from subtitle_rag.retrieval.neural.local_model import PASSAGE, QUERY, LocalModel, PriorityLock, clean
 from subtitle_rag.retrieval.values import DenseVector, SparseVector
@@ -55,12 +54,10 @@ class SentenceEncoder(LocalModel[Any]):
         self._architecture = str(self.config.get("model_type"))
         self.dimensions = dimensions if self.kind == DENSE else 0
         self.has_sparse = self.kind == SPARSE
-        self.token_dimensions = dimensions if self.kind == LATE else 0
         self.is_light = files.is_light
         self._width = dimensions
         self._prompts = files.prompts
         self._pooling = files.pooling
-        self._pool = token_kind(id) == POOLED
         self._max_tokens = min(files.max_tokens, PASSAGE_TOKENS)
         self.query = lru_cache(CACHE_SIZE)(self._query)
 
@@ -78,7 +75,7 @@ class SentenceEncoder(LocalModel[Any]):
     def _import(self) -> Any:
         import sentence_transformers
 
-        kinds = {DENSE: "SentenceTransformer", SPARSE: "SparseEncoder", LATE: "MultiVectorEncoder"}
+        kinds = {DENSE: "SentenceTransformer", SPARSE: "SparseEncoder"}
         return getattr(sentence_transformers, kinds[self.kind])
 
     def _load(self, library: Any) -> Any:
@@ -123,8 +120,7 @@ class SentenceEncoder(LocalModel[Any]):
         encode = model.encode_query if is_query else model.encode_document
         prompt = (self._prompts.query if is_query else self._prompts.document) or None
         options: dict[str, Any] = {"prompt": prompt, "batch_size": max(1, len(texts)), "show_progress_bar": False}
-        if self.kind != LATE:
-            options["convert_to_tensor"] = True
+        options["convert_to_tensor"] = True
         if self.kind == SPARSE:
             options["convert_to_sparse_tensor"] = False
         with self._memory_errors():
@@ -133,15 +129,13 @@ class SentenceEncoder(LocalModel[Any]):
             raise self._damaged(_("its weights give no numbers"))
         if self.kind != SPARSE and any(row.shape[-1] != self._width for row in rows):
             raise self._damaged(_("its vectors have another length"))
-        return [self._vectors(row, pool=self._pool and not is_query) for row in rows]
+        return [self._vectors(row) for row in rows]
 
-    def _vectors(self, row: "torch.Tensor", *, pool: bool) -> Encoded:
+    def _vectors(self, row: "torch.Tensor") -> Encoded:
         import torch
 
         if self.kind == SPARSE:
             terms = row.nonzero().flatten()
             return Encoded(NO_DENSE, SparseVector(tuple(terms.tolist()), tuple(row[terms].tolist())))
         unit = torch.nn.functional.normalize(row, dim=-1)
-        if self.kind == LATE:
-            return Encoded(NO_DENSE, None, tokens=pack(unit.numpy(), pool=pool) if len(unit) else None)
         return Encoded(DenseVector(tuple(unit.tolist())), None)

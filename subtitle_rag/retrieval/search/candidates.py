@@ -6,11 +6,9 @@ from itertools import chain
 
 from subtitle_rag.domain import UsageError
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery, LexicalSearch, word_search
-from subtitle_rag.retrieval.named_vectors import PIECES, multivector_name, piece_id, vector_names
+from subtitle_rag.retrieval.named_vectors import PIECES, pieces_name, vector_names
 from subtitle_rag.retrieval.neural import Encoded
 from subtitle_rag.retrieval.search.fusion import (
-    BY_RANKS,
-    BY_SCORES,
     Candidates,
     add_pieces,
     add_video_scores,
@@ -61,9 +59,7 @@ class CandidateSearch:
         request = SearchRequest(query, retrievers, is_explicit, depth, lexical, where)
         return request, replace(candidates, query_weight=query_weight)
 
-    def by_meaning(
-        self, request: SearchRequest, candidates: Candidates, encoded: Encoded, id: str, fusion: str
-    ) -> Candidates:
+    def by_meaning(self, request: SearchRequest, candidates: Candidates, encoded: Encoded, id: str) -> Candidates:
         """Add what the query's vectors find, from one call of the index; another computes what is missing."""
         queries = _queries(request, candidates, encoded, id)
         if not queries:
@@ -72,12 +68,12 @@ class CandidateSearch:
         lists = {**candidates.lists, **of_vectors}
         scores: dict[str, dict[str, float]] = {}
         missing: dict[str, VectorSearch] = {}
-        if fusion == BY_SCORES:
+        if not request.by_ranks:
             scores = {name: {hit.id: hit.score for hit in hits} for name, hits in among_words.items()}
             missing = _missing_scores(request, lists, scores, without_vectors, queries)
         meaning = None
         if PIECES in request.retrievers and "dense" in queries:
-            meaning = multivector_name(piece_id(id)), encoded.dense
+            meaning = pieces_name(id), encoded.dense
             missing[PIECES] = _piece_search(lists, *meaning)
         scored = self._scored(missing)
         pieces = {hit.id: hit.score for hit in scored.pop(PIECES, ())}
@@ -87,7 +83,7 @@ class CandidateSearch:
             scored["bm25"] = add_video_scores(scored["bm25"], positions, candidates.video_scores)
         for name, hits in scored.items():
             scores[name] = scores.get(name, {}) | {hit.id: hit.score for hit in hits}
-        if pieces and fusion == BY_RANKS:
+        if pieces and request.by_ranks:
             lists["dense"] = _ranked_by_pieces(lists["dense"], pieces)
         return replace(
             candidates,
@@ -123,12 +119,6 @@ class CandidateSearch:
         new = [id for id in candidates.positions if id not in candidates.own_word_ranks]
         ranks = OwnWords(lexical, self._windows).ranks(new)
         return replace(candidates, own_word_ranks={**candidates.own_word_ranks, **ranks})
-
-    def by_tokens(self, ids: Sequence[str], query: MultiVector, id: str) -> list[Hit]:
-        """Compare the token vectors of windows with the query's; those without any are left out."""
-        best = frozenset(ids)
-        (hits,) = self._index.search_all([VectorSearch(multivector_name(id), query, len(best), Filter(only=best))])
-        return hits
 
     def nearest_pieces(self, candidates: Candidates) -> NearestPieces:
         """Return what tells which piece of the candidates is nearest to the query, where they have vectors of them."""

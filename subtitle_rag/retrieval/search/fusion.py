@@ -7,9 +7,9 @@ which its rank does not. `scripts/bench fusion` measures both, and other numbers
 
 import statistics
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from subtitle_rag.retrieval.named_vectors import LATE, PIECES
+from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.values import DenseVector, Hit
 
 RRF_K = 60
@@ -22,8 +22,6 @@ pass as `dense` and mostly finds words, as `bm25` does: it counts as in the hybr
 "M3-Embedding" (arXiv 2402.03216: 1 for dense, 0.3 for sparse on MIRACL, whose passages are as long as windows).
 Anthropic's "Contextual Retrieval" (2024) gives embeddings 0.8 and BM25 0.2, for source code and a BM25 of words.
 """
-BY_SCORES, BY_RANKS = "scores", "ranks"
-
 COSINES = ("dense",)
 """The retrievers whose scores have no origin, see `spread_cosines`; a window without a common term scores 0 by others.
 
@@ -55,12 +53,6 @@ falls by .020 on scene_bench, by .013 on cookbook, and hit@1 stays the same on t
 
 PIECE_SHARE = 0.5
 """The share of a window's best piece in its cosine, beside that of the whole window."""
-
-LATE_SHARE = 0.5
-"""The share of MaxSim beside the fused score, both between the least and the best of the candidates.
-
-Chen et al. 2024, "M3-Embedding", give it as much as the dense score; it is not measured with trained token vectors.
-"""
 
 MAX_MERGED = 3
 """Windows of a scene, at most."""
@@ -313,41 +305,6 @@ def add_pieces(cosines: Mapping[str, float], pieces: Mapping[str, float]) -> dic
     gains = {id: pieces[id] - cosine for id, cosine in cosines.items() if id in pieces}
     usual = statistics.fmean(gains.values()) if gains else 0.0
     return {id: cosine + PIECE_SHARE * gains.get(id, usual) for id, cosine in cosines.items()}
-
-
-def fuse_late(ranked: Sequence[Ranked], hits: Sequence[Hit], *, by_ranks: bool = False) -> list[Ranked]:
-    """Fuse the order of the first windows with that of their token vectors; ties by the earlier order.
-
-    `hits` are the windows with token vectors among them. One without is assumed to be at the same place in the order by
-    tokens. Windows after all hits keep their order.
-    """
-    late = {hit.id: RetrieverScore(rank, hit.score) for rank, hit in enumerate(hits, start=1)}
-    end = max((at for at, entry in enumerate(ranked, start=1) if entry.window_id in late), default=0)
-    first, rest = ranked[:end], ranked[end:]
-    by_tokens = min_max_normalised([hit.score for hit in hits])
-    by_others = min_max_normalised([entry.score for entry in first])
-
-    def score(at: int, entry: Ranked) -> float:
-        token_at = min(at, len(hits) - 1)
-        if entry.window_id in late:
-            token_at = (late[entry.window_id].rank or 1) - 1
-        if by_ranks:
-            return 1 / (RRF_K + at + 1) + 1 / (RRF_K + token_at + 1)
-        return LATE_SHARE * by_tokens[token_at] + (1 - LATE_SHARE) * by_others[at]
-
-    ordered = sorted(((score(at, entry), at) for at, entry in enumerate(first)), key=lambda pair: (-pair[0], pair[1]))
-    lowest = ordered[-1][0] if ordered else 0.0
-    scale = lowest / first[-1].score if first and first[-1].score > 0 else 0.0
-    values = [(value, first[at]) for value, at in ordered]
-    values += [(entry.score * scale if first else entry.score, entry) for entry in rest]
-    return [
-        replace(
-            entry,
-            score=value,
-            scores={**entry.scores, LATE: late[entry.window_id]} if entry.window_id in late else entry.scores,
-        )
-        for value, entry in values
-    ]
 
 
 def min_max_normalised(scores: Sequence[float]) -> list[float]:

@@ -18,12 +18,12 @@ from subtitle_rag.library import (
 )
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery, LexicalSearch, unknown_words
 from subtitle_rag.retrieval.korean.morphemes import folded, key
-from subtitle_rag.retrieval.named_vectors import LATE, PIECES
+from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, Reranker
 from subtitle_rag.retrieval.search.candidates import CandidateSearch
 from subtitle_rag.retrieval.search.copies import first_results
-from subtitle_rag.retrieval.search.fusion import BY_SCORES, Candidates, Ranked, merge_neighbours
-from subtitle_rag.retrieval.search.parts import LEXICAL, REORDERERS, RETRIEVERS, SEARCH_PARTS
+from subtitle_rag.retrieval.search.fusion import Candidates, Ranked, merge_neighbours
+from subtitle_rag.retrieval.search.parts import LEXICAL, RETRIEVERS, SEARCH_PARTS
 from subtitle_rag.retrieval.search.place_counts import places_of_all, places_of_each
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.reranking import IN_SEARCH, RerankBudget, RerankCache, reorder
@@ -40,7 +40,6 @@ from subtitle_rag.retrieval.search.stages import (
     Order,
     SearchRequest,
     fuse_candidates,
-    order_by_tokens,
 )
 from subtitle_rag.retrieval.search.window_reads import Windows
 from subtitle_rag.retrieval.values import Filter, Searched
@@ -53,8 +52,6 @@ REFINED_S = 0.5
 """Shortest time between two orders of one search while the reranker reads."""
 MENTIONS = 200
 """Windows of one video, at most; a video of three hours has about as many."""
-LATE_DEPTH = 300
-"""Windows whose token vectors are compared with the query's: 4 ms of the index at 128 dimensions, 15 at 1,024."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +62,7 @@ class SearchResult:
     retrievers: tuple[str, ...]
     scenes: tuple[Scene, ...]
     took_ms: Mapping[str, float]
-    """By part: `retrieve`, `encode` (the query), `late` and `rerank`."""
+    """By part: `retrieve`, `encode` (the query) and `rerank`."""
     more: bool = False
     """Whether further scenes lie beyond the limit."""
     lexical: LexicalQuery | None = field(default=None, repr=False)
@@ -130,8 +127,8 @@ class _Search:
 class Searcher:
     """Searches one library. Safe from several threads.
 
-    Without `neural` models, or if they fail, `bm25` answers alone. `fusion` is `BY_SCORES` or `BY_RANKS`.
-    `budget` says how much the reranker reads where a call does not.
+    Without `neural` models, or if they fail, `bm25` answers alone. `budget` says how much the reranker reads where a
+    call does not.
     """
 
     def __init__(
@@ -141,10 +138,8 @@ class Searcher:
         queries: LexicalSearch,
         neural: Models | None = None,
         *,
-        fusion: str = BY_SCORES,
         budget: RerankBudget = IN_SEARCH,
     ) -> None:
-        self._fusion = fusion
         self.budget = budget
         self._library = library
         self._index = index
@@ -160,7 +155,7 @@ class Searcher:
         names = RETRIEVERS if id else LEXICAL
         if encoder is None:
             return names
-        return (*names, *([LATE] if encoder.token_dimensions else []), *([PIECES] if encoder.has_pieces else []))
+        return (*names, PIECES) if encoder.has_pieces else names
 
     def search(
         self,
@@ -195,7 +190,7 @@ class Searcher:
 
         Raises:
             UsageError: `unknown_channel`, `unknown_video`, `unknown_retriever`, `retriever_not_ready`,
-                `late_alone`, `pieces_without_dense`.
+                `pieces_without_dense`.
             BusyError, AppError: from the library and the index, and from the encoder if `retrievers` names one of its
                 own.
         """
@@ -206,20 +201,24 @@ class Searcher:
         """Return the windows of `ranking`. Raises its errors."""
         return list(self.ranking(query, depth=depth, retrievers=retrievers).windows)
 
-    def ranking(self, query: Query, *, depth: int = DEPTH, retrievers: Sequence[str] | None = None) -> Ranking:
-        """Return the best windows. Raises the errors of `stages`, and those of a failed retriever."""
+    def ranking(
+        self, query: Query, *, depth: int = DEPTH, retrievers: Sequence[str] | None = None, by_ranks: bool = False
+    ) -> Ranking:
+        """Return the best windows; with `by_ranks` the retrievers' ranks are fused instead of their scores.
+
+        Raises the errors of `stages`, and those of a failed retriever.
+        """
         search = self._begin(query, retrievers, depth=depth)
-        if encoded := self._encode(search):
-            search = self._by_tokens(self._by_meaning(search, *encoded), *encoded)
-        else:
-            search = self._ordered(search)
+        search = replace(search, request=replace(search.request, by_ranks=by_ranks))
+        encoded = self._encode(search)
+        search = self._by_meaning(search, *encoded) if encoded else self._ordered(search)
         return Ranking(search.order.windows, search.request.lexical, self._retrieval.nearest_pieces(search.candidates))
 
     def candidates(self, query: Query, *, depth: int = DEPTH) -> Candidates:
         """Return the windows with their scores before these are fused. Raises the errors of `rank`."""
         search = self._begin(query, None, depth=depth)
         if encoded := self._encode(search):
-            return self._retrieval.by_meaning(search.request, search.candidates, *encoded, BY_SCORES)
+            return self._retrieval.by_meaning(search.request, search.candidates, *encoded)
         return search.candidates
 
     def mentions(self, query: Query, video_id: str, *, limit: int = MENTIONS) -> list[Mention]:
@@ -265,7 +264,6 @@ class Searcher:
             try:
                 if encoded := self._encode(search):
                     search = self._by_meaning(search, *encoded)
-                    search = self._by_tokens(search, *encoded)
             except AppError as error:
                 if request.is_explicit:
                     raise
@@ -294,8 +292,6 @@ class Searcher:
                 raise UsageError("unknown_retriever", name=name, ready=", ".join(ready))
             if name not in ready:
                 raise UsageError("retriever_not_ready", name=name, ready=", ".join(ready))
-        if retrievers and set(retrievers) <= set(REORDERERS):
-            raise UsageError("late_alone", ready=", ".join(n for n in ready if n not in REORDERERS))
         if retrievers and PIECES in retrievers and "dense" not in retrievers:
             raise UsageError("pieces_without_dense")
         return tuple(dict.fromkeys(retrievers)) if retrievers is not None else ready
@@ -336,24 +332,16 @@ class Searcher:
     def _by_meaning(self, search: _Search, encoded: Encoded, id: str) -> _Search:
         """Add what the query's vectors find, and order all of it."""
         with _timed(search.took_ms, "retrieve"):
-            candidates = self._retrieval.by_meaning(search.request, search.candidates, encoded, id, self._fusion)
+            candidates = self._retrieval.by_meaning(search.request, search.candidates, encoded, id)
         return self._ordered(replace(search, candidates=candidates))
-
-    def _by_tokens(self, search: _Search, encoded: Encoded, id: str) -> _Search:
-        """Order the best windows by token vectors, where the encoder makes them."""
-        if LATE not in search.request.retrievers or encoded.tokens is None or not search.order.windows:
-            return search
-        with _timed(search.took_ms, LATE):
-            best = [entry.window_id for entry in search.order.windows[:LATE_DEPTH]]
-            hits = self._retrieval.by_tokens(best, encoded.tokens, id)
-            order = order_by_tokens(search.order, hits, search.candidates.own_word_ranks, self._fusion)
-            return replace(search, order=order)
 
     def _ordered(self, search: _Search) -> _Search:
         """Order what is found."""
         with _timed(search.took_ms, "retrieve"):
             candidates = self._retrieval.with_own_words(search.candidates, search.request.lexical)
-            return replace(search, candidates=candidates, order=fuse_candidates(candidates, self._fusion))
+            return replace(
+                search, candidates=candidates, order=fuse_candidates(candidates, by_ranks=search.request.by_ranks)
+            )
 
     # Scenes
 

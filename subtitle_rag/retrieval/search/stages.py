@@ -10,16 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
-from subtitle_rag.retrieval.named_vectors import LATE, PIECES
+from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.search.fusion import (
-    BY_RANKS,
-    LATE_SHARE,
     PIECE_SHARE,
     Candidates,
     Ranked,
     deciding_shares,
     fuse,
-    fuse_late,
     fuse_scores,
     scaled_scores,
     shares,
@@ -27,7 +24,7 @@ from subtitle_rag.retrieval.search.fusion import (
 from subtitle_rag.retrieval.search.own_words import own_words_first
 from subtitle_rag.retrieval.search.parts import NEURAL
 from subtitle_rag.retrieval.search.query import Query
-from subtitle_rag.retrieval.values import Filter, Hit
+from subtitle_rag.retrieval.values import Filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +39,13 @@ class SearchRequest:
     """Windows from each retriever."""
     lexical: LexicalQuery
     where: Filter
+    by_ranks: bool = False
+    """Fuse the ranks in the retrievers' lists instead of their scores."""
 
     @property
     def neural(self) -> tuple[str, ...]:
         """Return the parts that need the query's vectors."""
-        return tuple(name for name in self.retrievers if name in (*NEURAL, LATE, PIECES))
+        return tuple(name for name in self.retrievers if name in (*NEURAL, PIECES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +59,10 @@ class Order:
     """How much each retriever decides of the fused score; empty for a single one, and where ranks are fused."""
 
 
-def fuse_candidates(candidates: Candidates, fusion: str) -> Order:
-    """Order candidates `BY_SCORES` or `BY_RANKS`, and put own words first."""
+def fuse_candidates(candidates: Candidates, *, by_ranks: bool = False) -> Order:
+    """Order candidates by their scores or, with `by_ranks`, by their ranks, and put own words first."""
     parts = (*candidates.lists, *([PIECES] if candidates.pieces else []))
-    if fusion == BY_RANKS or (len(candidates.lists) < 2 and not candidates.pieces):
+    if by_ranks or (len(candidates.lists) < 2 and not candidates.pieces):
         ranked, deciding = fuse(candidates.lists, candidates.positions, without_vectors=candidates.without_vectors), {}
     else:
         weights, values = shares(candidates), scaled_scores(candidates)
@@ -72,17 +71,3 @@ def fuse_candidates(candidates: Candidates, fusion: str) -> Order:
             meaning = deciding["dense"]
             deciding |= {"dense": meaning * (1 - PIECE_SHARE), PIECES: meaning * PIECE_SHARE}
     return Order(own_words_first(ranked, candidates.own_word_ranks), parts, deciding)
-
-
-def order_by_tokens(order: Order, hits: Sequence[Hit], own_word_ranks: Mapping[str, int], fusion: str) -> Order:
-    """Fuse an order with that of its first windows by their token vectors; without hits it stays as it is."""
-    if not hits:
-        return order
-    windows = fuse_late(order.windows, hits, by_ranks=fusion == BY_RANKS)
-    shares = dict(order.shares)
-    if fusion != BY_RANKS:
-        shares = shares or dict.fromkeys((name for name in order.parts if name != PIECES), 1.0)
-        shares = {name: share * (1 - LATE_SHARE) for name, share in shares.items()} | {LATE: LATE_SHARE}
-    pieces = [name for name in order.parts if name == PIECES]
-    windows = own_words_first(windows, own_word_ranks)
-    return Order(windows, (*(name for name in order.parts if name != PIECES), LATE, *pieces), shares)

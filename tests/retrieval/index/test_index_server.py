@@ -9,7 +9,6 @@ import pytest
 
 from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain import AppError, BusyError, UsageError
-from subtitle_rag.retrieval import named_vectors
 from subtitle_rag.retrieval.index import index_rules, server_terms
 from subtitle_rag.retrieval.index.index_server import WRITE_BATCH, ServerIndex
 from subtitle_rag.retrieval.index.server_terms import address
@@ -328,18 +327,18 @@ def test_a_new_setting_of_shards_changes_nothing_that_is_there(server: StandIn) 
     assert server_index(replace(settings(server), shards=4)).count() == 1
 
 
-# token vectors
+# pieces
 
 
-def test_token_vectors_have_no_graph_and_no_copy(server: StandIn) -> None:
+def test_pieces_have_no_graph_and_no_copy(server: StandIn) -> None:
     index = opened(server, quantization="binary")
-    index.add_vector("late-a", 16)
+    index.add_vector("pieces-a", 16)
     added = server.asked[-3:]
-    (made,) = [body["dense"] for _method, path, body in added if path.endswith("/vectors/late-a")]
+    (made,) = [body["dense"] for _method, path, body in added if path.endswith("/vectors/pieces-a")]
     assert (made["size"], made["datatype"], made["multivector_config"]) == (16, "float16", {"comparator": "max_sim"})
-    (stored,) = [body["vectors"]["late-a"] for method, _path, body in added if method == "PATCH"]
+    (stored,) = [body["vectors"]["pieces-a"] for method, _path, body in added if method == "PATCH"]
     assert stored == {"on_disk": True, "hnsw_config": {"m": 0}}
-    hits = search(index, "late-a", MultiVector.of([[1.0] * 16]), limit=3, where=Filter(only=frozenset([pid(1)])))
+    hits = search(index, "pieces-a", MultiVector.of([[1.0] * 16]), limit=3, where=Filter(only=frozenset([pid(1)])))
     assert hits == []
     assert "params" not in bodies(server, "POST", "/query/batch")[-1]["searches"][0]
     index.close()
@@ -356,18 +355,18 @@ def test_pieces_take_a_byte_a_dimension_where_the_server_can(version: str, datat
     assert added["dense"]["multivector_config"] == {"comparator": "max_sim"}
 
 
-def test_requests_with_token_vectors_are_of_a_size_that_a_server_takes(
+def test_requests_with_pieces_are_of_a_size_that_a_server_takes(
     server: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index_rules, "PAGE_NUMBERS", 100)
-    monkeypatch.setitem(named_vectors.USUAL_PARTS, "late", 2)
+    monkeypatch.setattr(index_rules, "USUAL_PIECES", 2)
     index = opened(server, parallel_writes=1)
-    index.add_vector("late-a", 16)
-    tokens = MultiVector.of([[0.123456789] * 16] * 2)
-    index.insert([Point(pid(n), {"late-a": tokens}, {}) for n in range(1, 8)])
+    index.add_vector("pieces-a", 16)
+    pieces = MultiVector.of([[0.123456789] * 16] * 2)
+    index.insert([Point(pid(n), {"pieces-a": pieces}, {}) for n in range(1, 8)])
     assert [len(body["points"]) for body in bodies(server, "PUT", "/points")] == [3, 3, 1]
-    assert bodies(server, "PUT", "/points")[0]["points"][0]["vector"]["late-a"][0][0] == 0.12347
-    index.replace_vector("late-a", {pid(n): tokens for n in range(1, 8)})
+    assert bodies(server, "PUT", "/points")[0]["points"][0]["vector"]["pieces-a"][0][0] == 0.12347
+    index.replace_vector("pieces-a", {pid(n): pieces for n in range(1, 8)})
     assert [len(body["points"]) for body in bodies(server, "PUT", "/points/vectors")] == [3, 3, 1]
     assert len(index.points()) == 3
     server.asked.clear()

@@ -12,7 +12,7 @@ import pytest
 from subtitle_rag.migrating import same
 from subtitle_rag.retrieval.index.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index.interface import Index
-from subtitle_rag.retrieval.named_vectors import MAX_TOKEN_NUMBERS
+from subtitle_rag.retrieval.named_vectors import MAX_NUMBERS
 from subtitle_rag.retrieval.values import DenseVector, Filter, MultiVector, Point, SparseVector, Vector, VectorSearch
 from tests.retrieval.points import META, dense, found, pid, search, sparse
 from tests.support.cases import cases
@@ -119,9 +119,9 @@ WIDTH = 16
 PIECE_WIDTH = 128
 
 
-def spoken_tokens(count: int, seed: int) -> list[list[float]]:
+def spoken_pieces(count: int, seed: int) -> list[list[float]]:
     rng = random.Random(seed)
-    return [[rng.gauss(0, 1) for _dimension in range(WIDTH)] for _token in range(count)]
+    return [[rng.gauss(0, 1) for _dimension in range(WIDTH)] for _piece in range(count)]
 
 
 def unit_rows(count: int, seed: int) -> list[list[float]]:
@@ -130,48 +130,25 @@ def unit_rows(count: int, seed: int) -> list[list[float]]:
     return unit
 
 
-def max_sim(query: list[list[float]], tokens: list[list[float]]) -> float:
-    """Compute MaxSim in numpy, of the cosines."""
-    first, second = (np.array(rows) / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (query, tokens))
-    return float((first @ second.T).max(axis=1).sum())
-
-
-def test_token_vectors_order_the_windows_that_are_named_by_maxsim(index: Index) -> None:
-    index.add_vector("late-a", WIDTH)
-    index.insert([Point(pid(n), {"bm25": sparse({1: 1.0})}, {"video": "a"}) for n in range(1, 42)])
-    tokens = {pid(n): spoken_tokens(2 + n % 7, n) for n in range(1, 41)}
-    index.replace_vector("late-a", {id: MultiVector.of(rows) for id, rows in tokens.items()})
-    named = frozenset(pid(n) for n in (*range(5, 31), 41, 99))
-    for seed in range(100, 105):
-        query = spoken_tokens(4, seed)
-        (hits,) = index.search_all([VectorSearch("late-a", MultiVector.of(query), 100, Filter(only=named))])
-        scores = {id: max_sim(query, tokens[id]) for id in named & tokens.keys()}
-        assert [hit.id for hit in hits] == sorted(scores, key=scores.__getitem__, reverse=True)
-        assert [hit.score for hit in hits] == pytest.approx(sorted(scores.values(), reverse=True), abs=5e-3)
-    (few,) = index.search_all([VectorSearch("late-a", MultiVector.of(query), 3, Filter(only=named))])
-    assert few == hits[:3]
-    assert search(index, "late-none", MultiVector.of(query), limit=3, where=Filter(only=named)) == []
-
-
-def test_token_vectors_come_back_and_go_alone(index: Index) -> None:
+def test_pieces_come_back_and_go_alone(index: Index) -> None:
     index.add_vector("dense-a", 2)
-    index.add_vector("late-a", WIDTH)
-    assert index.vectors() == {"bm25": None, "sparse-a": None, "dense-a": 2, "late-a": WIDTH}
+    index.add_vector("pieces-a", WIDTH)
+    assert index.vectors() == {"bm25": None, "sparse-a": None, "dense-a": 2, "pieces-a": WIDTH}
     vectors: dict[str, Vector] = {
         "bm25": sparse({1: 1.0}),
         "dense-a": dense(1.0, 0.0),
-        "late-a": MultiVector.of(spoken_tokens(5, 1)),
+        "pieces-a": MultiVector.of(spoken_pieces(5, 1)),
     }
     index.insert([Point(pid(n), vectors if n > 1 else {"bm25": sparse({1: 1.0})}, {"n": n}) for n in (1, 2, 3)])
     read = {point.id: point for point in index.points()}
     assert set(read[pid(1)].vectors) == {"bm25"}
     for each in (read[pid(2)], *index.get([pid(2)]), *index.get_neural([pid(2)])):
-        assert same(vectors["late-a"], each.vectors["late-a"])
-    index.replace_vector("late-a", {pid(2): MultiVector.of(spoken_tokens(9, 2)), pid(99): vectors["late-a"]})
+        assert same(vectors["pieces-a"], each.vectors["pieces-a"], "pieces-a")
+    index.replace_vector("pieces-a", {pid(2): MultiVector.of(spoken_pieces(9, 2)), pid(99): vectors["pieces-a"]})
     (changed,) = index.get([pid(2)])
-    assert same(MultiVector.of(spoken_tokens(9, 2)), changed.vectors["late-a"])
+    assert same(MultiVector.of(spoken_pieces(9, 2)), changed.vectors["pieces-a"], "pieces-a")
     assert changed.vectors["dense-a"] == dense(1.0, 0.0)
-    index.drop_vector("late-a")
+    index.drop_vector("pieces-a")
     assert index.vectors() == {"bm25": None, "sparse-a": None, "dense-a": 2}
     assert found(index, 1) == [1, 2, 3]
 
@@ -185,33 +162,33 @@ def test_token_vectors_come_back_and_go_alone(index: Index) -> None:
         MultiVector.of([[1.0, 2.0]]),
         MultiVector.of([[math.nan] * WIDTH]),
         MultiVector.of([[math.inf, -math.inf] * (WIDTH // 2)]),
-        MultiVector(WIDTH, b"\1\1" * WIDTH * (MAX_TOKEN_NUMBERS // WIDTH + 1)),
+        MultiVector(WIDTH, b"\1\1" * WIDTH * (MAX_NUMBERS // WIDTH + 1)),
         dense(*[1.0] * WIDTH),
         SparseVector((1,), (1.0,)),
     ],
 )
-def test_token_vectors_that_cannot_be_held_are_refused(index: Index, vector: Vector) -> None:
-    index.add_vector("late-a", WIDTH)
+def test_pieces_that_cannot_be_held_are_refused(index: Index, vector: Vector) -> None:
+    index.add_vector("pieces-a", WIDTH)
     index.insert([Point(pid(1), {"bm25": sparse({1: 1.0})}, {"video": "a"})])
-    with pytest.raises(ValueError, match="late-a"):
-        index.replace_vector("late-a", {pid(1): vector})
-    with pytest.raises(ValueError, match="late-a"):
-        index.insert([Point(pid(2), {"late-a": vector}, {})])
+    with pytest.raises(ValueError, match="pieces-a"):
+        index.replace_vector("pieces-a", {pid(1): vector})
+    with pytest.raises(ValueError, match="pieces-a"):
+        index.insert([Point(pid(2), {"pieces-a": vector}, {})])
     assert index.count() == 1
 
 
-def test_rows_of_different_lengths_are_no_token_vectors() -> None:
+def test_rows_of_different_lengths_are_no_pieces() -> None:
     for rows in ([], [[1.0], [1.0, 2.0]], [[1e9]]):
-        with pytest.raises(ValueError, match="token vectors"):
+        with pytest.raises(ValueError, match="pieces"):
             MultiVector.of(rows)
 
 
-def test_copies_of_token_vectors_are_bits(tmp_path: Path) -> None:
+def test_copies_of_pieces_are_bits(tmp_path: Path) -> None:
     with closing(EdgeIndex(tmp_path, META)) as index:
         index.add_vector("dense-a", 2)
-        index.add_vector("late-a", WIDTH)
+        index.add_vector("pieces-a", WIDTH)
         config = json.loads((tmp_path / "shard" / "edge_config.json").read_text())
-    assert config["vectors"]["late-a"]["quantization_config"] == {"binary": {"memory": "cached"}}
+    assert config["vectors"]["pieces-a"]["quantization_config"] == {"binary": {"memory": "cached"}}
     assert "quantization_config" not in config["vectors"]["dense-a"]
     assert "scalar" in config["quantization_config"]
 

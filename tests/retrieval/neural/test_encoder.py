@@ -14,7 +14,6 @@ import pytest
 from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.models.model_store import ModelStore
 from subtitle_rag.models.prompts import Prompts
-from subtitle_rag.retrieval.named_vectors import base_id, multivector_name, token_kind, vector_names, with_options
 from subtitle_rag.retrieval.neural.device import Plan
 from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE, PASSAGE_TOKENS, FlagEncoder
 from subtitle_rag.retrieval.neural.interface import Encoded
@@ -276,69 +275,6 @@ def test_memory_that_runs_out_is_told_in_plain_words(encoder_folder: Path) -> No
     assert caught.value.message == "The model tiny does not fit into memory."
     with pytest.raises(RuntimeError), encoder._memory_errors():
         torch.empty(2, 3) @ torch.empty(2, 3)
-
-
-# token vectors
-
-
-@pytest.fixture(scope="module")
-def late(encoder_folder: Path) -> FlagEncoder:
-    return FlagEncoder(encoder_folder, "tiny@00000000/tokens", EXACT)
-
-
-def test_token_vectors_are_those_of_flag_embedding(late: FlagEncoder, encoder_folder: Path) -> None:
-    assert (late.token_dimensions, late.id) == (32, "tiny@00000000/tokens")
-    expected = reference(encoder_folder, TEXTS, return_sparse=True, return_colbert_vecs=True)
-    for made, rows in zip(late.passages(TEXTS), expected["colbert_vecs"], strict=True):
-        assert made.tokens is not None
-        assert made.tokens.rows() == pytest.approx(rows, abs=1e-3)
-    query = late.query("김치 국물").tokens
-    assert query is not None
-    [rows] = reference(encoder_folder, ["김치 국물"], return_colbert_vecs=True)["colbert_vecs"]
-    assert query.rows() == pytest.approx(rows, abs=1e-3)
-
-
-def test_the_other_vectors_are_the_same_with_token_vectors(late: FlagEncoder, encoder: FlagEncoder) -> None:
-    for one, other in zip(late.passages(TEXTS), encoder.passages(TEXTS), strict=True):
-        assert cosine(one, other) == pytest.approx(1, abs=1e-5)
-        assert one.sparse is not None
-        assert other.sparse is not None
-        assert one.sparse.indices == other.sparse.indices
-        assert other.tokens is None
-    assert encoder.token_dimensions == 0
-
-
-def test_two_neighbours_share_a_pooled_vector_of_a_window_but_not_of_a_query(
-    late: FlagEncoder, encoder_folder: Path
-) -> None:
-    pooled = FlagEncoder(encoder_folder, "tiny@00000000/pooled", EXACT)
-    for made, full in zip(pooled.passages(TEXTS), late.passages(TEXTS), strict=True):
-        assert made.tokens is not None
-        assert full.tokens is not None
-        rows, expected = made.tokens.rows(), full.tokens.rows()
-        assert len(rows) == (len(expected) + 1) // 2
-        for at, row in enumerate(rows):
-            pair = expected[2 * at : 2 * at + 2]
-            total = [sum(values) for values in zip(*pair, strict=True)]
-            assert row == pytest.approx([value / math.hypot(*total) for value in total], abs=3e-3)
-    assert pooled.query("김치 국물").tokens == late.query("김치 국물").tokens
-    pooled.close()
-
-
-def test_token_vectors_need_the_head(dense_folder: Path) -> None:
-    with failing("model_damaged") as caught:
-        FlagEncoder(dense_folder, "tiny@00000000/tokens", EXACT)
-    assert "sparse_linear.pt" in str(caught.value.details)
-
-
-def test_ids_say_which_token_vectors_a_model_makes() -> None:
-    for kind in ("none", "tokens", "pooled"):
-        for int8 in (False, True):
-            id = with_options("bge-m3@5617a9f6", kind, int8=int8)
-            assert (token_kind(id), base_id(id)) == (kind, "bge-m3@5617a9f6")
-    assert with_options("m@1", "pooled", int8=True) == "m@1/pooled/int8"
-    assert token_kind("models/tokens@12345678") == "none"
-    assert len({multivector_name("m@1/tokens"), multivector_name("m@1/pooled"), *vector_names("m@1/tokens")}) == 4
 
 
 def test_prompts_from_outside_stand_in_front_of_the_texts(encoder_folder: Path) -> None:

@@ -109,25 +109,6 @@ def test_it_is_what_the_search_asks_for(models: HostedModels, dense_folder: Path
     assert other.reranker() is None
 
 
-def test_token_vectors_are_those_of_the_settings_and_of_stored_vectors_those_of_their_id(
-    models: HostedModels, encoder_folder: Path, dense_folder: Path, shared: Path
-) -> None:
-    plain = encoder_of(models)
-    pooled = encoder_of(made(shared, encoder=encoder_folder, late="pooled"))
-    assert (plain.token_dimensions, pooled.token_dimensions) == (0, 32)
-    assert pooled.id == f"{plain.id}/pooled"
-    for id, dimensions in ((plain.id, 0), (f"{plain.id}/tokens", 32), (f"{plain.id}/pooled/int8", 32)):
-        stored = models.encoder(id)
-        assert stored is not None
-        assert (stored.id, stored.token_dimensions) == (id, dimensions)
-    (encoded,) = pooled.passages(["바다를 보러 갔어요"])
-    assert encoded.tokens is not None
-    assert encoded.tokens.dimensions == 32
-    assert plain.query("바다").tokens is None
-    headless = encoder_of(made(shared, encoder=dense_folder, late="tokens"))
-    assert (headless.token_dimensions, "/" in headless.id) == (0, False)
-
-
 def test_what_is_not_here_or_not_wanted_is_none_and_starts_nothing(alone: Path) -> None:
     absent = made(alone, encoder="BAAI/bge-m3", reranker="BAAI/bge-reranker-v2-m3")
     unwanted = made(alone)

@@ -15,7 +15,6 @@ from subtitle_rag.domain import AppError
 from subtitle_rag.models import ENCODER, RERANKER
 from subtitle_rag.models.model_store import ModelFiles, ModelStore
 from subtitle_rag.models.prompts import Prompts
-from subtitle_rag.retrieval.named_vectors import TOKENS, with_options
 from subtitle_rag.retrieval.neural.device import Plan
 from subtitle_rag.retrieval.neural.onnx_models import OnnxEncoder, OnnxReranker
 from tests.retrieval.neural.test_model_damage import Harm, cut
@@ -32,9 +31,9 @@ def files(folder: Path, **fields: Any) -> ModelFiles:
     return ModelFiles(**{**{name: getattr(found, name) for name in found.__slots__}, **fields})
 
 
-def opened(folder: Path, *, tokens: bool = False, **fields: Any) -> OnnxEncoder:
+def opened(folder: Path, **fields: Any) -> OnnxEncoder:
     found = files(folder, **fields)
-    return OnnxEncoder(found, with_options(found.id, TOKENS, int8=False) if tokens else found.id, PLAN)
+    return OnnxEncoder(found, found.id, PLAN)
 
 
 def ids(folder: Path, text: str) -> list[int]:
@@ -58,10 +57,10 @@ def test_states_are_pooled_to_a_unit_vector_behind_the_prompts(tmp_path: Path) -
     encoder = OnnxEncoder(files(folder).with_prompts(Prompts("질문: ", "글: ")), "tiny@00000000", PLAN)
     expected = [unit(word_table()[ids(folder, "글: " + text)].mean(axis=0)) for text in TEXTS]
 
-    assert (encoder.dimensions, encoder.has_sparse, encoder.token_dimensions) == (WIDTH, False, 0)
+    assert (encoder.dimensions, encoder.has_sparse) == (WIDTH, False)
     for encoded, vector in zip(encoder.passages(TEXTS), expected, strict=True):
         assert encoded.dense.values == pytest.approx(vector, abs=1e-6)
-        assert (encoded.sparse, encoded.tokens) == (None, None)
+        assert encoded.sparse is None
     question = unit(word_table()[ids(folder, "질문: 감자")].mean(axis=0))
     assert encoder.query("감자").dense.values == pytest.approx(question, abs=1e-6)
 
@@ -101,9 +100,9 @@ def test_what_the_graph_asks_for_is_given_to_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("order", [BGE_M3, BGE_M3[::-1]])
-def test_three_outputs_are_taken_by_their_names_in_any_order(tmp_path: Path, order: Sequence[str]) -> None:
+def test_outputs_are_taken_by_their_names_in_any_order(tmp_path: Path, order: Sequence[str]) -> None:
     folder = tiny_graph(tmp_path / "m3", order)
-    encoder = opened(folder, tokens=True, has_sparse=True)
+    encoder = opened(folder, has_sparse=True)
     tokens = ids(folder, TEXTS[0])
     [encoded] = encoder.passages([TEXTS[0]])
     weights = {token: max(0.0, float(word_table()[token].sum())) for token in tokens[1:-1]}
@@ -113,12 +112,6 @@ def test_three_outputs_are_taken_by_their_names_in_any_order(tmp_path: Path, ord
     assert dict(zip(encoded.sparse.indices, encoded.sparse.values, strict=True)) == pytest.approx(
         {token: weight for token, weight in weights.items() if weight}, abs=1e-5
     )
-    assert encoded.tokens
-    assert encoded.tokens.dimensions == WIDTH
-    rows = np.frombuffer(encoded.tokens.packed, "<f2").reshape(-1, WIDTH)
-    assert rows.tolist() == pytest.approx(
-        np.array([unit(word_table()[token]) for token in tokens[1:]]), abs=1e-3
-    )  # without the first
 
 
 def test_weights_beside_the_graph_are_read(tmp_path: Path) -> None:
@@ -229,17 +222,10 @@ def test_a_foreign_graph_is_refused(tmp_path: Path, options: dict[str, Any], sai
     assert said in message
 
 
-def test_wanted_outputs_that_are_not_there_are_named(tmp_path: Path) -> None:
+def test_a_wanted_output_that_is_not_there_is_named(tmp_path: Path) -> None:
     folder = tiny_graph(tmp_path / "tiny", ("dense_vecs",))
-    missing = [
-        code_of(lambda: opened(folder, has_sparse=True).load())[1],
-        code_of(lambda: opened(folder, tokens=True).load())[1],
-    ]
 
-    assert ["lacks the output sparse" in message or "lacks the output colbert" in message for message in missing] == [
-        True,
-        True,
-    ]
+    assert "lacks the output sparse" in code_of(lambda: opened(folder, has_sparse=True).load())[1]
 
 
 def test_weights_that_are_not_beside_the_graph_are_told(tmp_path: Path) -> None:

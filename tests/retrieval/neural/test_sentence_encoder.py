@@ -78,29 +78,21 @@ def test_a_dense_model_without_heads_has_the_vectors_that_flagembedding_gives(tm
         assert encoded.dense.values == pytest.approx(expected.dense.values, abs=1e-5)
 
 
-def test_a_sparse_model_weighs_words_and_a_late_one_has_a_vector_for_each_token(
-    sentence_folders: dict[str, Path],
-) -> None:
+def test_a_sparse_model_weighs_words(sentence_folders: dict[str, Path]) -> None:
     with quiet():
-        from sentence_transformers import MultiVectorEncoder, SparseEncoder
+        from sentence_transformers import SparseEncoder
 
         sparse_reference = SparseEncoder(str(sentence_folders["sparse"]), device="cpu")
-        late_reference = MultiVectorEncoder(str(sentence_folders["late"]), device="cpu")
-    sparse, late = opened(sentence_folders["sparse"]), opened(sentence_folders["late"])
+    sparse = opened(sentence_folders["sparse"])
     weights = sparse_reference.encode_document([TEXTS[0]], convert_to_sparse_tensor=False)[0]
-    rows = late_reference.encode_document([TEXTS[0]])[0]
 
-    by_words, by_tokens = sparse.passages(TEXTS)[0], late.passages(TEXTS)[0]
+    by_words = sparse.passages(TEXTS)[0]
     assert by_words.sparse is not None
-    assert by_tokens.tokens is not None
-    assert (sparse.dimensions, sparse.has_sparse, sparse.token_dimensions) == (0, True, 0)
+    assert (sparse.dimensions, sparse.has_sparse) == (0, True)
     assert dict(zip(by_words.sparse.indices, by_words.sparse.values, strict=True)) == pytest.approx(
         {at: value for at, value in enumerate(weights.tolist()) if value}, abs=1e-4
     )
-    assert (late.dimensions, late.has_sparse, late.token_dimensions) == (0, False, 128)
-    assert len(by_tokens.tokens.rows()) == len(rows)
-    assert by_tokens.tokens.values == pytest.approx(rows.flatten().tolist(), abs=1e-3)
-    assert by_words.dense.values == by_tokens.dense.values == ()
+    assert by_words.dense.values == ()
 
 
 @pytest.mark.parametrize("pooling", ["mean", "lasttoken"])
@@ -147,7 +139,7 @@ def test_code_in_a_models_folder_is_not_run(sentence_folders: dict[str, Path], t
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("kind", ["dense", "sparse", "late"])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_a_users_folder_says_its_kind_and_the_host_opens_it(
     sentence_folders: dict[str, Path], kind: str, tmp_path: Path
 ) -> None:
@@ -161,12 +153,7 @@ def test_a_users_folder_says_its_kind_and_the_host_opens_it(
     encoded = service.query(spec, "감자")
     service.unload()
 
-    assert (encoder.dimensions > 0, encoder.has_sparse, encoder.token_dimensions > 0) == (
-        kind == "dense",
-        kind == "sparse",
-        kind == "late",
-    )
+    assert (encoder.dimensions > 0, encoder.has_sparse) == (kind == "dense", kind == "sparse")
     assert len(encoded.dense.values) == encoder.dimensions
     assert (encoded.sparse is not None) == encoder.has_sparse
-    assert (encoded.tokens.dimensions if encoded.tokens else 0) == encoder.token_dimensions
     assert store.files(str(sentence_folders[kind]), ENCODER).vectors == kind

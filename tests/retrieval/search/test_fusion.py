@@ -17,7 +17,6 @@ from subtitle_rag.retrieval.search.fusion import (
     best_by_video,
     deciding_shares,
     fuse,
-    fuse_late,
     fuse_scores,
     merge_neighbours,
     shares,
@@ -351,37 +350,3 @@ def in_order(*scores: float) -> list[Ranked]:
 
 def order(ranked: list[Ranked]) -> list[str]:
     return [entry.window_id for entry in ranked]
-
-
-def test_half_the_score_is_that_of_the_tokens() -> None:
-    late = fuse_late(in_order(0.9, 0.8, 0.5), [Hit("w2", 8.0), Hit("w0", 7.0), Hit("w1", 4.0)])
-    assert order(late) == ["w0", "w2", "w1"]
-    assert [entry.score for entry in late] == pytest.approx([0.5 * 0.75 + 0.5, 0.5, 0.5 * 0.75])
-    assert late[1].scores["late"] == RetrieverScore(1, 8.0)
-
-
-def test_no_token_vectors_change_nothing() -> None:
-    ranked = in_order(0.9, 0.8, 0.5)
-    assert order(fuse_late(ranked, [])) == order(ranked)
-    assert [entry.score for entry in fuse_late(ranked, [])] == [0.9, 0.8, 0.5]
-    assert fuse_late([], []) == []
-
-
-def test_windows_behind_keep_their_order_and_score_less() -> None:
-    late = fuse_late(in_order(0.9, 0.8, 0.5, 0.4, 0.2), [Hit("w1", 3.0), Hit("w0", 1.0)])
-    assert order(late) == ["w0", "w1", "w2", "w3", "w4"]
-    scores = [entry.score for entry in late]
-    assert scores == sorted(scores, reverse=True)
-    assert "late" not in late[3].scores
-
-
-def test_a_window_without_token_vectors_is_where_the_others_put_it() -> None:
-    late = fuse_late(in_order(0.9, 0.8, 0.7, 0.1), [Hit("w3", 9.0), Hit("w2", 8.0), Hit("w1", 1.0)])
-    assert order(late)[0] == "w0"
-    assert "late" not in late[0].scores
-
-
-def test_ranks_of_tokens_count_as_much_as_those_of_the_fusion() -> None:
-    late = fuse_late(in_order(5.0, 4.0, 3.0), [Hit("w2", 3.0), Hit("w1", 2.0), Hit("w0", 1.0)], by_ranks=True)
-    assert order(late) == ["w0", "w2", "w1"]
-    assert late[0].score == pytest.approx(1 / (RRF_K + 1) + 1 / (RRF_K + 3))

@@ -104,24 +104,6 @@ def test_scores_that_are_missing_are_one_call_more(
     assert calls == ["search_text", "search_all", "search_all"]
 
 
-def test_the_order_by_tokens_is_one_call_more(
-    runtime: Runtime, encoder_folder: Path, calls: list[str], hybrid: tuple[Searcher, Asked]
-) -> None:
-    late = Asked(encoder_folder, "tiny@00000000/tokens")
-    models = Here([late, hybrid[1]])
-    active = runtime.library.vectors.active()
-    for _event in EncodingRun(runtime.library, runtime.index, late, models).run(WindowSelection(), patient=False):
-        pass
-    queries = HostedQueryAnalyzer(runtime.host, runtime.library.path)
-    calls.clear()
-    result = Searcher(runtime.library, runtime.index, queries, models).search(parse_query("바다 김치"))
-    assert result.retrievers == (*RETRIEVERS, "late")
-    assert calls == ["search_text", "search_all", "search_all"]
-    for _event in EncodingRun(runtime.library, runtime.index, hybrid[1], models).run(WindowSelection(), patient=False):
-        pass
-    assert runtime.library.vectors.active() == active
-
-
 def test_one_call_answers_as_analysis_and_search_apart(runtime: Runtime, hybrid: tuple[Searcher, Asked]) -> None:
     apart = Searcher(
         runtime.library, runtime.index, QueryAnalyzer(runtime.library, runtime.analyzer), hybrid[0]._neural

@@ -115,16 +115,11 @@ def test_every_retriever_has_its_part(searcher: Searcher, made: Searchable, tiny
     assert searcher.search(QUERY, retrievers=("bm25",), rerank=False).shares == {}
 
 
-def test_ranks_are_fused_where_the_user_wants_it(
-    made: Searchable, models: Here, tiny: Asked, analyzer: Analyzer
-) -> None:
-    queries = QueryAnalyzer(made.library, analyzer)
-    by_ranks = Searcher(made.library, made.index, queries, models, fusion="ranks")
+def test_ranks_are_fused_where_that_is_asked_for(searcher: Searcher, made: Searchable, tiny: Asked) -> None:
     lists = lists_of(made, tiny)
-    for entry in by_ranks.rank(QUERY):
+    for entry in searcher.ranking(QUERY, by_ranks=True).windows:
         ranks = {name: own.index(entry.window_id) + 1 for name, own in lists.items() if entry.window_id in own}
         assert entry.score == pytest.approx(sum(WEIGHTS[name] / (RRF_K + rank) for name, rank in ranks.items()))
-    assert by_ranks.search(QUERY, rerank=False).shares == {}
 
 
 def test_scores_beyond_the_end_of_a_list_are_counted_as_those_in_it(

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from subtitle_rag.domain import UsageError, Window
-from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.retrieval.named_vectors import multivector_name, piece_id, vector_names
+from subtitle_rag.retrieval.named_vectors import pieces_name, vector_names
 from subtitle_rag.retrieval.pieces import cut_pieces
 from subtitle_rag.retrieval.search.fusion import PIECE_SHARE, Candidates, add_pieces, fuse_scores
 from subtitle_rag.retrieval.search.parts import RETRIEVERS
@@ -68,7 +67,7 @@ def cosines(made: Searchable, encoder: Asked, text: str) -> tuple[dict[str, floa
 
 
 def of_pieces(encoder: Asked) -> str:
-    return multivector_name(piece_id(encoder.id))
+    return pieces_name(encoder.id)
 
 
 def test_the_best_piece_has_a_share_in_a_window_s_cosine(
@@ -237,13 +236,10 @@ def test_where_a_scene_begins_by_its_words_and_its_best_piece(
         assert shown(searcher, text, (*RETRIEVERS, "pieces"))[key].at_ms == at_ms
 
 
-def test_ranks_are_fused_where_the_user_wants_it(made: Searchable, detailed: Detailed, analyzer: Analyzer) -> None:
-    by_ranks = Searcher(
-        made.library, made.index, QueryAnalyzer(made.library, analyzer), Here([detailed]), fusion="ranks"
-    )
+def test_ranks_by_meaning_have_the_best_pieces_share(searcher: Searcher, made: Searchable, detailed: Detailed) -> None:
     whole, pieces = cosines(made, detailed, UNSAID.text)
     expected = sorted(whole, key=lambda name: -((1 - PIECE_SHARE) * whole[name] + PIECE_SHARE * max(pieces[name])))
-    ranked = by_ranks.rank(UNSAID, retrievers=("bm25", "dense", "pieces"))
+    ranked = searcher.ranking(UNSAID, retrievers=("bm25", "dense", "pieces"), by_ranks=True).windows
     ranks = {entry.window_id: entry.scores["dense"].rank for entry in ranked if "dense" in entry.scores}
     assert sorted(ranks, key=lambda name: ranks[name] or 0) == expected
 

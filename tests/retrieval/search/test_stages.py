@@ -7,12 +7,8 @@ import pytest
 
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.search.fusion import (
-    BY_RANKS,
-    BY_SCORES,
-    LATE_SHARE,
     PIECE_SHARE,
     Candidates,
-    RetrieverScore,
     deciding_shares,
     merge_neighbours,
     shares,
@@ -24,7 +20,6 @@ from subtitle_rag.retrieval.search.stages import (
     Order,
     SearchRequest,
     fuse_candidates,
-    order_by_tokens,
 )
 from subtitle_rag.retrieval.values import Filter, Hit, SparseVector
 
@@ -43,14 +38,14 @@ def ranks(order: Order) -> list[int | None]:
 
 
 def by_words(hits: Sequence[Hit] = WORDS) -> Order:
-    return fuse_candidates(Candidates({"bm25": hits}, PLACES), BY_SCORES)
+    return fuse_candidates(Candidates({"bm25": hits}, PLACES))
 
 
 def test_a_request_names_what_needs_the_vectors_of_its_query() -> None:
     lexical = LexicalQuery(SparseVector((), ()), frozenset(), ())
     query = parse_query("소스 after:2026-01-01")
     request = SearchRequest(query, SEARCH_PARTS, False, 150, lexical, Filter(after=date(2026, 1, 1)))
-    assert request.neural == ("dense", "sparse", "late", "pieces")
+    assert request.neural == ("dense", "sparse", "pieces")
 
 
 def test_words_alone_keep_their_order_and_decide_everything() -> None:
@@ -60,7 +55,7 @@ def test_words_alone_keep_their_order_and_decide_everything() -> None:
 
 
 def test_lists_are_fused_by_scores_with_what_each_decides() -> None:
-    order = fuse_candidates(BOTH, BY_SCORES)
+    order = fuse_candidates(BOTH)
     assert set(ids(order)) == set("abcd")
     assert order.parts == ("bm25", "dense")
     assert order.shares == deciding_shares(BOTH, shares(BOTH))
@@ -68,12 +63,12 @@ def test_lists_are_fused_by_scores_with_what_each_decides() -> None:
 
 
 def test_lists_are_fused_by_ranks_where_that_is_asked_for() -> None:
-    order = fuse_candidates(BOTH, BY_RANKS)
+    order = fuse_candidates(BOTH, by_ranks=True)
     assert (ids(order)[:2], order.shares) == ("ac", {})
 
 
 def test_pieces_are_told_with_their_share_of_the_meaning() -> None:
-    order = fuse_candidates(Candidates(BOTH.lists, PLACES, query_weight=10.0, pieces={"c": 0.95, "d": 0.7}), BY_SCORES)
+    order = fuse_candidates(Candidates(BOTH.lists, PLACES, query_weight=10.0, pieces={"c": 0.95, "d": 0.7}))
     assert order.parts == ("bm25", "dense", "pieces")
     assert order.shares["pieces"] == pytest.approx(order.shares["dense"] * PIECE_SHARE / (1 - PIECE_SHARE))
     assert sum(order.shares.values()) == pytest.approx(1)
@@ -81,7 +76,7 @@ def test_pieces_are_told_with_their_share_of_the_meaning() -> None:
 
 def test_windows_that_say_all_words_come_first_and_keep_their_scores() -> None:
     def said(**own_word_ranks: int) -> Order:
-        return fuse_candidates(Candidates({"bm25": WORDS}, PLACES, own_word_ranks=own_word_ranks), BY_SCORES)
+        return fuse_candidates(Candidates({"bm25": WORDS}, PLACES, own_word_ranks=own_word_ranks))
 
     order = said(c=IN_TEXT, b=WITH_CONTEXT, a=BORROWED)
     assert (ids(order), ranks(order)) == ("cba", [1, 2, 3])
@@ -90,27 +85,15 @@ def test_windows_that_say_all_words_come_first_and_keep_their_scores() -> None:
     assert ids(said(b=IN_TEXT)) == "bac", "a window that was not read borrows"
 
 
-def test_tokens_order_the_first_windows_and_take_their_share() -> None:
-    order = order_by_tokens(by_words(), [Hit("b", 30.0), Hit("c", 10.0), Hit("a", 5.0)], {}, BY_SCORES)
-    assert (ids(order), order.parts) == ("bac", ("bm25", "late"))
-    assert order.shares == {"bm25": 1 - LATE_SHARE, "late": LATE_SHARE}
-    assert order.windows[0].scores["late"] == RetrieverScore(1, 30.0)
-    assert ranks(order) == [1, 2, 3]
-    borrowed = order_by_tokens(by_words(), [Hit("b", 30.0), Hit("a", 5.0)], {"a": IN_TEXT}, BY_SCORES)
-    assert ids(borrowed) == "abc", "own words come first"
-    assert order_by_tokens(by_words(), [Hit("c", 30.0)], {}, BY_RANKS).shares == {}
-    assert order_by_tokens(by_words(), [], {}, BY_SCORES) == by_words()
-
-
 def test_parts_are_named_in_one_order_whatever_has_come_first() -> None:
     whole = Candidates(BOTH.lists, PLACES, query_weight=10.0, pieces={"c": 0.9})
-    order = order_by_tokens(fuse_candidates(whole, BY_SCORES), [Hit("c", 3.0), Hit("a", 1.0)], {}, BY_SCORES)
+    order = fuse_candidates(whole)
     assert order.parts == tuple(name for name in SEARCH_PARTS if name != "sparse")
     assert sum(order.shares.values()) == pytest.approx(1)
 
 
 def test_the_order_s_windows_are_grouped_with_their_neighbours() -> None:
     beside = {"a": ("v", 0), "b": ("v", 1), "c": ("w", 5)}
-    order = fuse_candidates(Candidates({"bm25": [Hit("a", 9.0), Hit("b", 8.0), Hit("c", 7.9)]}, beside), BY_SCORES)
+    order = fuse_candidates(Candidates({"bm25": [Hit("a", 9.0), Hit("b", 8.0), Hit("c", 7.9)]}, beside))
     groups = [[entry.window_id for entry in group] for group in merge_neighbours(order.windows, 2)]
     assert groups == [["a", "b"], ["c"]]
