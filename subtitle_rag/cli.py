@@ -88,7 +88,6 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
         "rebuild": Verb(
             "library", N_("Rebuild the search index from the library; nothing is read or downloaded again.")
         ),
-        "migrate": Verb("migrate", N_("Take the search index to a Qdrant server, or back into the library's folder.")),
     },
     N_("The program"): {
         "doctor": Verb("doctor", N_("Check what is installed, what is missing, and how to fix it.")),

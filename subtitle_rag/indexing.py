@@ -253,19 +253,28 @@ class Indexer:
             with self._working(timeout_s=BACKGROUND_TIMEOUT_S):
                 yield from self._make_searchable(self._recut())
 
-    def rebuild(self) -> Generator[WindowsIndexed, None, None]:
-        """Build the index again from the library, and bring back the neural vectors that it held."""
+    def rebuild(self, earlier: Index | None = None) -> Generator[WindowsIndexed, None, None]:
+        """Build the index again from the library, and bring back the neural vectors that it held.
+
+        Where the library has filled another index, they come from `earlier`, that one; without it they are due again.
+        """
         with self._working(rebuild=True), logged_stage(logger, "rebuild") as counts:
             for _cut in self._recut():
                 pass  # the rebuild comes to them
             index = self._index
-            for event in self._rebuild_aside(index) if isinstance(index, StagingIndex) else self._rebuild_in_place():
+            source = index if index_address(self._library) == index.place else earlier
+            for event in (
+                self._rebuild_aside(index, source)
+                if isinstance(index, StagingIndex)
+                else self._rebuild_in_place(source)
+            ):
                 counts["windows"] = counts.get("windows", 0) + event.count
                 yield event
 
-    def _rebuild_in_place(self) -> Iterator[WindowsIndexed]:
+    def _rebuild_in_place(self, source: Index | None) -> Iterator[WindowsIndexed]:
         with closing(VectorBackup(backup_path(self._library))) as backup:
-            backup.save(self._index, self._library)
+            if source is not None:
+                backup.save(source, self._library)
             self._library.forget_index()
             put_index_address(self._library, self._index.place)
             self._purge()
@@ -273,7 +282,7 @@ class Indexer:
             yield from self._make_searchable(self._library.pending(), backup)
             backup.delete_on_close()
 
-    def _rebuild_aside(self, index: StagingIndex) -> Iterator[WindowsIndexed]:
+    def _rebuild_aside(self, index: StagingIndex, source: Index | None) -> Iterator[WindowsIndexed]:
         """Fill a staged index, and have it adopted once it is complete; until then the earlier one is in use."""
         vectors: dict[str, list[StoredVector]] = {}
         staged = index.stage()
@@ -282,7 +291,8 @@ class Indexer:
             backup = stack.enter_context(closing(VectorBackup(backup_path(self._library))))
             if backup.is_new:
                 backup.delete_on_close()  # also after a failure: the index still has the vectors
-            backup.save(self._index, self._library)
+            if source is not None:
+                backup.save(source, self._library)
             backup.add_vector_names(staged)
             staging = _Staging(staged, vectors)
             self._library.begin_staging()

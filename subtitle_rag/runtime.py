@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from subtitle_rag import answers, contexts, fetching, installation, library, listening, llm, models
-from subtitle_rag.config import Settings
+from subtitle_rag.config import QdrantSettings, Settings
 from subtitle_rag.domain import UNUSABLE_INDEX, AppError, BusyError, LlmError
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval import index, korean, neural, search
@@ -136,13 +136,13 @@ class Runtime:
     @locked_cached_property
     def server(self) -> "HostedServerIndex":
         """The client of the host with the connection to the settings' Qdrant server, which its first call opens."""
-        return self._open_server()
+        return self._open_server(self.settings.qdrant)
 
-    def _open_server(self, *, any_rules: bool = False) -> "HostedServerIndex":
+    def _open_server(self, settings: QdrantSettings, *, any_rules: bool = False) -> "HostedServerIndex":
         meta = {"analyzer": korean.morphemes.ANALYZER}
         collection = index.server_terms.collection_name(library.library_id(self.library))
         return index.index_client.HostedServerIndex(
-            self.settings.paths.cache, self.settings.qdrant, meta, collection, any_rules=any_rules
+            self.settings.paths.cache, settings, meta, collection, any_rules=any_rules
         )
 
     @property
@@ -155,16 +155,13 @@ class Runtime:
         """The settings' index.
 
         Raises:
-            AppError: `index_elsewhere` if the library has filled another one, `index_shared` if that is a collection of
-                several libraries, `index_damaged` if it has lost points, `index_orphaned` if it has points and the
-                library nothing.
+            AppError: `index_elsewhere` if the library has filled another one, `index_damaged` if it has lost points,
+                `index_orphaned` if it has points and the library nothing.
         """
         filled, configured = library.index_address(self.library), self.index_address
         counts = self.library.counts()
         expected = counts.searchable
         if expected and filled != configured:
-            if index.server_terms.is_shared_place(filled):
-                raise AppError("index_shared", place=filled)
             addresses = [index.server_terms.server_address(address) for address in (filled, configured)]
             raise AppError("index_elsewhere", found=addresses[0], wanted=addresses[1])
         if self.settings.qdrant.url and not expected:
@@ -188,7 +185,7 @@ class Runtime:
             if error.code != "index_mismatch" or not self.settings.qdrant.url:
                 raise
             logger.info("the index of an earlier version is read as it is", exc_info=True)
-            client = self.__dict__["server"] = self._open_server(any_rules=True)
+            client = self.__dict__["server"] = self._open_server(self.settings.qdrant, any_rules=True)
             return client, client.count()
 
     @property
@@ -424,6 +421,31 @@ class Runtime:
         index = self.usable_index()  # which may replace the host
         return Indexer(self.library, index, self.text_analyzer)
 
+    def open_earlier_index(self) -> "Index | None":
+        """Open the index that the library has filled, if the settings name another one; the caller closes it.
+
+        Raises:
+            AppError: the errors of an index that cannot be opened, `index_damaged` if it holds nothing.
+        """
+        filled = library.index_address(self.library)
+        if filled == self.index_address or not self.library.counts().searchable:
+            return None
+        earlier: HostedIndex | HostedServerIndex
+        if filled == library.EMBEDDED:
+            place, earlier = str(self.settings.paths.index), self._open_host(any_rules=True)
+        else:
+            place = index.server_terms.server_address(filled)
+            earlier = self._open_server(replace(self.settings.qdrant, url=place), any_rules=True)
+        try:
+            if not earlier.count():
+                known = self.library.counts().searchable
+                reason = _("it holds {found} of {known} windows").format(found=0, known=known)
+                raise AppError("index_damaged", path=place, reason=reason)
+        except BaseException:
+            earlier.close()
+            raise
+        return earlier
+
     def usable_index(self) -> "Index":
         """Return the settings' index without a check; an unusable one is replaced, after a backup of its vectors."""
         try:
@@ -440,7 +462,8 @@ class Runtime:
                 raise
             logger.info("the index cannot be used as it is", exc_info=True)
             if not self.settings.qdrant.url:
-                index.vector_backup.back_up_vectors(self.settings.paths.index, self.library)
+                if library.index_address(self.library) == library.EMBEDDED:  # else its vectors are of an earlier time
+                    index.vector_backup.back_up_vectors(self.settings.paths.index, self.library)
                 self.__dict__["host"] = self._open_host(fresh=True)
                 return self.host
             if error.code not in UNUSABLE_INDEX:

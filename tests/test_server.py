@@ -79,7 +79,7 @@ def test_an_index_that_lies_elsewhere_is_told(machine: Machine, server: StandIn,
         told = machine(*arguments)
         assert (told.code, told.failure) == (1, "index_elsewhere")
         assert server.base in told.err
-        assert "migrate --to embedded" in told.err
+        assert "subtitle-rag rebuild" in told.err
     machine.use(server.base)
     assert machine(*QUERY).code == 0
 

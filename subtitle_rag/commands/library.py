@@ -26,6 +26,7 @@ from subtitle_rag.library import channel_ids
 if TYPE_CHECKING:
     from subtitle_rag.domain import TrackSelection, Video
     from subtitle_rag.library import Counts, FollowedSource, LastSync, VideoState
+    from subtitle_rag.retrieval.index import Index
     from subtitle_rag.runtime import Runtime
 
 SELECTIONS = 10
@@ -323,10 +324,15 @@ def remove_(runtime: "Runtime", targets: Sequence[str], yes: bool) -> output.Out
 def rebuild_(runtime: "Runtime") -> int:
     vectors = runtime.library.vectors
     vectors_before = vectors.counts(vectors.active()).made
-    events = runtime.rebuilder().rebuild()
-    total = runtime.library.counts().windows
-    tracked = output.track(events, _("Windows"), lambda event: {"advance": event.count}, total)
-    count = sum(event.count for event in tracked)
+    rebuilder = runtime.rebuilder()
+    with ExitStack() as opened:
+        earlier = _open_earlier_index(runtime, vectors_before)
+        if earlier is not None:
+            opened.enter_context(closing(earlier))
+        events = rebuilder.rebuild(earlier)
+        total = runtime.library.counts().windows
+        tracked = output.track(events, _("Windows"), lambda event: {"advance": event.count}, total)
+        count = sum(event.count for event in tracked)
     vectors_after = vectors.counts(vectors.active()).made
     line = n_("{n} window became searchable.", "{n} windows became searchable.", count)
     outcome = output.Outcome({"windows_indexed": count, "vectors_kept": vectors_after}, [line])
@@ -339,3 +345,48 @@ def rebuild_(runtime: "Runtime") -> int:
         )
         output.say(sentence)
     return code
+
+
+def _open_earlier_index(runtime: "Runtime", vectors: int) -> "Index | None":
+    """Open the index that the library leaves, and say what becomes of the vectors of so many windows."""
+    from subtitle_rag.library import index_address
+    from subtitle_rag.retrieval.index.server_terms import server_address
+
+    filled, wanted = index_address(runtime.library), runtime.index_address
+    try:
+        earlier = runtime.open_earlier_index()
+    except AppError as error:
+        output.say_error(error)
+        if vectors:
+            sentence = n_(
+                "The vectors of {n} window cannot be read from {found}: they have to be made again{time}.",
+                "The vectors of {n} windows cannot be read from {found}: they have to be made again{time}.",
+                vectors,
+                found=server_address(filled),
+                time=_encoding_time(runtime, vectors),
+            )
+            output.say(sentence)
+            if output.on_terminal() and not wants_json() and not output.confirm(_("Go on without them?")):
+                raise AppError("interrupted") from error
+        return None
+    if earlier is not None:
+        sentence = n_(
+            "The index moves from {found} to {wanted}; the vectors of {n} window are copied.",
+            "The index moves from {found} to {wanted}; the vectors of {n} windows are copied.",
+            vectors,
+            found=server_address(filled),
+            wanted=server_address(wanted),
+        )
+        output.say(sentence)
+    return earlier
+
+
+def _encoding_time(runtime: "Runtime", windows: int) -> str:
+    """Return about how long the settings' encoder takes for so many windows; empty if that is not known."""
+    from subtitle_rag import models
+
+    model = models.neural_model(runtime.models.configured(models.ENCODER))
+    seconds = next((step.seconds for step in models.search_steps() if model and step.encoder == model.name), None)
+    if not seconds:
+        return ""
+    return _(", in about {minutes} min on one core").format(minutes=max(1, round(seconds * windows / 60_000)))

@@ -250,20 +250,6 @@ class QdrantSettings:
 
     url: str = setting("", N_("The server's address; empty: the index is in the library's folder."), address=True)
     api_key_env: str = setting("", N_("The environment variable that holds the key; never the key itself."))
-    shards: int = setting(1, N_("Shards of the collection; used when it is created."), least=1)
-    replication: int = setting(1, N_("Replicas of each shard; used when the collection is created."), least=1)
-    on_disk: str = setting(
-        "vectors",
-        N_("What is kept on disk only: nothing, vectors (dense), everything; used when each is created."),
-        one_of=("nothing", "vectors", "everything"),
-    )
-    quantization: str = setting(
-        "none",
-        N_("Small copies of dense vectors in memory, searched first; used when the vectors are created."),
-        one_of=("none", "scalar", "binary"),
-    )
-    parallel_writes: int = setting(4, N_("Requests that write at the same time."), least=1)
-    timeout: int = setting(30, N_("Seconds for one request."), least=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -607,21 +607,7 @@ SENTENCES: dict[str, str] = {
     ),
     "index_elsewhere": N_("The search index is {found}, but the config names {wanted}."),
     "index_elsewhere.hint": N_(
-        "Move it with subtitle-rag migrate --to {wanted}, make a new one with subtitle-rag rebuild, or correct url "
-        "under [qdrant] in the config."
-    ),
-    "index_shared": N_(
-        "The search index is at {place} in a collection of several libraries; each library has its own there now."
-    ),
-    "index_shared.hint": N_(
-        "Run subtitle-rag migrate --to {place}: it copies your windows with their vectors. subtitle-rag rebuild makes a"
-        " new index without vectors."
-    ),
-    "same_index": N_("The index is {place} already."),
-    "same_index.hint": N_("Name another place with --to: the address of a Qdrant server, or embedded."),
-    "index_differs": N_("The index {place} does not answer like the one it was made from: {reason}."),
-    "index_differs.hint": N_(
-        "Run the same command again: it completes what is there. Until then the earlier index is the one in use."
+        "Run subtitle-rag rebuild, which fills that one from the library, or correct url under [qdrant] in the config."
     ),
     # a Qdrant server
     "qdrant_url": N_("That is not the address of a Qdrant server."),

@@ -30,7 +30,6 @@ EMBEDDED = "embedded"
 """The index in the library's own folder."""
 _INDEX = "index"
 _ID = "library_id"
-_MIGRATION = "migration"
 _ALTERNATIVES = "fetched_alternatives"
 _LATE_COST = "late_cost"
 _LISTENING = "listening_rates"
@@ -117,16 +116,6 @@ def last_sync(library: "Library") -> LastSync | None:
 
 def put_last_sync(library: "Library", sync: LastSync) -> None:
     _put_values(library, _SYNC, sync)
-
-
-def last_migration(library: "Library") -> dict[str, Any]:
-    """Read the values of `put_migration`; empty before the first migration."""
-    return dict(_values(library, _MIGRATION, {}))
-
-
-def put_migration(library: "Library", values: Mapping[str, Any]) -> None:
-    """Note a complete migration, so that the same command can tell of it again."""
-    _put_values(library, _MIGRATION, values)
 
 
 def listening_rate(library: "Library", model: str) -> float | None:

@@ -122,13 +122,6 @@ SCHEMA = (
          vector TEXT NOT NULL, encoder TEXT NOT NULL, source_hash TEXT NOT NULL,
          PRIMARY KEY (window_id, vector)
        ) STRICT, WITHOUT ROWID""",
-    # points above windows in the index: the ordinals of the windows below, and in `source` what they are made from
-    """CREATE TABLE level (
-         id TEXT PRIMARY KEY,
-         video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
-         level TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, source TEXT NOT NULL
-       ) STRICT, WITHOUT ROWID""",
-    "CREATE INDEX level_video ON level (video_id, source)",
     "CREATE TABLE purge (video_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",
     # words: of windows, of the library, and those that titles and contexts have and no caption of the video
     """CREATE TABLE analysis (

@@ -428,10 +428,8 @@ class Library:
         with self.database.write() as db:
             if ALL in video_ids:
                 db.execute("DELETE FROM purge")
-                db.execute("DELETE FROM level")
             else:
-                for table in ("purge", "level"):
-                    db.executemany(f"DELETE FROM {table} WHERE video_id = ?", ((id,) for id in video_ids))
+                db.executemany("DELETE FROM purge WHERE video_id = ?", ((id,) for id in video_ids))
 
     def forget_indexed(self, ids: Collection[str]) -> None:
         """Mark these windows as not indexed, with all their vectors."""

@@ -106,7 +106,7 @@ def test_a_hostile_qdrant_is_understood_or_refused(hostile: tuple[Attacked, Host
             server.sent = 0
 
             def called(call: Callable[[ServerIndex], Any] = call) -> str:
-                with closing(server_index(QdrantSettings(url=server.base, timeout=1), META)) as index:
+                with closing(server_index(QdrantSettings(url=server.base), META)) as index:
                     call(index)
                 return "understood"
 

@@ -6,7 +6,6 @@ import pytest
 
 from subtitle_rag.domain import UsageError
 from subtitle_rag.evaluation.arm_models import EvalModels
-from subtitle_rag.migrating import same
 from subtitle_rag.models import ENCODER, ModelFiles, local
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
@@ -18,6 +17,7 @@ from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.encoding.desk import Desk
 from tests.encoding.test_rebuild import rebuild
 from tests.support.models_here import EXACT, Here
+from tests.support.same_vectors import same
 
 
 def opened(folder: Path, options: str = "") -> SentenceEncoder:

@@ -9,5 +9,4 @@ from . import (
 )
 from .analysis_ahead import AnalysisAhead as AnalysisAhead
 from .index_edge import EdgeIndex as EdgeIndex
-from .index_server import SharedCollection as SharedCollection
 from .interface import Index as Index, StagedIndex as StagedIndex, StagingIndex as StagingIndex

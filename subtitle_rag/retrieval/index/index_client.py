@@ -18,7 +18,7 @@ from subtitle_rag.retrieval.index.index_host import KIND
 from subtitle_rag.retrieval.index.index_rules import check_payloads, check_points, check_vectors
 from subtitle_rag.retrieval.index.interface import Index
 from subtitle_rag.retrieval.index.readable_copy import UNWRITABLE, readable_copy
-from subtitle_rag.retrieval.index.server_terms import address, collection_address, read_key
+from subtitle_rag.retrieval.index.server_terms import TIMEOUT_S, address, collection_address, read_key
 from subtitle_rag.retrieval.named_vectors import check_name
 from subtitle_rag.retrieval.values import Point, Vector
 
@@ -176,7 +176,7 @@ class HostedServerIndex(HostedPoints):
         self._meta = meta
         self.url = address(settings.url)
         self.place = collection_address(settings.url, collection)
-        kind = replace(KIND, reply_s=KIND.reply_s + REQUESTS * settings.timeout)
+        kind = replace(KIND, reply_s=KIND.reply_s + REQUESTS * TIMEOUT_S)
         secrets = {"key": read_key(settings)}
         super().__init__(
             kind,

@@ -37,6 +37,8 @@ BATCH = 128
 """Points in a request that reads: 4 MB with a dense vector; a server takes 32 MB."""
 WRITE_BATCH = 64
 """Points in a request that writes; `write_batches` has several of these under way."""
+PARALLEL_WRITES = 4
+"""Requests that write at the same time."""
 PAGE = 1_000
 TIES = 512
 """Candidates beyond the limit that are read in the same request to order ties by id; of more, the server chooses."""
@@ -112,15 +114,14 @@ class ServerIndex:
         """Make the collection with its payload indexes, which filters need."""
         from qdrant_client import models
 
-        words = models.SparseVectorParams(index=terms.sparse_index(self._settings), modifier=models.Modifier.IDF)
+        words = models.SparseVectorParams(index=terms.sparse_index(), modifier=models.Modifier.IDF)
         try:
             self._client.create_collection(
                 self._collection,
                 vectors_config={},
                 sparse_vectors_config={BM25: words},
-                on_disk_payload=True if self._settings.on_disk == "everything" else None,
-                shard_number=self._settings.shards,
-                replication_factor=self._settings.replication,
+                shard_number=1,
+                replication_factor=1,
                 metadata=self._record,
             )
         except Exception:  # another process of this library may have been quicker
@@ -189,7 +190,6 @@ class ServerIndex:
 
     def _note_collection(self, collection: "models.CollectionInfo") -> None:
         self._layout = terms.read_layout(collection)
-        self._oversampling = terms.read_oversampling(collection)
 
     def _scroll(self, where: Json | None, *, with_payload: bool | Json) -> Iterator[Json]:
         page: Json = {"filter": where, "limit": PAGE, "with_payload": with_payload, "with_vector": False}
@@ -208,7 +208,7 @@ class ServerIndex:
     ) -> None:
         """Write the items in parallel batches; see `write_batches`. `weight` counts the numbers of multivectors."""
         batches = split_by_weight(items, WRITE_BATCH, weight, rules.PAGE_NUMBERS)
-        write_batches(batches, write, self._settings.parallel_writes)
+        write_batches(batches, write, PARALLEL_WRITES)
 
     def add_vector(self, name: str, dimensions: int | None = None) -> None:
         """See `Index.add_vector`. Raises ValueError if it exists with other dimensions."""
@@ -233,10 +233,7 @@ class ServerIndex:
                 client.create_vector_name(self._collection, name, config, wait=True)
                 if dimensions is not None:
                     storage = terms.multivector_storage if has_parts(name) else terms.dense_storage
-                    client.update_collection(self._collection, vectors_config={name: storage(self._settings)})
-                elif self._settings.on_disk == "everything":
-                    index = models.SparseVectorParams(index=terms.sparse_index(self._settings))
-                    client.update_collection(self._collection, sparse_vectors_config={name: index})
+                    client.update_collection(self._collection, vectors_config={name: storage()})
         self.vectors()
         if self._layout.get(name, dimensions) != dimensions:
             raise ValueError(f"{name} has {self._layout[name]} dimensions")
@@ -353,9 +350,6 @@ class ServerIndex:
             "limit": search.limit + (TIES if isinstance(search.query, SparseVector) else search.limit // 3 + 1),
             "with_payload": False,
         }
-        if search.name in self._oversampling:  # candidates of quantized vectors are scored again by the vectors
-            rescoring = {"rescore": True, "oversampling": self._oversampling[search.name]}
-            by_ids["params"] = {"quantization": rescoring}
         queries = [by_ids]
         if search.required is not None:
             prefetch = {"query": terms.server_vector(search.required), "using": search.name, "filter": condition}
@@ -418,23 +412,6 @@ class ServerIndex:
         if not self._closed:
             self._closed = True
             self._client.close()
-
-
-class SharedCollection(ServerIndex):
-    """The collection in which libraries shared their points before each had its own; `migrate` reads it."""
-
-    NAME = "scenes"
-
-    def __init__(self, settings: QdrantSettings, meta: dict[str, Any]) -> None:
-        super().__init__(settings, meta, self.NAME)
-
-    def _points(self, records: Sequence[Json]) -> list[Point]:
-        """Leave out the payload's keys that said which libraries had a point."""
-        shared = ("last_library", "library_")
-        return [
-            Point(each.id, each.vectors, {k: v for k, v in each.payload.items() if not k.startswith(shared)})
-            for each in super()._points(records)
-        ]
 
 
 def _numbers(vector: Vector) -> int:

@@ -44,9 +44,9 @@ WITH_BYTES = (1, 20)
 PORT = 6333
 _COLLECTIONS = "/collections/"
 _READS = ("/points", "/query", "/query/batch", "/scroll", "/count", "/search")
-OVERSAMPLING, BINARY_OVERSAMPLING = 2.0, 4.0
-"""Candidates by quantized vectors for each result, scored again by the vectors: recall@50 of 1.0 and .96, measured."""
-TOKEN_DIGITS = 5
+PIECE_DIGITS = 5
+TIMEOUT_S = 30
+"""Timeout of a request."""
 BODY_TIMES = 3
 """Timeouts that the body of an answer may take; httpx measures only the time without a byte."""
 CONNECT_S = 5.0
@@ -91,11 +91,6 @@ def server_address(index_address: str) -> str:
     return index_address.partition(_COLLECTIONS)[0]
 
 
-def is_shared_place(index_address: str) -> bool:
-    """Return whether an index is in the collection that several libraries shared before each had its own."""
-    return "://" in index_address and _COLLECTIONS not in index_address
-
-
 def read_key(settings: QdrantSettings) -> str:
     """Return the server's key from the environment; empty if the settings name none.
 
@@ -129,14 +124,14 @@ def connect(settings: QdrantSettings, key: str) -> "QdrantClient":
     client = QdrantClient(
         url=address(settings.url),
         headers=headers,
-        timeout=settings.timeout,
+        timeout=TIMEOUT_S,
         check_compatibility=False,
         follow_redirects=False,
-        event_hooks={"response": [lambda response: bound(response, BODY_TIMES * settings.timeout)]},
+        event_hooks={"response": [lambda response: bound(response, BODY_TIMES * TIMEOUT_S)]},
     )
 
     def send_logged(request: Any, send: Any) -> Any:
-        request.extensions["timeout"]["connect"] = min(CONNECT_S, settings.timeout)
+        request.extensions["timeout"]["connect"] = CONNECT_S
         return _logged(request, send)
 
     client.http.client.add_middleware(send_logged)
@@ -211,26 +206,19 @@ def read_layout(collection: "models.CollectionInfo") -> dict[str, int | None]:
     return {**dict.fromkeys(params.sparse_vectors or {}), **{name: each.size for name, each in dense.items()}}
 
 
-def sparse_index(settings: QdrantSettings) -> "models.SparseIndexParams":
-    """Return where the inverted index of a sparse vector is to lie, in half precision."""
+def sparse_index() -> "models.SparseIndexParams":
+    """Return the inverted index of a sparse vector: in memory, in half precision."""
     from qdrant_client import models
 
-    return models.SparseIndexParams(datatype=models.Datatype.FLOAT16, on_disk=settings.on_disk == "everything")
+    return models.SparseIndexParams(datatype=models.Datatype.FLOAT16, on_disk=False)
 
 
-def dense_storage(settings: QdrantSettings) -> "models.VectorParamsDiff":
-    """Return where a dense vector and its graph are to lie, and its small copy in memory if one is wanted."""
+def dense_storage() -> "models.VectorParamsDiff":
+    """Return where a dense vector lies, on disk, and its graph, in memory."""
     from qdrant_client import models
 
-    graph = models.HnswConfigDiff(m=16, ef_construct=100, on_disk=settings.on_disk == "everything")
-    copies: dict[str, models.ScalarQuantization | models.BinaryQuantization] = {
-        "scalar": models.ScalarQuantization(
-            scalar=models.ScalarQuantizationConfig(type=models.ScalarType.INT8, quantile=0.99, always_ram=True)
-        ),
-        "binary": models.BinaryQuantization(binary=models.BinaryQuantizationConfig(always_ram=True)),
-    }
     return models.VectorParamsDiff(
-        on_disk=settings.on_disk != "nothing", hnsw_config=graph, quantization_config=copies.get(settings.quantization)
+        on_disk=True, hnsw_config=models.HnswConfigDiff(m=16, ef_construct=100, on_disk=False)
     )
 
 
@@ -242,24 +230,11 @@ def datatype(name: str, version: str) -> "models.VectorStorageDatatype":
     return types.TURBO8 if has_parts(name) and is_from(version, WITH_BYTES) else types.FLOAT16
 
 
-def multivector_storage(settings: QdrantSettings) -> "models.VectorParamsDiff":
-    """Return where multivectors are to lie. No graph is built: they only order a few hundred windows."""
+def multivector_storage() -> "models.VectorParamsDiff":
+    """Return where multivectors lie: on disk. No graph is built: they only order a few hundred windows."""
     from qdrant_client import models
 
-    return models.VectorParamsDiff(on_disk=settings.on_disk != "nothing", hnsw_config=models.HnswConfigDiff(m=0))
-
-
-def read_oversampling(collection: "models.CollectionInfo") -> dict[str, float]:
-    """Return how many more candidates of each quantized vector are to be scored again by the vectors themselves."""
-    from qdrant_client import models
-
-    vectors = collection.config.params.vectors
-    dense = vectors if isinstance(vectors, dict) else {}
-    return {
-        name: BINARY_OVERSAMPLING if isinstance(each.quantization_config, models.BinaryQuantization) else OVERSAMPLING
-        for name, each in dense.items()
-        if each.quantization_config is not None
-    }
+    return models.VectorParamsDiff(on_disk=True, hnsw_config=models.HnswConfigDiff(m=0))
 
 
 def server_vector(vector: Vector) -> Json | list[float] | list[list[float]]:
@@ -267,7 +242,7 @@ def server_vector(vector: Vector) -> Json | list[float] | list[list[float]]:
     if isinstance(vector, DenseVector):
         return list(vector.values)
     if isinstance(vector, MultiVector):  # half precision has no more digits, and JSON would be twice as long
-        return [[round(value, TOKEN_DIGITS) for value in row] for row in vector.rows()]
+        return [[round(value, PIECE_DIGITS) for value in row] for row in vector.rows()]
     terms = sorted(zip(vector.indices, vector.values, strict=True))
     return {"indices": [term for term, _value in terms], "values": [value for _term, value in terms]}
 

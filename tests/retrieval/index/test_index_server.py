@@ -2,18 +2,17 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain import AppError, BusyError, UsageError
-from subtitle_rag.retrieval.index import index_rules, server_terms
+from subtitle_rag.retrieval.index import index_rules, index_server, server_terms
 from subtitle_rag.retrieval.index.index_server import WRITE_BATCH, ServerIndex
 from subtitle_rag.retrieval.index.server_terms import address
 from subtitle_rag.retrieval.values import Filter, MultiVector, Point
-from tests.retrieval.points import COLLECTION, META, dense, found, pid, point, search, server_index, sparse
+from tests.retrieval.points import COLLECTION, META, found, pid, point, search, server_index, sparse
 from tests.stand_ins.qdrant import StandIn
 
 KEY = "s3cret-key-of-mine"
@@ -44,11 +43,12 @@ def bodies(server: StandIn, method: str, ending: str) -> list[dict[str, Any]]:
     return [body for asked, path, body in server.asked if asked == method and path.endswith(ending)]
 
 
-def test_the_collection_is_made_once_as_the_settings_say(server: StandIn) -> None:
+def test_the_collection_is_made_once(server: StandIn) -> None:
     for _twice in range(2):
-        opened(server, shards=2, replication=3).close()
+        opened(server).close()
     (made,) = bodies(server, "PUT", f"/{COLLECTION}")
-    assert (made["shard_number"], made["replication_factor"]) == (2, 3)
+    assert (made["shard_number"], made["replication_factor"]) == (1, 1)
+    assert made["sparse_vectors"]["bm25"]["index"]["on_disk"] is False
     assert made["metadata"] == {"schema": 1, **META}
     assert made["sparse_vectors"]["bm25"]["modifier"] == "idf"
     fields = [(body["field_name"], body["field_schema"]) for body in bodies(server, "PUT", "/index")]
@@ -76,40 +76,6 @@ def test_a_dense_vector_has_half_precision_a_graph_and_lies_on_the_disk(server: 
     assert stored["dense-a"]["hnsw_config"]["m"] == 16
 
 
-@pytest.mark.parametrize("place", ["nothing", "everything"])
-def test_what_lies_on_the_disk_is_set_when_the_collection_and_its_vectors_are_made(server: StandIn, place: str) -> None:
-    index = opened(server, on_disk=place)
-    index.add_vector("dense-a", 8)
-    index.add_vector("sparse-a")
-    everything = place == "everything"
-    (made,) = bodies(server, "PUT", f"/{COLLECTION}")
-    assert made["sparse_vectors"]["bm25"]["index"]["on_disk"] is everything
-    assert made.get("on_disk_payload", False) is everything
-    patches = bodies(server, "PATCH", "")
-    (dense_part,) = [body["vectors"]["dense-a"] for body in patches if "vectors" in body]
-    assert (dense_part["on_disk"], dense_part["hnsw_config"]["on_disk"]) == (everything, everything)
-    sparse_parts = [body["sparse_vectors"]["sparse-a"]["index"] for body in patches if "sparse_vectors" in body]
-    assert [part["on_disk"] for part in sparse_parts] == [True] * everything
-
-
-@pytest.mark.parametrize(("quantization", "oversampling"), [("scalar", 2.0), ("binary", 4.0), ("none", None)])
-def test_candidates_by_quantized_vectors_are_scored_again(
-    server: StandIn, quantization: str, oversampling: float | None
-) -> None:
-    maker = opened(server, quantization=quantization)
-    maker.add_vector("dense-a", 2)
-    (stored,) = [body["vectors"]["dense-a"] for body in bodies(server, "PATCH", "") if "vectors" in body]
-    assert list(stored.get("quantization_config", {})) == ([quantization] if oversampling else [])
-    # another process, whose own settings name none, and the one that made the vectors
-    for index in (opened(server), maker):
-        server.asked.clear()
-        search(index, "dense-a", dense(1.0, 0.0), limit=5)
-        asked = next(body for _method, path, body in server.asked if "/points/query" in path)
-        asked = asked.get("searches", [asked])[0]
-        expected = {"rescore": True, "oversampling": oversampling} if oversampling else None
-        assert ((asked.get("params") or {}).get("quantization")) == expected
-
-
 def test_points_are_only_ever_inserted_and_in_batches(server: StandIn) -> None:
     index = opened(server)
     index.insert([point(n, video="a") for n in range(1, WRITE_BATCH + 2)])
@@ -119,8 +85,11 @@ def test_points_are_only_ever_inserted_and_in_batches(server: StandIn) -> None:
 
 
 @pytest.mark.parametrize("writing", ["insert", "replace_vector", "replace_payload"])
-def test_writes_go_in_parallel_and_no_more_than_set(server: StandIn, writing: str) -> None:
-    index = opened(server, parallel_writes=3)
+def test_writes_go_in_parallel_and_no_more_than_so_many(
+    server: StandIn, writing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_server, "PARALLEL_WRITES", 3)
+    index = opened(server)
     points = [point(n, video="a") for n in range(1, 5 * WRITE_BATCH + 1)]
     index.insert(points)
     lock, together, counts = threading.Lock(), threading.Barrier(3), [0]
@@ -149,8 +118,9 @@ def test_writes_go_in_parallel_and_no_more_than_set(server: StandIn, writing: st
     assert most == [3]
 
 
-def test_after_a_failed_batch_no_other_is_begun(server: StandIn) -> None:
-    index = opened(server, parallel_writes=2)
+def test_after_a_failed_batch_no_other_is_begun(server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_server, "PARALLEL_WRITES", 2)
+    index = opened(server)
     server.asked.clear()
     server.failing = lambda method, _path: (500, b"no room") if method == "PUT" else None
     error = failure(index.insert, [point(n, video="a") for n in range(1, 9 * WRITE_BATCH)])
@@ -208,8 +178,11 @@ def test_a_server_that_is_down_is_told_and_comes_back(server: StandIn) -> None:
     assert found(index) == [1]
 
 
-def test_a_server_that_does_not_answer_is_not_waited_for_longer_than_set(server: StandIn) -> None:
-    index = opened(server, timeout=1)
+def test_a_server_that_does_not_answer_is_not_waited_for_for_ever(
+    server: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_terms, "TIMEOUT_S", 1)
+    index = opened(server)
     over = threading.Event()
 
     def silent(_method: str, _path: str) -> None:
@@ -222,7 +195,7 @@ def test_a_server_that_does_not_answer_is_not_waited_for_longer_than_set(server:
 
 
 def test_a_connection_is_waited_for_less_than_an_answer(server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    index = opened(server, timeout=30)
+    index = opened(server)
     waits: list[dict[str, float]] = []
 
     def seen(request: Any, send: Any) -> Any:
@@ -322,16 +295,11 @@ def test_two_processes_may_make_the_collection_at_once(server: StandIn) -> None:
     assert index.count() == 1
 
 
-def test_a_new_setting_of_shards_changes_nothing_that_is_there(server: StandIn) -> None:
-    opened(server).insert([point(1)])
-    assert server_index(replace(settings(server), shards=4)).count() == 1
-
-
 # pieces
 
 
 def test_pieces_have_no_graph_and_no_copy(server: StandIn) -> None:
-    index = opened(server, quantization="binary")
+    index = opened(server)
     index.add_vector("pieces-a", 16)
     added = server.asked[-3:]
     (made,) = [body["dense"] for _method, path, body in added if path.endswith("/vectors/pieces-a")]
@@ -360,7 +328,8 @@ def test_requests_with_pieces_are_of_a_size_that_a_server_takes(
 ) -> None:
     monkeypatch.setattr(index_rules, "PAGE_NUMBERS", 100)
     monkeypatch.setattr(index_rules, "USUAL_PIECES", 2)
-    index = opened(server, parallel_writes=1)
+    monkeypatch.setattr(index_server, "PARALLEL_WRITES", 1)
+    index = opened(server)
     index.add_vector("pieces-a", 16)
     pieces = MultiVector.of([[0.123456789] * 16] * 2)
     index.insert([Point(pid(n), {"pieces-a": pieces}, {}) for n in range(1, 8)])

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from subtitle_rag.migrating import same
 from subtitle_rag.retrieval.index.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index.interface import Index
 from subtitle_rag.retrieval.named_vectors import MAX_NUMBERS
 from subtitle_rag.retrieval.values import DenseVector, Filter, MultiVector, Point, SparseVector, Vector, VectorSearch
 from tests.retrieval.points import META, dense, found, pid, search, sparse
 from tests.support.cases import cases
+from tests.support.same_vectors import same
 
 
 def test_a_dense_vector_is_compared_by_its_cosine(index: Index) -> None:
