@@ -233,13 +233,11 @@ class Runtime:
 
     @locked_cached_property
     def searcher(self) -> "Searcher":
-        settings = self.settings.search
         return search.Searcher(
             self.library,
             self.index,
             index.analysis_client.HostedQueryAnalyzer(self.words, self.library.path),
             self.neural,
-            budget=search.reranking.RerankBudget(settings.rerank_depth),
         )
 
     @locked_cached_property
@@ -362,7 +360,7 @@ class Runtime:
                 model or self.context_model,
                 stop or threading.Event(),
                 prompt=prompt,
-                summaries=self.settings.llm.summaries,
+                summaries=True,
             )
 
     def encoding(self, stop: threading.Event | None = None) -> "EncodingRun":
@@ -401,7 +399,7 @@ class Runtime:
 
         `prompt` is a file in place of the settings' one; raises UsageError `bad_prompt`.
         """
-        scenes, answer_prompt = self.settings.llm.scenes, self.answer_prompt(prompt)
+        scenes, answer_prompt = answers.SCENES, self.answer_prompt(prompt)
         gatherer = answers.Gatherer(self.library, self.searcher, self.words, scenes, answer_prompt)
         with ExitStack() as stack:
             hosts: list[Llm] = []

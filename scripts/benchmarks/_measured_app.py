@@ -19,7 +19,7 @@ from subtitle_rag.garbage import tune_garbage_collector
 from subtitle_rag.tui import prepare_textual
 
 tune_garbage_collector()
-prepare_textual(kitty_keyboard=False)
+prepare_textual()
 
 from textual import on
 

@@ -8,6 +8,7 @@ from .answer_prompt import (
     check_prompt as check_prompt,
 )
 from .citations import makes_claims as makes_claims
+from .context_builder import SCENES as SCENES
 from .gathering import (
     AnswerOptions as AnswerOptions,
     BuilderName as BuilderName,

@@ -228,7 +228,7 @@ def _context(runtime: "Runtime", options: AskOptions) -> output.Outcome:
     """Return the request to a model with room for all of it."""
     query = options.filters.query(" ".join(options.question))
     prompt = runtime.answer_prompt(options.prompt)
-    gatherer = answers.Gatherer(runtime.library, runtime.searcher, runtime.words, runtime.settings.llm.scenes, prompt)
+    gatherer = answers.Gatherer(runtime.library, runtime.searcher, runtime.words, answers.SCENES, prompt)
     evidence_text, request = gatherer.request(query, options.answer_options())
     values = {"way": evidence_text.evidence.kind, "context": evidence_text.text, "messages": request}
     return output.Outcome(values, ["\n\n".join(message["content"] for message in request)])

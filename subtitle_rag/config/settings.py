@@ -85,11 +85,6 @@ class SearchSettings:
     """`[search]`"""
 
     limit: int = setting(20, N_("How many scenes a search shows."), least=1)
-    rerank_depth: int = setting(
-        0,
-        N_("How many scenes the reranker reads in a search, up to 150; 0: as many as it reads in two seconds."),
-        most=150,
-    )
     remember: bool = setting(
         True, N_("Whether the last searches are kept in the library: those of the app, and the scenes for open NUMBER.")
     )
@@ -109,9 +104,6 @@ class PlayerSettings:
 class TuiSettings:
     """`[tui]`"""
 
-    kitty_keyboard: bool = setting(
-        False, N_("Speak the Kitty keyboard protocol, which breaks Hangul input on some terminals.")
-    )
     theme: str = setting(
         "", N_("One of Textual's themes, or one from [themes]; empty: the one that was chosen last in the app.")
     )
@@ -189,11 +181,6 @@ class LlmSettings:
     )
     remote: bool = setting(False, N_("Whether hosts may name other computers; captions are then sent there."))
     timeout: int = setting(600, N_("Seconds to wait for a response; a long prompt gets more by itself."), least=1)
-    keep_alive: str = setting("30m", N_("How long the model stays in memory after an answer."))
-    summaries: bool = setting(
-        True, N_("Whether contexts come with a summary of each video, by one more request that reads the same prompt.")
-    )
-    scenes: int = setting(7, N_("How many scenes an answer is given, up to 20."), least=1, most=20)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,8 @@ TOKENS_PER_CHARACTER = 0.75
 """For Korean speech, on the safe side for our models (A.X about 0.4, Gemma 0.5, Qwen 0.67)."""
 
 _LEAST_PER_BYTE, _MOST_PER_BYTE = 0.09, 0.5  # no vocabulary in use lies outside, in Korean or in English
+KEEP_ALIVE = "30m"
+"""How long the server keeps a model in memory after an answer."""
 _FIRST_TOKENS = (4, 5)
 _NEAR = 3
 _LONG = 2_000  # bytes of a prompt from which a model's own rate is learned: the template's part is small there
@@ -175,7 +177,7 @@ class Llm:
             self.check(model)
         body: Json = {"model": model, "messages": [dict(message) for message in messages], "stream": True}
         # `truncate` would keep the front of an over-long prompt; by default a model thinks
-        body |= {"think": False, "truncate": False, "keep_alive": self._settings.keep_alive}
+        body |= {"think": False, "truncate": False, "keep_alive": KEEP_ALIVE}
         if schema is not None:
             body["format"] = dict(schema)
         body["options"] = {"num_ctx": num_ctx, "num_predict": num_predict, "temperature": 0, "seed": seed}
@@ -232,7 +234,7 @@ class Llm:
             self.check(model)
         options = {"num_ctx": num_ctx} if num_gpu is None else {"num_ctx": num_ctx, "num_gpu": num_gpu}
         body: Json = {"model": model, "input": list(texts), "truncate": False, "options": options}
-        body["keep_alive"] = self._settings.keep_alive
+        body["keep_alive"] = KEEP_ALIVE
         patience = self._patience(model, [{"content": text} for text in texts])
         call = Call(self.host, model, patience=patience)
         vectors = responses.embeddings(self._wire.ask("POST", "/api/embed", body, call), len(texts))

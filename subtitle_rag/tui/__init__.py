@@ -20,10 +20,9 @@ LEAVING_S = 3.0
 """Longest wait for a job at the end; a request that hangs is left to itself."""
 
 
-def prepare_textual(*, kitty_keyboard: bool) -> None:
+def prepare_textual() -> None:
     """Set what Textual reads when it is imported."""
-    if not kitty_keyboard:
-        os.environ.setdefault("TEXTUAL_DISABLE_KITTY_KEY", "1")
+    os.environ.setdefault("TEXTUAL_DISABLE_KITTY_KEY", "1")  # it breaks Hangul input on several terminals
     os.environ.setdefault("TEXTUAL_FPS", str(FRAMES))
 
 
@@ -33,7 +32,7 @@ def run(settings: "Settings", *, in_sample: bool = False) -> int:
     Raises:
         UsageError: `bad_config`, for keys and themes, of which only the app knows what there is.
     """
-    prepare_textual(kitty_keyboard=settings.tui.kitty_keyboard)
+    prepare_textual()
     from subtitle_rag.library import theme_at
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.sample_library import sample_settings

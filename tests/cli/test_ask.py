@@ -99,10 +99,7 @@ def test_an_answer_that_no_scene_bears_out_is_told_to_be_none(run: Run, ollama: 
     assert "2 sentences were left out, as they repeat others." in told.err
 
 
-def test_the_number_of_scenes_is_a_setting(run: Run, isolated_home: Path) -> None:
-    with (isolated_home / "config.toml").open("a", encoding="utf-8") as config:
-        config.write("scenes = 1\n")
-    assert len(run("ask", "국수", "--no-whole", "--json").result["scenes"]) == 1
+def test_the_number_of_scenes_is_an_option(run: Run) -> None:
     assert len(run("ask", "국수", "--scenes", "2", "--json").result["scenes"]) == 2
 
 

@@ -145,21 +145,11 @@ def test_whoever_waits_at_a_terminal_is_told_why(search: Run, monkeypatch: pytes
     assert "Still searching." in search().err
 
 
-def test_the_depth_of_the_reranker_is_an_option_and_a_setting(
-    search: Run, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_depth_of_the_reranker_is_an_option(search: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def depth(*options: str) -> int:
         return sum("rerank" in scene["scores"] for scene in search("--json", *options).result["scenes"])
 
-    assert depth("--rerank-depth", "12") == 12
-    (home / "config.toml").write_text("[search]\nrerank_depth = 7\n", encoding="utf-8")
-    try:
-        assert (depth(), depth("--rerank-depth", "2")) == (7, 2)
-        (home / "config.toml").write_text("[search]\nrerank_depth = 151\n", encoding="utf-8")
-        refused = search("--json")
-        assert "at most 150" in refused.err
-    finally:
-        (home / "config.toml").unlink()
+    assert (depth("--rerank-depth", "12"), depth("--rerank-depth", "2")) == (12, 2)
 
 
 def test_a_query_of_unknown_words_alone_is_offered_another_one(

@@ -62,7 +62,7 @@ def test_a_whole_file_is_taken(file: Path) -> None:
         default = "두 번째"
         lead_in = 0
         [tui]
-        kitty_keyboard = true
+        theme = "nord"
         [youtube]
         languages = ["en", "ko"]
         [players."두 번째"]
@@ -74,7 +74,7 @@ def test_a_whole_file_is_taken(file: Path) -> None:
     assert settings.language == "ko"
     assert settings.search.limit == 5
     assert settings.player == PlayerSettings("두 번째", 0)
-    assert settings.tui == TuiSettings(kitty_keyboard=True)
+    assert settings.tui == TuiSettings(theme="nord")
     assert settings.youtube == YoutubeSettings(languages=("en", "ko"))
     assert settings.players == {"두 번째": ("play er", "{url}", "--at={seconds}")}
 
@@ -85,7 +85,7 @@ def test_a_whole_file_is_taken(file: Path) -> None:
         ("serch.limit = 5", "serch", "search"),
         ("[search]\nlimt = 5", "search.limt", "search.limit"),
         ("[player]\nleadin = 5", "player.leadin", "player.lead_in"),
-        ("[tui]\nKitty_keyboard = true", "tui.Kitty_keyboard", "tui.kitty_keyboard"),
+        ("[tui]\nTheme = 'nord'", "tui.Theme", "tui.theme"),
         ("[youtube]\npausemax = 5", "youtube.pausemax", "youtube.pause_max"),
         ("[youtube]\ncookie_files = 'x'", "youtube.cookie_files", "youtube.cookie_file"),
         ("youtub.rest = 5", "youtub", "youtube"),
@@ -114,7 +114,7 @@ def test_a_key_unlike_any_other_gets_no_guess(file: Path) -> None:
         ("search.limit = -5", "search.limit must be at least 1"),
         ("player.lead_in = -1", "player.lead_in must be at least 0"),
         ("player.default = 1", "player.default must be of the type str"),
-        ("tui.kitty_keyboard = 1", "tui.kitty_keyboard must be of the type bool"),
+        ("search.remember = 1", "search.remember must be of the type bool"),
         *(
             (f"youtube.{name} = {value}", f"youtube.{name} must be {what}")
             for name in ("pause_min", "pause_max", "pause_request", "back_off", "rest")

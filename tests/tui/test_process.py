@@ -9,12 +9,11 @@ from subtitle_rag import tui
 from tests.tui.conftest import MakeApp, running
 
 
-@pytest.mark.parametrize("kitty_keyboard", [False, True])
-def test_it_is_set_before_textual_is_imported(monkeypatch: pytest.MonkeyPatch, kitty_keyboard: bool) -> None:
-    monkeypatch.setattr(os, "environ", {"TEXTUAL_FPS": "30"} if kitty_keyboard else {})
-    tui.prepare_textual(kitty_keyboard=kitty_keyboard)
-    own = {"TEXTUAL_DISABLE_KITTY_KEY": "1", "TEXTUAL_FPS": str(tui.FRAMES)}
-    assert os.environ == ({"TEXTUAL_FPS": "30"} if kitty_keyboard else own)
+@pytest.mark.parametrize("set_before", [{}, {"TEXTUAL_FPS": "30"}, {"TEXTUAL_DISABLE_KITTY_KEY": "0"}])
+def test_it_is_set_before_textual_is_imported(monkeypatch: pytest.MonkeyPatch, set_before: dict[str, str]) -> None:
+    monkeypatch.setattr(os, "environ", dict(set_before))
+    tui.prepare_textual()
+    assert os.environ == {"TEXTUAL_DISABLE_KITTY_KEY": "1", "TEXTUAL_FPS": str(tui.FRAMES), **set_before}
 
 
 @pytest.mark.parametrize("is_own_process", [False, True])

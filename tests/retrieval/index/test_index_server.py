@@ -303,7 +303,7 @@ def test_pieces_have_no_graph_and_no_copy(server: StandIn) -> None:
     index.add_vector("pieces-a", 16)
     added = server.asked[-3:]
     (made,) = [body["dense"] for _method, path, body in added if path.endswith("/vectors/pieces-a")]
-    assert (made["size"], made["datatype"], made["multivector_config"]) == (16, "float16", {"comparator": "max_sim"})
+    assert (made["size"], made["datatype"], made["multivector_config"]) == (16, "turbo8", {"comparator": "max_sim"})
     (stored,) = [body["vectors"]["pieces-a"] for method, _path, body in added if method == "PATCH"]
     assert stored == {"on_disk": True, "hnsw_config": {"m": 0}}
     hits = search(index, "pieces-a", MultiVector.of([[1.0] * 16]), limit=3, where=Filter(only=frozenset([pid(1)])))
