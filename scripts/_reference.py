@@ -68,11 +68,6 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         " contexts, the machine's memory chooses.",
     ),
     "context_models": ("문맥과 답을 쓰는 모델 (Ollama)", "Models that write contexts and answers (Ollama)"),
-    "context_verdicts": (
-        "문맥 모델 다섯을 권하거나 권하지 않는 까닭",
-        "Why five models for contexts are offered or not",
-    ),
-    "context_tokens": ("한 번에 읽는 토큰", "tokens at once"),
     "offered": ("권함", "offered"),
     "yes": ("예", "yes"),
     "no": ("아니요", "no"),
@@ -342,18 +337,6 @@ def keys() -> Iterator[str]:
 def models() -> Iterator[str]:
     yield from (own_text("models_lead"), "")
     yield from _offered("context_models", manifest.context_models())
-    yield from (f"## {own_text('context_verdicts')}", "")
-    yield from table(
-        ("model", "context_tokens", "licence", "offered", "meaning"),
-        (
-            (
-                *(code(each.name), f"{each.context:,}", each.licence),
-                own_text("yes" if each.offered else "no"),
-                i18n.in_language(each.reason),
-            )
-            for each in manifest.context_verdicts()
-        ),
-    )
     yield from _offered("encoders", (*manifest.encoders(), *manifest.ollama_encoders()))
     yield from _offered("rerankers", manifest.rerankers())
 

@@ -29,21 +29,6 @@ def test_every_model_says_what_it_needs() -> None:
         assert each.confirmed == (not each.doubt)
 
 
-def test_five_known_models_have_a_licence_and_a_reason() -> None:
-    verdicts = {each.family.split(" (")[0]: each for each in models.context_verdicts()}
-    assert list(verdicts) == ["A.X 4.0 Light", "EXAONE 3.5", "Qwen3, 8B", "EEVE Korean", "SOLAR Instruct"]
-    offered = {each.name: each for each in models.context_models()}
-    for each in verdicts.values():
-        assert each.offered == (each.name in offered)
-        assert each.licence
-        assert set(each.reason) == {"en", "ko"}
-        assert each.confirmed == (not each.doubt)
-        if each.name in offered:
-            assert (each.licence, each.context) == (offered[each.name].licence, offered[each.name].context)
-    (of_16_gb,) = [name for name, each in offered.items() if each.default_from_gb == 16]
-    assert of_16_gb == verdicts["A.X 4.0 Light"].name
-
-
 @pytest.mark.parametrize(
     ("memory", "name"),
     [

@@ -8,7 +8,7 @@ import click
 
 from subtitle_rag import installation, llm, models, output
 from subtitle_rag.commands.options import complete_context_models, completions, runtime_outcome, wants_json
-from subtitle_rag.domain import AppError, LlmError, ModelFetched, ModelFetching, UsageError, byte_size
+from subtitle_rag.domain import AppError, ModelFetched, ModelFetching, UsageError, byte_size
 from subtitle_rag.i18n import N_, _, in_language
 
 if TYPE_CHECKING:
@@ -39,30 +39,9 @@ def models_list(runtime: "Runtime") -> output.Outcome:
     ollama_first = not (pulled.failures or installation.NEURAL.is_installed)
     neural = _neural_entries(runtime, pulled, ollama_first=ollama_first)
     entries = [*_context_entries(runtime, pulled), *neural]
-    verdicts = [
-        {
-            "name": each.name,
-            "family": each.family,
-            "licence": each.licence,
-            "context": each.context,
-            "offered": each.offered,
-            "reason": in_language(each.reason),
-        }
-        for each in models.context_verdicts()
-    ]
     steps = [_step_entry(runtime, step) for step in models.search_steps()]
-    about_speech = [
-        {"name": each.name, "licence": each.licence, "reason": in_language(each.reason)}
-        for each in models.speech_verdicts()
-    ]
-    left_out = [each for each in verdicts if not each["offered"]]  # the others have a note of their own
-    lines = [
-        *_step_lines(steps),
-        *_list_lines(entries),
-        *_verdict_lines(_("Not offered for contexts, but usable by name"), left_out),
-        *_verdict_lines(_("Not offered for speech"), about_speech),
-    ]
-    values = {"steps": steps, "models": entries, "context_verdicts": verdicts, "speech_verdicts": about_speech}
+    lines = [*_step_lines(steps), *_list_lines(entries)]
+    values = {"steps": steps, "models": entries}
     return output.Outcome(values, lines)
 
 
@@ -99,13 +78,6 @@ def _step_lines(steps: list[dict[str, Any]]) -> Iterator[str]:
             parts.append(step["encoder"])
         yield "  ".join([f"  {step['title']}", *parts, *([_("(in use)")] if step["chosen"] else [])])
         yield f"    {step['gain']}"
-
-
-def _verdict_lines(heading: str, verdicts: list[dict[str, Any]]) -> Iterator[str]:
-    yield heading
-    for verdict in verdicts:
-        yield f"  {verdict['name']}  {verdict['licence']}"
-        yield f"    {verdict['reason']}"
 
 
 def _list_lines(entries: list[dict[str, Any]]) -> Iterator[str]:
@@ -322,9 +294,6 @@ def _fetch(runtime: "Runtime", name: str) -> dict[str, Any]:
         sentence = _("{model} ({licence}): {size} to fetch into {path}")
         folder = runtime.models.folder
         output.say(sentence.format(model=model.name, licence=model.licence, size=byte_size(due_bytes), path=folder))
-    for verdict in models.context_verdicts():
-        if verdict.name == name and not verdict.offered:
-            output.say(f"{name} ({verdict.licence}): {in_language(verdict.reason)}")
     names = [name]
 
     def update(event: ModelFetching) -> dict[str, Any]:
@@ -348,10 +317,7 @@ def _fetch(runtime: "Runtime", name: str) -> dict[str, Any]:
 
 @models_.command(
     "check",
-    help=N_(
-        "Verify the files of encoders and rerankers; without a name, of all that were fetched. Where Ollama has an "
-        "encoder of the same weights, compare the vectors of both."
-    ),
+    help=N_("Verify the files of encoders and rerankers; without a name, of all that were fetched."),
 )
 @click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=_complete_neural_models)
 @runtime_outcome
@@ -367,8 +333,7 @@ def models_check(runtime: "Runtime", names: tuple[str, ...]) -> output.Outcome:
             errors.append(error)
             continue
         problems = {file["path"]: PROBLEMS[file["problem"]] for file in values["files"] if file["problem"]}
-        agreement = None if problems else _agreement(runtime, name, errors)
-        checked.append({**values, "agreement": agreement})
+        checked.append(values)
         faults = [f"{path} {_(problem)}" for path, problem in problems.items()]
         if faults:
             errors.append(AppError("model_damaged", name=name, reason=", ".join(faults)))
@@ -378,10 +343,6 @@ def models_check(runtime: "Runtime", names: tuple[str, ...]) -> output.Outcome:
         elif not wants_json():
             count = len(values["files"])
             output.data(_("✓ {model}: {n} files are as they should be.").format(model=name, n=count))
-            if agreement and agreement["same"]:
-                sentence = _("✓ {model}: its vectors are those of {other} (mean cosine {mean}, least {least}).")
-                cosines = {key: f"{agreement[key]:.4f}" for key in ("mean", "least")}
-                output.data(sentence.format(model=name, other=agreement["with"], **cosines))
     notes = [] if checked or errors else [_("No encoder or reranker has been fetched.")]
     return output.Outcome({"models": checked}, (), notes, errors)
 
@@ -406,45 +367,6 @@ def _check_ollama(runtime: "Runtime", name: str) -> dict[str, Any]:
         vector = encoder.query(name).dense
     revision = models.without_prompts(encoder.id).rpartition("@")[2]
     return {"name": name, "revision": revision, "dimensions": len(vector.values), "files": []}
-
-
-def _agreement(runtime: "Runtime", name: str, errors: list[AppError]) -> dict[str, Any] | None:
-    """Compare an encoder's vectors with those of the same weights in another form, where both are; note a difference.
-
-    The other form is the encoder of Ollama, or the original of a graph.
-    """
-    from subtitle_rag.retrieval.neural import compare_encoders
-
-    model = models.neural_model(name)
-    if model is None or model.kind != models.ENCODER or not model.extra.is_installed:
-        return None
-    through_ollama = next((each.name for each in models.ollama_encoders() if each.original == model.name), None)
-    other_form = through_ollama if through_ollama and runtime.settings.llm.hosts else model.original
-    if not other_form or not (models.is_ollama(other_form) or models.neural_model(other_form) not in (None, model)):
-        return None
-    try:
-        with runtime.neural_with(model.name) as neural, runtime.neural_with(other_form) as other_neural:
-            ours, theirs = neural.encoder(), other_neural.encoder()
-            if ours is None or theirs is None:
-                return None
-            output.say(_("Comparing the vectors of {model} and {other}…").format(model=model.name, other=other_form))
-            agreement = compare_encoders(ours, theirs)
-    except LlmError as error:
-        output.say_error(error)
-        return None
-    except AppError as error:
-        errors.append(error)
-        return None
-    if not agreement.is_same:
-        least = f"{agreement.least:.4f}"
-        errors.append(AppError("encoders_differ", name=model.name, other=other_form, least=least))
-    return {
-        "with": other_form,
-        "texts": agreement.texts,
-        "mean": agreement.mean,
-        "least": agreement.least,
-        "same": agreement.is_same,
-    }
 
 
 def _local_models(runtime: "Runtime") -> list[str]:

@@ -341,12 +341,6 @@ SENTENCES: dict[str, str] = {
         "Search for words works without it. ollama pull {name} fetches the model that is meant, or name another "
         "encoder under [models] in the config."
     ),
-    "encoders_differ": N_(
-        "{name} and {other} have the same weights and give other vectors: their least cosine is {least}."
-    ),
-    "encoders_differ.hint": N_(
-        "subtitle-rag models get {other} and subtitle-rag models get {name} fetch what is newer or damaged."
-    ),
     "encoder_waits": N_("Ollama has no room for {name} beside the model that writes contexts."),
     "encoder_waits.hint": N_("Scenes are found by words until the contexts are written."),
     "llm_model_unknown": N_("There is no model {model} to fetch."),

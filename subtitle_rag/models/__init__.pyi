@@ -15,7 +15,6 @@ from .manifest import (
     SearchStep as SearchStep,
     alternatives as alternatives,
     context_models as context_models,
-    context_verdicts as context_verdicts,
     default_context_model as default_context_model,
     encoders as encoders,
     free_memory as free_memory,
@@ -28,7 +27,6 @@ from .manifest import (
     search_step as search_step,
     search_steps as search_steps,
     speech_models as speech_models,
-    speech_verdicts as speech_verdicts,
 )
 from .model_store import (
     ModelFiles as ModelFiles,

@@ -61,31 +61,6 @@ class ContextModel(OfferedModel):
 
 
 @dataclass(frozen=True, slots=True)
-class ContextVerdict:
-    """Why a model for contexts is offered or not. The manifest documents the fields."""
-
-    name: str
-    family: str
-    licence: str
-    context: int
-    offered: bool
-    confirmed: bool
-    reason: Mapping[str, str]
-    """By language."""
-    doubt: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SpeechVerdict:
-    """Why a model for speech, or a kind of them, is not offered."""
-
-    name: str
-    licence: str
-    reason: Mapping[str, str]
-    """By language."""
-
-
-@dataclass(frozen=True, slots=True)
 class FilePattern:
     """A file of a model's repository, or a pattern of such files."""
 
@@ -203,8 +178,6 @@ class OllamaEncoderModel(OfferedModel):
     dimensions: int
     max_tokens: int
     prompts: Prompts = field(default_factory=Prompts)
-    original: str = ""
-    """The encoder of the manifest with the same weights."""
 
     @property
     def pull_name(self) -> str:
@@ -228,12 +201,6 @@ def ollama_encoder(name: str) -> OllamaEncoderModel | None:
 def context_models() -> tuple[ContextModel, ...]:
     """List the models for contexts in the manifest's order, the first choice first."""
     return tuple(ContextModel(**entry) for entry in _entries("context"))
-
-
-@cache
-def context_verdicts() -> tuple[ContextVerdict, ...]:
-    """List the models with a verdict, in the manifest's order."""
-    return tuple(ContextVerdict(**entry) for entry in _entries("context_verdict"))
 
 
 def alternatives(name: str) -> tuple[str, ...]:
@@ -268,12 +235,6 @@ def neural_model(name: str) -> NeuralModel | None:
 def speech_models() -> tuple[SpeechModel, ...]:
     """List the models that hear speech, the default first."""
     return tuple(SpeechModel(kind=SPEECH, files=_pop_files(entry), **entry) for entry in _entries(SPEECH))
-
-
-@cache
-def speech_verdicts() -> tuple[SpeechVerdict, ...]:
-    """List the models for speech that are not offered, in the manifest's order."""
-    return tuple(SpeechVerdict(**entry) for entry in _entries("speech_verdict"))
 
 
 def hub_model(name: str) -> HubModel | None:

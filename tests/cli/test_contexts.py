@@ -221,15 +221,6 @@ def test_models_are_listed_of_the_hosts_that_answer(run: Run, ollama: StandIn, m
         assert installed_models(runtime) == [NAME]
 
 
-def test_models_that_are_not_offered_are_listed_with_their_reason(run: Run, ollama: StandIn) -> None:
-    verdicts = run("models", "list", "--json").result["context_verdicts"]
-    assert [each["offered"] for each in verdicts] == [True, False, False, False, False]
-    told = run("models", "list").out
-    assert "exaone3.5:7.8b  EXAONE 1.1-NC\n    Good Korean, but its licence is for research alone" in told
-    fetched = run("--language", "ko", "models", "get", "exaone3.5:7.8b")
-    assert "exaone3.5:7.8b (EXAONE 1.1-NC): 한국어를 잘하지만 연구에만" in fetched.err
-
-
 def test_a_model_is_fetched_and_a_broken_fetch_goes_on(run: Run, ollama: StandIn) -> None:
     model = Model("wanted:q4")
     ollama.offer(model)

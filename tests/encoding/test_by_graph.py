@@ -14,7 +14,7 @@ from tests.stand_ins.hub import Hub
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.commandline import Run
 from tests.support.invented import caption_folder
-from tests.support.tiny_graphs import WIDTH, tiny_graph, word_table
+from tests.support.tiny_graphs import WIDTH, tiny_graph
 
 NAME = "Xenova/multilingual-e5-small"
 
@@ -161,31 +161,3 @@ def test_vectors_of_another_length_than_the_manifest_says_leave_the_search_for_w
     assert "makes vectors of 32 numbers in Ollama, and should make 1024" in found.err
     assert (written.code, written.document["errors"][0]["code"]) == (1, "encoder_dimensions")
     assert "ollama pull bge-m3" in written.err
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_vectors_of_a_graph_are_compared_with_those_of_its_original(
-    run: Run, hub: Hub, offered: str, isolated_home: Path, tmp_path: Path, seed: int
-) -> None:
-    original = tiny_graph(tmp_path / "original", table=word_table(seed=seed))
-    pushed = {path.relative_to(original).as_posix(): path.read_bytes() for path in original.rglob("*.*")}
-    commit = hub.push("maker/original", {name: data for name, data in pushed.items() if name})
-    path = manifest._MANIFESTS[0]
-    before, start, after = path.read_text("utf-8").partition(f'[[encoder]]\nname = "{NAME}"')
-    entry, note, rest = after.partition("[encoder.note]")
-    other = entry.replace('original = "intfloat/multilingual-e5-small"', "").replace(offered, commit)
-    entry = entry.replace("intfloat/multilingual-e5-small", "maker/original")
-    note += rest.partition("\n\n")[0] + "\n\n"
-    texts = (before, start, entry, note, '[[encoder]]\nname = "maker/original"', other, note, rest.partition("\n\n")[2])
-    path.write_text("".join(texts), "utf-8")
-    clear()
-    choose(isolated_home, NAME)
-    (before_it,) = run("models", "get", NAME, "--json").result["models"]
-    alone = run("models", "check", NAME, "--json").result["models"][0]["agreement"]
-    run("models", "get", "maker/original")
-    told = run("models", "check", NAME, "--json").document
-
-    assert (before_it["name"], alone) == (NAME, None)
-    agreement = told["result"]["models"][0]["agreement"]
-    assert (agreement["with"], agreement["same"]) == ("maker/original", seed == 0)
-    assert [error["code"] for error in told["errors"]] == ([] if seed == 0 else ["encoders_differ"])

@@ -11,14 +11,10 @@ import pytest
 from subtitle_rag import models
 from subtitle_rag.config import settings as config
 from subtitle_rag.installation import extras
-from subtitle_rag.retrieval.neural.encoder import FlagEncoder
-from tests.models.tiny import ENCODER, RERANKER, WEIGHTS, clear, write_manifest
-from tests.stand_ins import ollama
+from tests.models.tiny import ENCODER, RERANKER, WEIGHTS, clear
 from tests.stand_ins.hub import Hub, Reply
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.commandline import Ran, ran
-from tests.support.invented import end_hosts
-from tests.support.models_here import EXACT
 from tests.support.tiny_models import encoder_folder as encoder_folder
 
 Run = Callable[..., Ran]
@@ -202,48 +198,6 @@ def test_encoders_of_ollama_come_first_where_it_answers_and_packages_are_missing
         with_ollama = encoders()
     assert (with_ollama[0], with_ollama[-1]) == ("ollama:bge-m3", ENCODER)
     assert encoders()[0] == ENCODER
-
-
-@pytest.mark.parametrize("is_same", [True, False])
-def test_vectors_of_an_encoder_are_compared_with_those_of_ollama(
-    run: Run,
-    hub: Hub,
-    encoder_folder: Path,
-    tmp_path: Path,
-    isolated_home: Path,
-    is_same: bool,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    tiny = FlagEncoder(encoder_folder, "tiny-m3@00000000", EXACT)
-
-    def by_ollama(_model: Model, text: str) -> list[float]:
-        values = tiny.passages([text])[0].dense.values
-        return list(values if is_same else values[::-1])
-
-    files = {str(path.relative_to(encoder_folder)): path for path in encoder_folder.rglob("*") if path.is_file()}
-    commit = hub.push(ENCODER, {name: path.read_bytes() for name, path in files.items()})
-    write_manifest(tmp_path / "models.toml", commit, sorted(files))
-    text = (tmp_path / "models.toml").read_text("utf-8")
-    text = text.replace('original = "BAAI/bge-m3"', f'original = "{ENCODER}"').replace("= 1024", "= 32")
-    (tmp_path / "models.toml").write_text(text, "utf-8")
-    clear()
-    monkeypatch.setattr(ollama, "embedding", by_ollama)
-    run("models", "get", ENCODER)
-    with StandIn() as server:
-        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
-        (missing,) = run("models", "check", "--json").result["models"]
-        server.add(Model("bge-m3", capabilities=("embedding",), dimensions=32))
-        told = run("models", "check", "--json")
-        said = run("models", "check")
-    (checked,) = told.document["result"]["models"]
-    (offline,) = run("models", "check", "--json").result["models"]
-    end_hosts([isolated_home / "cache" / "neural"])
-    assert missing["agreement"] is offline["agreement"] is None
-    assert (checked["agreement"]["with"], checked["agreement"]["same"]) == ("ollama:bge-m3", is_same)
-    assert (checked["agreement"]["least"] == pytest.approx(1, abs=1e-4)) == is_same
-    assert [error["code"] for error in told.document["errors"]] == ([] if is_same else ["encoders_differ"])
-    assert (told.code, said.code) == ((0, 0) if is_same else (1, 1))
-    assert ("(mean cosine 1.0000, least 1.0000)" in said.out) == is_same
 
 
 def test_a_fetched_encoder_is_used_once_the_config_names_it(run: Run, isolated_home: Path) -> None:

@@ -1,6 +1,5 @@
 from .added_encoder import TextEncoder as TextEncoder
 from .device import plan_graph as plan_graph, probe_device as probe_device
-from .encoder_agreement import compare_encoders as compare_encoders
 from .interface import (
     PATIENCE_S as PATIENCE_S,
     Encoded as Encoded,
