@@ -4,6 +4,7 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
