@@ -21,7 +21,6 @@ from tests.support.served import Machine, videos
 pytestmark = [pytest.mark.hosts, pytest.mark.campaign(part="hosts")]
 
 VERBS: dict[str, tuple[str, ...]] = {
-    "migrate": ("migrate", "--to", "{server}"),
     "config": ("config",),
     "search": ("search", "국수를", "먹었어요"),
     "search of nothing": ("search", "뷁뷁뷁"),
