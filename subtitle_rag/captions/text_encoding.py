@@ -92,7 +92,8 @@ STRANGERS = 0.05
 LEAST_MARKS = 20
 """Question marks that may be all that is left of a text."""
 _MARK_IN_WORD = re.compile(r"\?[가-힣]")
-_MARKUP = re.compile(r"<[^<>]*>")
+_UNSAID = re.compile(r"<[^<>]*>|^.*-->.*$", re.MULTILINE)
+"""Markup, and lines of times with their settings."""
 
 _UTF7 = re.compile(rb"\+[A-Za-z0-9+/]{3,}")
 _TWICE = re.compile("[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u0192\u02c6\u02dc\u2013-\u2122]")
@@ -254,7 +255,7 @@ def _loss(text: str) -> str | None:
     if lost >= max(LEAST_LOST, LOST * beyond) or lost_twice >= max(LEAST_LOST, LOST_TWICE * beyond):
         return _("most of its letters were lost when it was saved in another encoding")
     if not beyond:
-        said = _MARKUP.sub("", text)
+        said = _UNSAID.sub("", text)
         marks = said.count("?")
         is_lost = marks >= LEAST_MARKS and marks > 3 * sum(map(str.isalpha, said))
         return _("only question marks are left of its letters") if is_lost else None

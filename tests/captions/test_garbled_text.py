@@ -58,6 +58,7 @@ LOST = KOREAN.encode("cp949").decode("utf-8", errors="replace")
         LOST.encode().decode("cp949", errors="ignore"),
         TIMES.format("占쏙옙占쏙옙占쏙옙", "占쌉니댐옙"),
         KOREAN.encode("ascii", errors="replace").decode(),
+        KOREAN.encode("ascii", errors="replace").decode().replace(",000\n", ",000 align:start position:0%\n"),
         KOREAN.encode().decode("cp949", errors="replace"),
         KOREAN.encode().decode("cp949", errors="replace").replace("\ufffd", "?"),
     ],
