@@ -39,7 +39,7 @@ OFFLINE = frozenset(
         ", *\n? *",
         """ask, config, contexts glossary,
         contexts status, demo, doctor, eval run, export, index, list,
-        marks add, marks list, marks note, marks remove, marks tag, models check, models list, open, rebuild,
+        marks add, marks list, marks note, marks remove, marks tag, models list, open, rebuild,
         remove, search, show, status, vectors status""",
     )
 )

@@ -25,7 +25,6 @@ VERBS: dict[str, tuple[str, ...]] = {
     "search": ("search", "국수를", "먹었어요"),
     "search of nothing": ("search", "뷁뷁뷁"),
     "list": ("list",),
-    "models check": ("models", "check"),
     "status": ("status",),
     "demo": ("demo",),
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import installation, llm, models, output
-from subtitle_rag.commands.options import complete_context_models, completions, runtime_outcome, wants_json
+from subtitle_rag.commands.options import complete_context_models, completions, runtime_outcome
 from subtitle_rag.domain import AppError, ModelFetched, ModelFetching, UsageError, byte_size
 from subtitle_rag.i18n import N_, _, in_language
 
@@ -23,7 +23,6 @@ HEADINGS = {
     "reranker": N_("Rerankers: put the best scenes first"),
     "speech": N_("Speech: hear what has no captions"),
 }
-PROBLEMS = {"missing": N_("is missing"), "size": N_("is cut short"), "content": N_("holds other bytes than it should")}
 UNLISTED = N_(
     "Not in the list of this program: nothing is known of its memory, its licence, and what precedes its texts "
     "(query_prompt and document_prompt under [models] set that)."
@@ -313,68 +312,6 @@ def _fetch(runtime: "Runtime", name: str) -> dict[str, Any]:
         "bytes": fetched.bytes or None,
         "fetched_bytes": fetched_bytes,
     }
-
-
-@models_.command(
-    "check",
-    help=N_("Verify the files of encoders and rerankers; without a name, of all that were fetched."),
-)
-@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=_complete_neural_models)
-@runtime_outcome
-def models_check(runtime: "Runtime", names: tuple[str, ...]) -> output.Outcome:
-    checked: list[dict[str, Any]] = []
-    errors: list[AppError] = []
-    for name in names or _local_models(runtime):
-        try:
-            values = _check_ollama(runtime, name) if models.is_ollama(name) else _check(runtime, name)
-        except AppError as error:
-            if len(names) == 1 or error.code == "interrupted":
-                raise
-            errors.append(error)
-            continue
-        problems = {file["path"]: PROBLEMS[file["problem"]] for file in values["files"] if file["problem"]}
-        checked.append(values)
-        faults = [f"{path} {_(problem)}" for path, problem in problems.items()]
-        if faults:
-            errors.append(AppError("model_damaged", name=name, reason=", ".join(faults)))
-        elif values["dimensions"] and not wants_json():
-            sentence = _("✓ {model}: Ollama has {revision} of it and makes vectors of {n} numbers.")
-            output.data(sentence.format(model=name, revision=values["revision"], n=values["dimensions"]))
-        elif not wants_json():
-            count = len(values["files"])
-            output.data(_("✓ {model}: {n} files are as they should be.").format(model=name, n=count))
-    notes = [] if checked or errors else [_("No encoder or reranker has been fetched.")]
-    return output.Outcome({"models": checked}, (), notes, errors)
-
-
-def _check(runtime: "Runtime", name: str) -> dict[str, Any]:
-    with output.progress() as bar:
-        files = list(bar.track(runtime.models.check(name), description=name[:40]))
-    return {
-        "name": name,
-        "revision": runtime.models.state(name).revision or None,
-        "dimensions": None,
-        "files": [{"path": file.path, "bytes": file.bytes, "problem": file.problem or None} for file in files],
-    }
-
-
-def _check_ollama(runtime: "Runtime", name: str) -> dict[str, Any]:
-    """Ask Ollama, which keeps the files, for the version of an encoder and for a vector."""
-    with runtime.neural_with(name) as neural:
-        encoder = neural.encoder()
-        if encoder is None:
-            raise AppError("model_missing", name=name)
-        vector = encoder.query(name).dense
-    revision = models.without_prompts(encoder.id).rpartition("@")[2]
-    return {"name": name, "revision": revision, "dimensions": len(vector.values), "files": []}
-
-
-def _local_models(runtime: "Runtime") -> list[str]:
-    """Return the offered models with any file here, and the settings' folders and encoder in Ollama."""
-    offered = [model.name for model in (*models.encoders(), *models.rerankers(), *models.speech_models())]
-    configured = [runtime.models.configured(kind) for kind in (models.ENCODER, models.RERANKER)]
-    folders = [name for name in configured if name and not (models.neural_model(name) or models.is_added(name))]
-    return [*(name for name in offered if runtime.models.state(name).status != "missing"), *folders]
 
 
 @models_.command(

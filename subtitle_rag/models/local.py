@@ -138,20 +138,15 @@ def _json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def problems(folder: Path, graph: str) -> Iterator[tuple[str, Literal["", "missing", "size"]]]:
-    """Check that the required files exist and are not cut short; of a graph, only reading it tells."""
-    yield "config.json", "" if (folder / "config.json").is_file() else "missing"
-    if graph:
-        yield graph, "" if (folder / graph).is_file() else "missing"
-        yield "tokenizer.json", "" if (folder / "tokenizer.json").is_file() else "missing"
-        return
-    weights = next((name for name in _WEIGHTS if (folder / name).is_file()), None)
-    if weights is None:
-        yield _WEIGHTS[0], "missing"
-        return
-    for name in _shards(folder, weights):
-        path = folder / name
-        yield name, "missing" if not path.is_file() else "" if _ends(path) else "size"
+def problems(folder: Path, graph: str) -> Iterator[tuple[str, Literal["missing", "size"]]]:
+    """Yield the required files that are missing or cut short; only reading a graph shows that it is cut short."""
+    weights = next((name for name in _WEIGHTS if (folder / name).is_file()), _WEIGHTS[0])
+    names = [graph, "tokenizer.json"] if graph else _shards(folder, weights)
+    for name in ("config.json", *names):
+        if not (folder / name).is_file():
+            yield name, "missing"
+        elif not graph and name != "config.json" and not _ends(folder / name):
+            yield name, "size"
 
 
 def size(path: Path) -> int:

@@ -2,7 +2,7 @@
 
 import shutil
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -13,7 +13,7 @@ from subtitle_rag.i18n import N_, _
 from subtitle_rag.installation import MEANING, NEURAL, Extra
 from subtitle_rag.models import local, manifest
 from subtitle_rag.models.prompts import Prompts
-from subtitle_rag.models.record import Record, hold_model, matches, writing
+from subtitle_rag.models.record import Record, hold_model, writing
 from subtitle_rag.plugins import ENCODERS, TRANSCRIBERS, plugin_names
 
 KIND_NAMES = {
@@ -21,7 +21,6 @@ KIND_NAMES = {
     manifest.RERANKER: N_("reranker"),
     manifest.SPEECH: N_("model that hears speech"),
 }
-Problem = Literal["", "missing", "size", "content"]
 Status = Literal["missing", "partial", "here"]
 
 
@@ -74,15 +73,6 @@ class State:
     bytes: int
     all_bytes: int | None
     revision: str
-
-
-@dataclass(frozen=True, slots=True)
-class FileChecked:
-    """A file of a model, and its problem."""
-
-    path: str
-    bytes: int
-    problem: Problem
 
 
 def is_added(name: str) -> bool:
@@ -205,31 +195,6 @@ class ModelStore:
         downloaded = sum(file.bytes for file in present) + (0 if complete else arrived)
         return State("here" if complete else "partial", downloaded, record.bytes, record.revision)
 
-    def check(self, name: str, stop: threading.Event | None = None) -> Iterator[FileChecked]:
-        """Yield the state of every file, by its full content.
-
-        Of a folder without a record, check config.json and the length of the weights.
-
-        Raises:
-            UsageError: `model_unknown`.
-            AppError: `model_missing`, `interrupted`.
-        """
-        model, folder = self._locate(name)
-        record = Record.read(folder)
-        if record is None and model:
-            raise AppError("model_missing", name=model.name)
-        if record is None:
-            problems = local.problems(folder, _graph(name, folder))
-            yield from (FileChecked(path, local.size(folder / path), wrong) for path, wrong in problems)
-            return
-        for file in record.files:
-            problem: Problem = ""
-            if not file.has_length(folder):
-                problem = "size" if (folder / file.path).is_file() else "missing"
-            elif not matches(folder / file.path, file, stop):
-                problem = "content"
-            yield FileChecked(file.path, file.bytes, problem)
-
     def due_bytes(self, model: manifest.HubModel) -> int:
         """Estimate the bytes of `fetch`, without a request."""
         state = self.state(model.name)
@@ -290,9 +255,8 @@ def _graph(name: str, folder: Path) -> str:
 def _of_folder(name: str, folder: Path, graph: str, kind: manifest.Kind) -> ModelFiles:
     """Return the files of a folder made by another program."""
     for path, problem in local.problems(folder, graph):
-        if problem:
-            text = _("{file} is missing") if problem == "missing" else _("{file} is cut short")
-            raise AppError("model_damaged", name=name, reason=text.format(file=path))
+        text = _("{file} is missing") if problem == "missing" else _("{file} is cut short")
+        raise AppError("model_damaged", name=name, reason=text.format(file=path))
     shape = local.shape(folder)
     if shape is None:
         raise AppError("model_damaged", name=name, reason=_("{file} cannot be read").format(file="config.json"))

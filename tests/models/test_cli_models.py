@@ -32,7 +32,7 @@ def entry(run: Run, name: str) -> dict[str, object]:
     return dict(found)
 
 
-def test_models_are_fetched_listed_checked_and_removed(run: Run, hub: Hub, commit: str) -> None:
+def test_models_are_fetched_listed_and_removed(run: Run, hub: Hub, commit: str) -> None:
     assert entry(run, ENCODER) | {"note": ""} == {
         "kind": "encoder",
         "name": ENCODER,
@@ -56,9 +56,6 @@ def test_models_are_fetched_listed_checked_and_removed(run: Run, hub: Hub, commi
         "fetched_bytes": got["bytes"],
     }
     assert (entry(run, ENCODER)["here"], entry(run, RERANKER)["here"]) == (True, False)
-    (checked,) = run("models", "check", "--json").result["models"]
-    assert (checked["name"], checked["revision"]) == (ENCODER, commit)
-    assert {file["problem"] for file in checked["files"]} == {None}
     assert run("models", "remove", ENCODER, "--json").result["bytes"] >= got["bytes"]
     assert entry(run, ENCODER)["state"] == "missing"
 
@@ -73,10 +70,7 @@ def test_text_says_what_would_come_and_what_is_here(run: Run, hub: Hub, isolated
     assert f"  {ENCODER}  3.0 MB  MIT  0.1 GB of memory  (in use)" in listed
     assert f"✓ {RERANKER}" in listed
     assert listed.index("Contexts, through Ollama") < listed.index("Encoders") < listed.index("Rerankers")
-    assert run("models", "check").out == f"✓ {RERANKER}: 3 files are as they should be.\n"
     assert run("models", "remove", RERANKER).out == f"{RERANKER} was deleted, which freed 0.2 MB.\n"
-    told = run("models", "check")
-    assert (told.code, told.out, told.err) == (0, "", "No encoder or reranker has been fetched.\n")
 
 
 def test_without_a_name_what_the_config_names_is_fetched(run: Run, hub: Hub) -> None:
@@ -96,24 +90,16 @@ def test_without_a_name_the_model_for_contexts_comes_too(run: Run, hub: Hub, mon
     assert [each["fetched_bytes"] for each in told.document["result"]["models"]] == [0, 0]
 
 
-def test_a_flipped_byte_is_found_and_mended(run: Run, hub: Hub, isolated_home: Path) -> None:
+def test_a_flipped_byte_is_found_and_mended_by_fetching_again(run: Run, hub: Hub, isolated_home: Path) -> None:
     run("models", "get")
     weights = isolated_home / "data" / "models" / "maker--tiny-m3" / "pytorch_model.bin"
     weights.write_bytes(WEIGHTS[:1_000] + bytes([WEIGHTS[1_000] ^ 1]) + WEIGHTS[1_001:])
-    told = run("models", "check", "--json")
-    assert (told.code, told.document["status"]) == (1, "error")
-    (error,) = told.document["errors"]
-    assert error["code"] == "model_damaged"
-    assert error["message"] == f"The model {ENCODER} is damaged: pytorch_model.bin holds other bytes than it should."
-    assert f"models get {ENCODER}" in error["hint"]
-    assert len(told.document["result"]["models"]) == 2
     assert run("models", "get", ENCODER, "--json").result["models"][0]["fetched_bytes"] == len(WEIGHTS)
-    assert run("models", "check").code == 0
+    assert weights.read_bytes() == WEIGHTS
 
 
 def test_failures_have_their_codes_and_exit_codes(run: Run, hub: Hub) -> None:
-    assert run("models", "check", ENCODER, "--json").failure == "model_missing"
-    told = run("models", "check", "maker/unknown", "--json")
+    told = run("models", "remove", "maker/unknown", "--json")
     assert (told.code, told.failure) == (2, "model_unknown")
     for status, exit_code, code in ((429, 3, "hub_busy"), (404, 1, "hub_not_found")):
         hub.refusals = [Reply(status)]
@@ -139,7 +125,7 @@ def test_a_partial_model_is_listed_as_such(run: Run, hub: Hub) -> None:
     assert f"… {ENCODER}" in run("models", "list").out
 
 
-def test_a_folder_in_the_settings_is_listed_and_checked(run: Run, isolated_home: Path, tmp_path: Path) -> None:
+def test_a_folder_in_the_settings_is_listed(run: Run, isolated_home: Path, tmp_path: Path) -> None:
     folder = tmp_path / "own"
     folder.mkdir()
     (isolated_home / "config.toml").write_text(f'[models]\nencoder = "{folder.as_posix()}"\nreranker = "gone"\n')
@@ -147,9 +133,6 @@ def test_a_folder_in_the_settings_is_listed_and_checked(run: Run, isolated_home:
     (own,) = [each for each in told.result["models"] if each["name"] == str(folder)]
     assert (own["kind"], own["chosen"], own["here"]) == ("encoder", True, True)
     assert "There is no model and no folder gone." in told.err
-    told = run("models", "check", "--json")
-    assert [error["code"] for error in told.document["errors"]] == ["model_damaged", "model_unknown"]
-    assert [each["name"] for each in told.document["result"]["models"]] == [str(folder)]
 
 
 def test_the_folder_of_the_settings_is_used(run: Run, hub: Hub, isolated_home: Path, tmp_path: Path) -> None:
@@ -175,7 +158,7 @@ def test_looking_imports_no_hub(isolated_home: Path) -> None:
     code = """
 import sys
 from subtitle_rag.cli import run
-for verb in (["models", "list"], ["models", "check"], ["models", "--help"]):
+for verb in (["models", "list"], ["models", "--help"]):
     assert run(verb) == 0
 print(*({name.partition(".")[0] for name in sys.modules} & {"huggingface_hub", "httpx2", "torch", "filelock", "rich"}))
 """

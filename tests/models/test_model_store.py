@@ -60,32 +60,32 @@ def test_an_encoder_is_no_reranker(store: ModelStore) -> None:
 @pytest.mark.parametrize("name", ["", "maker/unknown", "qwen3.5:2b", "/not/there"])
 def test_what_is_neither_offered_nor_a_folder_is_unknown(store: ModelStore, name: str) -> None:
     assert code(store, name) == "model_unknown"
-    for verb in (store.state, store.remove, lambda name: list(store.check(name)), lambda name: list(store.fetch(name))):
+    for verb in (store.state, store.remove, lambda name: list(store.fetch(name))):
         with pytest.raises(UsageError) as caught:
             verb(name)
         assert caught.value.code == "model_unknown"
 
 
-def test_every_damage_is_found(store: ModelStore) -> None:
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the files of a model, without the record of their download."""
+    paths = [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def test_every_damage_is_mended_by_fetching_again(store: ModelStore) -> None:
     list(store.fetch(ENCODER))
-    assert {file.problem for file in store.check(ENCODER)} == {""}
     path = store.folder / "maker--tiny-m3"
+    whole = contents(path)
     flipped = bytearray(WEIGHTS)
     flipped[1_234_567] ^= 1
     (path / "pytorch_model.bin").write_bytes(flipped)
     (path / "tokenizer.json").write_bytes(b'{"MODEL": {}}')
     (path / "colbert_linear.pt").write_bytes(b"colbert")
     (path / "1_Pooling" / "config.json").unlink()
-    assert {file.path: file.problem for file in store.check(ENCODER) if file.problem} == {
-        "pytorch_model.bin": "content",
-        "tokenizer.json": "content",
-        "colbert_linear.pt": "size",
-        "1_Pooling/config.json": "missing",
-    }
     assert code(store, ENCODER) == "model_damaged"
     assert store.state(ENCODER).status == "partial"
     list(store.fetch(ENCODER))
-    assert {file.problem for file in store.check(ENCODER)} == {""}
+    assert contents(path) == whole
 
 
 def test_a_fetched_folder_keeps_its_name_where_it_is_taken_to(commit: str, store: ModelStore, tmp_path: Path) -> None:
@@ -94,7 +94,6 @@ def test_a_fetched_folder_keeps_its_name_where_it_is_taken_to(commit: str, store
     shutil.copytree(store.folder / "maker--tiny-m3", moved)
     found = store.files(str(moved), "encoder")
     assert (found.path, found.id, found.has_sparse) == (moved, f"tiny-m3@{commit[:8]}", True)
-    assert {file.problem for file in store.check(str(moved))} == {""}
 
 
 def test_a_record_that_cannot_be_read_is_made_anew(hub: Hub, store: ModelStore) -> None:
@@ -112,10 +111,6 @@ def test_a_folder_of_one_s_own_serves_without_a_hub(hub: Hub, store: ModelStore,
     assert found.id == f"my-model@{local.digest(folder)}"
     assert (found.kind, found.has_sparse, found.dimensions, found.max_tokens) == ("encoder", False, 32, 8192)
     assert store.state(str(folder)).status == "here"
-    assert [(file.path, file.problem) for file in store.check(str(folder))] == [
-        ("config.json", ""),
-        ("model.safetensors", ""),
-    ]
     assert not hub.asked
     assert code(store, str(folder), "reranker") == "model_kind"
     for head in local.HEADS:
@@ -169,10 +164,7 @@ def test_weights_in_several_files_are_all_looked_at(store: ModelStore, folder: P
     index = {"weight_map": {"a": "model-1.safetensors", "b": "model-2.safetensors"}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
     (folder / "model-1.safetensors").write_bytes(safetensors(1_000))
-    assert [(file.path, file.problem) for file in store.check(str(folder))][1:] == [
-        ("model-1.safetensors", ""),
-        ("model-2.safetensors", "missing"),
-    ]
+    assert list(local.problems(folder, "")) == [("model-2.safetensors", "missing")]
 
 
 @pytest.mark.models
@@ -201,7 +193,7 @@ def test_looking_makes_no_folder(commit: str, tmp_path: Path) -> None:
     store = ModelStore(tmp_path / "none" / "yet", ModelSettings())
     assert store.state(ENCODER).status == "missing"
     with pytest.raises(AppError):
-        list(store.check(ENCODER))
+        store.files(ENCODER, "encoder")
     assert not (tmp_path / "none").exists()
 
 
