@@ -366,7 +366,7 @@ def _device(runtime: Runtime) -> Finding:
         return "ok", plan_graph(waits=False).line
     if not NEURAL.is_installed:
         return "ok", _("not looked at: search by meaning is not installed")
-    return probe_device(runtime.settings.models)
+    return probe_device()
 
 
 GAINS: dict[Kind, str] = {

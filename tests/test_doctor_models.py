@@ -1,5 +1,6 @@
 """What `doctor` says of the models that run in the program."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -53,19 +54,9 @@ def test_a_damaged_model_is_told(isolated_home: Path, tmp_path: Path) -> None:
 
 @pytest.mark.models
 def test_device_and_precision_are_told(isolated_home: Path) -> None:
-    found = checks(isolated_home, 'device = "cpu"\nprecision = "int8"')["device"]
+    found = checks(isolated_home, "")["device"]
     assert found["severity"] == "ok"
-    assert found["message"].startswith("cpu (")
-    assert "int8" in found["message"]
-
-
-@pytest.mark.models
-def test_a_device_that_is_not_here_is_told(isolated_home: Path) -> None:
-    import torch
-
-    missing = "cuda" if not torch.cuda.is_available() else "mps"
-    found = checks(isolated_home, f'device = "{missing}"')["device"]
-    assert (found["severity"], missing in found["message"], bool(found["hint"])) == ("error", True, True)
+    assert re.match(r"(cpu|cuda:0|mps) \(.+\), (float32|bfloat16|float16): ", found["message"])
 
 
 def test_without_packages_ollama_is_the_first_remedy(isolated_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """Measures encoders and rerankers side by side on windows of a library, and prints Markdown tables.
 
-    scripts/bench models [--home HOME] [--windows 1000] [--precisions auto] [--rounds 1] [--rerankers NAME…]
+    scripts/bench models [--home HOME] [--windows 1000] [--rounds 1] [--rerankers NAME…]
                          [--random FOLDER] [REFERENCE [ENCODER…]]
 
 Models are what `[models] encoder` and `reranker` may be: names of fetched ones, folders, ONNX graphs; `library:FOLDER`
@@ -9,8 +9,8 @@ random weights in FOLDER (6 GB), and measures those: BGE-M3's layers, bge-rerank
 and memory hang on shapes alone; how well two models agree hangs on weights too, and is a hint and no more.
 
 The windows are the newest of the library in HOME (by default the user's own), with title and context, as `vectors
-write` reads them; `query_prompt` and `document_prompt` of its settings hold for all. Each model runs with each
-precision in a process of its own, in turns with the others, and the best round counts. Rates are those of one core: by
+write` reads them; `query_prompt` and `document_prompt` of its settings hold for all. Each model runs in a process of
+its own, in turns with the others, and the best round counts. Rates are those of one core: by
 the seconds that all threads took of the processors, which other programs hardly disturb; ratios are to the first model.
 The cosine is that to the reference's vector of the same window; "first 20" is the part of the 20 windows nearest to a
 window that the reference has among its 20. Rerankers read pairs of a query and a window.
@@ -80,7 +80,7 @@ def passages(home: Path | None, count: int) -> list[str]:
 Encode = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 
 
-def measure(home: Path | None, kind: str, name: str, precision: str, texts: Sequence[str]) -> ModelFigures:
+def measure(home: Path | None, kind: str, name: str, texts: Sequence[str]) -> ModelFigures:
     """Have a model read the texts; raises AppError or LookupError for one that is not here."""
     from subtitle_rag.config import settings
     from subtitle_rag.models.model_store import ModelStore
@@ -91,21 +91,19 @@ def measure(home: Path | None, kind: str, name: str, precision: str, texts: Sequ
         return measure_encoder(*of_library(name.removeprefix(LIBRARY)), texts)
     loaded = settings.load(home)
     folder = Path(loaded.models.folder or loaded.paths.models)
-    device = "cpu" if precision == "int8" else loaded.models.device
-    settings_of_run = replace(loaded.models, precision=precision, device=device, **{kind: name})
-    models = HostedModels(loaded.paths.cache / "bench", ModelStore(folder, settings_of_run))
+    models = HostedModels(loaded.paths.cache / "bench", ModelStore(folder, replace(loaded.models, **{kind: name})))
     model = models.encoder() if kind == "encoder" else models.reranker()
-    if model is None or not hasattr(model, "spec"):
+    if model is None or not hasattr(model, "files"):
         raise LookupError(f"{name} is not here")
-    spec, service = model.spec, NeuralService(loaded.paths.cache / "depths.json", 600)
-    service.load(spec)
+    files, service = model.files, NeuralService(loaded.paths.cache / "depths.json", 600)
+    service.load(files)
     if kind == "reranker":
-        service.scores(spec, texts[0][:30], texts[:2])  # the first pass costs more
+        service.scores(files, texts[0][:30], texts[:2])  # the first pass costs more
         began = time.process_time()
-        service.scores(spec, texts[0][:30], texts)
+        service.scores(files, texts[0][:30], texts)
         return ModelFigures(len(texts) / (time.process_time() - began), 0, peak_mb(), ())
-    encode: Encode = lambda batch: [each.dense.values for each in service.passages(spec, batch)]  # noqa: E731
-    return measure_encoder(encode, lambda text: service.query(spec, text), texts)
+    encode: Encode = lambda batch: [each.dense.values for each in service.passages(files, batch)]  # noqa: E731
+    return measure_encoder(encode, lambda text: service.query(files, text), texts)
 
 
 def measure_encoder(encode: Encode, query: Callable[[str], object], texts: Sequence[str]) -> ModelFigures:
@@ -130,29 +128,27 @@ def of_library(folder: str) -> tuple[Encode, Callable[[str], object]]:
 
 
 def measured(
-    home: Path | None, kind: str, names: Sequence[str], precisions: Sequence[str], rounds: int, texts: Sequence[str]
-) -> Iterator[tuple[str, str, ModelFigures, ModelFigures]]:
-    """Yield a model's name, its precision, its best figures and those of the first model."""
-    runs: dict[tuple[str, str], list[ModelFigures]] = {}
-    pairs = [(name, each) for name in names for each in (("",) if name.startswith(LIBRARY) else precisions)]
+    home: Path | None, kind: str, names: Sequence[str], rounds: int, texts: Sequence[str]
+) -> Iterator[tuple[str, ModelFigures, ModelFigures]]:
+    """Yield a model's name, its best figures and those of the first model."""
+    runs: dict[str, list[ModelFigures]] = {}
     for _round in range(rounds):
-        for name, precision in pairs:
+        for name in names:
             try:
-                figures = in_new_process(measure, home, kind, name, precision, texts)
+                figures = in_new_process(measure, home, kind, name, texts)
             except (AppError, LookupError) as error:
                 print(error, file=sys.stderr)
                 continue
-            runs.setdefault((name, precision), []).append(figures)
-    best = {pair: max(of, key=lambda figures: figures.rate) for pair, of in runs.items()}
-    for (name, precision), figures in best.items():
-        yield Path(name).as_posix()[-50:], precision, figures, next(iter(best.values()))
+            runs.setdefault(name, []).append(figures)
+    best = {name: max(of, key=lambda figures: figures.rate) for name, of in runs.items()}
+    for name, figures in best.items():
+        yield Path(name).as_posix()[-50:], figures, next(iter(best.values()))
 
 
 def main() -> None:
     parser = _frame.parser(__doc__)
     parser.add_argument("--home", type=Path, help="of the library")
     parser.add_argument("--windows", type=int, default=1_000)
-    parser.add_argument("--precisions", default="auto", help="a list: auto,float32,int8")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--rerankers", nargs="+", default=[], metavar="NAME")
     parser.add_argument("--random", type=Path, metavar="FOLDER", help="make and measure models of random weights")
@@ -164,17 +160,17 @@ def main() -> None:
         in_new_process(make, options.random)
         encoders = [f"{LIBRARY}{options.random / 'encoder'}", str(options.random / "encoder"), *encoders]
         rerankers = [*(str(options.random / name) for name in RERANKERS), *rerankers]
-    precisions, texts = options.precisions.split(","), passages(options.home, options.windows)
+    texts = passages(options.home, options.windows)
     print(f"{len(texts)} windows, {sum(map(len, texts)) / max(1, len(texts)):.0f} characters each\n")
-    arguments = precisions, options.rounds, texts
+    arguments = options.rounds, texts
     columns = ("windows/s", "ratio", "s for 1,000", "ms a query", "MB")
-    table = Table("encoder", "precision", *columns, *_frame.AGREEMENT)
-    for name, precision, best, first in measured(options.home, "encoder", encoders, *arguments):
+    table = Table("encoder", *columns, *_frame.AGREEMENT)
+    for name, best, first in measured(options.home, "encoder", encoders, *arguments):
         speed = [f"{best.rate:.1f}", f"{best.rate / first.rate:.1f}", f"{1_000 / best.rate:.0f}"]
         cells = [*speed, f"{1_000 * best.query_s:.0f}", f"{best.megabytes:,}"]
-        table.row(name, precision, *cells, *agreement(best.vectors, first.vectors))
+        table.row(name, *cells, *agreement(best.vectors, first.vectors))
     print()
-    table = Table("reranker", "precision", "pairs/s", "pairs in 2 s", "ratio", "MB")
-    for name, precision, best, first in measured(options.home, "reranker", rerankers, *arguments):
+    table = Table("reranker", "pairs/s", "pairs in 2 s", "ratio", "MB")
+    for name, best, first in measured(options.home, "reranker", rerankers, *arguments):
         pairs = [f"{best.rate:.2f}", f"{2 * best.rate:.0f}", f"{best.rate / first.rate:.1f}"]
-        table.row(name, precision, *pairs, f"{best.megabytes:,}")
+        table.row(name, *pairs, f"{best.megabytes:,}")

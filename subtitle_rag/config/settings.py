@@ -191,10 +191,6 @@ class PromptSettings:
     answers: str = setting("", N_("A file with the prompt of answers; empty: the built-in one."))
 
 
-DEVICES = ("auto", "cpu", "cuda", "mps")
-PRECISIONS = ("auto", "float32", "bfloat16", "float16", "int8")
-
-
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
     """`[models]`: the neural models, which run in this program."""
@@ -225,10 +221,6 @@ class ModelSettings:
     query_prompt: str = setting("", N_("What the encoder reads in front of a query; empty: what is known for it."))
     document_prompt: str = setting("", N_("What the encoder reads in front of a window; empty: what is known for it."))
     folder: str = setting("", N_("The folder of fetched models; empty: beside the library."))
-    device: str = setting("auto", N_("What the models run on."), one_of=DEVICES)
-    precision: str = setting(
-        "auto", N_("Precision of the computation; int8 is fastest on a CPU and least exact."), one_of=PRECISIONS
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -389,9 +389,7 @@ SENTENCES: dict[str, str] = {
         "subtitle-rag models get {name} fetches the damaged files again; repair a folder of your own by hand."
     ),
     "model_memory": N_("The model {name} does not fit into memory."),
-    "model_memory.hint": N_(
-        "Close other programs, or set another model, device or precision under [models] in the config."
-    ),
+    "model_memory.hint": N_("Close other programs, or set another model under [models] in the config."),
     "model_unreachable": N_("The process of the neural models did not answer: {reason}."),
     "model_unreachable.hint": N_(
         "Try again; if memory is short, close other programs or set smaller models under [models] in the config."
@@ -404,12 +402,6 @@ SENTENCES: dict[str, str] = {
         'Have Ollama make the vectors, as with encoder = "ollama:bge-m3" under [models] in the config, or set '
         'encoder = "" to search by words alone.'
     ),
-    "no_device": N_("PyTorch finds no {device} here, which the config asks for."),
-    "no_device.hint": N_(
-        'Set device = "auto" under [models] in the config, or install a PyTorch that knows the device.'
-    ),
-    "no_precision": N_("Models do not run with {precision} on {device}."),
-    "no_precision.hint": N_('Set precision = "auto" under [models] in the config.'),
     "model_busy": N_("Another subtitle-rag is fetching or removing {name}."),
     "model_busy.hint": N_("Wait until it has finished, or stop it there, and try again."),
     "model_changed": N_("{name} on {host} is not the model that this program knows: {file}."),

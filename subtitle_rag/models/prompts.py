@@ -39,7 +39,7 @@ class Prompts:
 
 
 def without_prompts(encoder_id: str) -> str:
-    """Return the id without prompts, as people read it: `multilingual-e5-small@761b726d/int8`."""
+    """Return the id without prompts, as people read it: `multilingual-e5-small@761b726d`."""
     base, _mark, rest = encoder_id.partition(_MARK)
     _prompts, slash, options = rest.partition("/")
     return base + slash + options

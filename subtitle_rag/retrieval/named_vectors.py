@@ -6,13 +6,11 @@ import re
 from collections.abc import Sequence
 from operator import eq, mul
 
-from subtitle_rag.models import without_prompts
 from subtitle_rag.retrieval.pieces import PIECE_RULE
 from subtitle_rag.retrieval.values import DenseVector, MultiVector, SparseVector, Vector
 
 PIECES = "pieces"
 """The best piece of each window, which has a share in its cosine."""
-INT8 = "/int8"
 """Suffix of the id of a model with 8-bit weights: its vectors differ from the others."""
 
 
@@ -34,11 +32,6 @@ def piece_id(encoder_id: str) -> str:
     from subtitle_rag.library import OF_PIECES
 
     return f"{encoder_id}{OF_PIECES}{PIECE_RULE}"
-
-
-def base_id(encoder_id: str) -> str:
-    """Return the id without prompts and precision: the model's own."""
-    return without_prompts(encoder_id).removesuffix(INT8)
 
 
 BM25 = "bm25"

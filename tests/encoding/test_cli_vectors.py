@@ -24,7 +24,7 @@ def choose(isolated_home: Path) -> Choose:
     isolated_home.mkdir(parents=True, exist_ok=True)
 
     def choose(encoder: Path | str) -> None:
-        text = f'[models]\nencoder = "{encoder}"\nreranker = ""\ndevice = "cpu"\nprecision = "float32"\n'
+        text = f'[models]\nencoder = "{encoder}"\nreranker = ""\n'
         (isolated_home / "config.toml").write_text(text)
 
     return choose

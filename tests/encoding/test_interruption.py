@@ -35,7 +35,7 @@ def home(tmp_path: Path, encoder_folder: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("SUBTITLE_RAG_NEURAL_LINGER", "20")
     home = tmp_path / "home"
     home.mkdir()
-    settings = f'[models]\nencoder = "{encoder_folder}"\nreranker = ""\ndevice = "cpu"\nprecision = "float32"\n'
+    settings = f'[models]\nencoder = "{encoder_folder}"\nreranker = ""\n'
     (home / "config.toml").write_text(settings)
     with Runtime(config.load(home)) as runtime:
         list(runtime.indexer.index([caption_folder(tmp_path / "captions", 6 + 2 * KILLS, minutes=8)]))

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.models import local, manifest
-from subtitle_rag.models.model_store import ModelStore
+from subtitle_rag.models.model_store import ModelFiles, ModelStore
 from subtitle_rag.models.record import Record
 from subtitle_rag.retrieval.neural.neural_client import HostedModels
-from subtitle_rag.retrieval.neural.neural_host import NeuralService, Spec
+from subtitle_rag.retrieval.neural.neural_host import NeuralService
 from tests.stand_ins.hub import Hub
 from tests.support.tiny_models import sentence_folders
 
@@ -33,16 +33,16 @@ def test_an_encoder_without_a_known_revision_is_fetched_recorded_and_runs(
     hub.push(name, {**files(source), "config.json": b"newer"})
     assert list(store.fetch(name))[-1].fetched_bytes == 0  # type: ignore[union-attr]
     encoder = HostedModels(tmp_path / "host", store).encoder()
-    spec = getattr(encoder, "spec", None)
-    assert isinstance(spec, Spec)
+    found = getattr(encoder, "files", None)
+    assert isinstance(found, ModelFiles)
     service = NeuralService(tmp_path / "depths.json", idle_s=600)
-    [passage], query = service.passages(spec, ["감자를 깎아서 넣어요"]), service.query(spec, "감자")
+    [passage], query = service.passages(found, ["감자를 깎아서 넣어요"]), service.query(found, "감자")
     service.unload()
 
     assert record
     assert (record.revision, store.state(name).revision) == (commit, commit)
     assert all(file.bytes and file.digest for file in record.files)
-    assert spec.files.vectors == local.vector_kind(source) == "sparse"
+    assert found.vectors == local.vector_kind(source) == "sparse"
     assert passage.sparse
     assert passage.sparse.indices
     assert query.sparse

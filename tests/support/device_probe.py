@@ -1,4 +1,4 @@
-"""One live probe of the device for each set of settings: a process that imports PyTorch takes 2 s of processor."""
+"""One live probe of the device for each environment: a process that imports PyTorch takes 2 s of processor."""
 
 import json
 import os
@@ -16,8 +16,7 @@ def remember_device_probes() -> None:
     """Let the checks of all workers start a process for what none of them has asked before."""
 
     def run(command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[str]":
-        models = json.loads(command[-1])
-        key = [command[0], models["device"], models["precision"], os.environ.get("LANGUAGE"), os.environ.get("PATH")]
+        key = [command[0], os.environ.get("LANGUAGE"), os.environ.get("PATH")]
         answer = hermetic.RUN / f"probe-{sha256(json.dumps(key).encode()).hexdigest()}.json"
         if not answer.exists():
             ended = subprocess.run(command, check=False, **options)

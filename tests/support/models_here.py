@@ -11,7 +11,7 @@ from subtitle_rag.retrieval.neural.encoder import FlagEncoder
 from subtitle_rag.retrieval.neural.interface import Encoded
 from subtitle_rag.retrieval.neural.reranker import CrossReranker
 
-EXACT = Plan("cpu", "float32", "this one", 2, "set")
+EXACT = Plan("cpu", "float32", "this one", 2, "float32")
 
 
 class Asked(FlagEncoder):

@@ -336,7 +336,7 @@ class TestLines:
         assert has_news(progress) is bool(told)
 
     def test_sums_follow_the_events(self) -> None:
-        progress = VectorProgress.of(VectorCounts(windows=30, made=6), "bge-m3@5617a9f6/int8")
+        progress = VectorProgress.of(VectorCounts(windows=30, made=6), "bge-m3@5617a9f6")
         assert (progress.model, progress.missing, progress.done) == ("bge-m3", 24, 6)
         events: list[tuple[VectorEvent, float]] = [
             (EncoderActive("bge-m3@5617a9f6"), 0.0),

@@ -1,9 +1,8 @@
-"""Device and precision of the neural models: a rule over this machine and the user's settings.
+"""Device and precision of the neural models: a rule over this machine.
 
 Measured by `scripts/bench models --random` with BGE-M3's layers against PyTorch's default float32, on two days:
 bfloat16 is 2.4 and 3.2 times as fast on a CPU with hardware support and 3.7 times slower without, so the processor
-decides. float32 goes through oneDNN, 1.3 and 1.8 times as fast as MKL on an AMD processor with the same results. int8
-is 3.4 and 4 times as fast but changes ranks, so it must be set in the config.
+decides. float32 goes through oneDNN, 1.3 and 1.8 times as fast as MKL on an AMD processor with the same results.
 """
 
 import json
@@ -12,14 +11,11 @@ import os
 import platform
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from subtitle_rag.config import ModelSettings
-from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import N_, _, activate, n_
-from subtitle_rag.retrieval.named_vectors import INT8
 
 if TYPE_CHECKING:
     import torch
@@ -32,12 +28,11 @@ PROBE_S = 120.0
 """Timeout for importing PyTorch from a slow disk."""
 
 _REASONS = {
-    "set": N_("as set in the config"),
     "gpu": N_("the fastest on this graphics processor"),
     "bfloat16": N_("this processor multiplies it in hardware"),
     "graph": N_("as its file has it"),
     "no_avx2": N_("as its file has it; this processor lacks AVX2 and takes several times as long"),
-    "float32": N_("the fastest here that rounds nothing; int8 under precision in the config is faster still"),
+    "float32": N_("the fastest here that rounds nothing"),
 }
 
 
@@ -64,7 +59,7 @@ class Plan:
     device: str
     """`cpu`, `cuda:0` or `mps`."""
     precision: str
-    """`float32`, `bfloat16`, `float16` or `int8`; `ONNX` for a graph, which has its own."""
+    """`float32`, `bfloat16` or `float16`; `ONNX` for a graph, which has its own."""
     name: str
     """The processor's name."""
     threads: int
@@ -82,16 +77,12 @@ class Plan:
             line += "; " + n_("{n} thread", "{n} threads", self.threads)
         return line
 
-    def model_id(self, id: str) -> str:
-        """Return the model's id under this plan; idempotent."""
-        return id + INT8 if self.precision == "int8" and not id.endswith(INT8) else id
-
     @property
     def dtype(self) -> "torch.dtype":
-        """Return the type to load a model with; int8 starts from float32."""
+        """Return the type to load a model with."""
         import torch
 
-        return getattr(torch, "float32" if self.precision == "int8" else self.precision)
+        return getattr(torch, self.precision)
 
     @property
     def pass_tokens(self) -> int:
@@ -113,30 +104,19 @@ def detect() -> Machine:
     )
 
 
-def choose(settings: ModelSettings, machine: Machine) -> Plan:
-    """Choose the plan for a machine.
-
-    Raises:
-        UsageError: `no_device` or `no_precision` for settings beyond this machine.
-    """
-    device = settings.device
-    if device == "auto":
-        device = "cuda" if machine.cuda else "mps" if machine.mps else "cpu"
-    elif not {"cpu": True, "cuda": machine.cuda, "mps": machine.mps}[device]:
-        raise UsageError("no_device", device=device)
-    precision, why = settings.precision, "set"
-    if precision == "auto":
-        why = "gpu" if device != "cpu" else "bfloat16" if machine.bfloat16 else "float32"
-        precision = "float16" if why == "gpu" else why
-    elif precision == "int8" and device != "cpu":
-        raise UsageError("no_precision", precision=precision, device=device)
-    name = {"cpu": machine.cpu, "cuda": machine.cuda, "mps": "Apple"}[device]
-    return Plan("cuda:0" if device == "cuda" else device, precision, name, machine.threads * (device == "cpu"), why)
+def choose(machine: Machine) -> Plan:
+    """Choose the plan for a machine."""
+    if machine.cuda:
+        return Plan("cuda:0", "float16", machine.cuda, 0, "gpu")
+    if machine.mps:
+        return Plan("mps", "float16", "Apple", 0, "gpu")
+    precision = "bfloat16" if machine.bfloat16 else "float32"
+    return Plan("cpu", precision, machine.cpu, machine.threads, precision)
 
 
-def plan_device(settings: ModelSettings) -> Plan:
-    """Choose the plan for this machine. Raises the errors of `choose`."""
-    return choose(settings, detect())
+def plan_device() -> Plan:
+    """Choose the plan for this machine."""
+    return choose(detect())
 
 
 def plan_graph(*, waits: bool) -> Plan:
@@ -175,28 +155,17 @@ def prepare(plan: Plan) -> None:
         torch.set_float32_matmul_precision("medium")
 
 
-def round_to_int8(layers: Any) -> None:
-    """Round the weights of all linear layers to eight bits, in place, with a scale for each row.
-
-    The activations are rounded at run time with one scale for a batch, so a vector depends slightly on its batch.
-    """
-    import torch
-
-    scheme = torch.ao.quantization.per_channel_dynamic_qconfig
-    torch.ao.quantization.quantize_dynamic(layers, {torch.nn.Linear: scheme}, inplace=True)
-
-
 Probe = tuple[Literal["ok", "error"], str, str | None]
 """Whether the models have a device, a sentence for people, and the remedy of a failure."""
 
 
-def probe_device(settings: ModelSettings) -> Probe:
+def probe_device() -> Probe:
     """Plan the device in a process of its own.
 
     Importing PyTorch holds up every other thread for a second, and an unsuitable installation ends its process.
     """
     ran = subprocess.run(  # noqa: S603 - our own interpreter and module
-        [sys.executable, "-m", __name__, json.dumps(asdict(settings))],
+        [sys.executable, "-m", __name__],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
@@ -214,16 +183,12 @@ def probe_device(settings: ModelSettings) -> Probe:
     return severity, message, remedy
 
 
-def _print_probe(settings: str) -> None:
+def _print_probe() -> None:
     """Print the result for `probe_device`."""
     activate(os.environ.get("LANGUAGE", "en"))
-    result: Probe
-    try:
-        result = "ok", plan_device(ModelSettings(**json.loads(settings))).line, None
-    except AppError as error:
-        result = "error", error.message, error.hint
+    result: Probe = "ok", plan_device().line, None
     sys.stdout.write(json.dumps(result) + "\n")
 
 
 if __name__ == "__main__":
-    _print_probe(sys.argv[1])
+    _print_probe()

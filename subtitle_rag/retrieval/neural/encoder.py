@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from subtitle_rag.i18n import _
 from subtitle_rag.models import Prompts
 from subtitle_rag.retrieval.batches import split_batches
-from subtitle_rag.retrieval.neural.device import Plan, prepare, round_to_int8
+from subtitle_rag.retrieval.neural.device import Plan, prepare
 from subtitle_rag.retrieval.neural.interface import Encoded
 from subtitle_rag.retrieval.neural.local_model import PASSAGE, QUERY, LocalModel, PriorityLock, clean, room
 from subtitle_rag.retrieval.values import DenseVector, SparseVector
@@ -118,8 +118,6 @@ class FlagEncoder(LocalModel[_Loaded]):
             pooling_method=self._read_pooling() or "cls",
         )
         self._check_whole(flag.model.model, flag.tokenizer)
-        if self.plan.precision == "int8":
-            round_to_int8(flag.model.model)
         flag.model.to(self.plan.device).eval()
         return _Loaded(flag, room(flag.model.config), frozenset(flag.tokenizer.all_special_ids))
 

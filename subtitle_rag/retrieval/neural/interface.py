@@ -39,8 +39,7 @@ class Encoder(Protocol):
     def id(self) -> str:
         """Return the id of the vector space: `bge-m3@5617a9f6`.
 
-        Prompts from outside of the model's own files follow it (`models.Prompts`). With weights that were
-        rounded when they were loaded it ends in `/int8`.
+        Prompts from outside of the model's own files follow it (`models.Prompts`).
         """
 
     @property

@@ -20,7 +20,6 @@ from subtitle_rag.domain import AppError
 from subtitle_rag.garbage import return_memory
 from subtitle_rag.i18n import _
 from subtitle_rag.models import pooling
-from subtitle_rag.retrieval.named_vectors import INT8
 from subtitle_rag.retrieval.neural.device import Plan
 
 QUERY, RERANK, PASSAGE = range(3)
@@ -87,7 +86,7 @@ class LocalModel(ABC, Generic[Loaded]):
 
     def __init__(self, path: Path, id: str, plan: Plan, turns: PriorityLock | None) -> None:
         self.path = path
-        self.id = plan.model_id(id)
+        self.id = id
         self.plan = plan
         self.config = self._read_config()
         self._turns = turns or PriorityLock()
@@ -165,7 +164,7 @@ class LocalModel(ABC, Generic[Loaded]):
     @property
     def _name(self) -> str:
         """The id without its revision, as in the settings."""
-        return self.id.partition("@")[0].removesuffix(INT8)
+        return self.id.partition("@")[0]
 
     def _read_config(self) -> dict[str, Any]:
         try:

@@ -13,20 +13,20 @@ from subtitle_rag.models import (
     ENCODER,
     RERANKER,
     Kind as ModelKind,
+    ModelFiles,
     Prompts,
     is_added,
     is_ollama,
     manifest,
     without_prompts,
 )
-from subtitle_rag.retrieval.named_vectors import INT8, base_id
 from subtitle_rag.retrieval.neural.added_encoder import AddedEncoder, added_encoder
 from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE
 from subtitle_rag.retrieval.neural.interface import Encoded, makes_pieces
-from subtitle_rag.retrieval.neural.neural_host import KIND, HostState, Spec
+from subtitle_rag.retrieval.neural.neural_host import KIND, HostState
 
 if TYPE_CHECKING:
-    from subtitle_rag.models import ModelFiles, ModelStore
+    from subtitle_rag.models import ModelStore
     from subtitle_rag.retrieval.neural.ollama_encoder import OllamaEncoder, OllamaEncoders
 
 logger = logging.getLogger(__name__)
@@ -40,44 +40,43 @@ class HostedEncoder:
 
     must_wait = False
 
-    def __init__(self, call: Call, spec: Spec, pieces: str) -> None:
+    def __init__(self, call: Call, files: ModelFiles, pieces: str) -> None:
         """`pieces` is the setting of this name."""
         self._call = call
-        self.spec = spec
-        files = spec.files
-        self.id = spec.id
+        self.files = files
+        self.id = files.id
         self.dimensions = files.dimensions if files.vectors == DENSE else 0
         self.has_sparse = files.has_sparse
         self.is_light = files.is_light
         self._pieces = pieces
-        self.query: Callable[[str], Encoded] = lru_cache(CACHE_SIZE)(partial(call, "query", spec))
+        self.query: Callable[[str], Encoded] = lru_cache(CACHE_SIZE)(partial(call, "query", files))
 
     @property
     def has_pieces(self) -> bool:
         return makes_pieces(self, self._pieces)
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
-        return list(self._call("passages", self.spec, list(texts)))
+        return list(self._call("passages", self.files, list(texts)))
 
 
 class HostedReranker:
     """`Reranker` through the host process."""
 
-    def __init__(self, call: Call, spec: Spec) -> None:
+    def __init__(self, call: Call, files: ModelFiles) -> None:
         self._call = call
-        self.spec = spec
+        self.files = files
         self._depth: int | None = None
-        self.id = spec.id
+        self.id = files.id
 
     @property
     def depth(self) -> int | None:
         """The measured depth; each read asks the process until one is known, without loading a model."""
         if self._depth is None:
-            self._depth = self._call("depth", self.spec)
+            self._depth = self._call("depth", self.files)
         return self._depth
 
     def scores(self, query: str, passages: Sequence[str]) -> list[float]:
-        return list(self._call("scores", self.spec, query, list(passages)))
+        return list(self._call("scores", self.files, query, list(passages)))
 
 
 class HostedModels(Client):
@@ -92,8 +91,8 @@ class HostedModels(Client):
         super().__init__(KIND, folder)
         self._store = store
         self._ollama = ollama
-        self._encoders: dict[Spec, HostedEncoder] = {}
-        self._rerankers: dict[Spec, HostedReranker] = {}
+        self._encoders: dict[ModelFiles, HostedEncoder] = {}
+        self._rerankers: dict[ModelFiles, HostedReranker] = {}
         self._files_cache: dict[tuple[str, ModelKind], tuple[Stamp, ModelFiles]] = {}
 
     def encoder(self, id: str | None = None) -> "HostedEncoder | OllamaEncoder | AddedEncoder | None":
@@ -106,15 +105,13 @@ class HostedModels(Client):
         files = self._configured_encoder() if id is None else self._with_id(id)
         if files is None:
             return None
-        spec = self._spec(files, id)
-        return self._encoders.setdefault(spec, HostedEncoder(self.call, spec, self._store.settings.pieces))
+        return self._encoders.setdefault(files, HostedEncoder(self.call, files, self._store.settings.pieces))
 
     def reranker(self) -> HostedReranker | None:
         files = self._files(self._store.configured(RERANKER), RERANKER)
         if files is None:
             return None
-        spec = self._spec(files)
-        return self._rerankers.setdefault(spec, HostedReranker(self.call, spec))
+        return self._rerankers.setdefault(files, HostedReranker(self.call, files))
 
     def load_soon(self, encoder_id: str | None) -> None:
         """Begin to load this encoder (None: none) and the reranker."""
@@ -122,7 +119,7 @@ class HostedModels(Client):
         def load() -> None:
             for model in (self.encoder(encoder_id) if encoder_id else None, self.reranker()):
                 if isinstance(model, (HostedEncoder, HostedReranker)):
-                    self.call("load", model.spec)
+                    self.call("load", model.files)
 
         self._load_ahead(load)
 
@@ -140,17 +137,7 @@ class HostedModels(Client):
         state: HostState | None = self._call_running("state")
         return state
 
-    def _spec(self, files: "ModelFiles", id: str | None = None) -> Spec:
-        """Return the spec of these files; the options in `id`, those of stored vectors, override the settings."""
-        settings = self._store.settings
-        device, precision = settings.device, settings.precision
-        if files.graph:  # of a precision of its own
-            device = precision = "auto"
-        elif id is not None and id.endswith(INT8) != (precision == "int8"):
-            device, precision = ("cpu", "int8") if id.endswith(INT8) else (device, "auto")
-        return Spec(files, files.id + (INT8 if precision == "int8" else ""), device, precision)
-
-    def _configured_encoder(self) -> "ModelFiles | None":
+    def _configured_encoder(self) -> ModelFiles | None:
         """Return the encoder of the settings with their prompts."""
         files = self._files(self._store.configured(ENCODER), ENCODER)
         if files is None:
@@ -158,9 +145,9 @@ class HostedModels(Client):
         prompts = self._store.prompts(files.prompts)
         return files if prompts == files.prompts else files.with_prompts(prompts)
 
-    def _with_id(self, id: str) -> "ModelFiles | None":
+    def _with_id(self, id: str) -> ModelFiles | None:
         """Look for the id in the settings' encoder and those of the manifest; the prompts are those of the id."""
-        model_id = base_id(id)
+        model_id = without_prompts(id)
         for name in dict.fromkeys((self._store.configured(ENCODER), *(each.name for each in manifest.encoders()))):
             try:
                 files = self._files(name, ENCODER)
@@ -171,7 +158,7 @@ class HostedModels(Client):
                 return files.with_prompts(Prompts.of(id) or Prompts())
         return None
 
-    def _files(self, name: str, kind: ModelKind) -> "ModelFiles | None":
+    def _files(self, name: str, kind: ModelKind) -> ModelFiles | None:
         """Check a model's files, again if one has changed; None if they are missing."""
         if not name:
             return None

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag import i18n
-from subtitle_rag.config import ModelSettings
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.hosting import HostKind, seconds_from
 from subtitle_rag.models import ENCODER, RERANKER, Kind as ModelKind, ModelFiles
@@ -38,18 +37,6 @@ CAPACITY = {ENCODER: 2, RERANKER: 1}
 """Models in memory at once; two encoders while one replaces the other."""
 NICENESS = 3
 OOM_SCORE = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Spec:
-    """A model and its settings."""
-
-    files: ModelFiles
-    id: str
-    """Ends in `/int8` for that precision."""
-    device: str
-    """As in the settings, like the precision."""
-    precision: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +62,7 @@ class HostState:
 class _Slot:
     """An engine, which loads its model once, at its first use."""
 
-    spec: Spec
+    files: ModelFiles
     engine: LocalModel[Any]
     users: int = 0
     last_use: float = field(default_factory=time.monotonic)
@@ -84,7 +71,7 @@ class _Slot:
 
 
 class NeuralService:
-    """Engines by their `Spec`; the file `depths` stores the speed of rerankers."""
+    """Engines by the files of their models; the file `depths` stores the speed of rerankers."""
 
     methods = frozenset({"load", "passages", "query", "scores", "depth", "unload", "state"})
 
@@ -93,7 +80,7 @@ class NeuralService:
         self._idle_s = idle_s
         self._priority = PriorityLock()
         self._lock = threading.Lock()
-        self._slots: dict[Spec, _Slot] = {}
+        self._slots: dict[ModelFiles, _Slot] = {}
         self._last_query = time.monotonic()
         self._unloaded = False
         self._final_pass = self._priority.take(QUERY)
@@ -107,30 +94,30 @@ class NeuralService:
         except ValueError as error:  # of the libraries
             raise RuntimeError(str(error)) from error
 
-    def load(self, spec: Spec) -> None:
-        with self._using(spec) as engine:
+    def load(self, files: ModelFiles) -> None:
+        with self._using(files) as engine:
             if not engine.loaded:
-                logger.info("loading %s %s", spec.files.kind, spec.id)
+                logger.info("loading %s %s", files.kind, files.id)
             engine.load()
 
-    def passages(self, spec: Spec, texts: Sequence[str]) -> list[Encoded]:
-        with self._using(spec) as engine:
+    def passages(self, files: ModelFiles, texts: Sequence[str]) -> list[Encoded]:
+        with self._using(files) as engine:
             return list(engine.passages(texts))
 
-    def query(self, spec: Spec, text: str) -> Encoded:
+    def query(self, files: ModelFiles, text: str) -> Encoded:
         self._last_query = time.monotonic()
-        with self._using(spec) as engine:
+        with self._using(files) as engine:
             encoded: Encoded = engine.query(text)
         return encoded
 
-    def scores(self, spec: Spec, query: str, passages: Sequence[str]) -> list[float]:
+    def scores(self, files: ModelFiles, query: str, passages: Sequence[str]) -> list[float]:
         self._last_query = time.monotonic()
-        with self._using(spec) as engine:
+        with self._using(files) as engine:
             return list(engine.scores(query, passages))
 
-    def depth(self, spec: Spec) -> int | None:
+    def depth(self, files: ModelFiles) -> int | None:
         """Return the reranker's stored depth; loads no model."""
-        with self._using(spec) as engine:
+        with self._using(files) as engine:
             depth: int | None = engine.depth
         return depth
 
@@ -143,7 +130,7 @@ class NeuralService:
 
     def state(self) -> HostState:
         with self._lock:
-            engines = [(slot.spec.files.kind, slot.engine) for slot in self._slots.values()]
+            engines = [(slot.files.kind, slot.engine) for slot in self._slots.values()]
         models = (LoadedModel(engine.id, kind, engine.plan) for kind, engine in engines if engine.loaded)
         return HostState(os.getpid(), _memory(), tuple(models))
 
@@ -162,9 +149,9 @@ class NeuralService:
         self._final_pass.__enter__()  # PyTorch must not be at work while the interpreter ends
 
     @contextmanager
-    def _using(self, spec: Spec) -> Iterator[Any]:
+    def _using(self, files: ModelFiles) -> Iterator[Any]:
         with self._lock:
-            slot = self._slots.get(spec) or self._open(spec)
+            slot = self._slots.get(files) or self._open(files)
             slot.users += 1
         try:
             yield slot.engine
@@ -173,37 +160,37 @@ class NeuralService:
                 slot.users -= 1
                 slot.last_use = time.monotonic()
 
-    def _open(self, spec: Spec) -> _Slot:
+    def _open(self, files: ModelFiles) -> _Slot:
         """Open an engine for the model, and drop the least recently used one beyond `CAPACITY`."""
-        slot = _Slot(spec, self._engine(spec))
-        kind = spec.files.kind
-        rivals = [each for each in self._slots.values() if each.spec.files.kind == kind]
+        slot = _Slot(files, self._engine(files))
+        kind = files.kind
+        rivals = [each for each in self._slots.values() if each.files.kind == kind]
         rivals.sort(key=lambda each: (each.users > 0, each.last_use))
         for rival in rivals[: max(0, len(rivals) + 1 - CAPACITY[kind])]:
             self._drop(rival)
-        self._slots[spec] = slot
+        self._slots[files] = slot
         self._unloaded = False
         return slot
 
-    def _engine(self, spec: Spec) -> LocalModel[Any]:
+    def _engine(self, files: ModelFiles) -> LocalModel[Any]:
         from subtitle_rag.retrieval.neural.device import plan_device, plan_graph
         from subtitle_rag.retrieval.neural.onnx_models import OnnxEncoder, OnnxReranker
         from subtitle_rag.retrieval.neural.reranker import CrossReranker
         from subtitle_rag.retrieval.neural.sentence_encoder import open_encoder
 
-        if spec.files.graph and spec.files.kind == ENCODER:
-            return OnnxEncoder(spec.files, spec.id, plan_graph(waits=False), turns=self._priority)
-        if spec.files.graph:
+        if files.graph and files.kind == ENCODER:
+            return OnnxEncoder(files, files.id, plan_graph(waits=False), turns=self._priority)
+        if files.graph:
             plan = plan_graph(waits=True)
-            return OnnxReranker(spec.files, spec.id, plan, depths=self._depths, turns=self._priority)
-        plan = plan_device(ModelSettings(device=spec.device, precision=spec.precision))
-        if spec.files.kind == ENCODER:
-            return open_encoder(spec.files, spec.id, plan, turns=self._priority)
-        return CrossReranker(spec.files.path, spec.id, plan, depths=self._depths, turns=self._priority)
+            return OnnxReranker(files, files.id, plan, depths=self._depths, turns=self._priority)
+        plan = plan_device()
+        if files.kind == ENCODER:
+            return open_encoder(files, files.id, plan, turns=self._priority)
+        return CrossReranker(files.path, files.id, plan, depths=self._depths, turns=self._priority)
 
     def _drop(self, slot: _Slot) -> None:
         """Free the model after the current pass; a call in progress loads it again."""
-        del self._slots[slot.spec]
+        del self._slots[slot.files]
         slot.engine.close()
 
     def _measure(self) -> None:
@@ -246,7 +233,7 @@ def _unreachable(reason: str) -> BusyError:
 
 KIND = HostKind(
     module=__name__,
-    protocol=9,
+    protocol=10,
     open_service=lambda folder: NeuralService(folder / "depths.json", seconds_from("SUBTITLE_RAG_NEURAL_IDLE", IDLE_S)),
     linger_s=300.0,
     linger_variable="SUBTITLE_RAG_NEURAL_LINGER",

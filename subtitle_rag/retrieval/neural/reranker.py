@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.atomic_files import replace_content
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval.neural.device import Plan, prepare, round_to_int8
+from subtitle_rag.retrieval.neural.device import Plan, prepare
 from subtitle_rag.retrieval.neural.interface import PATIENCE_S
 from subtitle_rag.retrieval.neural.local_model import RERANK, Loaded, LocalModel, PriorityLock, clean, room
 
@@ -170,8 +170,6 @@ class CrossReranker(PairReranker["CrossEncoder"]):
         assert layers is not None
         self._check_whole(layers, model.tokenizer)
         model.max_seq_length = min(PAIR_TOKENS, room(layers.config))
-        if self.plan.precision == "int8":
-            round_to_int8(layers.base_model)  # the classification head stays exact
         return model.eval()
 
     def _read(self, pairs: list[tuple[str, str]]) -> list[float]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.i18n import _
 from subtitle_rag.models import DENSE, SPARSE, ModelFiles
-from subtitle_rag.retrieval.neural.device import Plan, prepare, round_to_int8
+from subtitle_rag.retrieval.neural.device import Plan, prepare
 from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE, HEADS, PASSAGE_TOKENS, FlagEncoder
 from subtitle_rag.retrieval.neural.interface import Encoded
 from subtitle_rag.retrieval.neural.local_model import PASSAGE, QUERY, LocalModel, PriorityLock, clean
@@ -100,8 +100,6 @@ class SentenceEncoder(LocalModel[Any]):
             self._check_whole(model.transformers_model, model.tokenizer)
         model.max_seq_length = min(model.max_seq_length or self._max_tokens, self._max_tokens)
         model.to(self.plan.device, dtype)  # a dense module keeps its own type
-        if self.plan.precision == "int8":
-            round_to_int8(model)
         return model.eval()
 
     def _modules(self, path: str, dtype: Any) -> list[Any]:

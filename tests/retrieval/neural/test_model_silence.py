@@ -25,8 +25,8 @@ from subtitle_rag.retrieval.neural.reranker import CrossReranker
 
 folder, dense, pairs, damaged = map(Path, sys.argv[1:])
 texts = ["바다 여행 " * number for number in range(0, 300, 9)]
-for precision in ("float32", "bfloat16", "int8"):
-    plan = Plan("cpu", precision, "this one", 2, "set")
+for precision in ("float32", "bfloat16"):
+    plan = Plan("cpu", precision, "this one", 2, precision)
     encoder, reranker = FlagEncoder(folder, "tiny", plan), CrossReranker(pairs, "tiny", plan)
     encoder.passages(texts)
     encoder.query("바다")

@@ -47,8 +47,8 @@ print(sorted(heavy & set(sys.modules)))
 """
 
 
-def made(folder: Path, *, encoder: Path | str = "", reranker: Path | str = "", **settings: str) -> HostedModels:
-    own = ModelSettings(encoder=str(encoder), reranker=str(reranker), **settings)
+def made(folder: Path, *, encoder: Path | str = "", reranker: Path | str = "") -> HostedModels:
+    own = ModelSettings(encoder=str(encoder), reranker=str(reranker))
     return HostedModels(folder, ModelStore(folder / "models", own))
 
 
@@ -140,22 +140,11 @@ def test_a_folder_whose_files_changed_is_another_model(alone: Path, encoder_fold
     assert models.encoder(before) is None
 
 
-def test_the_precision_of_vectors_that_are_there_goes_before_the_settings(alone: Path, encoder_folder: Path) -> None:
-    exact, rounded = made(alone, encoder=encoder_folder), made(alone, encoder=encoder_folder, precision="int8")
-    plain, int8 = encoder_of(exact).id, encoder_of(rounded).id
-    assert int8 == f"{plain}/int8"
-    for models, own, other in ((exact, plain, int8), (rounded, int8, plain)):
-        changed = models.encoder(other)
-        assert models.encoder(own) is encoder_of(models)
-        assert isinstance(changed, HostedEncoder)
-        assert (changed.id, changed.spec.precision) == (other, "int8" if other == int8 else "auto")
-
-
 # answers
 
 
 def test_vectors_and_scores_are_the_models_own(models: HostedModels, encoder_folder: Path) -> None:
-    direct = FlagEncoder(encoder_folder, "tiny", plan_device(ModelSettings()))
+    direct = FlagEncoder(encoder_folder, "tiny", plan_device())
     encoder, reranker = encoder_of(models), reranker_of(models)
     assert encoder.query("청귤 소스") == direct.query("청귤 소스")
     texts = ["바다에 갔어요", "", "소스를 만들어 볼게요 " * 30]
@@ -207,15 +196,6 @@ def test_it_steps_back_behind_other_programs(models: HostedModels) -> None:
 
 
 # failures
-
-
-def test_a_device_that_is_not_here_is_told(shared: Path, encoder_folder: Path) -> None:
-    absent = "cuda" if sys.platform == "darwin" else "mps"
-    models = made(shared, encoder=encoder_folder, device=absent)
-    with pytest.raises(UsageError) as caught:
-        encoder_of(models).query("청귤")
-    assert (caught.value.code, caught.value.details) == ("no_device", {"device": absent})
-    models.close()
 
 
 def kill(pid: int) -> None:

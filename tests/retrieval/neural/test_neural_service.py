@@ -15,7 +15,7 @@ from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
 from subtitle_rag.models.model_store import ModelFiles
 from subtitle_rag.retrieval.neural import neural_host
 from subtitle_rag.retrieval.neural.encoder import FlagEncoder
-from subtitle_rag.retrieval.neural.neural_host import NeuralService, Spec
+from subtitle_rag.retrieval.neural.neural_host import NeuralService
 from subtitle_rag.retrieval.neural.reranker import CrossReranker
 from tests.support.failures import failing
 
@@ -27,9 +27,8 @@ def service(tmp_path: Path) -> Iterator[NeuralService]:
     made.unload()
 
 
-def spec(folder: Path, kind: Kind = ENCODER, *, has_sparse: bool = True) -> Spec:
-    files = ModelFiles("", folder, "", kind, has_sparse, 32, 512)
-    return Spec(files, f"{folder.name}@00000000", "cpu", "float32")
+def model(folder: Path, kind: Kind = ENCODER, *, has_sparse: bool = True) -> ModelFiles:
+    return ModelFiles("", folder, f"{folder.name}@00000000", kind, has_sparse, 32, 512)
 
 
 def held(service: NeuralService) -> list[str]:
@@ -50,7 +49,7 @@ def test_a_model_is_loaded_once_whoever_asks(
 
     monkeypatch.setattr(FlagEncoder, "_load", counted)
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda n: service.query(spec(encoder_folder), f"질문 {n % 2}"), range(8)))
+        found = list(pool.map(lambda n: service.query(model(encoder_folder), f"질문 {n % 2}"), range(8)))
     assert loads == ["tiny-m3@00000000"]
     assert found[0] == found[2] != found[1]
 
@@ -59,8 +58,8 @@ def test_a_model_is_loaded_once_whoever_asks(
 def test_two_encoders_and_a_reranker_are_held_at_most(
     service: NeuralService, encoder_folder: Path, other_encoder_folder: Path, dense_folder: Path, reranker_folder: Path
 ) -> None:
-    first, second, third = spec(encoder_folder), spec(other_encoder_folder), spec(dense_folder, has_sparse=False)
-    reranker = spec(reranker_folder, RERANKER)
+    first, second, third = model(encoder_folder), model(other_encoder_folder), model(dense_folder, has_sparse=False)
+    reranker = model(reranker_folder, RERANKER)
     service.load(reranker)
     service.load(first)
     service.load(second)
@@ -75,8 +74,8 @@ def test_two_encoders_and_a_reranker_are_held_at_most(
 
 def test_only_what_is_unused_goes(tmp_path: Path, encoder_folder: Path, reranker_folder: Path) -> None:
     service = NeuralService(tmp_path / "depths.json", idle_s=0.0)
-    service.load(spec(reranker_folder, RERANKER))
-    with service._using(spec(encoder_folder)) as engine:
+    service.load(model(reranker_folder, RERANKER))
+    with service._using(model(encoder_folder)) as engine:
         engine.load()
         assert not service.rest(1.0, leaving=True)
         assert held(service) == ["tiny-m3"]
@@ -88,12 +87,12 @@ def test_it_stays_while_something_is_held_or_under_way(tmp_path: Path, encoder_f
     service = NeuralService(tmp_path / "depths.json", idle_s=60.0)
     assert not service.rest(1.0, leaving=False)
     assert service.rest(61.0, leaving=False)
-    service.load(spec(encoder_folder))
+    service.load(model(encoder_folder))
     assert not service.rest(61.0, leaving=False)
     service.unload()
     assert not service.rest(0.0, leaving=False)
     assert service.rest(0.1, leaving=False)
-    assert service.query(spec(encoder_folder), "청귤").dense.values  # it was asked again before it left
+    assert service.query(model(encoder_folder), "청귤").dense.values  # it was asked again before it left
     assert not service.rest(0.1, leaving=False)
     service.unload()
 
@@ -103,9 +102,9 @@ def test_a_failed_load_is_tried_again(service: NeuralService, encoder_folder: Pa
     config = (copy / "config.json").read_bytes()
     (copy / "config.json").write_text("{}")
     with failing("model_damaged"):
-        service.load(spec(copy))
+        service.load(model(copy))
     (copy / "config.json").write_bytes(config)
-    service.load(spec(copy))
+    service.load(model(copy))
     assert held(service) == ["copy"]
 
 
@@ -120,7 +119,7 @@ def test_the_rerankers_speed_is_measured_once_in_a_calm_moment(
         return measured[-1]
 
     monkeypatch.setattr(CrossReranker, "measure", counted)
-    reranker = spec(reranker_folder, RERANKER)
+    reranker = model(reranker_folder, RERANKER)
     assert service.depth(reranker) is None
     assert held(service) == []  # to ask loads nothing
     service.scores(reranker, "소스", ["바다"])
@@ -146,11 +145,11 @@ def test_a_measurement_that_cannot_be_kept_disturbs_nothing(
     monkeypatch.setattr(neural_host, "CALM_S", 0.0)
     (tmp_path / "file").write_text("")
     service = NeuralService(tmp_path / "file" / "depths.json", idle_s=600)
-    service.load(spec(reranker_folder, RERANKER))
+    service.load(model(reranker_folder, RERANKER))
     assert not service.rest(0.0, leaving=False)
     assert not service.rest(0.0, leaving=False)
     assert caplog.text.count("measuring the reranker failed") == 1
-    assert service.depth(spec(reranker_folder, RERANKER)) is not None
+    assert service.depth(model(reranker_folder, RERANKER)) is not None
     service.unload()
 
 
@@ -158,14 +157,14 @@ def test_what_a_library_refuses_is_no_fault_of_the_call(service: NeuralService, 
     assert "close" not in service.methods  # the server refuses all others
     broken: Any = [None]
     with pytest.raises(Exception) as caught:  # noqa: PT011 - whatever it is, it is not taken for a wrong request
-        service.call(None, "passages", (spec(encoder_folder), broken), {})
+        service.call(None, "passages", (model(encoder_folder), broken), {})
     assert not isinstance(caught.value, ValueError)
 
 
 def test_after_it_closed_no_pass_begins(tmp_path: Path, encoder_folder: Path) -> None:
     service = NeuralService(tmp_path / "depths.json", idle_s=600)
-    service.load(spec(encoder_folder))
-    with service._using(spec(encoder_folder)) as engine:
+    service.load(model(encoder_folder))
+    with service._using(model(encoder_folder)) as engine:
         service.close()
         answers: list[Any] = []
         asking = threading.Thread(target=lambda: answers.append(engine.query("청귤")), daemon=True)

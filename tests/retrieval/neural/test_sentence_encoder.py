@@ -16,7 +16,7 @@ from subtitle_rag.models.prompts import Prompts
 from subtitle_rag.retrieval.neural.encoder import PASSAGE_TOKENS, FlagEncoder
 from subtitle_rag.retrieval.neural.local_model import quiet
 from subtitle_rag.retrieval.neural.neural_client import HostedModels
-from subtitle_rag.retrieval.neural.neural_host import NeuralService, Spec
+from subtitle_rag.retrieval.neural.neural_host import NeuralService
 from subtitle_rag.retrieval.neural.sentence_encoder import SentenceEncoder
 from tests.support.models_here import EXACT
 from tests.support.tiny_models import tiny_encoder
@@ -108,10 +108,10 @@ def test_without_modules_the_manifest_says_how_to_pool(tmp_path: Path, pooling: 
         with torch.inference_mode():
             rows = model(**tokenizer(TEXTS[0], return_tensors="pt")).last_hidden_state[0]
     row = rows.mean(dim=0) if pooling == "mean" else rows[-1]
-    spec = Spec(ModelFiles("", folder, "", ENCODER, False, 32, 512, pooling=pooling), "tiny@00000000", "cpu", "float32")
+    files = ModelFiles("", folder, "tiny@00000000", ENCODER, False, 32, 512, pooling=pooling)
 
     service = NeuralService(tmp_path / "depths.json", idle_s=600)
-    encoded = service.passages(spec, list(TEXTS))[0]
+    encoded = service.passages(files, list(TEXTS))[0]
     service.unload()
 
     assert encoded.dense.values == pytest.approx((row / row.norm()).tolist(), abs=1e-5)
@@ -146,11 +146,11 @@ def test_a_users_folder_says_its_kind_and_the_host_opens_it(
     store = ModelStore(tmp_path, ModelSettings(encoder=str(sentence_folders[kind])))
     encoder = HostedModels(tmp_path / "host", store).encoder()
     assert encoder is not None
-    spec = getattr(encoder, "spec")  # noqa: B009
-    assert isinstance(spec, Spec)
+    files = getattr(encoder, "files")  # noqa: B009
+    assert isinstance(files, ModelFiles)
 
     service = NeuralService(tmp_path / "depths.json", idle_s=600)
-    encoded = service.query(spec, "감자")
+    encoded = service.query(files, "감자")
     service.unload()
 
     assert (encoder.dimensions > 0, encoder.has_sparse) == (kind == "dense", kind == "sparse")
