@@ -59,7 +59,7 @@ class SubtitleApp(App[object]):
     ENABLE_COMMAND_PALETTE = True
     COMMANDS: ClassVar = {palette.OrderedCommands}
     BINDINGS: ClassVar[list[BindingType]] = bindings(
-        "app.help app.search app.library app.history app.checks app.transcript app.overview app.marks",
+        "app.help app.search app.library app.checks app.transcript app.overview app.marks",
         "library.sample app.quit app.commands library.sync library.stop app.ask library.background",
         "models.fetch models.dismiss app.settings",
     )

@@ -148,12 +148,6 @@ class Navigation:
         else:
             await self.open_answers()
 
-    async def open_history(self) -> None:
-        """Open the earlier answers from anywhere, above the answer screen."""
-        await self.open_answers()
-        if self.answers is not None:
-            self.answers.show_history()
-
     async def open_answers(self) -> None:
         """Open the answers from anywhere, with the search's query as the next question, or go back to them."""
         if self.answers is not None and self.answers in self._app.screen_stack:

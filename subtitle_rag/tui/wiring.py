@@ -209,7 +209,6 @@ def app_commands(wiring: AppWiring) -> dict[str, AppCommand]:
         ),
         "app.settings": AppCommand(navigation.open_settings, lambda: navigation.can_open("app.settings")),
         "app.ask": AppCommand(navigation.ask, is_usable),
-        "app.history": AppCommand(navigation.open_history, lambda: navigation.is_free("app.history") and is_usable()),
         "app.marks": AppCommand(navigation.open_marks, lambda: navigation.can_open("app.marks") and is_usable()),
         "app.transcript": AppCommand(
             navigation.open_transcript, lambda: navigation.shows_videos and navigation.is_free("app.transcript")

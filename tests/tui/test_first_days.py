@@ -9,7 +9,6 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.export_screen import ExportScreen
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
-from subtitle_rag.tui.screens.history_screen import HistoryScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.marks_screen import MarksScreen
 from subtitle_rag.tui.screens.settings_screen import SettingsScreen
@@ -102,8 +101,8 @@ async def seventh_day(pilot: AppPilot, app: SubtitleApp) -> None:
     # pages open from a list by their letters
     await press_each(pilot, "tab", "l")
     assert shows(app, LibraryScreen)
-    await press_each(pilot, "escape", "escape", "f5")
-    assert shows(app, HistoryScreen)
+    await press_each(pilot, "escape", "escape", "f3")
+    assert shows(app, AnswerScreen)
 
 
 async def next_day(pilot: AppPilot, app: SubtitleApp) -> None:

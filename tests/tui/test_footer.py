@@ -138,7 +138,7 @@ class TestKeysOfScenes:
     async def test_an_answer_is_copied_once_there_is_one(self, app_of: MakeApp) -> None:
         async with running(app_of(), size=(120, 30)) as (app, pilot):
             await press(pilot, "f3")
-            assert {"Ask/play", "History"} <= self.named(app)
+            assert {"Ask/play"} <= self.named(app)
             assert "Copy answer" not in self.named(app)
 
     async def test_marks_have_keys_once_there_are_marks(self, app_of: MakeApp) -> None:

@@ -31,7 +31,6 @@ PLACES = {
     "list": ("치킨", ("tab",), "In the list"),
     "library": ("", ("f4",), "Library"),
     "answers": ("", ("f3",), "Answers"),
-    "history": ("", ("f3", "f5"), "Earlier answers"),
 }
 """What is typed and which keys are pressed to come there, and what its keys are headed by."""
 

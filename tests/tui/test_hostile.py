@@ -28,7 +28,6 @@ from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
 from subtitle_rag.tui.messages import Jumped, PlayersFound
 from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
-from subtitle_rag.tui.screens.history_screen import HistoryScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.clean_text import clean, visible
 from subtitle_rag.tui.state.job import Job
@@ -360,12 +359,13 @@ class TestAnswers:
                     for key in ("down", "pageup"):
                         await pilot.press(key)
                         await looked(pilot, AnswerScreen, where=f"{name} {key}")
-                await pilot.press("f5")
-                history = app.screen
-                await looked(pilot, HistoryScreen, literal="국수 [red]빨강[/]")
-                assert isinstance(history, HistoryScreen)
-                for at in range(history.rows.option_count):
-                    history.rows.highlighted = at
-                    await looked(pilot, HistoryScreen, where=str(at))
-                await pilot.press("enter")
+                await press(pilot, "f3", "tab")
+                recent = screen.page.recent
+                assert recent.has_focus
+                for at in range(recent.option_count):
+                    recent.highlighted = at
+                    await looked(pilot, AnswerScreen, where=str(at))
+                await press(pilot, "delete")
+                await looked(pilot, ConfirmScreen)
+                await pilot.press("escape", "enter")
                 await looked(pilot, AnswerScreen)

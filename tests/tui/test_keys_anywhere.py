@@ -3,7 +3,6 @@
 import pytest
 
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
-from subtitle_rag.tui.screens.history_screen import HistoryScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.widgets import text_field
 from subtitle_rag.tui.widgets.text_field import LATE_S
@@ -19,9 +18,7 @@ async def test_function_keys_work_in_every_screen_and_dialog(app_of: MakeApp) ->
             ("f3", AnswerScreen, 2),
             ("f4", LibraryScreen, 2),
             ("f6", None, 3),
-            ("f5", HistoryScreen, 3),
             ("f3", AnswerScreen, 2),
-            ("f5", HistoryScreen, 3),
             ("f4", LibraryScreen, 2),
         ):
             await press(pilot, key)
@@ -41,7 +38,7 @@ async def test_a_query_that_becomes_a_question_is_replaced_by_typing(
         assert app.screen.question.value == "왜"
 
 
-@pytest.mark.parametrize("key", ["f3", "f4", "f5", "tab"])
+@pytest.mark.parametrize("key", ["f3", "f4", "tab"])
 async def test_a_syllable_that_comes_after_the_key_stays_with_its_word(app_of: MakeApp, key: str) -> None:
     async with running(app_of(scenes=[scene()]), "치") as (app, pilot):
         at_once(app, key, "킨")

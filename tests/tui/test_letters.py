@@ -12,7 +12,6 @@ from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.checks_screen import ChecksScreen
-from subtitle_rag.tui.screens.history_screen import HistoryScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.marks_screen import MarksScreen
 from subtitle_rag.tui.screens.overview_screen import OverviewScreen
@@ -69,7 +68,6 @@ async def test_a_letter_opens_from_the_list_in_both_modes(app_of: MakeApp) -> No
             ("a", AnswerScreen),
             ("l", LibraryScreen),
             ("b", MarksScreen),
-            ("h", HistoryScreen),
             ("c", ChecksScreen),
             ("question_mark", HelpScreen),
             ("e", ExportScreen),

@@ -117,7 +117,7 @@ FLOWS: dict[str, tuple[str, ...]] = {
     "the library": ("f4", "tab", "down", "pagedown", "enter", "escape", "escape"),
     "a path and an address": ("f4", *"tests", "ctrl+u", *"youtu.be", "escape", "escape"),
     "syncing and stopping": ("ctrl+r", "ctrl+s", "ctrl+t", "ctrl+t"),
-    "asking": (*"치킨", "f3", "enter", "f5", "escape", "escape"),
+    "asking": (*"치킨", "f3", "enter", "f3", "tab", "escape", "escape"),
     "help, checks and commands": ("f1", "escape", "f6", "escape", "ctrl+p", *"lib", "escape"),
     "settings": (
         *("ctrl+f6", "down", "enter", "down", "enter", "u", "down", "enter", "escape", "d", "comma"),

@@ -21,7 +21,7 @@ TITLES = {
     "SearchScreen": N_("Search"),
     "LibraryScreen": N_("Library"),
     "AnswerScreen": N_("Answers"),
-    "HistoryScreen": N_("Earlier answers"),
+    "RecentAnswers": N_("Earlier answers"),
     "MarksScreen": N_("Marks"),
     "TranscriptScreen": N_("Transcript"),
     "OverviewScreen": N_("Overview"),

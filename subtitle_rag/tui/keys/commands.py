@@ -209,9 +209,8 @@ _REGISTRY = (
         N_("Ask: of all captions"),
         show=False,
     ),
-    Command("history.open", "enter", N_("Read"), N_("read the answer again"), "open", importance=3),
-    Command("history.delete", "delete,backspace,d", N_("Delete"), N_("delete the answer"), "delete"),
-    Command("history.delete-all", "ctrl+a,D", N_("Delete all"), N_("delete all answers"), "delete_all"),
+    Command("answer.open", "enter", N_("Read"), N_("read the answer again"), "open", importance=3),
+    Command("answer.delete", "delete,backspace,d", N_("Delete"), N_("delete the answer"), "delete"),
     # --- marks, transcripts ---
     Command(
         "marks.play-all",
@@ -301,15 +300,6 @@ _REGISTRY = (
         N_("ask a question of the videos; beside an answer, a new one about other scenes"),
         title=N_("Open: answers"),
         order=5,
-    ),
-    Command(
-        "app.history",
-        "f5,h",
-        N_("History"),
-        N_("earlier answers: read again or delete"),
-        title=N_("Ask: earlier answers"),
-        show=False,
-        order=6,
     ),
     # --- the library ---
     Command(

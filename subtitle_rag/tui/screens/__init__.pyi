@@ -1,7 +1,6 @@
 from .answer_screen import AnswerScreen as AnswerScreen
 from .base_screen import BaseScreen as BaseScreen
 from .checks_screen import ChecksScreen as ChecksScreen
-from .history_screen import HistoryScreen as HistoryScreen
 from .library_screen import LibraryScreen as LibraryScreen
 from .marks_screen import MarksScreen as MarksScreen
 from .overview_screen import OverviewScreen as OverviewScreen

@@ -5,21 +5,26 @@ the field until the first word of its answer is there. If the field has another 
 the place of the first question.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.content import Content
 from textual.reactive import var
 from textual.widgets import Input
 
 from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import _, n_
+from subtitle_rag.tui import dialogs
 from subtitle_rag.tui.controllers import Dialogue
 from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.messages import AddressPasted, AnswerEnded, AnswerGrew, EvidenceFound, PromptSent
-from subtitle_rag.tui.state import QuestionTurn
-from subtitle_rag.tui.widgets import AnswerPane, QueryBar
+from subtitle_rag.tui.messages import ActionFailed, AddressPasted, AnswerEnded, AnswerGrew, EvidenceFound, PromptSent
+from subtitle_rag.tui.state import QuestionTurn, turn_of_answer
+from subtitle_rag.tui.text import deletion_confirmation, recent_answer_row
+from subtitle_rag.tui.threads import run_in_thread
+from subtitle_rag.tui.widgets import AnswerPane, QueryBar, RecentAnswers
 
 if TYPE_CHECKING:
     from subtitle_rag.library import Counts
@@ -28,6 +33,8 @@ if TYPE_CHECKING:
 
 
 READING_TICK_S = 1.0
+RECENT_ANSWERS = 10
+"""Answers on the page before the first question."""
 
 
 class AnswerPage(Vertical):
@@ -41,6 +48,7 @@ class AnswerPage(Vertical):
         self.pane = pane
         self.question = pane.field
         self.query_bar = QueryBar(self.question)
+        self.recent = RecentAnswers()
         self.dialogue = Dialogue(context.runtime, context.context_pause, self.post_message)
         self._search_query = ""
         """The last query that came from the search screen."""
@@ -49,9 +57,11 @@ class AnswerPage(Vertical):
     def compose(self) -> ComposeResult:
         yield self.query_bar
         yield self.pane
+        yield self.recent
 
     def on_mount(self) -> None:
         self._draw()
+        self._look_up_recent()
         self.set_interval(READING_TICK_S, self._show_reading_time)
 
     def take(self, query: str) -> None:
@@ -181,22 +191,56 @@ class AnswerPage(Vertical):
         if turn.text and self.question.typed == turn.question:
             self.question.value = ""
 
-    def open(self, turn: QuestionTurn) -> None:
-        """Show an answer of the history; the next question begins a new conversation."""
-        self.dialogue.restart([turn])
-        self._show_restart()
-
     def _show_restart(self) -> None:
         self.pane.uncover()
         self.pane.reset()
         self._draw()
+        self._look_up_recent()
         self.question.focus()
+
+    # --- earlier answers ---
+
+    def _look_up_recent(self) -> None:
+        if self.counts is not None and not self.dialogue.turns:
+            run_in_thread(self, self._read_recent, ActionFailed, take=self._show_recent, group="recent", exclusive=True)
+
+    def _read_recent(self) -> dict[int, tuple[Content, QuestionTurn]]:
+        """Return row and turn of the last answers, the newest first, by id."""
+        library = self.context.runtime.library
+        answers = library.answers.latest(RECENT_ANSWERS)
+        videos = library.videos_by_id(*{source.video for answer in answers for source in answer.sources})
+        return {answer.id: (recent_answer_row(answer), turn_of_answer(answer, videos)) for answer in answers}
+
+    def _show_recent(self, answers: dict[int, tuple[Content, QuestionTurn]]) -> None:
+        self.recent.fill(answers)
+        if not answers and self.recent.has_focus:
+            self.question.focus()
+        self._draw()
+
+    @on(RecentAnswers.Opened)
+    def _opened(self, message: RecentAnswers.Opened) -> None:
+        """Show an earlier answer; the next question begins a new conversation."""
+        self.dialogue.restart([message.turn])
+        self._show_restart()
+
+    @on(RecentAnswers.DeletionAsked)
+    def _deletion_asked(self, message: RecentAnswers.DeletionAsked) -> None:
+        def delete() -> dict[int, tuple[Content, QuestionTurn]]:
+            self.context.runtime.library.answers.forget(message.id)
+            return self._read_recent()
+
+        delete_and_list = partial(
+            run_in_thread, self, delete, ActionFailed, take=self._show_recent, group="recent", exclusive=True
+        )
+        self.app.push_screen(dialogs.ConfirmScreen(deletion_confirmation(message.question), delete_and_list))
 
     # --- drawing ---
 
-    def watch_counts(self) -> None:
+    def watch_counts(self, before: "Counts | None") -> None:
         if self.is_mounted and not self.dialogue.turns:
             self._draw()
+            if before is None:
+                self._look_up_recent()
 
     def _draw(self, *, to_end: bool = False) -> None:
         follows = self.dialogue.follows
@@ -205,6 +249,7 @@ class AnswerPage(Vertical):
         self.question.placeholder = further if follows else _("What do you want to know?")
         self._draw_counter()
         self.has_turns = bool(self.dialogue.turns)
+        self.recent.display = not self.has_turns and self.recent.option_count > 0
         self.pane.show(self.dialogue.turns, self.counts, to_end=to_end)
 
     def _draw_counter(self) -> None:

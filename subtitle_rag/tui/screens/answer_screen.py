@@ -27,10 +27,10 @@ class AnswerScreen(PreviewScreen):
         "answer.again answer.whole screen.back screen.switch",
         "list.down list.up list.page-down list.page-up",
     )
-    FOOTER: ClassVar = {"app.ask": N_("New"), "app.history": N_("History"), "screen.back": N_("Stop/back")}
+    FOOTER: ClassVar = {"app.ask": N_("New"), "screen.back": N_("Stop/back")}
     MEANINGS: ClassVar = {
         "screen.back": N_("stop the answer; then back to the search"),
-        "screen.switch": N_("question → scenes → transcript"),
+        "screen.switch": N_("question → scenes → transcript; question → earlier answers"),
         "list.down": N_("citations of the answer, and the seconds that they rest on"),
         "list.up": N_("citations of the answer, and the seconds that they rest on"),
     }
@@ -68,8 +68,20 @@ class AnswerScreen(PreviewScreen):
     def action_whole(self) -> None:
         self.page.ask_whole()
 
+    def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "enter" and self.page.recent.has_focus:  # there Enter opens an answer
+            return False
+        return super().allows(action, parameters)
+
     def action_move(self, rows: int) -> None:
-        self.pane.step(rows)
+        (self.page.recent if self.page.recent.display else self.pane).step(rows)
+
+    def action_switch(self) -> None:
+        recent = self.page.recent
+        if recent.display and not recent.has_focus:
+            recent.focus()
+        else:
+            super().action_switch()
 
     @on(AnswerPane.CitationPlayed)
     @on(TranscriptList.DoubleClicked)
@@ -100,10 +112,3 @@ class AnswerScreen(PreviewScreen):
         else:
             self.app.pop_screen()
             self.context.context_pause.resume_contexts()
-
-    def show_history(self) -> None:
-        """Open the earlier answers, unless one is under way."""
-        from subtitle_rag.tui.screens.history_screen import HistoryScreen
-
-        if self.page.can_restart():
-            self.app.push_screen(HistoryScreen(self.context, self.page.open))

@@ -1,7 +1,7 @@
 from . import answer_lines as answer_lines, search_text as search_text
 from .answer_lines import (
     META as META,
-    history_row as history_row,
+    recent_answer_row as recent_answer_row,
 )
 from .confirmations import (
     Confirmation as Confirmation,

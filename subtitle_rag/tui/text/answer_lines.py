@@ -38,8 +38,6 @@ _CITED = "bold $text-accent"
 _WARNED = "bold $text-warning"
 NUMBER_CELLS = 4
 MOMENT_CELLS = 12
-EXCERPT = 300
-"""Characters of an answer in the history; more never fit."""
 
 
 def draw_answers(turns: Sequence[QuestionTurn], cursor: CitationRef | None, scene_id: str | None) -> Content:
@@ -180,7 +178,6 @@ def welcome(counts: "Counts | None") -> Content:
     if counts is None or not counts.videos:
         return paragraphs(search_text.welcome(counts))
     choose = {"keys": f"{key('list.up')} {key('list.down')}", "key": key("answer.enter")}
-    history_note = _("Answers are kept on this computer alone; {key} shows and deletes them.")
     return paragraphs(
         [
             (_("Ask what the videos say"), "bold"),
@@ -189,7 +186,7 @@ def welcome(counts: "Counts | None") -> Content:
             _("{keys} go through the citations, {key} plays the second that one rests on.").format(**choose),
             "",
             (_("of one video: video:TITLE · of one channel: channel:NAME"), MUTED),
-            (history_note.format(key=key("app.history")), MUTED),
+            (_("Answers are kept on this computer alone."), MUTED),
         ]
     )
 
@@ -203,11 +200,7 @@ def row(turn: QuestionTurn, source: EvidenceSource, at_ms: int) -> tuple[Content
     return Content.assemble(number, line), Content.assemble(" " * (NUMBER_CELLS + 3), byline(scene))
 
 
-def history_row(answer: "StoredAnswer") -> Content:
-    """Return two lines: time and question, then the beginning of the answer."""
-    return Content.assemble(
-        short_moment(answer.asked_at, time.time()).rjust(MOMENT_CELLS - 2) + "  ",
-        (clean(answer.question), "bold"),
-        "\n" + " " * MOMENT_CELLS,
-        (clean(answer.text[:EXCERPT]), MUTED),
-    )
+def recent_answer_row(answer: "StoredAnswer") -> Content:
+    """Return when it was asked, and the question."""
+    moment = short_moment(answer.asked_at, time.time()).rjust(MOMENT_CELLS - 2)
+    return Content.assemble((moment, MUTED), "  ", clean(answer.question))

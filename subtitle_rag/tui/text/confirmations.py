@@ -80,9 +80,7 @@ def recents_confirmation(searches: int) -> Confirmation:
     return Confirmation(_("Remove"), text, _("Remove"), _("Keep"))
 
 
-def deletion_confirmation(questions: list[str]) -> Confirmation:
-    """Ask before the answers to these questions are deleted."""
-    count = len(questions)
-    sentence = n_("This answer is deleted for good.", "All {n} answers are deleted for good.", count)
-    question: Rows = [(clean(questions[0]), "bold")] if count == 1 else []
-    return Confirmation(_("Delete"), paragraphs([*question, sentence]), _("Delete"), _("Keep"))
+def deletion_confirmation(question: str) -> Confirmation:
+    """Ask before the answer to a question is deleted."""
+    text = paragraphs([(clean(question), "bold"), _("This answer is deleted for good.")])
+    return Confirmation(_("Delete"), text, _("Delete"), _("Keep"))

@@ -12,6 +12,7 @@ from .preview_pane import (
     PreviewPlacement as PreviewPlacement,
     choose_preview_room as choose_preview_room,
 )
+from .recent_answers import RecentAnswers as RecentAnswers
 from .result_pane import ResultPane as ResultPane
 from .row_list import Row as Row, RowList as RowList
 from .row_table import RowTable as RowTable

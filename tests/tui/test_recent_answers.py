@@ -1,20 +1,18 @@
-"""Kept answers in the app, and what else the answer screen has to do with: contexts, commands, keys, its looks."""
+"""Earlier answers in the app, and what else the answer screen has to do with: contexts, commands, keys, its looks."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from textual.command import CommandPalette
-from textual.widgets import Static
 
-from subtitle_rag.domain import AnswerRequest
+from subtitle_rag.domain import Answer, AnswerRequest, Evidence
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import background
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.screens import answer_page
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
-from subtitle_rag.tui.screens.history_screen import HistoryScreen
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, QUESTION, ask, asking, on, opened, said, without_contexts
 from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, Outside, press, running, settle, stage, until
@@ -32,28 +30,33 @@ def make(runtime: Runtime, app_of: MakeApp, ollama: StandIn) -> MakeApp:
     return without_contexts(runtime, app_of, ollama)
 
 
-class TestHistory:
-    async def listed(self, pilot: AppPilot) -> HistoryScreen:
-        await press(pilot, "f5")
-        screen = pilot.app.screen
-        assert isinstance(screen, HistoryScreen)
-        return screen
+def put_answer(runtime: Runtime, question: str) -> None:
+    runtime.library.answers.put(Answer(question, "답입니다.", MODEL, Evidence("search", ())), "ask1")
 
-    @pytest.mark.campaign(part="app")
+
+class TestRecentAnswers:
+    """The last answers, on the page before the first question."""
+
+    def listed(self, screen: AnswerScreen) -> list[str]:
+        return [str(option.prompt).split("  ")[-1] for option in screen.page.recent.options]
+
     async def test_an_earlier_answer_is_read_again_and_jumped_from(
         self, make: MakeApp, ollama: StandIn, outside: Outside
     ) -> None:
         ollama.answer(ANSWER, "치킨입니다 [1].")
         async with asking(make()) as (pilot, screen):
+            assert not screen.page.recent.display
             await ask(pilot, screen)
             at = screen.page.dialogue.turns[0].citations[0].at_ms
-            await pilot.press("f3")
+            await press(pilot, "f3")
+            await until(pilot, lambda: self.listed(screen) == [QUESTION])
             await ask(pilot, screen, "소스 치킨")
-            history = await self.listed(pilot)
-            listed = [str(option.prompt).splitlines()[0].split("  ")[-1] for option in history.rows.options]
-            assert listed == ["소스 치킨", QUESTION]
-            await press(pilot, "down", "enter")
+            assert not screen.page.recent.display
+            await press(pilot, "f3")
+            await until(pilot, lambda: self.listed(screen) == ["소스 치킨", QUESTION])
+            await press(pilot, "down", "down", "enter")
             assert pilot.app.screen is screen
+            assert screen.question.has_focus
             assert said(screen).startswith(f"❯ {QUESTION}\n배추는 40포기입니다 [1]. 소금은")
             assert "? [2] Not in this scene: 99" in said(screen)
             await press(pilot, "down", "enter")
@@ -62,41 +65,43 @@ class TestHistory:
             await ask(pilot, screen, "배추")
             assert len(ollama.asked("chat")[-1].messages) == 2
 
-    @pytest.mark.campaign(part="app")
-    async def test_one_is_deleted_after_a_yes(self, make: MakeApp, ollama: StandIn, runtime: Runtime) -> None:
-        ollama.answer(ANSWER, "치킨입니다 [1].")
-        async with asking(make()) as (pilot, screen):
-            await ask(pilot, screen)
-            await ask(pilot, screen, "소금은?")
-            history = await self.listed(pilot)
-            await press(pilot, "delete")
-            assert type(pilot.app.screen_stack[-1]) is ConfirmScreen
-            await pilot.press("enter")  # the harmless button
-            await settle(pilot)
-            assert len(runtime.library.answers.latest()) == 2
-            await press(pilot, "down", "ㅇ", "left", "enter")
-            assert [kept.question for kept in runtime.library.answers.latest()] == ["소금은?"]
-            assert history.rows.option_count == 1
-            await pilot.press("escape")
-            assert pilot.app.screen is screen
+    async def test_the_last_ten_are_listed(self, make: MakeApp, runtime: Runtime, ollama: StandIn) -> None:
+        app = make()
+        for number in range(12):
+            put_answer(runtime, f"질문 {number}")
+        async with asking(app, "") as (pilot, screen):
+            await until(pilot, lambda: len(self.listed(screen)) == 10)
+            assert self.listed(screen)[0] == "질문 11"
+            await press(pilot, "tab")
+            assert screen.page.recent.has_focus
+            await press(pilot, "tab")
+            assert screen.question.has_focus
 
-    @pytest.mark.campaign(part="app")
-    async def test_all_are_deleted_after_a_yes(self, make: MakeApp, ollama: StandIn, runtime: Runtime) -> None:
-        ollama.answer(ANSWER, "치킨입니다 [1].")
-        async with asking(make()) as (pilot, screen):
-            await ask(pilot, screen)
-            await ask(pilot, screen, "소금은?")
-            history = await self.listed(pilot)
-            await pilot.press("D", "escape")
+    @pytest.mark.parametrize("key", ["delete", "d", "ㅇ"])
+    async def test_one_is_deleted_after_a_yes(self, make: MakeApp, runtime: Runtime, ollama: StandIn, key: str) -> None:
+        app = make()
+        for question in ("하나", "둘"):
+            put_answer(runtime, question)
+        async with asking(app, "") as (pilot, screen):
+            await until(pilot, lambda: self.listed(screen) == ["둘", "하나"])
+            await press(pilot, "down", "down", key)
+            assert type(pilot.app.screen_stack[-1]) is ConfirmScreen
+            await press(pilot, "enter")  # the harmless button
             assert len(runtime.library.answers.latest()) == 2
-            await press(pilot, "ctrl+a", "left", "enter")
-            assert runtime.library.answers.latest() == []
-            assert "There are no saved answers." in str(history.query_one("#history-title", Static).content)
-            assert {"history.open", "history.delete", "history.delete-all"}.isdisjoint(
-                each.binding.id for each in history.active_bindings.values()
-            )
-            await pilot.press("delete", "D", "enter", "escape")
-            assert pilot.app.screen is screen
+            await press(pilot, key, "left", "enter")
+            await until(pilot, lambda: self.listed(screen) == ["둘"])
+            assert [kept.question for kept in runtime.library.answers.latest()] == ["둘"]
+            await press(pilot, key, "left", "enter")
+            await until(pilot, lambda: not screen.page.recent.display)
+            assert screen.question.has_focus
+
+    async def test_a_word_typed_into_the_list_deletes_nothing(self, make: MakeApp, runtime: Runtime) -> None:
+        app = make()
+        put_answer(runtime, "하나")
+        async with asking(app, "") as (pilot, screen):
+            await until(pilot, lambda: self.listed(screen) == ["하나"])
+            await press(pilot, "tab", *"오늘 이야기", "enter")
+            assert [kept.question for kept in runtime.library.answers.latest()] == ["하나"]
 
 
 class TestBesideTheRest:
@@ -132,7 +137,7 @@ class TestBesideTheRest:
             assert isinstance(app.screen, AnswerScreen)
             current: Any = app.screen
             offered = {command.title for command in app.get_system_commands(current)}
-            assert {"Open: answers", "Ask: of all captions", "Ask: earlier answers"} <= offered
+            assert {"Open: answers", "Ask: of all captions"} <= offered
             await pilot.press("ctrl+p")
             assert isinstance(app.screen, CommandPalette)
 

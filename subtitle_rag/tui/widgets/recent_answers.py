@@ -1,0 +1,60 @@
+"""The last answers that the library keeps, below the page of questions before the first one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from subtitle_rag.i18n import _
+from subtitle_rag.tui.keys import widget_bindings
+from subtitle_rag.tui.state import QuestionTurn
+
+
+class RecentAnswers(OptionList):
+    BINDINGS = widget_bindings("answer.open answer.delete")
+
+    @dataclass
+    class Opened(Message):
+        turn: QuestionTurn
+
+    @dataclass
+    class DeletionAsked(Message):
+        id: int
+        question: str
+
+    def __init__(self) -> None:
+        super().__init__(id="recent", markup=False, compact=True)
+        self.border_title = _("Earlier answers")
+        self.display = False
+        self._turns: dict[int, QuestionTurn] = {}
+
+    def fill(self, answers: Mapping[int, tuple[Content, QuestionTurn]]) -> None:
+        """Show these answers: row and turn by id."""
+        index = self.highlighted or 0
+        self._turns = {id: turn for id, (_row, turn) in answers.items()}
+        self.clear_options()
+        self.add_options([Option(row, id=str(id)) for id, (row, _turn) in answers.items()])
+        self.highlighted = index if answers else None
+
+    def step(self, rows: int) -> None:
+        """Move the highlight; from outside go to it first."""
+        if self.has_focus:
+            self.highlighted = (self.highlighted or 0) + rows
+        else:
+            self.focus()
+
+    @property
+    def _current(self) -> int | None:
+        option = self.highlighted_option
+        return int(option.id) if option and option.id else None
+
+    def action_open(self) -> None:
+        if self._current is not None:
+            self.post_message(self.Opened(self._turns[self._current]))
+
+    def action_delete(self) -> None:
+        if self._current is not None:
+            self.post_message(self.DeletionAsked(self._current, self._turns[self._current].question))
