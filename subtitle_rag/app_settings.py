@@ -38,7 +38,6 @@ USUAL = {
     "search.limit": N_("Scenes of a search"),
     "search.remember": N_("Keep searches"),
     "tui.notify": N_("Notices"),
-    "tui.pictures": N_("Preview images"),
 }
 """The settings that many change, in their order, with names of their own. The others follow by their keys."""
 

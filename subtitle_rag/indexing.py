@@ -412,7 +412,7 @@ class Indexer:
         return VideoDone(video.id, video.title, change, len(video_windows))
 
     def _update_details(self, video: Video, details: Details) -> None:
-        """Store changed details of an unchanged video: the storyboard's addresses expire."""
+        """Store changed details of an unchanged video, such as a newer heatmap."""
         if details != self._library.details(video.id):
             self._library.put_details(video.id, details)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from subtitle_rag.contexts import Writer
     from subtitle_rag.domain import WindowsIndexed
     from subtitle_rag.encoding import EncodingRun
-    from subtitle_rag.fetching import Fetcher, Pictures
+    from subtitle_rag.fetching import Fetcher
     from subtitle_rag.indexing import Indexer
     from subtitle_rag.library import Counts, Library
     from subtitle_rag.llm import Llm
@@ -83,7 +83,7 @@ class Runtime:
     def close(self) -> None:
         """Close all open doors; their next use opens them again."""
         # they use the doors closed below
-        for name in ("searcher", "indexer", "index", "pictures"):
+        for name in ("searcher", "indexer", "index"):
             self.__dict__.pop(name, None)
         self.back_up()
         for name in ("host", "server", "neural", "library"):
@@ -319,11 +319,6 @@ class Runtime:
             self.settings.paths.cache / "sounds",
             stop or threading.Event(),
         )
-
-    @locked_cached_property
-    def pictures(self) -> "Pictures":
-        """The scenes' pictures, fetched from YouTube on demand."""
-        return fetching.Pictures(self.library, self.settings.paths.cache / "storyboards", self.settings.youtube)
 
     @contextmanager
     def llms(self) -> "Iterator[list[Llm]]":

@@ -26,7 +26,6 @@ from subtitle_rag.domain import (
     IndexReport,
     Listed,
     Resting,
-    Storyboard,
     Track,
     Video,
     VideoDone,
@@ -40,9 +39,7 @@ from tests.support.place import Place
 from tests.support.rolling import Lines, to_json3
 
 ID = "abcdefghijk"
-DETAILS = Details(
-    "설명", "https://i.ytimg.com/a.jpg", Storyboard(320, 180, 3, 3, 5_000, ("https://i/0",)), (Heat(0, 1, 0.5),)
-)
+DETAILS = Details("설명", "https://i.ytimg.com/a.jpg", (Heat(0, 1, 0.5),))
 
 
 @pytest.fixture

@@ -380,7 +380,7 @@ PLACES = [
     "https://www.youtube.com/api/timedtext?v=abcdefghijk&expire=17&sig={}&lang=ko",
     "https://www.youtube.com/api/timedtext?v=abcdefghijk&pot={}",
     "https://rr1.googlevideo.com/videoplayback/id/1/signature/{}/key/yt8",
-    "https://i.ytimg.com/sb/abcdefghijk/storyboard3_L1/M0.jpg?sqp=x&sigh={}",
+    "https://i.ytimg.com/vi/abcdefghijk/hq720.jpg?sqp=x&sigh={}",
     "GET /v1?key={} HTTP/1.1",
     "token={}",
     "'access_token': '{}'",

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from subtitle_rag.captions.caption_text import plain_text
-from subtitle_rag.domain import Chapter, Details, Heat, Storyboard, nfc
+from subtitle_rag.domain import Chapter, Details, Heat, nfc
 
 Info = Mapping[str, Any]
 
@@ -19,17 +19,11 @@ MAX_NAME = 300
 MAX_DESCRIPTION = 5_000
 """Characters; YouTube's own limit."""
 MAX_ENTRIES = 1_000
-"""Chapters, pieces of the heatmap, sheets of the storyboard; real videos stay far below."""
+"""Chapters, pieces of the heatmap; real videos stay far below."""
 MAX_VIDEOS = 10_000_000
 """The most videos of a list; the largest channels have a tenth."""
-STORYBOARD_WIDTH = 320
-"""Pixels: the largest pictures that YouTube makes for most videos."""
-
-SLOWEST, FASTEST = 1e-6, 1e9
-"""Pictures per second of a storyboard, as far as a number can be one."""
 
 _CHANNEL_ID = re.compile(r"[A-Za-z0-9_@.-]{1,100}")
-_INTERVALS_MS = (1_000, 2_000, 5_000, 10_000)
 
 
 def clean_name(text: str) -> str:
@@ -109,7 +103,6 @@ def details(info: Info) -> Details:
     return Details(
         description=_description(info.get("description")),
         thumbnail=_thumbnail(info),
-        storyboard=_storyboard(info.get("formats")),
         heatmap=_heatmap(info.get("heatmap")),
     )
 
@@ -144,25 +137,3 @@ def _heatmap(value: object) -> tuple[Heat, ...]:
         if isinstance(height, int | float) and 0 <= height <= 1:
             heats.append(Heat(start, end, round(height, 4)))
     return tuple(heats)
-
-
-def _storyboard(formats: object) -> Storyboard | None:
-    """Return the largest one. yt-dlp gives its interval as pictures per second, rounded by the video's length."""
-    boards = [board for item in _items(formats) if item.get("ext") == "mhtml" and (board := _board(item))]
-    boards = [board for board in boards if board.width <= STORYBOARD_WIDTH]
-    return max(boards, key=lambda board: board.width, default=None)
-
-
-def _board(item: Info) -> Storyboard | None:
-    sizes = [item.get(key) for key in ("width", "height", "rows", "columns")]
-    rate = item.get("fps")
-    sheets = tuple(_address(sheet.get("url")) or "" for sheet in _items(item.get("fragments")))
-    if not all(type(size) is int and 0 < size < 10_000 for size in sizes) or not sheets or not all(sheets):
-        return None
-    if not isinstance(rate, int | float) or not SLOWEST <= rate <= FASTEST:
-        return None
-    interval = 1000 / rate
-    nearest = min(_INTERVALS_MS, key=lambda interval_ms: abs(interval_ms - interval))
-    width, height, rows, columns = (int(size or 0) for size in sizes)
-    snapped = nearest if abs(nearest - interval) <= nearest / 10 else round(interval)
-    return Storyboard(width, height, rows, columns, max(1, snapped), sheets)

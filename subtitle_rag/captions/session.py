@@ -391,7 +391,7 @@ class _RequestLog:
     def require_whole(self, info: Info) -> None:
         """Raise if the video's page is missing, or the tracks for a refusal that yt-dlp passed over.
 
-        Without the page there is no date, no chapters and no storyboard.
+        Without the page there is no date and no chapters.
         """
         warnings = [text for text in self.warnings if "Unable to download webpage" in text]
         if not info.get("title"):

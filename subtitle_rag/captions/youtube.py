@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import cache
 from itertools import chain, islice
-from urllib.parse import urlsplit
 
 from subtitle_rag.captions import metadata, refusals
 from subtitle_rag.captions.addresses import SITE, Source, is_video_id, video_url
@@ -27,8 +26,6 @@ from subtitle_rag.domain import TABS, Details, FetchError, Track, Video
 
 logger = logging.getLogger(__name__)
 
-PICTURE_HOSTS = ".ytimg.com"
-"""Suffix of the hosts of YouTube's pictures."""
 ATTEMPTS = 5
 """Maximum requests for one track."""
 CLIENTS = (PAGE_CLIENT, "visionos", "tv_samsung")
@@ -378,13 +375,6 @@ class YouTube:
         if len(raw) > LIMIT:
             raise FetchError("caption_damaged", title=title, reason=f"> {LIMIT >> 20} MB")
         return raw
-
-    def sheet(self, url: str, title: str) -> bytes:
-        """Return the bytes of a storyboard's sheet, not checked. An expired address raises `not_found`."""
-        parts = urlsplit(url)
-        if parts.scheme != "https" or not (parts.hostname or "").endswith(PICTURE_HOSTS):
-            raise FetchError("not_found", title=title, reason=parts.netloc)
-        return self._session.body(url, title)
 
     def reach(self) -> None:
         """Request YouTube's empty page, to test the connection."""

@@ -1,7 +1,6 @@
 """`show`: the transcript of a video."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -88,7 +87,6 @@ def _transcript(lines: Sequence[tuple[int, str]], chapters: Sequence[Chapter]) -
 
 
 def _video_values(video: Video, track: Track | None, details: Details) -> dict[str, Any]:
-    board = details.storyboard
     return {
         **video.values(),
         "duration": output.seconds(video.duration_ms),
@@ -97,7 +95,6 @@ def _video_values(video: Video, track: Track | None, details: Details) -> dict[s
         "chapters": [{"start": chapter.start_ms / 1000, "title": chapter.title} for chapter in video.chapters],
         "description": details.description or None,
         "thumbnail": details.thumbnail,
-        "storyboard": asdict(board) if board else None,
         "heatmap": [
             {"start": part.start_ms / 1000, "end": part.end_ms / 1000, "value": part.value} for part in details.heatmap
         ],

@@ -74,7 +74,6 @@ from .values import (
     MeasuredTrack as MeasuredTrack,
     Morphemes as Morphemes,
     SpeechGap as SpeechGap,
-    Storyboard as Storyboard,
     Track as Track,
     TrackSelection as TrackSelection,
     Video as Video,

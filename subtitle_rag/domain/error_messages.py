@@ -456,8 +456,6 @@ SENTENCES: dict[str, str] = {
     "mcp_missing.hint": N_("Install them: {line}"),
     "youtube_missing": N_("This needs packages that are not installed here (extra youtube)."),
     "youtube_missing.hint": N_("Install them: {line}"),
-    "pictures_missing": N_("Preview images need packages that are not installed here (extra pictures)."),
-    "pictures_missing.hint": N_("Take pictures out of the config, or install them: {line}"),
     "packages_refused": N_("This copy of the program cannot install packages by itself."),
     "packages_refused.hint": N_("Do it by hand: {line}"),
     "packages_failed": N_("The packages could not be installed: {reason}."),

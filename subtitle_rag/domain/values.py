@@ -233,27 +233,6 @@ class Video:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Storyboard:
-    """The sheets of little pictures that YouTube keeps of a video: picture n, taken at n × `interval_ms`, is on sheet
-    n ÷ (rows × columns), row by row. The sheets' addresses expire."""
-
-    width: int
-    height: int
-    rows: int
-    columns: int
-    interval_ms: int
-    sheets: tuple[str, ...]
-
-    def place(self, at_ms: int) -> tuple[int, int, int]:
-        """Return the place of a moment's picture, or of the last one: its sheet's number, its column and its row."""
-        on_one = self.rows * self.columns
-        number = min(max(0, at_ms) // self.interval_ms, len(self.sheets) * on_one - 1)
-        sheet, at = divmod(number, on_one)
-        row, column = divmod(at, self.columns)
-        return sheet, column, row
-
-
 class Heat(NamedTuple):
     """How often a part of a video is replayed: `value` is between 0 and 1."""
 
@@ -268,7 +247,6 @@ class Details:
 
     description: str = ""
     thumbnail: str | None = None
-    storyboard: Storyboard | None = None
     heatmap: tuple[Heat, ...] = ()
 
 

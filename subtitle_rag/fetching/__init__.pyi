@@ -6,4 +6,3 @@ from .fetcher import (
     followed_requests as followed_requests,
 )
 from .lister import compile_pattern as compile_pattern
-from .pictures import Picture as Picture, Pictures as Pictures

@@ -8,7 +8,6 @@ from .extras import (
     MEANING as MEANING,
     NEURAL as NEURAL,
     PACKAGE as PACKAGE,
-    PICTURES as PICTURES,
     SERVER as SERVER,
     YOUTUBE as YOUTUBE,
     Extra as Extra,

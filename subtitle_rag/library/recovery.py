@@ -21,9 +21,7 @@ from subtitle_rag.library.schema import SCHEMA_VERSION, columns, schema_version
 logger = logging.getLogger(__name__)
 
 JOURNALS = ("-wal", "-shm", "-journal")
-JSON_COLUMNS = frozenset(
-    {"chapters", "lines", "options", "heatmap", "storyboard", "doubts", "citations", "sources", "names"}
-)
+JSON_COLUMNS = frozenset({"chapters", "lines", "options", "heatmap", "doubts", "citations", "sources", "names"})
 """Columns with JSON, which a damaged page can leave unreadable."""
 
 

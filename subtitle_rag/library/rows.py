@@ -5,7 +5,7 @@ import sqlite3
 import zlib
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 from itertools import starmap
@@ -18,7 +18,6 @@ from subtitle_rag.domain import (
     Line,
     MeasuredTrack,
     Morphemes,
-    Storyboard,
     Track,
     TrackSelection,
     Video,
@@ -151,17 +150,14 @@ def selection_from(row: Row) -> TrackSelection:
 
 
 def details_values(video_id: str, details: Details) -> tuple[Any, ...]:
-    board = json.dumps(asdict(details.storyboard)) if details.storyboard else None
-    return video_id, details.description, details.thumbnail, board, json.dumps(details.heatmap, separators=(",", ":"))
+    return video_id, details.description, details.thumbnail, json.dumps(details.heatmap, separators=(",", ":"))
 
 
 def details_from(row: Row) -> Details:
-    description, thumbnail, storyboard, heatmap = row
-    board = json.loads(storyboard) if storyboard else None
+    description, thumbnail, heatmap = row
     return Details(
         description=description,
         thumbnail=thumbnail,
-        storyboard=Storyboard(**{**board, "sheets": tuple(board["sheets"])}) if board else None,
         heatmap=tuple(map(Heat._make, json.loads(heatmap))),
     )
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from subtitle_rag.domain import AppError
 
-SCHEMA_VERSION = 23
+SCHEMA_VERSION = 24
 """Version of `SCHEMA`: raise it with every change of that."""
 
 
@@ -60,7 +60,7 @@ SCHEMA = (
     "CREATE INDEX video_channel ON video (channel_id)",
     """CREATE TABLE detail (
          video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
-         description TEXT NOT NULL, thumbnail TEXT, storyboard TEXT, heatmap TEXT NOT NULL
+         description TEXT NOT NULL, thumbnail TEXT, heatmap TEXT NOT NULL
        ) STRICT, WITHOUT ROWID""",
     # how far each stage is with each video
     """CREATE TABLE stage (
@@ -179,7 +179,6 @@ SCHEMA = (
     "CREATE INDEX context_window ON context (window_id)",
     "CREATE INDEX context_video ON context (video_id)",
     "CREATE TABLE glossary (channel_id TEXT PRIMARY KEY, names TEXT NOT NULL) STRICT, WITHOUT ROWID",
-    "CREATE TABLE channel_model (channel_id TEXT PRIMARY KEY, model TEXT NOT NULL) STRICT, WITHOUT ROWID",
     """CREATE TABLE overview (
          key TEXT PRIMARY KEY,
          video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,

@@ -212,7 +212,7 @@ class Library:
 
     def details(self, video_id: str) -> Details:
         """Return the details of a video, empty by default."""
-        query = "SELECT description, thumbnail, storyboard, heatmap FROM detail WHERE video_id = ?"
+        query = "SELECT description, thumbnail, heatmap FROM detail WHERE video_id = ?"
         row = self.database.row(query, (video_id,))
         return rows.details_from(row) if row else Details()
 

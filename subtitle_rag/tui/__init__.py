@@ -40,18 +40,15 @@ def run(settings: "Settings", *, in_sample: bool = False) -> int:
     from subtitle_rag.tui.app import SubtitleApp
     from subtitle_rag.tui.keys import keymap
     from subtitle_rag.tui.navigation import LibrarySwitch
-    from subtitle_rag.tui.widgets import prepare_pictures
 
     keymap.check(settings.keys, settings.paths.config)
     themes.check(settings)
     address = ""
     while True:
-        trouble = prepare_pictures(settings)
         with Runtime(sample_settings(settings) if in_sample else settings) as runtime:
             runtime.prioritize_queries = True
             app = SubtitleApp(runtime, address=address)
             app.freezes_objects = True
-            app.trouble = trouble
             app.first_theme = theme_at(runtime.settings.paths.library) or theme_at(settings.paths.library)
             end = app.run()
             app.wait_for_threads(LEAVING_S)

@@ -85,8 +85,6 @@ class SubtitleApp(App[object]):
             self.register_theme(theme)
         self.freezes_objects = False
         """The process is this app's own."""
-        self.trouble: AppError | None = None
-        """Shown at the start."""
         self.first_theme = ""
         """The theme at the start, unless the settings name one."""
         self.run_in_thread = partial(run_in_thread, self)
@@ -115,8 +113,6 @@ class SubtitleApp(App[object]):
         self.call_after_refresh(self.wiring.opening.open)
         if not self.is_headless:
             self._end_on_signals()
-        if self.trouble:
-            self.tell(self.trouble)
 
     def _end_on_signals(self) -> None:
         """End as by Ctrl+Q where a signal ends the process, so that the terminal is as before. A second one kills."""

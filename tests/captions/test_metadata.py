@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from subtitle_rag.captions import metadata
-from subtitle_rag.captions.metadata import MAX_DESCRIPTION, MAX_ENTRIES, MAX_NAME, STORYBOARD_WIDTH
-from subtitle_rag.domain import Chapter, Details, Heat, Storyboard
+from subtitle_rag.captions.metadata import MAX_DESCRIPTION, MAX_ENTRIES, MAX_NAME
+from subtitle_rag.domain import Chapter, Details, Heat
 from tests.support.cases import cases
 
 ODD: list[object] = [
@@ -214,7 +214,6 @@ def test_where_none_is_sure_the_one_that_yt_dlp_chose_is_taken() -> None:
 def test_an_address_that_is_not_fit_to_be_asked_for_is_none(address: str) -> None:
     assert metadata.details(of(thumbnail=address)).thumbnail is None
     assert metadata.details(of(thumbnails=[{"url": address, "width": 5}])).thumbnail is None
-    assert metadata.details(of(formats=[board(160, url=address)])).storyboard is None
     assert metadata.details(of(thumbnail="https://a/" + "x" * 2_000)).thumbnail is None
 
 
@@ -229,68 +228,6 @@ def test_a_heatmap_is_taken_piece_by_piece() -> None:
         *ODD,
     ]
     assert metadata.details(of(heatmap=pieces)).heatmap == (Heat(0, 3_510, 1.0), Heat(3_510, 7_020, 0.1235))
-
-
-def board(
-    width: object,
-    *,
-    fps: object = 0.1,
-    rows: object = 3,
-    columns: object = 3,
-    url: object = "https://i.ytimg.com/sb/M0.jpg",
-) -> dict[str, Any]:
-    """A storyboard as yt-dlp lists it among the formats."""
-    sheets = [{"url": url, "duration": 90.0}, {"url": url, "duration": 5.5}]
-    sizes = {"width": width, "height": 180, "rows": rows, "columns": columns, "fps": fps}
-    return {"format_id": "sb0", "ext": "mhtml", "protocol": "mhtml", **sizes, "fragments": sheets}
-
-
-def interval(count: int, seconds: float) -> int:
-    """The interval of a board of `count` pictures of a video that lasts so long."""
-    storyboard = metadata.details(of(formats=[board(160, fps=count / seconds)])).storyboard
-    assert storyboard is not None
-    return storyboard.interval_ms
-
-
-def test_a_storyboard_is_taken_from_among_the_formats() -> None:
-    video = {"ext": "mp4", "width": 1920, "height": 1080, "fps": 30, "fragments": [{"url": "https://x/1"}]}
-    found = metadata.details(of(formats=[video, board(160), None, "x"])).storyboard
-    assert found == Storyboard(160, 180, 3, 3, 10_000, ("https://i.ytimg.com/sb/M0.jpg",) * 2)
-
-
-def test_the_largest_storyboard_is_taken_up_to_the_size_that_most_have() -> None:
-    for widths in ([48, 80, 160, 320], [640, 320, 160]):
-        found = metadata.details(of(formats=[board(width) for width in widths])).storyboard
-        assert found is not None
-        assert found.width == STORYBOARD_WIDTH
-    assert metadata.details(of(formats=[board(640)])).storyboard is None
-
-
-@pytest.mark.parametrize(
-    ("known", "seconds"), [(1, 31), (1, 61), (2, 125), (2, 299), (5, 301), (5, 899), (10, 905), (10, 3_599)]
-)
-def test_the_interval_is_one_of_youtubes_own(known: int, seconds: int) -> None:
-    """yt-dlp tells pictures ÷ length, and the last picture stands for less than an interval."""
-    assert interval(math.ceil(seconds / known), seconds) == known * 1_000
-
-
-def test_an_interval_far_from_youtubes_own_is_what_the_rate_says() -> None:
-    assert interval(100, 100 * 1.099) == 1_000
-    assert interval(100, 100 * 1.11) == 1_110
-    assert interval(100, 100 * 0.89) == 890
-    assert interval(100, 700) == 7_000
-    assert interval(100, 10_000) == 100_000
-    assert interval(10**9, 1) == 1
-
-
-@cases("field", ["width", "height", "rows", "columns", "fps", "fragments"])
-@cases("value", [value for value in [*ODD, 0, 0.0, "5"] if value not in (True, 10**400)])
-def test_a_storyboard_with_a_damaged_field_is_none(field: str, value: object) -> None:
-    assert metadata.details(of(formats=[{**board(160), field: value}])).storyboard is None
-
-
-def test_a_damaged_storyboard_does_not_hide_a_good_one() -> None:
-    assert metadata.details(of(formats=[board(320, rows=None), board(160)])).storyboard is not None
 
 
 FIELDS = ["description", "thumbnail", "thumbnails", "formats", "heatmap", "chapters", "title", "channel", "channel_id"]
@@ -310,11 +247,3 @@ def test_whatever_a_video_says_of_itself_becomes_values(info: dict[str, Any]) ->
     assert metadata.kind(info) in ("video", "short", "stream")
     assert metadata.day(info.get("upload_date")) is None or isinstance(info["upload_date"], str)
     assert (metadata.ms(info.get("duration")) or 0) >= 0
-
-
-@given(st.floats(1e-6, 1e6), st.integers(1, 9_999), st.integers(1, STORYBOARD_WIDTH))
-def test_every_storyboard_has_pictures_and_an_interval(fps: float, rows: int, width: int) -> None:
-    found = metadata.details(of(formats=[board(width, fps=fps, rows=rows)])).storyboard
-    assert found is not None
-    assert found.interval_ms >= 1
-    assert found.interval_ms == pytest.approx(1_000 / fps, rel=0.12, abs=1)

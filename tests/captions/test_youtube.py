@@ -16,7 +16,6 @@ from subtitle_rag.captions.youtube import ATTEMPTS, Page, YouTube
 from subtitle_rag.domain import TABS, FetchError, Track
 from tests.stand_ins.youtube import QUICK, Caption, Channel, Clip, StandIn
 from tests.stand_ins.youtube_clips import LINES, State
-from tests.support.cases import cases
 
 SETTINGS = replace(QUICK, back_off=2)
 OWNER = "a" * 22
@@ -212,13 +211,6 @@ def test_a_server_that_is_not_there_is_a_broken_way(youtube: StandIn) -> None:
 def test_the_way_to_youtube_is_tried_with_one_request(youtube: StandIn, door: YouTube) -> None:
     door.reach()
     assert [(asked.path, asked.host) for asked in youtube.requests] == [("/generate_204", "www.youtube.com")]
-
-
-@cases("url", ["http://i.ytimg.com/a", "https://elsewhere.example/a", "https://evilytimg.com/a", "file:///etc/passwd"])
-def test_pictures_come_from_youtube_alone(youtube: StandIn, door: YouTube, url: str) -> None:
-    with pytest.raises(FetchError) as refused:
-        door.sheet(url, "국수")
-    assert (refused.value.code, youtube.count()) == ("not_found", 0)
 
 
 @pytest.mark.campaign(part="flows")

@@ -194,9 +194,6 @@ def test_all_that_a_video_tells_of_itself_is_kept(desk: Desk) -> None:
         (100_000, 200_000, 1.0),
         (200_000, 300_000, 0.5),
     ]
-    board = details.storyboard
-    assert board
-    assert (board.width, board.height, board.rows, board.columns, board.interval_ms) == (320, 180, 3, 3, 2_000)
     starts = [window.start_ms for window in desk.place.library.windows_of("slowcook001")]
     assert {95_000, 200_000} <= set(starts)
 
@@ -256,7 +253,7 @@ def test_a_video_that_has_a_file_in_the_library_is_not_asked_for(desk: Desk, tmp
 
 
 def test_a_video_without_a_length_is_nobodys_failure(desk: Desk) -> None:
-    desk.youtube.add(channel(Clip("slowcook001", "국수", duration=0, storyboard=False)))
+    desk.youtube.add(channel(Clip("slowcook001", "국수", duration=0)))
     assert report(desk.run(HANDLE)).new == 1
 
 

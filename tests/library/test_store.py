@@ -8,7 +8,7 @@ from sqlite3 import connect as sqlite_connect
 
 import pytest
 
-from subtitle_rag.domain import Chapter, Details, Heat, Line, Morphemes, Storyboard, Window
+from subtitle_rag.domain import Chapter, Details, Heat, Line, Morphemes, Window
 from subtitle_rag.library.rows import Counts, VideoState
 from subtitle_rag.library.store import Library
 from tests.support.invented import RULE, analysis, dump, track, video, window, windows
@@ -84,12 +84,11 @@ def test_a_video_comes_back_as_it_was_put(library: Library) -> None:
 DETAILS = Details(
     description='첫 줄\n\n"둘째" 😀',
     thumbnail="https://i.ytimg.com/vi/a/hq720.jpg",
-    storyboard=Storyboard(320, 180, 3, 3, 5_000, ("https://i.ytimg.com/sb/M0.jpg", "https://i.ytimg.com/sb/M1.jpg")),
     heatmap=(Heat(0, 3_510, 1.0), Heat(3_510, 7_020, 0.1234)),
 )
 
 
-@pytest.mark.parametrize("details", [Details(), DETAILS, Details(storyboard=Storyboard(1, 1, 1, 1, 1, ()))])
+@pytest.mark.parametrize("details", [Details(), DETAILS])
 def test_details_come_back_as_they_were_put(library: Library, details: Details) -> None:
     library.put_video(video(), track(), [], RULE, details)
     assert library.details("video-00001") == details

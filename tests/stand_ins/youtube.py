@@ -9,7 +9,6 @@ The JSON is made of what yt-dlp reads; it is no proof of what the site answers.
 import json
 import os
 import sys
-from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
@@ -34,10 +33,6 @@ VARIABLE = "STAND_IN_YOUTUBE"
 PLUGINS = Path(__file__).parent / "plugins"
 
 _PLUGIN = "yt_dlp_plugins.extractor.stand_in_youtube"
-_PICTURE = b64decode(
-    "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAP//////////////////////////////////////////////////////////////////////////////"
-    "////////wAALCAAJABABAREA/8QAFAABAAAAAAAAAAAAAAAAAAAAAP/EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8AAP/Z"
-)
 _HTML = "text/html; charset=utf-8"
 _JSON = "application/json; charset=UTF-8"
 
@@ -198,7 +193,6 @@ class StandIn(Loopback):
             "player": self._player,
             "timedtext": lambda request: timedtext(self.site.clip(request.video), request.query),
             "config": lambda request: _page({}, {}, request.client),
-            "image": lambda request: (200, "image/jpeg", _PICTURE),
         }
         if request.kind in answers:
             return answers[request.kind](request)

@@ -90,7 +90,6 @@ class Clip:
     media_url: str = ""  # where the stand-in serves it
     chapters: list[tuple[int, str]] = field(default_factory=list)  # (start in seconds, title)
     heatmap: list[float] = field(default_factory=list)  # 0 to 1, evenly spaced over the video
-    storyboard: bool = True
     live_chat: bool = False
 
     def state_for(self, client: str, *, account: bool) -> State:

@@ -41,8 +41,6 @@ def player(
     if tracks := [caption for caption in clip.captions if caption.is_told(client)]:
         tracks = [replace(caption, exp="xpe") for caption in tracks] if token else tracks
         answer["captions"] = {"playerCaptionsTracklistRenderer": _tracklist(clip, tracks, client)}
-    if clip.storyboard and client in _TRANSLATING:
-        answer["storyboards"] = {"playerStoryboardSpecRenderer": {"spec": _storyboard(clip), "recommendedLevel": 2}}
     return answer
 
 
@@ -232,20 +230,6 @@ def _tracklist(clip: Clip, captions: list[Caption], client: str) -> Json:
             for code in ("en", "ko", "ja")
         ]
     return answer
-
-
-def _storyboard(clip: Clip) -> str:
-    """Levels of pictures: width#height#count#columns#rows#milliseconds between two#name#signature."""
-    seconds = next(step for limit, step in ((120, 1), (300, 2), (900, 5), (10**9, 10)) if clip.duration <= limit)
-    count = clip.duration // seconds + 2
-    every = seconds * 1000
-    levels = (
-        "48#27#100#10#10#0#default#rs$AOn4CLstandin0",
-        f"80#45#{count}#10#10#{every}#M$M#rs$AOn4CLstandin1",
-        f"160#90#{count}#5#5#{every}#M$M#rs$AOn4CLstandin2",
-        f"320#180#{count}#3#3#{every}#M$M#rs$AOn4CLstandin3",
-    )
-    return "|".join((f"https://i.ytimg.com/sb/{clip.id}/storyboard3_L$L/$N.jpg?sqp=-oaymwstandin", *levels))
 
 
 def _chapter_panel(clip: Clip) -> Json:

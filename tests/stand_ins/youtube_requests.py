@@ -1,6 +1,5 @@
 """What the stand-in of YouTube was asked, and what it was told to do with such requests."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -84,8 +83,6 @@ def read_request(target: str, headers: dict[str, str], sent: Json) -> Asked:
         kind, video = "timedtext", query.get("v", "")
     elif path.startswith("/videoplayback/"):
         kind, video = "media", path.removeprefix("/videoplayback/")
-    elif host.endswith("ytimg.com"):
-        kind, video = "image", (re.findall(r"/(?:vi|vi_webp|sb)/([^/]+)/", path) or [""])[0]
     elif path == "/watch":
         kind, video, client = "watch", query.get("v", ""), "WEB"
     elif path.startswith("/embed/"):

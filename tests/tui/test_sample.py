@@ -16,7 +16,6 @@ from subtitle_rag.tui.controllers.background import BackgroundController
 from subtitle_rag.tui.navigation import LibrarySwitch
 from subtitle_rag.tui.state.source_field import FieldCheck
 from subtitle_rag.tui.text.library_text import field_line
-from subtitle_rag.tui.widgets import picture
 from tests.support.cases import cases
 from tests.tui.conftest import drawn_by, press, running, toasts
 from tests.tui.fake_app import FakeApp
@@ -124,7 +123,6 @@ def test_the_other_library_opens_after_a_switch(unindexed: Runtime, monkeypatch:
             pass
 
     monkeypatch.setattr(app_module, "SubtitleApp", FakeSubtitleApp)
-    monkeypatch.setattr(picture, "prepare_pictures", lambda _settings: None)
     monkeypatch.setattr(app_state, "theme_at", lambda _path: "")
     assert tui.run(unindexed.settings) == 0
     assert opened == [(False, ""), (True, ""), (False, "@느린부엌")]

@@ -1,6 +1,7 @@
 """The base of screens with a field, a list of scenes, and the preview of one of them. Tab goes from one to the next."""
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -74,10 +75,5 @@ class PreviewScreen(FieldScreen):
 
 
 def make_preview(context: "AppContext", scenes: SceneList) -> Preview:
-    """Return a preview beside a list, with pictures if the settings want them."""
-    runtime = context.runtime
-    return Preview(
-        scenes,
-        lambda video_id, result: read_surroundings(runtime, video_id, result),
-        (lambda scene: runtime.pictures.of(scene.video, scene.at_ms)) if context.settings.tui.pictures else None,
-    )
+    """Return a preview beside a list."""
+    return Preview(scenes, partial(read_surroundings, context.runtime))

@@ -34,14 +34,12 @@ from subtitle_rag.tui.text import (
     scene_lines,
     scene_timeline,
 )
-from subtitle_rag.tui.widgets.picture import ScenePicture
 from subtitle_rag.tui.widgets.scene_list import SceneList, appearance
 from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from subtitle_rag.fetching import Picture
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.search.scenes import Scene
 
@@ -54,8 +52,6 @@ REST_S = 0.15
 TYPED_REST_S = 0.6
 """The rest after a search moved the row: a slow typist of Hangul has the next syllable by then, and its search need not
 wait for the surroundings of half a word."""
-PICTURE_ROWS = 24
-"""Rows of a preview that has room for a picture."""
 KEPT_VIDEOS = 16
 """Videos in the cache of one answer: a megabyte or two."""
 
@@ -97,24 +93,14 @@ class Preview(Vertical):
 
     can_focus = False
 
-    def __init__(
-        self,
-        scenes: SceneList,
-        surroundings: "ReadSurroundings",
-        picture: "Callable[[Scene], Picture | None] | None",
-    ) -> None:
-        """`scenes` is the list beside it.
-
-        `surroundings` reads the surroundings of a video's scenes, `picture` fetches a picture; both in threads.
-        """
+    def __init__(self, scenes: SceneList, surroundings: "ReadSurroundings") -> None:
+        """`scenes` is the list beside it. `surroundings` reads the surroundings of a video's scenes, in a thread."""
         self.transcript = TranscriptList()
-        self._picture = ScenePicture(picture)
         self._about = Static(id="about")
         self._timeline = TimelineBar()
         self._context_line = Static(id="written")
         self._context_box = VerticalScroll(self._context_line, id="context", can_focus=False)
         super().__init__(
-            self._picture,
             self._about,
             self._timeline,
             self._context_box,
@@ -146,7 +132,6 @@ class Preview(Vertical):
         if scene is None or before is None or appearance(scene) != appearance(before):
             self._draw_about()
             self._draw_lines()
-        self._draw_picture()
         self._draw_timeline()
         self._look_soon(TYPED_REST_S if new else REST_S)
 
@@ -165,7 +150,6 @@ class Preview(Vertical):
             self._around = replace(self._around, matches=None)
 
     def on_resize(self) -> None:
-        self._draw_picture()
         self._draw_timeline()
         self._look_soon(REST_S)
 
@@ -237,10 +221,6 @@ class Preview(Vertical):
             self._scenes.to_nearest(self.scene.video.id, message.at_ms)
 
     # --- drawing ---
-
-    def _draw_picture(self) -> None:
-        has_room = self.display and self.size.height >= PICTURE_ROWS
-        self._picture.show(self.scene if has_room else None)
 
     def _draw_context(self) -> None:
         context = _context_text(self.scene)
