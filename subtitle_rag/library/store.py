@@ -493,7 +493,7 @@ def _put_selection(db: sqlite3.Connection, video_id: str, selection: TrackSelect
 
 def _put_details(db: sqlite3.Connection, video_id: str, details: Details) -> None:
     values = rows.details_values(video_id, details)
-    db.execute("INSERT OR REPLACE INTO detail VALUES (?, ?, ?, ?, ?)", values)
+    db.execute("INSERT OR REPLACE INTO detail VALUES (?, ?, ?, ?)", values)
 
 
 def _put_windows(db: sqlite3.Connection, windows: Sequence[Window], rule: str) -> None:

@@ -70,9 +70,7 @@ def test_the_sample_gets_vectors_and_no_contexts(unindexed: Runtime) -> None:
     background.halt()
 
 
-async def test_no_row_of_the_sample_is_removed_and_no_settings_of_it_open(
-    filled: Runtime, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_no_row_of_the_sample_is_removed(filled: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("subtitle_rag.sample_library.fill", lambda _runtime: None)
     filled.settings = replace(filled.settings, is_sample=True)
     async with running(SubtitleApp(filled), size=(100, 30)) as (app, pilot):

@@ -41,10 +41,10 @@ class RecentAnswers(OptionList):
 
     def step(self, rows: int) -> None:
         """Move the highlight; from outside go to it first."""
-        if self.has_focus:
+        if self.screen.focused is self:
             self.highlighted = (self.highlighted or 0) + rows
         else:
-            self.focus()
+            self.screen.set_focus(self)  # at once, unlike `focus`: another key may follow
 
     @property
     def _current(self) -> int | None:
