@@ -89,7 +89,6 @@ class SubtitleApp(App[object]):
         """The theme at the start, unless the settings name one."""
         self.run_in_thread = partial(run_in_thread, self)
         """See `AppPort`."""
-        self._palette_history = palette.PaletteHistory()
         self._footer_state: tuple[bool, ...] = ()
         self._late_text = LateSyllableRouter()
         self.wiring = AppWiring(self, runtime, show_times=show_times, address=address)
@@ -231,8 +230,7 @@ class SubtitleApp(App[object]):
         palette.open_themes(self)
 
     def get_system_commands(self, screen: "Screen[object]") -> Iterable[SystemCommand]:
-        entries = palette.entries(self, self.context, screen, self.wiring.navigation.switch_library)
-        yield from self._palette_history.sort(entries)
+        return palette.entries(self, self.context, screen, self.wiring.navigation.switch_library)
 
     def _theme_changed(self, theme: "Theme") -> None:
         if theme.name != self._stored_theme:

@@ -1,6 +1,6 @@
 """The command palette in the user's language. Most of its entries are commands with keys too."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,28 +27,6 @@ class OrderedCommands(SystemCommandsProvider):
     async def discover(self) -> "Hits":
         for title, sentence, run, _is_offered in self.app.get_system_commands(self.screen):
             yield DiscoveryHit(title, run, help=sentence)
-
-
-class PaletteHistory:
-    """Puts first what was chosen last from the palette."""
-
-    def __init__(self) -> None:
-        self._titles: list[str] = []
-        """The newest first."""
-
-    def sort(self, commands: Iterable[SystemCommand]) -> Iterator[SystemCommand]:
-        """Yield the commands, those chosen before first; a choice of one is noted."""
-        by_title = {command.title: command for command in commands}
-        for title in sorted(by_title, key=self._rank):
-            command = by_title[title]
-            yield command._replace(callback=partial(self._run, command))
-
-    def _rank(self, title: str) -> int:
-        return self._titles.index(title) if title in self._titles else len(self._titles)
-
-    def _run(self, command: SystemCommand) -> object:
-        self._titles = [command.title, *(title for title in self._titles if title != command.title)]
-        return command.callback()
 
 
 def open_themes(app: App[object]) -> None:

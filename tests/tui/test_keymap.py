@@ -248,13 +248,6 @@ def test_no_command_has_letters_alone() -> None:
         assert not keymap._types(key) or key == "space", (id, command.keys)
 
 
-@pytest.mark.parametrize(("id", "command"), keymap.MERGED.items())
-def test_the_id_of_one_screen_is_refused_with_that_of_all(id: str, command: str) -> None:
-    assert id not in COMMANDS
-    assert command in COMMANDS
-    assert refusal({id: "f10"}) == f"keys.{id} has the keys of keys.{command}: set those"
-
-
 @pytest.mark.parametrize(
     ("syllable", "names"),
     [("두", ("ㄷ", "ㅜ")), ("앞", ("ㅇ", "ㅏ", "ㅍ")), ("꽤", ("ㄱ", "ㅗ", "ㅐ")), ("ㅛ", ()), ("y", ())],

@@ -24,39 +24,6 @@ from subtitle_rag.retrieval.korean.keyboard import JAMO_BY_KEY, key_sequence
 from subtitle_rag.tui.keys.commands import COMMANDS, Command, with_jamo
 
 PACKAGE = "subtitle_rag.tui"
-_MERGED = {
-    "app.ask": "answer.new",
-    "app.checks": "checks.close",
-    "app.help": "help.close",
-    "app.history": "answer.history",
-    "app.library": "library.close",
-    "app.quit": "leave.quit",
-    "app.transcript": "transcript.close",
-    "channel.videos": "channel.into",
-    "confirm.other": "remove.other",
-    "library.sync": "library.retry",
-    "list.down": "answer.next export.next filter.next history.down install.down list.next overview.down player.down"
-    " table.down transcript.down transcript.next",
-    "list.up": "answer.previous export.previous filter.previous history.up install.up list.previous overview.up"
-    " player.up table.up transcript.previous transcript.up",
-    "list.first": "table.first transcript.first",
-    "list.last": "table.last transcript.last",
-    "list.page-down": "answer.page-down export.page-down filter.page-down table.page-down transcript.page-down",
-    "list.page-up": "answer.page-up export.page-up filter.page-up table.page-up transcript.page-up",
-    "list.query": "transcript.find",
-    "scene.copy": "answer.copy list.copy marks.copy overview.copy-link transcript.copy transcript.copy-link",
-    "scene.copy-markdown": "list.copy-markdown marks.copy-markdown",
-    "scene.export": "marks.export",
-    "scene.mark": "answer.mark list.mark marks.edit overview.mark transcript.mark transcript.mark-line",
-    "scene.play": "marks.play overview.play transcript.play",
-    "scene.play-with": "answer.play-with list.play-with marks.play-with overview.play-with transcript.play-with",
-    "scene.preview": "answer.preview search.preview",
-    "screen.back": "answer.back export.close filter.close history.back install.close leave.stay library.back"
-    " mark.close marks.back overview.back player.close remove.keep search.back settings.back transcript.back",
-    "screen.switch": "answer.switch library.switch search.switch transcript.switch",
-}
-MERGED = {id: command for command, ids in _MERGED.items() for id in ids.split()}
-"""Ids of one screen alone, which a config may have → the id of the same command on all screens."""
 NAMES = frozenset(key.value for key in Keys if "<" not in key.value)
 SAME = {"ctrl+h": "backspace", "ctrl+i": "tab", "ctrl+j": "enter", "ctrl+m": "enter"}
 """Keys which a terminal sends as the same characters as others."""
@@ -205,12 +172,8 @@ def mistakes(keymap: Mapping[str, str], path: Path) -> Iterator[Mistake]:
         key = f"keys.{id}"
         if id not in COMMANDS:
             sound = False
-            if id in MERGED:
-                message = _("{name} has the keys of keys.{id}: set those").format(name=key, id=MERGED[id])
-                yield mistake_in(path, key, message)
-            else:
-                message = _("there is no setting {name}").format(name=key)
-                yield mistake_in(path, key, message, nearest(id, COMMANDS, "keys."))
+            message = _("there is no setting {name}").format(name=key)
+            yield mistake_in(path, key, message, nearest(id, COMMANDS, "keys."))
             continue
         parts = _parts(text)
         fault = next(filter(None, (_fault(part, COMMANDS[id]) for part in parts)), "")
