@@ -37,11 +37,10 @@ USUAL = {
     "models.reranker": N_("Model of the order"),
     "search.limit": N_("Scenes of a search"),
     "search.remember": N_("Keep searches"),
-    "tui.notify": N_("Notices"),
 }
 """The settings that many change, in their order, with names of their own. The others follow by their keys."""
 
-LIVE = ("search.limit", "search.remember", "player.", "youtube.", "llm.", "tui.theme", "tui.notify")
+LIVE = ("search.limit", "search.remember", "player.", "youtube.", "llm.", "tui.theme")
 """Beginnings of the keys that are in force as soon as they are written; the others when the app opens again."""
 
 _LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")

@@ -107,9 +107,6 @@ class TuiSettings:
     theme: str = setting(
         "", N_("One of Textual's themes, or one from [themes]; empty: the one that was chosen last in the app.")
     )
-    notify: bool = setting(
-        False, N_("Announce the end of a long job by title, bell and desktop notice, while you are in another window.")
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,6 @@ class SubtitleApp(App[object]):
         super().exit(*arguments, **options)
 
     def on_unmount(self) -> None:
-        self.wiring.terminal.restore_title()
         self.wiring.halt()
 
     def wait_for_threads(self, seconds: float) -> None:
@@ -173,24 +172,12 @@ class SubtitleApp(App[object]):
         if self.freezes_objects:
             gc.freeze()
 
-    # --- the terminal ---
-
-    def watch_job(self, before: "Job | None", job: "Job | None") -> None:
-        self.wiring.terminal.job_changed(before, job, focused=self.app_focus)
+    # --- the focus ---
 
     def watch_app_focus(self, has_focus: bool) -> None:
         """Focus the screen's first field if it opened while the app had no focus (Textual 8.2.8 only restores one)."""
         if has_focus and self.screen.focused is None:
             self.screen.focus_next(self.screen.AUTO_FOCUS or "*")
-
-    def on_app_focus(self) -> None:
-        if not self.jobs.busy:
-            self.wiring.terminal.restore_title()
-
-    def write_to_terminal(self, sequence: str) -> None:
-        if self._driver is not None:
-            self._driver.write(sequence)
-            self._driver.flush()
 
     # --- commands ---
 

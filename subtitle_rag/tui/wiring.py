@@ -17,7 +17,6 @@ from subtitle_rag.tui.controllers import (
     OtherRunWatch,
     PlaybackController,
     RemovalController,
-    TerminalController,
 )
 from subtitle_rag.tui.navigation import Navigation
 from subtitle_rag.tui.screens import SearchScreen
@@ -43,7 +42,6 @@ class AppWiring:
         self.removals = RemovalController(port, runtime, self.jobs)
         self.opening = LibraryOpening(port, runtime)
         self.other_run = OtherRunWatch(port, runtime, self.jobs)
-        self.terminal = TerminalController(port, runtime)
         self.context = AppContext(
             port,
             runtime,

@@ -34,8 +34,6 @@ class FakeApp:
     errors: list[AppError] = field(default_factory=list)
     timers: list[FakeTimer] = field(default_factory=list)
     copied: list[str] = field(default_factory=list)
-    written: list[str] = field(default_factory=list)
-    """Sequences to the terminal."""
 
     def post_message(self, message: Message) -> bool:
         self.posted.append(message)
@@ -52,9 +50,6 @@ class FakeApp:
 
     def refresh_keys(self) -> None:
         pass
-
-    def write_to_terminal(self, sequence: str) -> None:
-        self.written.append(sequence)
 
     def set_timer(self, delay: float, callback: Callable[[], object]) -> FakeTimer:
         self.timers.append(FakeTimer(delay, callback))

@@ -77,8 +77,8 @@ def told(pilot: AppPilot) -> str:
     return " ".join(toasts(pilot.app))
 
 
-def notifies(runtime: Runtime) -> bool:
-    return runtime.settings.tui.notify
+def remembers(runtime: Runtime) -> bool:
+    return runtime.settings.search.remember
 
 
 def note(screen: SettingsScreen) -> str:
@@ -180,12 +180,12 @@ async def test_a_theme_is_seen_while_it_is_chosen(own: Runtime) -> None:
 async def test_a_switch_is_turned_at_once_and_is_live(own: Runtime) -> None:
     async with running(SubtitleApp(own), size=(80, 24)) as (_, pilot):
         await opened(pilot)
-        await choose(pilot, "tui.notify")
+        await choose(pilot, "search.remember")
         await press_each(pilot, "space")
-        assert notifies(own)
+        assert not remembers(own)
         await press_each(pilot, "enter")
-        assert not notifies(own)
-        assert "notify = false" in path_of(own).read_text()
+        assert remembers(own)
+        assert "remember = true" in path_of(own).read_text()
 
 
 @pytest.mark.campaign(part="app")

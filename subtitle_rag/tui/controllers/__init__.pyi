@@ -10,4 +10,3 @@ from .marks import MarkController as MarkController
 from .other_run import OtherRunWatch as OtherRunWatch
 from .playback import PlaybackController as PlaybackController
 from .removals import RemovalController as RemovalController
-from .terminal import TerminalController as TerminalController

@@ -6,14 +6,12 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.config.settings import TuiSettings
 from subtitle_rag.domain import FetchError, UsageError
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import jobs as module
 from subtitle_rag.tui.controllers.background import BackgroundController
 from subtitle_rag.tui.controllers.jobs import JobController
-from subtitle_rag.tui.controllers.terminal import TerminalController
 from subtitle_rag.tui.messages import FirstWindowsArrived, JobAdvanced, JobEnded, LibraryChanged
 from subtitle_rag.tui.state.job import Job
 from tests.tui.fake_app import FakeApp
@@ -167,28 +165,6 @@ def test_the_first_windows_are_told_at_once(app: FakeApp, jobs: JobController) -
     jobs.start(FIRST)
     jobs.advanced(JobAdvanced(Job("first", videos=1, searchable=3)))
     assert app.posted == [LibraryChanged(), FirstWindowsArrived()]
-
-
-class TestTerminal:
-    """The title, and the bell at the end."""
-
-    ENDED = Job("first", videos=3, done=frozenset("abc"), ended=True, seconds=90.0)
-
-    def test_the_title_tells_the_end_until_somebody_looks(self, app: FakeApp, unindexed: Runtime) -> None:
-        unindexed.settings = replace(unindexed.settings, tui=TuiSettings(notify=True))
-        terminal, written = TerminalController(app, unindexed), app.written
-        terminal.job_changed(None, Job("first", videos=3), focused=False)
-        assert "0/3" in written[-1]
-        terminal.job_changed(Job("first"), self.ENDED, focused=False)
-        assert any("3 videos can be searched now." in one for one in written)
-        assert written[-1].startswith("\a")
-        terminal.restore_title()
-        assert "subtitle-rag" in written[-1]
-
-    def test_it_is_silent_where_the_settings_do_not_ask_for_it(self, app: FakeApp, unindexed: Runtime) -> None:
-        unindexed.settings = replace(unindexed.settings, tui=TuiSettings(notify=False))
-        TerminalController(app, unindexed).job_changed(None, self.ENDED, focused=False)
-        assert app.written == []
 
 
 def test_the_sample_takes_in_nothing_and_names_the_way_to_the_users_library(
