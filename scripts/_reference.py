@@ -17,7 +17,7 @@ import click
 from subtitle_rag import cli, i18n, log_file
 from subtitle_rag.answers import built_in_prompt
 from subtitle_rag.config import settings as config
-from subtitle_rag.config.template import EXAMPLE_KEY, EXAMPLE_PLAYER, EXAMPLE_THEME, to_toml
+from subtitle_rag.config.template import EXAMPLE_KEY, EXAMPLE_PLAYER, to_toml
 from subtitle_rag.contexts import CONTEXT_PROMPT_TEXT
 from subtitle_rag.models import manifest
 
@@ -43,7 +43,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "setting": ("설정", "setting"),
     "default": ("기본값", "default"),
-    "example": ("플레이어, 키, 테마는 이렇게 적습니다:", "Players, keys and themes are written like this:"),
+    "example": ("플레이어와 키는 이렇게 적습니다:", "Players and keys are written like this:"),
     "environment": ("환경 변수", "Environment variables"),
     "variable": ("변수", "variable"),
     "built_in_prompts": ("기본 프롬프트", "Built-in prompts"),
@@ -286,12 +286,9 @@ def configuration() -> Iterator[str]:
         yield from _setting_table(kind)
     yield from ("## [players.NAME]", "", config.about("players"), "")
     yield from ("## [keys]", "", config.about("keys"), "")
-    yield from ("## [themes.NAME]", "", config.about("themes"), "")
-    yield from _setting_table(config.ThemeSettings)
     yield from (own_text("example"), "")
     yield from ("```toml", "[players.celluloid]", f"command = {to_toml(EXAMPLE_PLAYER)}", "")
-    yield from ("[keys]", f"{json.dumps(EXAMPLE_KEY[0])} = {json.dumps(EXAMPLE_KEY[1])}", "", "[themes.sea]")
-    yield from (f"{name} = {to_toml(value)}" for name, value in EXAMPLE_THEME.items())
+    yield from ("[keys]", f"{json.dumps(EXAMPLE_KEY[0])} = {json.dumps(EXAMPLE_KEY[1])}")
     yield from ("```", "", f"## {own_text('environment')}", "")
     rows = ((code(name), _in_language(meaning)) for name, meaning in ENVIRONMENT.items())
     yield from table(("variable", "meaning"), rows)

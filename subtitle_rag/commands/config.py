@@ -66,10 +66,10 @@ def _source_text(each: "config.EffectiveSetting") -> str:
 
 
 def _mistakes(reading: "LoadedConfig") -> list[Mistake]:
-    """Return all mistakes in the file's order, with those of keys and themes, which the app checks."""
+    """Return all mistakes in the file's order, with those of keys and theme, which the app checks."""
     mistakes = list(reading.mistakes)
     settings = replace(reading.settings, paths=replace(reading.settings.paths, config=reading.file.path))
-    if settings.keys or settings.themes or settings.tui.theme:
+    if settings.keys or settings.tui.theme:
         from subtitle_rag.tui import themes
         from subtitle_rag.tui.keys import keymap
 

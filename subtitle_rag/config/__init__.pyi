@@ -17,7 +17,6 @@ from .settings import (
     Paths as Paths,
     QdrantSettings as QdrantSettings,
     Settings as Settings,
-    ThemeSettings as ThemeSettings,
     YoutubeSettings as YoutubeSettings,
     about as about,
     about_field as about_field,

@@ -178,13 +178,6 @@ def _value(name: str, expected: type[Any], rules: Mapping[Any, Any], value: Any)
         value = () if value == [] and rules.get("empty") else _strings(name, value)
     if type(value) in (int, float) and not -MAX_NUMBER <= value <= MAX_NUMBER:  # nan is in no range
         raise _WrongValueError(name, _("{name} is not a usable number").format(name=name))
-    if expected is float and type(value) is int:
-        value = float(value)
-    if expected is dict and isinstance(value, dict):
-        value = dict(_flat(value, ""))
-        for key, text in value.items():
-            if not isinstance(text, str):
-                raise _WrongValueError(f"{name}.{key}", _type_message(f"{name}.{key}", str))
     if type(value) is not expected:
         raise _WrongValueError(name, _type_message(name, expected))
     if expected is int:

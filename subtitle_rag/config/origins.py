@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal
 
-from subtitle_rag.config.settings import SECTIONS, LoadedConfig, ThemeSettings
+from subtitle_rag.config.settings import SECTIONS, LoadedConfig
 from subtitle_rag.redaction import MARK, redact
 
 Source = Literal["flag", "environment", "file", "default"]
@@ -29,7 +29,7 @@ class EffectiveSetting:
 
 
 def effective_settings(reading: LoadedConfig) -> Iterator[EffectiveSetting]:
-    """Yield all settings in the order of the dataclasses, and then players, keys and themes."""
+    """Yield all settings in the order of the dataclasses, and then players and keys."""
     settings = reading.settings
     for path in fields(settings.paths):
         yield _effective(reading, f"paths.{path.name}", str(getattr(settings.paths, path.name)))
@@ -40,21 +40,16 @@ def effective_settings(reading: LoadedConfig) -> Iterator[EffectiveSetting]:
         yield _effective(reading, f"players.{name}.command", _without_secrets(command))
     for id, keys in settings.keys.items():
         yield _effective(reading, f"keys.{id}", keys)
-    for name, theme in settings.themes.items():
-        yield from _section(reading, f"themes.{name}", theme)
 
 
 def _section(reading: LoadedConfig, name: str, section: Any) -> Iterator[EffectiveSetting]:
     assert is_dataclass(section)
     for each in fields(section):
         value = getattr(section, each.name)
-        if isinstance(value, Mapping):
-            for key, text in value.items():
-                yield _effective(reading, f"{name}.{each.name}.{key}", text)
-        elif each.metadata.get("address"):
+        if each.metadata.get("address"):
             addresses = without_user(value) if isinstance(value, str) else [without_user(address) for address in value]
             yield _effective(reading, f"{name}.{each.name}", addresses)
-        elif isinstance(section, ThemeSettings) or not isinstance(value, str):
+        elif not isinstance(value, str):
             yield _effective(reading, f"{name}.{each.name}", list(value) if isinstance(value, tuple) else value)
         else:
             yield _effective(reading, f"{name}.{each.name}", redact(value))

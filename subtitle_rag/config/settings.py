@@ -104,31 +104,7 @@ class PlayerSettings:
 class TuiSettings:
     """`[tui]`"""
 
-    theme: str = setting(
-        "", N_("One of Textual's themes, or one from [themes]; empty: the one that was chosen last in the app.")
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class ThemeSettings:
-    """`[themes.NAME]`: colours as CSS writes them; empty ones follow from the others."""
-
-    primary: str = setting("", N_("The main colour, as CSS writes it."), required=True)
-    secondary: str = setting("", N_("A colour; empty: derived from the others."))
-    accent: str = setting("", N_("A colour; empty: derived from the others."))
-    foreground: str = setting("", N_("A colour; empty: derived from the others."))
-    background: str = setting("", N_("A colour; empty: derived from the others."))
-    surface: str = setting("", N_("A colour; empty: derived from the others."))
-    panel: str = setting("", N_("A colour; empty: derived from the others."))
-    boost: str = setting("", N_("A colour; empty: derived from the others."))
-    success: str = setting("", N_("A colour; empty: derived from the others."))
-    warning: str = setting("", N_("A colour; empty: derived from the others."))
-    error: str = setting("", N_("A colour; empty: derived from the others."))
-    dark: bool = setting(True, N_("Whether the theme is a dark one."))
-    ansi: bool = setting(False, N_("The colours are the terminal's own: ansi_blue, ansi_default."))
-    luminosity_spread: float = setting(0.15, N_("How far lighter and darker shades differ from their colour."))
-    text_alpha: float = setting(0.95, N_("How opaque text is, from 0 to 1."))
-    variables: Mapping[str, str] = table(dict, N_("Textual's other theme variables, such as footer-key-foreground."))
+    theme: str = setting("", N_("One of Textual's themes; empty: the one that was chosen last in the app."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +221,6 @@ class Settings:
     """`[players]`: name → command, with `{url}` and `{seconds}` filled in."""
     keys: Mapping[str, str] = table(dict, N_("Keys of the app by their ids, which docs/reference/keys.md lists"))
     """`[keys]`: id of a command → its keys, separated by commas; the app knows the ids."""
-    themes: Mapping[str, ThemeSettings] = table(dict, N_("Themes of your own"))
     is_sample: bool = False
     """The library is the sample, which takes in nothing of the user's."""
     overrides: Mapping[str, str] = field(default_factory=dict)
@@ -260,7 +235,7 @@ ABOUT = {
 SECTIONS: Mapping[str, type[Any]] = {
     each.name: each.metadata["kind"] for each in fields(Settings) if is_dataclass(each.metadata.get("kind"))
 }
-"""The tables of fixed keys; the user names those of `players`, `keys` and `themes`."""
+"""The tables of fixed keys; the user names those of `players` and `keys`."""
 
 
 def about(name: str) -> str:
@@ -331,15 +306,11 @@ def read(home: str | Path | None = None, language: str | None = None, path: Path
     if is_own or (hosts and "hosts" not in file.table.get("llm", {})):
         sections["llm"] = replace(sections["llm"], hosts=tuple(hosts))
         overrides["llm.hosts"] = HOSTS_VARIABLE if is_own else OLLAMA_VARIABLE
-    themes = {
-        name: file.section(f"themes.{name}", theme, ThemeSettings) for name, theme in file.tables("themes").items()
-    }
     settings = Settings(
         paths,
         language_code,
         players=_players(file),
         keys=file.texts("keys"),
-        themes=themes,
         overrides=overrides,
         **sections,
     )

@@ -20,7 +20,6 @@ ANYTHING = object()
 """Whatever the file says."""
 EXAMPLE_PLAYER = ("celluloid", "--mpv-start={seconds}", "{url}")
 EXAMPLE_KEY = ("app.library", "F10,Ctrl+B")
-EXAMPLE_THEME = {"primary": "#3a86ff", "background": "#081020"}
 
 
 def config_template(language: str) -> str:
@@ -41,8 +40,6 @@ def _lines(language: str) -> Iterator[str]:
     yield from ("", f"# {about('players')}", "[players]", "")
     yield from ("# [players.celluloid]", f"# command = {to_toml(EXAMPLE_PLAYER)}")
     yield from ("", f"# {about('keys')}", "[keys]", "", f"# {' = '.join(map(json.dumps, EXAMPLE_KEY))}")
-    yield from ("", f"# {about('themes')}", "[themes]", "", "# [themes.sea]")
-    yield from (f"# {name} = {to_toml(value)}" for name, value in EXAMPLE_THEME.items())
 
 
 def _allowed(rules: Any) -> str:

@@ -30,7 +30,7 @@ def run(settings: "Settings", *, in_sample: bool = False) -> int:
     """Show the app until the user leaves it, on the user's library or the sample; returns the exit status.
 
     Raises:
-        UsageError: `bad_config`, for keys and themes, of which only the app knows what there is.
+        UsageError: `bad_config`, for keys and theme, of which only the app knows what there is.
     """
     prepare_textual()
     from subtitle_rag.library import theme_at

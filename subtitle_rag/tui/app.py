@@ -81,8 +81,6 @@ class SubtitleApp(App[object]):
         self.runtime = runtime
         self.settings = runtime.settings
         keymap.activate(self.settings.keys)
-        for theme in themes.user_themes(self.settings).values():
-            self.register_theme(theme)
         self.freezes_objects = False
         """The process is this app's own."""
         self.first_theme = ""

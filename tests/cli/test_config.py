@@ -152,9 +152,6 @@ def test_all_mistakes_are_told_by_line_and_key(run: Run, file: Path) -> None:
         (b"a = 1\nlimit 5", 2),
         (b"a = 1\n\nb = '\xff'", 3),
         (b"[search", 1),
-        (b"[themes.a]\ndark = true", 1),
-        (b"\n[themes.a]\nprimary = 'rot'", 3),
-        (b"[themes.a]\nprimary = 'red'\n[themes.a.variables]\nnonsense = 'red'", 4),
         (b"language = 'fr'", 1),
         (b"[keys]\n'app.library' = 'F10'\n'app.help' = 'F10'", 2),
     ],
@@ -220,7 +217,7 @@ def test_what_is_commented_out_are_the_defaults(file: Path) -> None:
     text = config_template("en")
     assert [line for line in text.splitlines() if not line.startswith(("#", "[")) and line] == []
     before = config.load(language="en")
-    for example in ("celluloid", "app.library", "primary", "background"):
+    for example in ("celluloid", "app.library"):
         text = re.sub(rf"# .*{example}.*\n", "", text)
     file.write_text(re.sub(r"^# ([a-z_]+ = )", r"\1", text, flags=re.MULTILINE).replace("\ncommand =", "\n#"))
     settings = config.read().settings
@@ -231,11 +228,10 @@ def test_what_is_commented_out_are_the_defaults(file: Path) -> None:
 
 def test_the_examples_of_the_file_are_right(run: Run, file: Path) -> None:
     text = config_template("en").replace("# [", "[").replace("# command", "command").replace('# "app', '"app')
-    file.write_text(re.sub("# (primary|background)", r"\1", text))
+    file.write_text(text)
     assert run("config", "--json").result["mistakes"] == []
     settings = config.load()
     assert (set(settings.players), settings.keys) == ({"celluloid"}, {"app.library": "F10,Ctrl+B"})
-    assert settings.themes["sea"].primary == "#3a86ff"
 
 
 @pytest.mark.usefixtures("editor")
