@@ -107,7 +107,7 @@ class TestWhatIsRefused:
             {"list.down": "up", "list.up": "down"},
             {"app.library": "f3", "app.ask": "f4"},
             {"list.down": "n"},
-            {"history.open": "ctrl+u"},
+            {"answer.open": "ctrl+u"},
             {"scene.copy": "ctrl+u"},
             {"list.query": "!"},
         ],
