@@ -4,7 +4,7 @@ import asyncio
 import codecs
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextvars import Context, ContextVar
+from contextvars import Context
 from functools import lru_cache, partial
 from inspect import iscoroutinefunction
 from itertools import pairwise
@@ -16,11 +16,10 @@ from textual._styles_cache import StylesCache
 from textual.color import Color
 from textual.css.model import RuleSet
 from textual.dom import DOMNode
-from textual.geometry import Offset, Region
+from textual.geometry import Region
 from textual.keys import KEY_NAME_REPLACEMENTS, key_to_character
 from textual.strip import Strip
 from textual.style import Style
-from textual.widget import Widget
 from textual.widgets._toast import Toast
 from textual.widgets._tooltip import Tooltip
 from textual.worker import Worker, active_worker
@@ -114,10 +113,6 @@ def forget_closed(watched: DOMNode) -> None:
         watchers[:] = [(node, callback) for node, callback in watchers if not node._closing]
 
 
-tells_offsets = ContextVar("tells_offsets", default=False)
-"""Whether a line that is drawn tells which letter stands where, for the mouse to select."""
-
-
 class WholeTextCompositor(Compositor):
     """A compositor in which only the edges of notices and tooltips themselves divide them.
 
@@ -125,17 +120,6 @@ class WholeTextCompositor(Compositor):
     the second cell of a wide character, the character becomes two blanks: over a list with a preview, a notice lost
     syllables.
     """
-
-    def get_widget_and_offset_at(self, x: int, y: int) -> tuple[Widget | None, Offset | None]:
-        """Have the line under the mouse, which is drawn here once more, tell the places of its letters.
-
-        In every line on the screen they would take a quarter of the time in which a list is drawn.
-        """
-        token = tells_offsets.set(True)
-        try:
-            return super().get_widget_and_offset_at(x, y)
-        finally:
-            tells_offsets.reset(token)
 
     @property
     def cover_regions(self) -> list[Region]:

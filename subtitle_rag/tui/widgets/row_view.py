@@ -22,7 +22,6 @@ from textual.style import Style
 from textual.widget import Widget
 
 from subtitle_rag.tui.keys import declared_by, keymap, widget_bindings
-from subtitle_rag.tui.textual_fixes import tells_offsets
 
 if TYPE_CHECKING:
     from textual.selection import Selection
@@ -181,9 +180,8 @@ def select_lines(selection: "Selection", lines: int, text_of: Callable[[int], st
 
 
 def draw_row(view: RowView, content: Content, style: Style, width: int, line: int) -> Strip:
-    """Draw one line of the view, and note its letters' places in it where the mouse asks for them."""
-    strip = draw_strip(view, mark_selection(view, content, line), style, width)
-    return strip.apply_offsets(0, line) if tells_offsets.get() else strip
+    """Draw one line of the view, with its letters' places in it for the mouse."""
+    return draw_strip(view, mark_selection(view, content, line), style, width).apply_offsets(0, line)
 
 
 def draw_strip(widget: Widget, content: Content, style: Style, width: int) -> Strip:
