@@ -1,7 +1,6 @@
 from .answer import Answerer as Answerer, Conversation as Conversation, answer_all as answer_all
 from .answer_prompt import (
     BUILT_IN as BUILT_IN,
-    PROMPT_PLACES as PROMPT_PLACES,
     AnswerPrompt as AnswerPrompt,
     Language as Language,
     built_in_prompt as built_in_prompt,

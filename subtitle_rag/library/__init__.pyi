@@ -74,7 +74,6 @@ from .recovery import Recovery as Recovery, repair as repair
 from .resolve import (
     NameMatches as NameMatches,
     channel_ids as channel_ids,
-    exact_channels as exact_channels,
     match_channels as match_channels,
     match_videos as match_videos,
     named_channel as named_channel,
