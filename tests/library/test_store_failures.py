@@ -55,8 +55,8 @@ def test_a_full_disk_is_told_and_nothing_half_written_stays(
     library.close()
     connect = connection.connect
 
-    def small(place: Path) -> sqlite3.Connection:
-        db = connect(place)
+    def small(place: Path, *, to_write: bool = True) -> sqlite3.Connection:
+        db = connect(place, to_write=to_write)
         (pages,) = db.execute("PRAGMA page_count").fetchone()
         db.execute(f"PRAGMA max_page_count = {pages + 2}")
         return db
