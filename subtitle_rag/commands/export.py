@@ -18,7 +18,7 @@ from subtitle_rag.terminal_text import line_text
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
-NAMES = ("md", "csv", "jsonl", "txt", "srt", "vtt", "m3u", "edl", "anki")
+NAMES = ("md", "csv", "jsonl", "txt", "srt", "vtt", "anki")
 """The formats, which are imported when one is used."""
 
 
@@ -54,18 +54,14 @@ def export_(
         "format": format_name,
         "file": str(path) if path else None,
         "scenes": export.scenes,
-        "left_out": export.left_out,
     }
-    notes = [exporting.left_out_sentence(export.left_out)] if export.left_out else []
-    if format_name == "m3u" and any(scene.media for scene in export.written):
-        notes.append(_("VLC plays the scenes; mpv plays each file whole, and the scenes with --format edl or play."))
     if path is None:
         text = export.text
         lines = text.replace("\r\n", "\n").removesuffix("\n")  # a carriage return moves a terminal's cursor
-        return output.Outcome({**values, "text": text}, [lines], notes)
+        return output.Outcome({**values, "text": text}, [lines])
     exporting.write_export(path, export)
     line = n_("{n} scene: {path}", "{n} scenes: {path}", export.scenes, path=path)
-    return output.Outcome({**values, "text": None}, [line], notes)
+    return output.Outcome({**values, "text": None}, [line])
 
 
 @click.command("play")

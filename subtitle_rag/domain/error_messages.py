@@ -273,10 +273,6 @@ SENTENCES: dict[str, str] = {
         "None of the chosen scenes can be played: their videos have neither a file here nor a link."
     ),
     "no_playable_scene.hint": N_("Put the video files beside the captions, with the same names."),
-    "nothing_playable": N_(
-        "None of the chosen scenes can be written in this format: their videos have no file on this computer."
-    ),
-    "nothing_playable.hint": N_("Put the video files beside the captions, or use --format md."),
     "several_videos_in_subtitles": N_(
         "The chosen scenes are of several videos; a {format} file holds the captions of one."
     ),

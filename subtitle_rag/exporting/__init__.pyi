@@ -12,12 +12,11 @@ from .formats import (
     ExportText as ExportText,
     format_of_file as format_of_file,
     is_binary as is_binary,
-    left_out_sentence as left_out_sentence,
     render_export as render_export,
     write_export as write_export,
 )
 from .markdown import standalone_markdown as standalone_markdown
-from .playlists import make_clips as make_clips
+from .player_clips import make_clips as make_clips
 from .scene_reader import (
     marked_spans as marked_spans,
     read_scenes as read_scenes,

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from subtitle_rag.atomic_files import replace_content, replace_path
 from subtitle_rag.domain import AppError, UsageError
-from subtitle_rag.exporting import anki_cards, markdown, playlists, spreadsheets, subtitles
+from subtitle_rag.exporting import anki_cards, markdown, spreadsheets, subtitles
 from subtitle_rag.exporting.exported_scene import ExportedScene
-from subtitle_rag.i18n import _, n_
+from subtitle_rag.i18n import _
 from subtitle_rag.plugins import EXPORT_FORMATS, load_plugin, plugin_failure, plugin_names
 
 
@@ -21,10 +21,6 @@ class ExportFormat:
     write: Callable[[Sequence[ExportedScene], str], str]
     one_video: bool = False
     """Its times are those of one video."""
-    files_only: bool = False
-    """Scenes without a local video file are left out."""
-    playable_only: bool = False
-    """Scenes with neither link nor file are left out."""
     byte_order_mark: bool = False
     """A file begins with a byte order mark: Excel reads Korean only with one."""
     write_file: Callable[[Sequence[ExportedScene], str, Path], None] | None = None
@@ -38,12 +34,10 @@ FORMATS: Mapping[str, ExportFormat] = {
     "txt": ExportFormat(markdown.plain_text),
     "srt": ExportFormat(subtitles.srt, one_video=True),
     "vtt": ExportFormat(subtitles.vtt, one_video=True),
-    "m3u": ExportFormat(playlists.m3u, playable_only=True),
-    "edl": ExportFormat(playlists.edl, files_only=True),
     "anki": ExportFormat(markdown.plain_text, write_file=anki_cards.write_package),
 }
 
-SUFFIXES = {"markdown": "md", "m3u8": "m3u", "apkg": "anki"}
+SUFFIXES = {"markdown": "md", "apkg": "anki"}
 """Other endings of files for a format."""
 
 
@@ -67,14 +61,6 @@ def export_format(name: str) -> ExportFormat:
     return format
 
 
-def writable_scenes(format: ExportFormat, scenes: Sequence[ExportedScene]) -> list[ExportedScene]:
-    if format.files_only:
-        return [scene for scene in scenes if scene.media is not None]
-    if format.playable_only:
-        return [scene for scene in scenes if scene.media is not None or scene.url is not None]
-    return list(scenes)
-
-
 class ExportText(NamedTuple):
     """Scenes in a format."""
 
@@ -82,8 +68,6 @@ class ExportText(NamedTuple):
     text: str
     title: str
     written: Sequence[ExportedScene]
-    left_out: int
-    """Scenes that the format cannot write."""
 
     @property
     def scenes(self) -> int:
@@ -94,32 +78,23 @@ def render_export(name: str, scenes: Sequence[ExportedScene], query: str | None)
     """Write scenes in the format `name`, under the query, the title of the only video, or the name of the only channel.
 
     Raises:
-        UsageError: `nothing_to_export`, `nothing_playable`, `several_videos_in_subtitles`.
+        UsageError: `nothing_to_export`, `several_videos_in_subtitles`.
     """
     format = export_format(name)
-    usable = writable_scenes(format, scenes)
-    if not usable:
-        raise UsageError("nothing_playable" if scenes else "nothing_to_export")
-    if format.one_video and len({scene.video.id for scene in usable}) > 1:
-        raise UsageError("several_videos_in_subtitles", format=name)
+    if not scenes:
+        raise UsageError("nothing_to_export")
     videos = {scene.video.id: scene.video for scene in scenes}
+    if format.one_video and len(videos) > 1:
+        raise UsageError("several_videos_in_subtitles", format=name)
     titles, channels = {video.title for video in videos.values()}, {video.channel for video in videos.values()}
     title = query or (titles.pop() if len(videos) == 1 else channels.pop() if len(channels) == 1 else "") or _("Scenes")
     try:
-        text = format.write(usable, title)
+        text = format.write(scenes, title)
     except Exception as error:  # of a plug-in, whatever its code throws
         if name in FORMATS:
             raise
         raise plugin_failure(EXPORT_FORMATS, name, error) from error
-    return ExportText(name, text, title, usable, len(scenes) - len(usable))
-
-
-def left_out_sentence(count: int) -> str:
-    return n_(
-        "{n} scene has no video file here and is left out.",
-        "{n} scenes have no video file here and are left out.",
-        count,
-    )
+    return ExportText(name, text, title, scenes)
 
 
 def is_binary(name: str) -> bool:

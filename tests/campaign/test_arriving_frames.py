@@ -4,24 +4,16 @@
 |-------------------|---------|---------------------------------------------------------|
 | clip, exact       | ffmpeg  | the frames of the range, and no other                   |
 | clip, copied      | ffmpeg  | the frames from the key frame before on                 |
-| EDL               | mpv     | the frames of the ranges, in the order that is asked for |
 | clips, joined     | ffmpeg  | the frames of the ranges as one film, in their order    |
-| m3u               | VLC     | the frames of the ranges, in their order, to 0.3 s       |
-| m3u               | mpv     | the films, whole and in order                           |
 | clip of no time   | -       | an error, and no file                                   |
 
-`test_players` has jumps, `play` and m3u in mpv, `tests/exporting/test_anki_cards.py` Anki,
-`tests/web/test_exported_page.py` the page in Chromium.
+`test_players` has jumps and `play` in mpv, `tests/exporting/test_anki_cards.py` Anki.
 """
 
-import os
 import shutil
 import subprocess
-import tempfile
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -32,7 +24,7 @@ from tests.support.invented import end_hosts
 pytestmark = [
     pytest.mark.campaign(part="players"),
     pytest.mark.hosts,
-    pytest.mark.programs("ffmpeg", "ffprobe", "mpv", "vlc"),
+    pytest.mark.programs("ffmpeg", "ffprobe"),
 ]
 
 ID = "framesfilm1"
@@ -43,8 +35,6 @@ PICTURE = (
     f"color=black:s={WIDTH}x{HEIGHT}:r={RATE}:d={SECONDS},"
     f"geq=lum='if(mod(floor(N/pow(2,floor(X/{BIT}))),2),235,16)':cb=128:cr=128"
 )
-VLC_S = 0.3
-"""VLC begins and ends an entry some frames beside its times."""
 CAPTIONS = "WEBVTT\n\n00:00:01.000 --> 00:00:23.000\n국수를 삶아요\n"
 
 
@@ -59,16 +49,15 @@ def film(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def run(isolated_home: Path, capsys: pytest.CaptureFixture[str], film: Path) -> Iterator[Run]:
+def run(isolated_home: Path, capsys: pytest.CaptureFixture[str], film: Path, tmp_path: Path) -> Iterator[Run]:
     isolated_home.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="srm-", dir="/tmp"))
-    folder.chmod(0o755)  # VLC refuses to be root, and is somebody else then
+    folder = tmp_path / "films"
+    folder.mkdir()
     shutil.copy(film, folder / f"국수 [{ID}].mp4")
     (folder / f"국수 [{ID}].ko.vtt").write_text(CAPTIONS, encoding="utf-8")
     assert ran(capsys, "index", folder, "--no-contexts").code == 0
     yield partial(ran, capsys)
     end_hosts([isolated_home / "data" / "index"])
-    shutil.rmtree(folder)
 
 
 def numbers(source: Path) -> list[int]:
@@ -98,51 +87,8 @@ def number(picture: bytes) -> int:
     return sum((line[bit * BIT + BIT // 2] > 128) << bit for bit in range(16))
 
 
-def numbers_in_vlc(playlist: Path) -> list[int]:
-    """Return the numbers in the pictures that VLC shows, one playlist entry after the other.
-
-    VLC truncates its file of pictures before each entry; a pipe keeps them all.
-    """
-    pipe, end = playlist.with_name("pictures"), b"the end"
-    os.mkfifo(pipe)
-    pipe.chmod(0o622)
-    descriptor = os.open(pipe, os.O_RDWR)  # open for writing, too: no end between two entries
-    parts: list[bytes] = []
-
-    def read() -> None:
-        while not b"".join(parts[-2:]).endswith(end):
-            parts.append(os.read(descriptor, 1 << 16))
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    window = [
-        "--intf=dummy",
-        "--no-audio",
-        "--no-spu",
-        "--avcodec-hw=none",
-        "--no-drop-late-frames",
-        "--no-skip-frames",
-    ]
-    shown = ["--vout=yuv", f"--yuv-file={pipe}", "--yuv-yuv4mpeg2"]
-    user = "nobody" if os.geteuid() == 0 else None
-    command = ["vlc", *window, *shown, str(playlist), "vlc://quit"]
-    try:
-        subprocess.run(command, check=True, timeout=120, user=user, capture_output=True)
-    finally:
-        os.write(descriptor, end)
-        reader.join()
-        os.close(descriptor)
-    return [number(picture) for picture in b"".join(parts).split(b"FRAME\n")[1:]]
-
-
 def frames(start: float, end: float) -> list[int]:
     return list(range(round(start * RATE), round(end * RATE)))
-
-
-def parts(shown: Sequence[int]) -> list[list[int]]:
-    """Divide the numbers where they do not go on: a picture that stays or is left out is no end."""
-    ends = [at for at, (before, after) in enumerate(pairwise(shown), 1) if not 0 <= after - before <= RATE * VLC_S]
-    return [list(shown[start:end]) for start, end in pairwise((0, *ends, len(shown)))]
 
 
 def test_the_film_has_its_numbers(film: Path) -> None:
@@ -170,30 +116,6 @@ def test_joined_clips_have_the_frames_of_their_ranges_in_one_film(run: Run, tmp_
     told = run("clip", *ranges, "--join", "-o", path)
     assert told.code == 0, told.err
     assert numbers(path) == [*frames(20, 21), *frames(3, 5), *frames(11, 12)]
-
-
-def test_an_m3u_has_its_ranges_in_vlc(run: Run, film: Path, tmp_path: Path) -> None:
-    folder = Path(tempfile.mkdtemp(prefix="srm-", dir="/tmp"))
-    folder.chmod(0o755)
-    path, ranges = folder / "scenes.m3u", [(20, 21), (3, 5), (11, 12)]
-    told = run("export", *(f"{ID}@0:{start:02}-0:{end:02}" for start, end in ranges), "--format", "m3u", "-o", path)
-    assert told.code == 0, told.err
-    path.chmod(0o644)
-    shown = parts(numbers_in_vlc(path))
-    shutil.rmtree(folder)
-    assert len(shown) == len(ranges), shown
-    for (start, end), part in zip(ranges, shown, strict=True):
-        assert part[0] / RATE == pytest.approx(start, abs=VLC_S)
-        assert part[-1] / RATE == pytest.approx(end, abs=VLC_S)
-
-
-def test_an_edl_has_its_ranges_in_mpv(run: Run, tmp_path: Path) -> None:
-    path, shots = tmp_path / "scenes.edl", tmp_path / "shots"
-    told = run("export", f"{ID}@0:20-0:21", f"{ID}@0:03-0:04", "--format", "edl", "-o", path)
-    assert told.code == 0, told.err
-    options = ["--no-config", "--no-audio", "--vo=image", "--vo-image-format=png", f"--vo-image-outdir={shots}"]
-    subprocess.run(["mpv", "--really-quiet", *options, str(path)], check=True, timeout=120)
-    assert numbers(shots) == [*frames(20, 21), *frames(3, 4)]
 
 
 @pytest.mark.parametrize("options", [(), ("--exact",)])

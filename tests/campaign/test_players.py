@@ -17,9 +17,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag import player
-from subtitle_rag.domain import AppError, Video
-from subtitle_rag.exporting.exported_scene import ExportedScene
-from subtitle_rag.exporting.playlists import edl, m3u
+from subtitle_rag.domain import AppError
 from subtitle_rag.player import mpv
 from subtitle_rag.player.launch import Launch
 from tests.support.invented import came_true, end_hosts
@@ -250,32 +248,3 @@ def test_scenes_play_one_after_another_from_start_to_end(
     assert desk.ask("get_property", "media-title") == titles[-1]
     desk.play(films[0], 40)
     assert came_true(lambda: (desk.ask("get_property", "time-pos") or 0) > 41, 20)
-
-
-def test_an_exported_edl_plays_its_parts_as_one(desk: Desk, films: tuple[Path, Path], tmp_path: Path) -> None:
-    (tmp_path / "mpv" / "mpv.conf").write_text(FAST)
-    scenes = [
-        ExportedScene(Video("a", "한글, 제목", "c", "채널"), 12_000, 15_000, 12_000, (), media=films[0]),
-        ExportedScene(Video("b", "둘째", "c", "채널"), 31_500, 34_000, 31_500, (), media=films[1]),
-    ]
-    path = tmp_path / "장면.edl"
-    path.write_text(edl(scenes, ""), encoding="utf-8")
-    desk.play(path, 0)
-    assert came_true(lambda: desk.ask("get_property", "duration") is not None, 20)
-    assert desk.ask("get_property", "duration") == pytest.approx(5.5, abs=0.1)
-    assert [chapter["title"] for chapter in desk.ask("get_property", "chapter-list")] == [
-        "한글, 제목 0:12",
-        "둘째 0:31",
-    ]
-
-
-def test_an_exported_m3u_lists_its_films(desk: Desk, films: tuple[Path, Path], tmp_path: Path) -> None:
-    scenes = [
-        ExportedScene(Video("a", "한글, 제목", "c", "채널"), 12_000, 15_000, 12_000, (), media=films[0]),
-        ExportedScene(Video("b", "둘째", "c", "채널"), 31_500, 34_000, 31_500, (), media=films[1]),
-    ]
-    path = tmp_path / "장면.m3u"
-    path.write_text(m3u(scenes, "모음"), encoding="utf-8")
-    desk.play(path, 0)
-    assert came_true(lambda: desk.ask("get_property", "time-pos") is not None, 20)
-    assert [entry["filename"] for entry in desk.ask("get_property", "playlist")] == list(map(str, films))

@@ -88,21 +88,13 @@ def test_a_search_is_narrowed_by_video(run: Run) -> None:
 def test_a_file_s_ending_chooses_the_format_and_no_file_is_replaced_unasked(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "장면.csv"
     written = run("export", "링크@0:01", "-o", path, "--json").result
-    assert written == {"format": "csv", "file": str(path), "scenes": 1, "left_out": 0, "text": None}
+    assert written == {"format": "csv", "file": str(path), "scenes": 1, "text": None}
     assert path.read_bytes().startswith(b"\xef\xbb\xbfrank,scene,")
     assert run("export", "링크@0:01", "-o", path, "--json").failure == "export_exists"
     assert run("export", "링크", "--force", "--format", "txt", "-o", path).code == 0
     assert "국수를 삶아요" in path.read_text(encoding="utf-8")
     assert [each.name for each in tmp_path.iterdir()] == ["장면.csv"]
     assert run("export", "링크", "-o", tmp_path / "no" / "x.md", "--json").failure == "unwritable"
-
-
-def test_players_of_files_get_files_alone(run: Run, home: Path) -> None:
-    edl = run("export", "링크@0:01", "파일@0:01", "--format", "edl")
-    assert str(home.parent / "파일.mp4") in edl.out
-    assert edl.out.count("\n") == 2
-    assert "1 scene has no video file here and is left out." in edl.err
-    assert run("export", "링크", "--format", "edl", "--json").failure == "nothing_playable"
 
 
 def test_what_cannot_be_written_is_refused(run: Run) -> None:

@@ -16,7 +16,7 @@ from subtitle_rag import i18n
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.domain import Cue, Video
 from subtitle_rag.exporting.exported_scene import ExportedScene
-from subtitle_rag.exporting.formats import FORMATS, writable_scenes
+from subtitle_rag.exporting.formats import FORMATS
 from subtitle_rag.exporting.markdown import escape, standalone_markdown
 
 VIDEO = Video("dQw4w9WgXcQ", "국수 편", "channel", "느린 부엌", "https://youtu.be/dQw4w9WgXcQ", date(2026, 5, 31))
@@ -143,41 +143,12 @@ def test_subrip_breaks_tags_commands_and_arrows() -> None:
     assert not re.search(r"<[/\w]|\{\\", written)
 
 
-def test_an_edl_counts_the_bytes_of_names() -> None:
-    path = Path("/영상/국수, 1;편\n%5%.mp4")
-    scene = ExportedScene(FILE, 60_000, 66_500, 61_000, CUES, media=path)
-    counted = f"%{len(str(path).encode())}%{path}"
-    title = "파일 1:00"
-    assert text("edl", scene) == (f"# mpv EDL v0\n{counted},60.000,6.500,title=%{len(title.encode())}%{title}\n")
-
-
-def test_an_m3u_has_files_by_address_and_links_by_second() -> None:
-    scene = ExportedScene(FILE, 60_000, 66_500, 61_000, CUES, media=Path("/영상/국수\n#1.mp4"))
-    lines = text("m3u", scene, SCENE, title="a\n#EXTINF:9").splitlines()
-    assert lines[0] == "#EXTM3U"
-    assert lines[1] == "#PLAYLIST:a #EXTINF:9"
-    assert lines[3:6] == [
-        "#EXTVLCOPT:start-time=60.000",
-        "#EXTVLCOPT:stop-time=66.500",
-        "file:///%EC%98%81%EC%83%81/%EA%B5%AD%EC%88%98%0A%231.mp4",
-    ]
-    assert lines[-1] == "https://youtu.be/dQw4w9WgXcQ?t=60"
-
-
-def test_players_get_only_scenes_that_can_be_played() -> None:
-    bare = ExportedScene(FILE, 0, 1000, 0, ())
-    assert writable_scenes(FORMATS["m3u"], [bare, SCENE]) == [SCENE]
-    assert writable_scenes(FORMATS["edl"], [bare, SCENE]) == []
-    assert writable_scenes(FORMATS["md"], [bare, SCENE]) == [bare, SCENE]
-
-
 @given(st.text(max_size=60))
 @example(HOSTILE)
 def test_outside_text_adds_no_row_to_any_table(words: str) -> None:
     scene = hostile(f"x{words}")
     assert len(list(csv.reader(io.StringIO(text("csv", scene), newline="")))) == 2
     assert text("jsonl", scene).count("\n") == 1
-    assert len(text("m3u", scene, title=words).splitlines()) == 6
 
 
 def test_plain_text_has_times_lines_and_the_link() -> None:

@@ -35,8 +35,6 @@ FORMATS = {
     "anki": N_("Anki cards"),
     "srt": N_("Subtitles (SRT)"),
     "vtt": N_("Subtitles (VTT)"),
-    "m3u": N_("VLC playlist (M3U)"),
-    "edl": N_("mpv playlist (EDL)"),
 }
 """The formats by name, in the order of the list."""
 MOST_LINES = 200
@@ -145,8 +143,6 @@ class ExportScreen(ListDialog[None]):
         return (source, format) == (self.source, self.format)
 
     def _show_text(self, source: ExportSource, format: str, export: "ExportText") -> None:
-        from subtitle_rag.exporting import left_out_sentence
-
         if not self._is_awaited(source, format):
             return
         self._export = export
@@ -157,8 +153,7 @@ class ExportScreen(ListDialog[None]):
         self._draw_text(Content("\n".join(excerpt)))
         size = n_("{n} scene", "{n} scenes", export.scenes)
         lines_text = n_("{n} line", "{n} lines", len(lines), n=f"{len(lines):,}")
-        left_out = left_out_sentence(export.left_out) if export.left_out else ""
-        self._note(" · ".join(filter(None, (size, lines_text, left_out))))
+        self._note(f"{size} · {lines_text}")
 
     def _show_failure(self, source: ExportSource, format: str, error: "AppError") -> None:
         if self._is_awaited(source, format):
