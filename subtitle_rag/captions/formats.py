@@ -15,7 +15,6 @@ from subtitle_rag.captions.timed_text import has_arrow_times, subrip_cues, webvt
 from subtitle_rag.captions.timed_xml import xml_cues
 from subtitle_rag.captions.transcript import is_transcript, transcript_cues
 from subtitle_rag.domain import Cue
-from subtitle_rag.i18n import N_
 
 SAMPLE = 4_096
 """Characters at the beginning of a file that tell its format."""
@@ -27,7 +26,6 @@ class CaptionFormat:
     characters."""
 
     name: str
-    title: str
     suffixes: tuple[str, ...]
     limit_mb: int
     read: Callable[[str, str], list[Cue] | None]
@@ -47,21 +45,19 @@ def _start(pattern: str) -> re.Pattern[str]:
 
 
 _ALL = (
-    CaptionFormat("json3", "YouTube json3", (".json3",), 32, json_cues, _start(r'\{\s*["}]|\[\s*[\[{"]')),
-    CaptionFormat("vtt", "WebVTT", (".vtt", ".webvtt"), 16, webvtt_cues, _start("WEBVTT"), timed_text.unread_times),
+    CaptionFormat("json3", (".json3",), 32, json_cues, _start(r'\{\s*["}]|\[\s*[\[{"]')),
+    CaptionFormat("vtt", (".vtt", ".webvtt"), 16, webvtt_cues, _start("WEBVTT"), timed_text.unread_times),
     CaptionFormat(
         "ass",
-        "SubStation Alpha",
         (".ass", ".ssa"),
         16,
         substation_cues,
         _start(r"\[(?:Script Info|V4\+? Styles)\]"),
         substation.unread_times,
     ),
-    CaptionFormat("smi", "SAMI", (".smi", ".sami"), 16, sami_cues, _start(r"<sami\b|<\s*sync\s")),
+    CaptionFormat("smi", (".smi", ".sami"), 16, sami_cues, _start(r"<sami\b|<\s*sync\s")),
     CaptionFormat(
         "ttml",
-        "TTML, DFXP",
         (".ttml", ".dfxp", ".itt", ".xml"),
         32,
         xml_cues,
@@ -70,7 +66,6 @@ _ALL = (
     ),
     CaptionFormat(
         "srv",
-        "YouTube srv1, srv2, srv3",
         (".srv1", ".srv2", ".srv3"),
         32,
         xml_cues,
@@ -78,26 +73,24 @@ _ALL = (
     ),
     CaptionFormat(
         "lrc",
-        "LRC",
         (".lrc",),
         4,
         lyrics_cues,
         _start(r"\[(?:ti|ar|al|au|by|re|ve|la|length|offset|tool):|\[\d{1,3}:\d\d\.\d{1,3}\]"),
     ),
-    CaptionFormat("sub", "MicroDVD", (".sub",), 16, microdvd_cues, _start(r"\{\d+\}\{\d*\}")),
-    CaptionFormat("srt", "SubRip", (".srt",), 16, subrip_cues, unread_times=timed_text.unread_times),
-    CaptionFormat("sbv", "SubViewer", (".sbv",), 16, subrip_cues, unread_times=timed_text.unread_times),
-    CaptionFormat("json", N_("Whisper's JSON"), (".json",), 32, json_cues, sniffed=frozenset({".json"})),
+    CaptionFormat("sub", (".sub",), 16, microdvd_cues, _start(r"\{\d+\}\{\d*\}")),
+    CaptionFormat("srt", (".srt",), 16, subrip_cues, unread_times=timed_text.unread_times),
+    CaptionFormat("sbv", (".sbv",), 16, subrip_cues, unread_times=timed_text.unread_times),
+    CaptionFormat("json", (".json",), 32, json_cues, sniffed=frozenset({".json"})),
     CaptionFormat(
         "tsv",
-        N_("Whisper's table"),
         (".tsv",),
         16,
         table_cues,
         _start(r"start\tend\ttext\s"),
         sniffed=frozenset({".tsv"}),
     ),
-    CaptionFormat("txt", N_("text with times"), (".txt",), 4, transcript_cues, sniffed=frozenset({".txt"})),
+    CaptionFormat("txt", (".txt",), 4, transcript_cues, sniffed=frozenset({".txt"})),
 )
 """The richest first. Tracks of real videos have less than 1 MB an hour, those with a time for each word 13 MB in 12
 hours as YouTube indents them."""

@@ -495,10 +495,6 @@ SENTENCES: dict[str, str] = {
     "questions_needed.hint": N_(
         "subtitle-rag eval make FILE has a local model make some; name the file with --questions."
     ),
-    "unknown_arm": N_("There is no arm {name}."),
-    "unknown_arm.hint": N_("The arms are {known}."),
-    "arm_not_ready": N_("The arm {name} cannot be judged here: {reason}."),
-    "arm_not_ready.hint": N_("--skip-missing leaves it out; subtitle-rag doctor shows what is missing."),
     "judge_same": N_("{model} writes the contexts; as a judge it would favour its own words."),
     "judge_same.hint": N_(
         "Fetch another with subtitle-rag models get, and name it with --model. --allow-same lets it judge anyway."
