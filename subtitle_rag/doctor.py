@@ -33,14 +33,13 @@ from subtitle_rag.installation import (
     yt_dlp_age,
 )
 from subtitle_rag.library import PLAYER, backups, quick_check, unwritable
-from subtitle_rag.listening import Transcriber, open_transcriber
+from subtitle_rag.listening import open_transcriber
 from subtitle_rag.models import ENCODER, NO_PROMPTS, RERANKER, Kind, search_step, without_prompts
 from subtitle_rag.platforms import on_windows
 from subtitle_rag.plugins import (
     ENCODERS,
     EXPORT_FORMATS,
     GROUPS,
-    TRANSCRIBERS,
     load_plugin,
     plugin_names,
 )
@@ -449,7 +448,6 @@ def _packages(_runtime: Runtime) -> Finding:
 def _plugins(_runtime: Runtime) -> Finding:
     kinds: dict[str, type] = {
         EXPORT_FORMATS: exporting.ExportFormat,
-        TRANSCRIBERS: Transcriber,
         ENCODERS: TextEncoder,
     }
     names, broken = [], []

@@ -193,7 +193,7 @@ def offer_listening(runtime: "Runtime", texts: Iterable[str]) -> ListeningOffer:
 
 
 def _missing_speech_bytes(runtime: "Runtime") -> int:
-    """Return what is fetched of the settings' model for speech; 0 if it is here, or from elsewhere."""
+    """Return what is fetched of the settings' model for speech; 0 if it is here, or a folder."""
     model = models.hub_model(runtime.models.settings.speech)
     if model is None:
         return 0

@@ -22,11 +22,9 @@ logger = logging.getLogger(__name__)
 
 EXPORT_FORMATS = "subtitle_rag.export_formats"
 """Values are `exporting.ExportFormat`s, by the name for `export --format` and the ending of files."""
-TRANSCRIBERS = "subtitle_rag.transcribers"
-"""Values are `listening.Transcriber`s, by the name for `speech` under `[models]`."""
 ENCODERS = "subtitle_rag.encoders"
 """Values are `retrieval.neural.TextEncoder`s, by the name for `encoder` under `[models]`."""
-GROUPS = (EXPORT_FORMATS, TRANSCRIBERS, ENCODERS)
+GROUPS = (EXPORT_FORMATS, ENCODERS)
 
 T = TypeVar("T")
 

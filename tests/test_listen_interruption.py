@@ -7,7 +7,7 @@ import pytest
 from subtitle_rag.config import settings as config
 from subtitle_rag.library.store import Library
 from tests.support.commandline import ran
-from tests.support.heard import MODEL, Stretch, heard, install_reader, write_wav
+from tests.support.heard import MODEL, Stretch, heard, use_reader, write_wav
 from tests.support.invented import caption_folder, end_hosts
 from tests.support.processes import kill_when, needs_sigkill, start, windows_without_points
 
@@ -41,10 +41,10 @@ def test_a_killed_run_goes_on_behind_its_last_stretch(
 ) -> None:
     monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "0.5")
     monkeypatch.setenv("HEARD_PAUSE", "0.15")
-    log = install_reader(tmp_path / "reader", monkeypatch)
+    log = use_reader(monkeypatch, tmp_path / "heard.log")
     film = write_wav(tmp_path / "films" / "국수.wav", *STRETCHES)
     home = tmp_path / "home"
-    process = start(home, "listen", film, "--model", MODEL, "--yes")
+    process = start(home, "listen", film, "--model", MODEL, "--yes", module="tests.support.heard")
     assert kill_when(process, lambda: len(heard(log)) >= 4)
     kept = stored(home)
     assert 0 < len(kept) < len(STRETCHES)
@@ -78,11 +78,11 @@ def test_windows_that_were_killed_before_their_points_are_taken_up_by_every_door
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], door: str
 ) -> None:
     monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "0.5")
-    install_reader(tmp_path / "reader", monkeypatch)
+    use_reader(monkeypatch, tmp_path / "heard.log")
     film = write_wav(tmp_path / "films" / "국수.wav", *STRETCHES)
     caption_folder(tmp_path / "captions", 1, minutes=1)
     home = tmp_path / "home"
-    process = start(home, "listen", film, "--model", MODEL, "--yes")
+    process = start(home, "listen", film, "--model", MODEL, "--yes", module="tests.support.heard")
     assert kill_when(process, lambda: windows_without_points(config.Paths.under(home).library) > 0)
     assert windows_without_points(config.Paths.under(home).library)
     assert "not searchable yet" in ran(capsys, "--home", str(home), "search", '"7019"').err

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.domain import AppError, Cue
 from subtitle_rag.installation import LISTEN, require_extra
-from subtitle_rag.listening.heard import GapReason, HeardStretch, Transcriber
+from subtitle_rag.listening.heard import GapReason, HeardStretch
 from subtitle_rag.listening.listening_process import replies
-from subtitle_rag.models import is_added
-from subtitle_rag.plugins import TRANSCRIBERS, load_plugin
 
 if TYPE_CHECKING:
     from subtitle_rag.models import ModelStore, SpeechFiles
@@ -25,21 +23,17 @@ GUARDS = 2
 """Version of the rules by which a text is heard: another one means other captions of the same sound."""
 
 
-def open_transcriber(models: "ModelStore", name: str | None = None) -> Transcriber:
+def open_transcriber(models: "ModelStore", name: str | None = None) -> "Transcriber":
     """Return the transcriber of a name, by default that of the settings; nothing is loaded or fetched.
 
-    `name` is one of the manifest's models, a folder with a model for CTranslate2, or what another distribution adds.
+    `name` is one of the manifest's models, or a folder with a model for CTranslate2.
 
     Raises:
         UsageError: `model_unknown`, `model_kind`.
-        AppError: `listen_missing`, `speech_model_missing`, `model_damaged`, `plugin_broken`.
+        AppError: `listen_missing`, `speech_model_missing`, `model_damaged`.
     """
-    name = name or models.settings.speech
-    added = load_plugin(TRANSCRIBERS, name, Transcriber) if is_added(name) else None
-    if added is not None:
-        return added
     require_extra(LISTEN)
-    return WhisperTranscriber(models.speech_files(name))
+    return Transcriber(models.speech_files(name or models.settings.speech))
 
 
 def sound_length_ms(sound: Path) -> int:
@@ -75,17 +69,19 @@ def sound_lengths_ms(sounds: Sequence[Path]) -> dict[Path, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class WhisperTranscriber:
-    """A Whisper model for CTranslate2 in a process of its own."""
+class Transcriber:
+    """Turns speech into cues, by a Whisper model for CTranslate2 in a process of its own."""
 
     files: "SpeechFiles"
 
     @property
     def model(self) -> str:
+        """Return the model with its version, as a track keeps it: `faster-whisper-small@536b0662`."""
         return self.files.id
 
     @property
     def settings(self) -> str:
+        """Return what else the text depends on, as a track keeps it: another text means other captions."""
         return f"int8, rules {GUARDS}"
 
     def listen(
@@ -97,6 +93,15 @@ class WhisperTranscriber:
         names: Sequence[str] = (),
         stop: Event | None = None,
     ) -> Iterator[HeardStretch]:
+        """Yield the stretches of a film's or sound file's speech from `begin_ms` to its end.
+
+        `language` is listened for unless a minute of speech is in another one; None takes that of the first minute.
+        `names` are spellings that may come up, the likeliest first. Closing the iterator ends the work at once.
+
+        Raises:
+            AppError: `sound_unreadable`, `no_sound`, `sound_protected`, `sound_elsewhere`, `listening_ended`,
+                `listening_memory`, `interrupted` once `stop` is set; the stretches before it are good.
+        """
         order = {
             "do": "listen",
             "sound": str(sound),

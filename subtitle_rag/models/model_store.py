@@ -14,7 +14,7 @@ from subtitle_rag.installation import MEANING, NEURAL, Extra
 from subtitle_rag.models import local, manifest
 from subtitle_rag.models.prompts import Prompts
 from subtitle_rag.models.record import Record, hold_model, writing
-from subtitle_rag.plugins import ENCODERS, TRANSCRIBERS, plugin_names
+from subtitle_rag.plugins import ENCODERS, plugin_names
 
 KIND_NAMES = {
     manifest.ENCODER: N_("encoder"),
@@ -76,8 +76,8 @@ class State:
 
 
 def is_added(name: str) -> bool:
-    """Whether another distribution adds the encoder or transcriber of this name; the manifest's keep theirs."""
-    return manifest.hub_model(name) is None and any(name in plugin_names(group) for group in (ENCODERS, TRANSCRIBERS))
+    """Whether another distribution adds the encoder of this name; the manifest's keep theirs."""
+    return manifest.hub_model(name) is None and name in plugin_names(ENCODERS)
 
 
 class ModelStore:

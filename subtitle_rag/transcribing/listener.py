@@ -168,13 +168,8 @@ class Listener:
 
     def _begin(self, video: Video, sound: Path) -> int:
         """Note by what a video is heard; return where its hearing goes on."""
-        try:
-            length_ms = sound_length_ms(sound)
-        except AppError as error:
-            if error.code != "listen_missing":  # another distribution's transcriber needs no such packages
-                raise
-            length_ms = video.duration_ms or 0
-        return self.library.listenings.begin(video.id, self.transcriber.model, self.transcriber.settings, length_ms)
+        model, settings = self.transcriber.model, self.transcriber.settings
+        return self.library.listenings.begin(video.id, model, settings, sound_length_ms(sound))
 
     def _hear(self, video: Video, sound: Path, begin_ms: int, report: ListeningReport) -> Iterator[StretchHeard]:
         """Hear what is left of a video, and store each stretch."""

@@ -24,7 +24,7 @@ from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.qdrant import StandIn
-from tests.support.heard import MODEL, install_reader, write_wav
+from tests.support.heard import MODEL, use_reader, write_wav
 from tests.support.invented import caption_folder, end_hosts
 from tests.support.processes import command_line, needs_sigkill, start, windows_without_points
 from tests.support.terminal import Terminal
@@ -115,7 +115,7 @@ class Homes:
 @pytest.fixture(autouse=True)
 def short_lived_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "0.2")
-    install_reader(tmp_path / "reader", monkeypatch)
+    use_reader(monkeypatch, tmp_path / "heard.log")
 
 
 @pytest.fixture(scope="module")
@@ -138,13 +138,18 @@ def configure(home: Path) -> None:
     (home / "config.toml").write_text('[llm]\nhosts = []\n[models]\nencoder = ""\nreranker = ""\n', encoding="utf-8")
 
 
+def module_of(arguments: tuple[str, ...]) -> str:
+    """Return the module that runs a command: one of the tests where their reader listens."""
+    return "tests.support.heard" if MODEL in arguments else "subtitle_rag"
+
+
 def killed_at(home: Path, arguments: tuple[str, ...], seconds: float, point: Point | None) -> str:
     """Kill it, `seconds` after its start, or soon after it has reached the point; what came of that."""
     if not arguments:
         with Terminal(command_line(home)) as terminal, suppress(SystemExit):
             return _moment(home, seconds, point, lambda: bool(terminal.read(0.002)) or True)
         return "ended"
-    process = start(home, *arguments)
+    process = start(home, *arguments, module=module_of(arguments))
     try:
         return _moment(home, seconds, point, lambda: process.poll() is None)
     finally:
@@ -214,14 +219,21 @@ def test_work_that_is_killed_is_finished_by_the_same_program(
                     file.write(f'[qdrant]\nurl = "{server.base}"\n')
             if not number and arguments:  # how long it takes where nobody kills it
                 started = time.monotonic()
-                assert subprocess.run(command_line(home, *arguments), capture_output=True).returncode == 0
+                assert (
+                    subprocess.run(
+                        command_line(home, *arguments, module=module_of(arguments)), capture_output=True
+                    ).returncode
+                    == 0
+                )
                 length = time.monotonic() - started
             elif number:
                 point = rng.choice([None, *kind.points]) if number > 1 or KILLS == 1 else None
                 figures[killed_at(home, arguments, rng.uniform(0.05, length), kind.points.get(point or ""))] += 1
                 check(home, kind, is_over=False)
                 if arguments:
-                    again = subprocess.run(command_line(home, *arguments), capture_output=True)
+                    again = subprocess.run(
+                        command_line(home, *arguments, module=module_of(arguments)), capture_output=True
+                    )
                     assert again.returncode in kind.repeats, f"seed {SEED}, kill {number} ({point}): {again.stderr!r}"
             check(home, kind, is_over=True)
             end_hosts([config.Paths.under(home).index])

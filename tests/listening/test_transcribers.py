@@ -1,6 +1,5 @@
 """The process that listens, with the real engine and a model that says what it is told to."""
 
-import json
 import os
 import signal
 import threading
@@ -10,12 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from subtitle_rag.config import ModelSettings
-from subtitle_rag.domain import AppError, Cue, UsageError
+from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.listening import GapReason, HeardStretch, Transcriber, listening_process, open_transcriber
 from subtitle_rag.listening.child import NICENESS
-from subtitle_rag.listening.transcribers import WhisperTranscriber
 from subtitle_rag.models import ModelStore
-from subtitle_rag.plugins import TRANSCRIBERS
 from tests.support.made_sound import Sound, music, noise, silence, voice, write_wav
 from tests.support.tiny_whisper import tiny_whisper
 
@@ -219,33 +216,5 @@ def test_a_damaged_model_is_told(name: str, said: Path, tmp_path: Path) -> None:
 
 def test_a_track_knows_what_it_was_heard_with(said: Path) -> None:
     opened = transcriber(said)
-    assert isinstance(opened, WhisperTranscriber)
     assert opened.model.startswith("said@")
     assert "int8" in opened.settings
-
-
-PLUGIN = """
-from pathlib import Path
-from subtitle_rag.domain import Cue
-from subtitle_rag.listening import HeardStretch
-
-class Parrot:
-    model = "parrot@1"
-    settings = ""
-    def listen(self, sound, *, begin_ms=0, language="ko", names=(), stop=None):
-        yield HeardStretch(begin_ms, 1000, (Cue(0, 500, Path(sound).stem),), None, language)
-
-PARROT = Parrot()
-"""
-
-
-def test_another_distribution_adds_a_transcriber(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "parrot_plugin.py").write_text(PLUGIN)
-    info = tmp_path / "parrot_plugin-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: parrot-plugin\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[{TRANSCRIBERS}]\nparrot = parrot_plugin:PARROT\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    opened = open_transcriber(ModelStore(tmp_path, ModelSettings()), "parrot")
-    assert list(opened.listen(Path("안녕.wav"))) == [HeardStretch(0, 1000, (Cue(0, 500, "안녕"),), None, "ko")]
-    assert json.dumps(opened.settings) == '""'

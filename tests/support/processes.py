@@ -18,15 +18,17 @@ Process = subprocess.Popen[bytes]
 needs_sigkill = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's")
 
 
-def command_line(home: Path, *arguments: object) -> list[str]:
-    """Return a command line of the program for this home."""
-    return [sys.executable, "-m", "subtitle_rag", "--home", str(home), *map(str, arguments)]
+def command_line(home: Path, *arguments: object, module: str = "subtitle_rag") -> list[str]:
+    """Return a command line of the program for this home; `module` runs it."""
+    return [sys.executable, "-m", module, "--home", str(home), *map(str, arguments)]
 
 
-def start(home: Path, *arguments: object, variables: Mapping[str, str] | None = None) -> Process:
+def start(
+    home: Path, *arguments: object, variables: Mapping[str, str] | None = None, module: str = "subtitle_rag"
+) -> Process:
     """Start a command whose output nobody reads."""
     return subprocess.Popen(
-        command_line(home, *arguments),
+        command_line(home, *arguments, module=module),
         env={**os.environ, **(variables or {})},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from tests.support.heard import install_reader
+from tests.support.heard import use_reader
 from tests.support.place import Place
 
 
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The stretches that were heard."""
-    return install_reader(tmp_path / "reader", monkeypatch)
+    return use_reader(monkeypatch, tmp_path / "heard.log")
 
 
 @pytest.fixture

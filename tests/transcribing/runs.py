@@ -3,18 +3,15 @@
 import threading
 
 from subtitle_rag.domain import ListeningEvent, ListeningReport, StretchHeard
-from subtitle_rag.listening import Transcriber
-from subtitle_rag.plugins import TRANSCRIBERS, load_plugin
 from subtitle_rag.transcribing import Listener, plan_listening, request_listening
 from tests.stand_ins.youtube import QUICK
+from tests.support.heard import Reader
 from tests.support.place import Place
 
 
 def listener(place: Place, model: str = "reader", stop: threading.Event | None = None) -> Listener:
-    transcriber = load_plugin(TRANSCRIBERS, model, Transcriber)
-    assert transcriber is not None
     folder = place.folder / "sounds"
-    return Listener(place.library, place.indexer, transcriber, QUICK, folder, stop or threading.Event())
+    return Listener(place.library, place.indexer, Reader(model), QUICK, folder, stop or threading.Event())
 
 
 def asked(place: Place, *named: object, again: bool = False) -> list[str]:

@@ -32,7 +32,7 @@ from subtitle_rag.transcribing import ListeningPlan, estimate_listening
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.widgets.library_tables import VideoTable
-from tests.support.heard import MODEL, install_reader, write_wav
+from tests.support.heard import MODEL, use_reader, write_wav
 from tests.tui.conftest import (
     SAMPLE,
     AppPilot,
@@ -150,7 +150,7 @@ class TestEmpty:
     async def test_films_without_captions_offer_listening_with_their_length(
         self, unindexed: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        install_reader(tmp_path / "reader", monkeypatch)
+        use_reader(monkeypatch, tmp_path / "heard.log")
         unindexed.models.settings = replace(unindexed.models.settings, speech=MODEL)
         film = write_wav(tmp_path / "films" / "국수 삶기.wav")
         async with running(SubtitleApp(unindexed), size=(100, 30)) as (app, pilot):
