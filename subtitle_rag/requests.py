@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subtitle_rag.captions import AddressList, Source, TypedSources, parse_address, read_typed, suffix_list
+from subtitle_rag.captions import AddressList, Source, parse_address, read_typed, suffix_list
 from subtitle_rag.domain import UsageError, tidy
 from subtitle_rag.i18n import _, n_
 
@@ -30,18 +30,6 @@ class JobRequest:
     def source(self) -> Source | None:
         """The source of a request with one; None for files and a sync."""
         return self.sources[0] if self.sources else None
-
-
-def read_captions_text(text: str) -> TypedSources:
-    """Return the caption files or the sources that a text names.
-
-    Raises:
-        UsageError: `unsupported_url`; `page_to_hear` for a site whose videos can only be listened to.
-    """
-    typed = read_typed(text)
-    if page := typed.page:
-        raise UsageError("page_to_hear", url=page.url, site=page.channel, line=f"subtitle-rag listen {page.url}")
-    return typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +88,12 @@ def parse_request(texts: Iterable[str], wants_list: Callable[[Source], bool] = l
     """Return what these texts name. `wants_list` tells whether a video's link means the list that it names, too.
 
     Raises:
-        UsageError: `unsupported_source` for what is neither, `unsupported_url`, `page_to_hear`.
+        UsageError: `unsupported_source` for what is neither, `unsupported_url`.
     """
     paths: list[Path] = []
     sources: list[Source] = []
     for text in texts:
-        typed = read_captions_text(text)
+        typed = read_typed(text)
         sources += [video_or_list(source, wants_list) for source in typed.sources]
         if not typed.sources:
             if not typed.paths or not all(os.path.lexists(path) for path in typed.paths):

@@ -24,8 +24,7 @@ from .session import (
     Session as Session,
     javascript_runtimes as javascript_runtimes,
 )
-from .sound_sites import find_page as find_page, site_of as site_of
-from .sounds import SoundDescribed as SoundDescribed, fetch_sound as fetch_sound
+from .sounds import fetch_sound as fetch_sound, sound_url as sound_url
 from .speech import selection_notes as selection_notes
 from .track_selection import TrackSelecting as TrackSelecting
 from .typed_sources import TypedSources as TypedSources, read_typed as read_typed

@@ -1,4 +1,4 @@
-"""Session with YouTube, or another site with sound, through yt-dlp: options, cookies, and errors as `FetchError`.
+"""Session with YouTube through yt-dlp: options, cookies, and errors as `FetchError`.
 
 The only module that imports yt-dlp. Only one thread may use a session.
 """
@@ -21,7 +21,6 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from subtitle_rag.captions import metadata, refusals, request_rules
-from subtitle_rag.captions.sound_sites import SoundSite
 from subtitle_rag.captions.tracks import has_tracks
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import AppError, BusyError, FetchError
@@ -185,13 +184,11 @@ class Session:
             downloads = info.get("requested_downloads") or []
             return Path(downloads[0]["filepath"])
 
-    def sound(
-        self, site: SoundSite, url: str, title: str, folder: Path, progress: Callable[[int, int], object]
-    ) -> tuple[Info, Path]:
-        """Download a video's sound into a folder, and return what the site says of the video, and the file.
+    def sound(self, url: str, title: str, folder: Path, progress: Callable[[int, int], object]) -> Path:
+        """Download a video's sound into a folder, and return its file.
 
         A download that was cut off goes on. `progress` gets the bytes so far, and all or 0; what it raises ends it.
-        Raises FetchError `sound_live` and `sound_in_parts` too, and BusyError `disk_full`.
+        Raises FetchError `sound_live` too, and BusyError `disk_full`.
         """
 
         def advance(state: dict[str, Any]) -> None:
@@ -200,7 +197,7 @@ class Session:
 
         params = {
             **self._download_params(folder, "sound"),
-            "allowed_extractors": [re.escape(site.extractor)],
+            "allowed_extractors": ["youtube"],
             # the original language first, then the smallest that a transcriber understands
             "format": f"ba[abr>=?{LEAST_KBPS}]/ba/b",
             "format_sort": ["lang", "+size", "+br"],
@@ -212,22 +209,22 @@ class Session:
         }
         with (
             self._translate_errors(title),
-            _logging_class(self._log, site.hosts)(params) as ydl,
+            _logging_class(self._log, request_rules.MEDIA_HOSTS)(params) as ydl,
             redirect_stderr(StringIO()),
             redirect_stdout(StringIO()),
         ):
-            info: Info = ydl.extract_info(url, download=False, process=False, ie_key=site.key) or {}
+            info: Info = ydl.extract_info(url, download=False, process=False, ie_key="Youtube") or {}
             if info.get("is_live") or info.get("live_status") in ("is_live", "is_upcoming"):
                 raise FetchError("sound_live", title=title)
-            if info.get("_type", "video") != "video":
-                raise FetchError("sound_in_parts", title=title)
+            if info.get("_type", "video") != "video":  # the trailer of a video that is paid for
+                raise FetchError("payment_required", title=title)
             about = ydl.process_ie_result(info, download=False)
             size = about.get("filesize") or about.get("filesize_approx") or 0
             if shutil.disk_usage(folder).free < size + SPARE:
                 raise BusyError("disk_full", path=str(folder))
             ydl.process_info(about)
             downloads = about.get("requested_downloads") or [{"filepath": ydl.prepare_filename(about)}]
-            return about, Path(downloads[0]["filepath"])
+            return Path(downloads[0]["filepath"])
 
     @property
     def can_impersonate(self) -> bool:
@@ -551,7 +548,7 @@ def _redirected_url(url: str, location: str, log: _RequestLog, hosts: tuple[str,
         logger.warning("a redirect to %s is not followed", host)
         if request_rules.is_block_page(location):
             log.refusals.append((refusals.BLOCKS[0], None))
-        raise TransportError(f"redirected to {host}, which is not of {'this site' if hosts else 'YouTube'}")
+        raise TransportError(f"redirected to {host}, which is not of YouTube")
     return leads_to
 
 

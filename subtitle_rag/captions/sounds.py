@@ -1,40 +1,35 @@
-"""Fetches the sound of a video from its site into a folder, and tells how far it is."""
+"""Fetches the sound of a video from YouTube into a folder, and tells how far it is."""
 
 import threading
 from collections.abc import Generator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
+from urllib.parse import parse_qs, urlsplit
 
-from subtitle_rag.captions import metadata
+from subtitle_rag.captions.addresses import is_video_id, video_url
 from subtitle_rag.captions.session import Session
-from subtitle_rag.captions.sound_sites import YOUTUBE, SoundSite
 from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.domain import AppError, Details, SoundFetching, Video
+from subtitle_rag.domain import AppError, SoundFetching, Video
 
 _WHOLE = "whole"
 """The file that says that the sound beside it is all there."""
-
-
-@dataclass(frozen=True, slots=True)
-class SoundDescribed:
-    """What a site says of a video."""
-
-    video: Video
-    details: Details
-
-
-SoundNews = SoundFetching | SoundDescribed | Path
 
 
 class _StoppedError(Exception):
     """The download is not wanted any more."""
 
 
+def sound_url(video: Video) -> str | None:
+    """Return the address where a video's sound is fetched; None for a film of this machine."""
+    id = parse_qs(urlsplit(video.url or "").query).get("v", [""])[0]
+    is_fetched = is_video_id(id) and video.url == video_url(id) and video.source is None
+    return video.url if is_fetched else None
+
+
 def fetch_sound(
-    video: Video, site: SoundSite, url: str, folder: Path, settings: YoutubeSettings, stop: threading.Event
-) -> Generator[SoundNews, None, None]:
-    """Yield how far it is, what the site says of the video, and the file at last.
+    video: Video, url: str, folder: Path, settings: YoutubeSettings, stop: threading.Event
+) -> Generator[SoundFetching | Path, None, None]:
+    """Yield how far it is, and the file at last.
 
     A file that is whole is not fetched again, and a cut one is gone on with.
 
@@ -49,7 +44,7 @@ def fetch_sound(
                 yield file
                 return
     folder.mkdir(parents=True, exist_ok=True)
-    news: SimpleQueue[SoundNews | BaseException] = SimpleQueue()
+    news: SimpleQueue[SoundFetching | Path | BaseException] = SimpleQueue()
     is_left = threading.Event()
 
     def advance(done: int, all: int) -> None:
@@ -60,9 +55,8 @@ def fetch_sound(
     def fetch() -> None:
         session = Session(settings)
         try:
-            info, file = session.sound(site, url, video.title, folder, advance)
+            file = session.sound(url, video.title, folder, advance)
             (folder / _WHOLE).touch()
-            news.put(SoundDescribed(_described(video, site, info), metadata.details(info)))
             news.put(file)
         except BaseException as error:  # it is raised where somebody waits
             news.put(error)
@@ -80,21 +74,3 @@ def fetch_sound(
                 return
     finally:
         is_left.set()
-
-
-def _described(video: Video, site: SoundSite, info: metadata.Info) -> Video:
-    """Return a video with what its site says of it; of YouTube's the library has that already."""
-    duration_ms = metadata.ms(info.get("duration")) or video.duration_ms
-    if site is YOUTUBE:
-        return replace(video, duration_ms=duration_ms)
-    name = metadata.channel_name(info) or site.name
-    key = metadata.channel_id(info) or metadata.text(info, "uploader_id") or name
-    return replace(
-        video,
-        title=metadata.text(info, "title") or video.title,
-        channel_id=f"{site.prefix}-{key}"[:120],
-        channel=name,
-        published=metadata.published(info) or video.published,
-        duration_ms=duration_ms,
-        chapters=metadata.chapters(info.get("chapters")),
-    )

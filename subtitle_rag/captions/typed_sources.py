@@ -10,18 +10,14 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from subtitle_rag.captions.addresses import Source, parse_addresses
-from subtitle_rag.captions.sound_sites import find_page
-from subtitle_rag.domain import Video
 from subtitle_rag.platforms import on_windows
 
 
 class TypedSources(NamedTuple):
-    """What a text names: a page, else sources, else paths, which may be missing ones."""
+    """What a text names: sources, else paths, which may be missing ones."""
 
     paths: list[Path]
     sources: tuple[Source, ...] = ()
-    page: Video | None = None
-    """The video of a site beside YouTube: it can only be listened to."""
 
 
 def read_typed(text: str) -> TypedSources:
@@ -33,8 +29,6 @@ def read_typed(text: str) -> TypedSources:
     paths = typed_paths(text)
     if all(os.path.lexists(path) for path in paths):
         return TypedSources(paths)
-    if page := find_page(text):
-        return TypedSources([], page=page)
     return TypedSources(paths, parse_addresses(text))
 
 

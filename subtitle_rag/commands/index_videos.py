@@ -120,7 +120,6 @@ def index_(
     options: IndexOptions,
 ) -> output.Outcome:
     from subtitle_rag import pipeline
-    from subtitle_rag.captions import find_page
     from subtitle_rag.requests import parse_request
 
     languages = _split(lang or "") or runtime.settings.youtube.languages
@@ -132,7 +131,7 @@ def index_(
         if lists:
             raise click.UsageError(_("--listen is for films, folders and addresses that are named."))
         runtime.listener()  # a missing model or package is told before anything is read
-    caption_sources = [text for text in sources if text not in lists and not (listen and find_page(text))]
+    caption_sources = [text for text in sources if text not in lists]
     request = parse_request(caption_sources, _wants_list if playlist is None else lambda _source: bool(playlist))
     if lists:
         request = replace(request, sources=(*request.sources, *_listed(runtime, lists, yes=yes)))

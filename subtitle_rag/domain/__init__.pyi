@@ -2,7 +2,6 @@ from .errors import (
     EXPECTED as EXPECTED,
     SCARCE as SCARCE,
     SILENT as SILENT,
-    UNFETCHABLE as UNFETCHABLE,
     UNUSABLE_INDEX as UNUSABLE_INDEX,
     AppError as AppError,
     BusyError as BusyError,

@@ -23,10 +23,7 @@ from subtitle_rag.domain.error_messages import SENTENCES
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.terminal_text import line_text
 
-UNFETCHABLE = frozenset({"film_no_captions", "page_no_captions"})
-"""Codes of videos whose captions no site can bring."""
-
-SILENT = frozenset({"no_captions", *UNFETCHABLE})
+SILENT = frozenset({"no_captions", "film_no_captions"})
 """Codes of videos without captions, which can be listened to."""
 
 UNUSABLE_INDEX = frozenset({"index_mismatch", "index_damaged"})

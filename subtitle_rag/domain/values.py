@@ -210,15 +210,12 @@ class Video:
     duration_ms: int | None = None
     chapters: tuple[Chapter, ...] = ()
     source: str | None = None
-    """Path of the caption file, or of the film that was listened to; None for a video that came from a site."""
+    """Path of the caption file, or of the film that was listened to; None for a video that came from YouTube."""
     kind: str = ""
     """`video`, `short` or `stream`; empty if unknown."""
 
     def link(self, at_ms: int = 0) -> str | None:
-        """Return the link to a second, where the site has such links; None for a video without an address."""
-        if self.url and not is_youtube_url(self.url):
-            site, seconds = self.id.partition("-")[0], max(0, at_ms) // 1000
-            return self.url + _SECONDS.get(site, "").format(seconds=seconds)
+        """Return the link to a second; None for a video without an address."""
         match = re.search(r"[A-Za-z0-9_-]{11}\Z", self.url or "")  # a file that has its address later keeps its own id
         return watch_url(match[0] if match else self.id, at_ms) if self.url else None
 
@@ -307,20 +304,6 @@ class Track:
     """The transcriber's model that heard a `local` track."""
     settings: str = ""
     """The transcriber's settings with it."""
-
-
-_SECONDS = {
-    "chzzk": "?currentTime={seconds}",
-    "soop": "?change_second={seconds}",
-    "vimeo": "#t={seconds}s",
-    "twitch": "?t={seconds}s",
-}
-"""What an address of a site beside YouTube ends in for a second, by the prefix of the video's id."""
-
-
-def is_youtube_url(url: str) -> bool:
-    """Return whether a video's stored address is YouTube's."""
-    return bool(re.match(r"https?://(?:[a-z]+\.)?(?:youtube\.com|youtu\.be)/", url))
 
 
 def watch_url(youtube_id: str, at_ms: int = 0) -> str:

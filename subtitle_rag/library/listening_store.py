@@ -14,7 +14,7 @@ from subtitle_rag.domain import SILENT, AppError, Cue, GapReason, HeardStretch, 
 from subtitle_rag.library import rows
 from subtitle_rag.library.connection import Store
 from subtitle_rag.library.rows import Listening
-from subtitle_rag.library.sources import drop_empty_channels, has_video, put_metadata
+from subtitle_rag.library.sources import has_video, put_metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +69,6 @@ class ListeningStore(Store):
         return (
             self._database.row("SELECT 1 FROM listening WHERE video_id = ? AND state = 'due'", (video_id,)) is not None
         )
-
-    def put_source(self, video: Video) -> None:
-        """Store what a site says of a video before its captions are there."""
-        with self._database.write() as db:
-            put_metadata(db, video)
-            drop_empty_channels(db)
 
     def cancel(self, video_ids: Collection[str]) -> None:
         """Listen no longer to these videos; their stretches are deleted, captions stay."""

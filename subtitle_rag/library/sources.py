@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
 
-from subtitle_rag.domain import UNFETCHABLE, Video
+from subtitle_rag.domain import Video
 from subtitle_rag.library import rows
 from subtitle_rag.library.connection import Store
 
@@ -215,19 +215,18 @@ class Sources(Store):
 
         Those that were never refused come first, each kind in the order of the lists.
 
-        `all_failed` adds failed videos before their retry, and those without one. Videos of files and of other sites
-        are never due; one with captions that were heard here is, when YouTube is to be asked for its own. A failure of
-        the future was noted by a clock that was wrong: its retry is due.
+        `all_failed` adds failed videos before their retry, and those without one. Videos of files are
+        never due; one with captions that were heard here is, when YouTube is to be asked for its own. A failure of the
+        future was noted by a clock that was wrong: its retry is due.
         """
         return self._database.column(
             """SELECT video.id FROM stage JOIN video ON video.id = video_id
                WHERE stage.name = 'captions' AND video.source IS NULL
                  AND (:source IS NULL OR video.id IN (SELECT video_id FROM listed WHERE source_id = :source))
                  AND (state = 'due' OR state = 'done' AND retry_at <= :now OR state = 'failed'
-                   AND failure NOT IN (SELECT value FROM json_each(:unfetchable))
                    AND (:all OR retry_at <= :now OR retry_at >= since AND since > :now))
                ORDER BY state <> 'due', video.rowid""",
-            {"source": source_id, "now": now, "all": all_failed, "unfetchable": json.dumps(sorted(UNFETCHABLE))},
+            {"source": source_id, "now": now, "all": all_failed},
         )
 
     def pass_over(self, video_id: str) -> None:

@@ -2,7 +2,7 @@
 
 The newest videos come first, one after another. Each stretch of a video commits by itself, so that a killed run loses
 the one in work and the next run goes on behind it. At the end of a video its stretches become a track of kind `local`,
-which is indexed like any other. The sound of a site's video lies in a folder of its own until then.
+which is indexed like any other. The sound of a video of YouTube lies in a folder of its own until then.
 """
 
 import logging
@@ -18,26 +18,23 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.captions import (
     SITE,
-    SoundDescribed,
     fetch_sound,
     find_media,
     heard_track,
     join_gaps,
     refusals,
-    site_of,
+    sound_url,
 )
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import (
     AppError,
     BusyError,
     CaptionError,
-    Details,
     FetchError,
     ListeningDue,
     ListeningEvent,
     ListeningFailed,
     ListeningReport,
-    SoundFetching,
     SpeechGap,
     StretchHeard,
     Video,
@@ -114,7 +111,6 @@ class Listener:
             return
         try:
             sound = yield from self._sound(video)
-            video = self.library.video(video.id) or video
             begin_ms = self._begin(video, sound)
             yield from self._hear(video, sound, begin_ms, report)
             yield from self._finish(video)
@@ -129,30 +125,20 @@ class Listener:
     # Sound
 
     def _sound(self, video: Video) -> Generator[ListeningEvent, None, Path]:
-        """Return the file with a video's sound: its film, or what is fetched from its site."""
-        site = site_of(video)
-        if site is None:
+        """Return the file with a video's sound: its film, or what is fetched from YouTube."""
+        url = sound_url(video)
+        if url is None:
             film = find_media(video)
             if film is None:
                 raise FetchError("sound_gone", title=video.title, path=video.source or video.id)
             return film
         # closing it ends the download
-        with closing(fetch_sound(video, *site, self._sounds(video.id), self.youtube, self.stop)) as fetching:
+        with closing(fetch_sound(video, url, self._sounds(video.id), self.youtube, self.stop)) as fetching:
             for item in fetching:
-                match item:
-                    case Path():
-                        return item
-                    case SoundDescribed(described, details):
-                        self._describe(described, details)
-                    case SoundFetching():
-                        yield item
+                if isinstance(item, Path):
+                    return item
+                yield item
         raise AppError("interrupted")
-
-    def _describe(self, video: Video, details: Details) -> None:
-        if self.library.listenings.is_due(video.id):
-            self.library.listenings.put_source(video)
-            if not (video.url or "").startswith(SITE):
-                self.library.put_details(video.id, details)
 
     def _sounds(self, video_id: str) -> Path:
         return self.folder / re.sub(r"[^A-Za-z0-9_-]", "_", video_id)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
-from subtitle_rag.captions import files, find_media, read_typed, site_of
+from subtitle_rag.captions import files, find_media, read_typed, sound_url
 from subtitle_rag.domain import FetchError, UsageError, Video, tidy
 from subtitle_rag.library import listening_rate, resolve_name
 from subtitle_rag.listening import sound_lengths_ms
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 USUAL_RATE = 1.0
 """Seconds of sound that a second hears, before a run has measured it: small models on two cores are faster."""
 SOUND_BYTES_PER_S = 6_250
-"""Bytes of a second of a site's smallest sound, about 50 kbit/s."""
+"""Bytes of a second of YouTube's smallest sound, about 50 kbit/s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class ListeningPlan:
     videos: tuple[Video, ...] = ()
     """The newest first."""
     silent: tuple[Video, ...] = ()
-    """Videos of these that are films, or of sites beside YouTube: the library may lack them."""
+    """Videos of these that are films: the library may lack them."""
     captioned: tuple[Video, ...] = ()
     """Videos that were named and have captions: they are listened to only again."""
     again: bool = False
@@ -52,7 +52,7 @@ class ListeningEstimate:
     is_measured: bool
     """By an earlier run with this model here."""
     sound_bytes: int
-    """About what is fetched from sites for it."""
+    """About what is fetched from YouTube for it."""
 
 
 def videos_to_fetch(library: "Library", texts: Iterable[str]) -> "tuple[Source, ...]":
@@ -94,9 +94,7 @@ def plan_listening(library: "Library", texts: Iterable[str], *, again: bool = Fa
 
 
 def _silent_media(typed: "TypedSources") -> Sequence[Video] | None:
-    """Return the page, or the films without captions, that a text names; None where it names what the library has."""
-    if typed.page:
-        return [typed.page]
+    """Return the films without captions that a text names; None where it names what the library has."""
     is_here = typed.paths and not typed.sources and all(path.exists() for path in typed.paths)
     return files.silent_films(typed.paths) if is_here else None
 
@@ -118,7 +116,7 @@ def _named_videos(
     if again:
         chosen_ids |= named_ids | {id for id in ids if library.listenings.is_heard(id)}
     videos = library.videos_by_id(*ids)
-    to_hear = {id: video for id, video in videos.items() if id in chosen_ids and (video.source or site_of(video))}
+    to_hear = {id: video for id, video in videos.items() if id in chosen_ids and (video.source or sound_url(video))}
     return to_hear, {id: videos[id] for id in named_ids - chosen_ids}
 
 
@@ -155,11 +153,7 @@ def _due_videos(library: "Library", text: str) -> set[str]:
 def request_listening(library: "Library", plan: ListeningPlan) -> int:
     """Have the videos of a plan listened to; return how many more are due."""
     for video in plan.silent:
-        if video.source:
-            error = FetchError("film_no_captions", title=video.title)
-        else:
-            error = FetchError("page_no_captions", title=video.title)
-        library.listenings.put_silent(video, error)
+        library.listenings.put_silent(video, FetchError("film_no_captions", title=video.title))
     return library.listenings.ask([video.id for video in plan.videos], again=plan.again)
 
 
@@ -171,7 +165,7 @@ def estimate_listening(library: "Library", videos: Sequence[Video], model: str) 
     lengths = [length for video in videos if (length := video.duration_ms or lengths_by_id.get(video.id))]
     rate = listening_rate(library, model)
     length_ms = sum(lengths)
-    fetched_ms = sum(video.duration_ms or 0 for video in videos if site_of(video))
+    fetched_ms = sum(video.duration_ms or 0 for video in videos if sound_url(video))
     return ListeningEstimate(
         len(videos),
         length_ms,

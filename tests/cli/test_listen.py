@@ -146,13 +146,6 @@ def test_lengths_are_told_of_what_can_be_measured(run: Run, film: Path) -> None:
     assert "The length of 1 of them is not known." in asked.err
 
 
-def test_an_address_of_a_site_without_captions_says_how_to_listen(run: Run) -> None:
-    url = "https://chzzk.naver.com/video/123456"
-    refused = run("index", url, "--json")
-    assert refused.failure == "page_to_hear"
-    assert refused.document["errors"][0]["hint"] == f"Listen to it on this machine: subtitle-rag listen {url}"
-
-
 def test_a_list_is_chosen_from_and_not_listened_to(run: Run, tmp_path: Path) -> None:
     (tmp_path / "list.csv").write_text("Channel Id,Channel Url,Channel Title\n", encoding="utf-8")
     refused = run("index", tmp_path / "list.csv", "--listen", "--yes")

@@ -126,27 +126,6 @@ class TestEmpty:
             assert said(app, "#failures") == "", "the refusal is of a text that is no longer there"
 
     @pytest.mark.campaign(part="app")
-    async def test_an_address_that_can_only_be_listened_to_offers_that(
-        self, unindexed: Runtime, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        asked: list[list[str]] = []
-        plan = ListeningPlan(
-            (Video("vimeo-1", "https://vimeo.com/1", "vimeo-site", "Vimeo", url="https://vimeo.com/1"),)
-        )
-
-        def offer(_runtime: Runtime, texts: list[str]) -> ListeningOffer:
-            asked.append(texts)
-            return ListeningOffer(plan, estimate_listening(unindexed.library, plan.videos, "reader"), "reader", 0)
-
-        monkeypatch.setattr(pipeline, "offer_listening", offer)
-        async with running(SubtitleApp(unindexed), size=(100, 30)) as (app, pilot):
-            await paste(pilot, "https://vimeo.com/1")
-            assert "Vimeo" in said(app, "#check")
-            await press(pilot, "enter")
-            assert asked == [["https://vimeo.com/1"]]
-            assert isinstance(app.screen, ConfirmScreen)
-
-    @pytest.mark.campaign(part="app")
     async def test_films_without_captions_offer_listening_with_their_length(
         self, unindexed: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

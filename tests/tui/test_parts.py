@@ -10,7 +10,6 @@ from rich.cells import cell_len
 from subtitle_rag.captions import refusals, typed_sources
 from subtitle_rag.captions.addresses import Source
 from subtitle_rag.domain import (
-    UNFETCHABLE,
     FetchEstimate,
     Found,
     IndexEvent,
@@ -225,8 +224,8 @@ class TestReasons:
         assert failure_reasons.rest_end_text(NOON + 13 * 3600) == "11-22 01:00"
 
     def test_every_refusal_has_its_words(self) -> None:
-        files = {"unreadable", "not_captions", "no_cues", "too_large", "too_much_text"}
-        assert refusals.RULES.keys() | files | UNFETCHABLE == failure_reasons.WORDS.keys()
+        files = {"unreadable", "not_captions", "no_cues", "too_large", "too_much_text", "film_no_captions"}
+        assert refusals.RULES.keys() | files == failure_reasons.WORDS.keys()
         assert failure_reasons.sums(["private", "no_captions", "private"]) == "private 2 · no captions 1"
         assert failure_reasons.failure_words("no_cues", {"path": "a.srt"}) == "no spoken line"
         assert failure_reasons.failure_words("no_caption_files", {"path": "a"}) == "No caption files in a."

@@ -61,7 +61,7 @@ def test_each_row_has_its_own_commands(actions: RowActions) -> None:
     assert can(actions, LibraryRow(video=video())) == {"video.open", "library.remove"}
     silent = {"video.listen", "video.open", "library.remove"}
     assert can(actions, LibraryRow(video=video("no_captions"))) == {*silent, "video.retry"}
-    assert can(actions, LibraryRow(video=video("page_no_captions"))) == silent, "YouTube has nothing of it"
+    assert can(actions, LibraryRow(video=video("film_no_captions"))) == silent, "YouTube has nothing of it"
     assert can(actions, LibraryRow(channel=CHANNEL)) == {"channel.sync", "library.remove"}
 
 

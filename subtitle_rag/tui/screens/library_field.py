@@ -88,8 +88,6 @@ class LibraryField(Vertical):
         check = message.check
         if check.kind == "nothing":
             self.say(_("Type or paste an address or the path of a folder first."))
-        elif check.refusal and check.refusal.code == "page_to_hear" and not self.context.settings.is_sample:
-            self._row_actions.offer_listening(message.typed)
         elif check.refusal:
             self._refuse(check.refusal)
         elif self.context.settings.is_sample:

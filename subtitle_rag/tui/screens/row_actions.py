@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import SILENT, UNFETCHABLE
+from subtitle_rag.domain import SILENT
 from subtitle_rag.i18n import _
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.tui import messages
@@ -36,7 +36,7 @@ class RowActions:
                 return is_silent(video) if video else bool(channel and SILENT.intersection(channel.failures))
             case "video.retry":
                 is_askable = bool(video and (video.video.url or video.video.source))
-                return bool(is_askable and video and video.failure not in (None, *UNFETCHABLE) and not video.due)
+                return bool(is_askable and video and video.failure not in (None, "film_no_captions") and not video.due)
             case "video.open":
                 return bool(video and video.video.url)
             case "channel.sync":

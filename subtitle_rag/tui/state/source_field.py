@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from subtitle_rag.captions import Source, find_addresses, is_address_list, read_address_list
+from subtitle_rag.captions import Source, find_addresses, is_address_list, read_address_list, read_typed
 from subtitle_rag.domain import UsageError
-from subtitle_rag.requests import read_captions_text, video_or_list
+from subtitle_rag.requests import video_or_list
 
 LOOK_S = 0.7
 """Longest look into a folder."""
@@ -62,7 +62,7 @@ def read(text: str, *, whole_list: bool = False) -> FieldCheck:
     `whole_list` asks for the lists that addresses of videos name.
     """
     try:
-        paths, sources, _page = read_captions_text(text)
+        paths, sources = read_typed(text)
     except UsageError as refusal:
         return FieldCheck("refused", refusal=refusal)
     if not paths:

@@ -27,7 +27,6 @@ WORDS = {
     "processing": N_("still being processed"),
     "no_captions": N_("no captions"),
     "film_no_captions": N_("no captions"),
-    "page_no_captions": N_("no captions"),
     "empty_tab": N_("no such tab"),
     "video_protected": N_("copy protected"),
     "sign_in_required": N_("sign-in needed"),

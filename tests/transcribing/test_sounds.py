@@ -1,12 +1,10 @@
-"""The sound of videos on sites: fetched from their hosts alone, kept until it is heard, deleted after."""
+"""The sound of videos on YouTube: fetched from its hosts alone, kept until it is heard, deleted after."""
 
 from pathlib import Path
 
 import pytest
 
-from subtitle_rag.captions import find_page, site_of
-from subtitle_rag.captions.request_rules import is_allowed
-from subtitle_rag.captions.sound_sites import SOUND_SITES
+from subtitle_rag.captions import sound_url
 from subtitle_rag.domain import (
     AppError,
     IndexEvent,
@@ -15,11 +13,9 @@ from subtitle_rag.domain import (
     Video,
     VideoDone,
 )
-from subtitle_rag.library import DueListening
 from subtitle_rag.transcribing import take_offer
 from tests.fetching.desk import Desk, clip, spoken
 from tests.stand_ins.youtube import Clip, StandIn
-from tests.support.cases import cases
 from tests.support.heard import heard, wav
 from tests.support.place import Place
 from tests.transcribing.runs import asked, report, run, run_first_stretch
@@ -137,60 +133,6 @@ def test_youtube_is_asked_for_captions_of_a_heard_video_no_sooner_than_after_a_w
     assert desk.found("된장") == {SILENT}
 
 
-PAGES = {
-    "https://chzzk.naver.com/video/1234567": ("chzzk-1234567", "https://chzzk.naver.com/video/1234567?currentTime=90"),
-    "https://vod.sooplive.co.kr/player/99": ("soop-99", "https://vod.sooplive.com/player/99?change_second=90"),
-    "https://tv.naver.com/v/555?x=1": ("navertv-555", "https://tv.naver.com/v/555"),
-    "https://player.vimeo.com/video/77": ("vimeo-77", "https://vimeo.com/77#t=90s"),
-    "https://m.twitch.tv/videos/88": ("twitch-88", "https://www.twitch.tv/videos/88?t=90s"),
-    "https://tv.kakao.com/v/11": ("kakaotv-11", "https://tv.kakao.com/embed/player/cliplink/11"),
-}
-
-
-@cases(("address", "expected"), PAGES.items())
-def test_a_page_of_a_named_site_is_a_video_with_an_id_of_its_own(address: str, expected: tuple[str, str]) -> None:
-    video = find_page(address)
-    assert video is not None
-    assert (video.id, video.link(90_000)) == expected
-    place = site_of(video)
-    assert place is not None
-    site, url = place
-    assert site.pages.fullmatch(url.removeprefix("https://"))
-    assert is_allowed(url, site.hosts)
-
-
-@cases(
-    "address",
-    [
-        "https://chzzk.naver.com/live/abc",
-        "https://chzzk.naver.com.example.com/video/1",
-        "https://user@chzzk.naver.com/video/1",
-        "https://chzzk.naver.com:444/video/1",
-        "https://example.com/https://chzzk.naver.com/video/1",
-        "file:///chzzk.naver.com/video/1",
-        "https://chzzk.naver.com/video/1/../../2",
-        "https://www.youtube.com/watch?v=slowcook001",
-        "chzzk.naver.com/video/1\nhttps://example.com",
-    ],
-)
-def test_nothing_else_is_a_page(address: str) -> None:
-    assert find_page(address) is None
-
-
-def test_every_extractor_of_the_table_is_one_of_yt_dlp_and_takes_its_addresses() -> None:
-    from yt_dlp.extractor import get_info_extractor
-
-    for site in SOUND_SITES.values():
-        extractor = get_info_extractor(site.key)
-        assert extractor.IE_NAME.lower() == site.extractor
-        assert extractor.suitable(site.url("123456"))
-
-
 def test_a_stored_address_that_was_changed_is_fetched_from_nowhere() -> None:
-    assert site_of(Video("chzzk-1", "t", "c", "c", url="https://example.com/video/1")) is None
-    assert site_of(Video("slowcook001", "t", "c", "c", url="https://example.com/watch?v=slowcook001")) is None
-
-
-def test_what_waits_is_in_order(desk: Desk) -> None:
-    asked(desk.place, "https://vimeo.com/1", WATCH)
-    assert desk.place.library.listenings.due()[0] == DueListening(SILENT, 0, 600_000)
+    assert sound_url(Video(SILENT, "t", "c", "c", url=WATCH)) == WATCH
+    assert sound_url(Video(SILENT, "t", "c", "c", url=f"https://example.com/watch?v={SILENT}")) is None
