@@ -87,7 +87,6 @@ def _video_values(state: "VideoState") -> dict[str, Any]:
         "due": state.due,
         "selection": state.selection.values() if state.selection else None,
         "heard_by": state.heard_by or None,
-        "other_captions": state.is_offered,
         "listening": _listening_values(state),
         "failure": _failure_values(state),
         "retry_at": output.moment(state.retry_at),

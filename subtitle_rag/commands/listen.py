@@ -24,14 +24,12 @@ from subtitle_rag.domain import (
     ListeningReport,
     SoundFetching,
     StretchHeard,
-    UsageError,
     VideoFailed,
     VideoHeard,
     byte_size,
     clock,
 )
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library import named_video
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
@@ -45,9 +43,6 @@ TITLE = 30
 @click.option("--model", help=N_("Listen by this model instead of the one in the config; a name from models list."))
 @newest_option
 @click.option("--again", is_flag=True, help=N_("Listen again to what was heard, for example by another model."))
-@click.option(
-    "--take", is_flag=True, help=N_("Use a video's other captions: YouTube's in place of the heard ones, or back.")
-)
 @click.option("--cancel", is_flag=True, help=N_("Listen no longer to what was asked for."))
 @yes_option
 @jsonl_option
@@ -58,16 +53,13 @@ def listen_(
     model: str | None,
     limit: int | None,
     again: bool,
-    take: bool,
     cancel: bool,
     yes: bool,
     jsonl: bool,
 ) -> output.Outcome:
-    if (take or cancel) and not targets:
-        raise click.UsageError(_("Name the video."))
-    if take:
-        return _take(runtime, targets)
     if cancel:
+        if not targets:
+            raise click.UsageError(_("Name the video."))
         from subtitle_rag.transcribing import cancel_listening
 
         count = cancel_listening(runtime.library, targets)
@@ -203,20 +195,3 @@ def _report_lines(report: ListeningReport) -> Iterator[str]:
             "{n} videos wait: subtitle-rag listen goes on with them.",
             report.left,
         )
-
-
-def _take(runtime: "Runtime", targets: Sequence[str]) -> output.Outcome:
-    """Have videos use the captions that they have beside the present ones."""
-    from subtitle_rag.transcribing import take_offer
-
-    switched, lines = [], []
-    for target in targets:
-        video = named_video(runtime.library, target)
-        if not take_offer(runtime.library, runtime.indexer, video.id):
-            raise UsageError("no_other_captions", title=video.title)
-        track = runtime.library.track(video.id)
-        kind = track.kind if track else ""
-        switched.append({"video": video.id, "title": video.title, "kind": kind})
-        words = _("the captions heard here") if kind == "local" else _("YouTube's captions")
-        lines.append(_("{title} uses {captions}.").format(title=video.title, captions=words))
-    return output.Outcome({"taken": switched}, lines)

@@ -373,12 +373,8 @@ class Fetcher:
             raise refusal
 
     def _store_track(self, page: Page, track: Track, languages: str) -> Iterator[IndexEvent]:
-        """Make a video searchable; beside captions that were heard here the track is only offered."""
-        title, heard = page.video.title, self.library.listenings
-        if heard.is_heard(page.video.id):
-            heard.offer(page.video.id, track)
-            yield VideoDone(page.video.id, title, "unchanged", self.library.window_count(page.video.id))
-            return
+        """Make a video searchable by a track, also in place of captions that were heard here."""
+        title = page.video.title
         try:
             yield from self.indexer.add(page.video, track, page.details)
         except CaptionError as error:

@@ -10,8 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from subtitle_rag.domain import SILENT, AppError, Cue, GapReason, HeardStretch, Track, Video
-from subtitle_rag.library import rows
+from subtitle_rag.domain import SILENT, AppError, Cue, GapReason, HeardStretch, Video
 from subtitle_rag.library.connection import Store
 from subtitle_rag.library.rows import Listening
 from subtitle_rag.library.sources import has_video, put_metadata
@@ -180,31 +179,10 @@ class ListeningStore(Store):
             {"silent": json.dumps(sorted(SILENT)), "ids": None if video_ids is None else json.dumps(list(video_ids))},
         )
 
-    # The track beside the one in use
-
     def is_heard(self, video_id: str) -> bool:
         """Whether a video's captions were heard on this machine."""
         query = "SELECT 1 FROM track WHERE video_id = ? AND kind = 'local'"
         return self._database.row(query, (video_id,)) is not None
-
-    def offer(self, video_id: str, track: Track) -> None:
-        """Keep a track beside the one in use; YouTube is asked no more for captions of this video."""
-        with self._database.write() as db:
-            rows.put_track(db, "offered_track", video_id, track)
-            db.execute("UPDATE stage SET retry_at = NULL WHERE video_id = ? AND name = 'captions'", (video_id,))
-
-    def offered(self) -> list[str]:
-        """Return the videos with a track of YouTube beside the one that was heard."""
-        return self._database.column(
-            """SELECT video_id FROM offered_track JOIN track USING (video_id) WHERE track.kind = 'local'
-               ORDER BY video_id"""
-        )
-
-    def offered_track(self, video_id: str) -> Track | None:
-        """Return the track beside the one in use."""
-        query = f"SELECT {rows.TRACK_COLUMNS} FROM offered_track WHERE video_id = ?"  # noqa: S608 - constants
-        row = self._database.row(query, (video_id,))
-        return rows.track_from(row) if row else None
 
     def look_again(self, video_id: str, at: int | None) -> None:
         """Note when YouTube is asked again for captions of a video that has heard ones."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 from itertools import starmap
-from typing import Any, Literal
+from typing import Any
 
 from subtitle_rag.domain import (
     Chapter,
@@ -38,7 +38,6 @@ scenes are among them."""
 TRACK_LEVEL = 4
 """Level of compression: the next one takes a third longer for one per cent less."""
 TRACK_COLUMNS = "language, kind, format, raw, sha256, fetched_at, flag, heard_by, heard_with"
-TrackTable = Literal["track", "offered_track"]
 """The tracks in use, and those beside them."""
 WINDOW_COLUMNS = "id, video_id, ordinal, start_ms, end_ms, text, lines, overlap_before, overlap_after"
 
@@ -75,8 +74,6 @@ class VideoState:
     """The model that heard its captions on this machine; empty for captions of another origin."""
     listening: Listening | None = None
     """None if nobody has asked to listen to it."""
-    is_offered: bool = False
-    """YouTube has captions by now beside those that were heard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +123,12 @@ def video_values(video: Video) -> tuple[Any, ...]:
     return (*names, published, video.duration_ms, chapters, video.source, video.kind)
 
 
-def put_track(db: sqlite3.Connection, table: TrackTable, video_id: str, track: Track) -> None:
+def put_track(db: sqlite3.Connection, video_id: str, track: Track) -> None:
     """Store a track of a video, or replace it."""
     packed = zlib.compress(track.raw, TRACK_LEVEL)
     about = (track.language, track.kind, track.format, packed, track.sha256, track.fetched_at, track.flag)
     values = (video_id, *about, track.model, track.settings)
-    db.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)  # noqa: S608 - constants
+    db.execute("INSERT OR REPLACE INTO track VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
 
 
 def track_from(row: Row, selection: TrackSelection | None = None) -> Track:

@@ -86,8 +86,7 @@ SCHEMA = (
          video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
          tracks TEXT NOT NULL, taken INTEGER NOT NULL, flag TEXT NOT NULL, withheld INTEGER NOT NULL
        ) STRICT, WITHOUT ROWID""",
-    # videos that are listened to on this machine, the stretches of their sound that are heard, and the track that a
-    # video has beside the one in use: YouTube's that has come since to a heard one
+    # videos that are listened to on this machine, and the stretches of their sound that are heard
     """CREATE TABLE listening (
          video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
          state TEXT NOT NULL CHECK (state IN ('due', 'done', 'failed')),
@@ -102,11 +101,6 @@ SCHEMA = (
          cues TEXT NOT NULL,
          PRIMARY KEY (video_id, begin_ms)
        ) STRICT, WITHOUT ROWID""",
-    """CREATE TABLE offered_track (
-         video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
-         language TEXT NOT NULL, kind TEXT NOT NULL, format TEXT NOT NULL, raw BLOB NOT NULL, sha256 TEXT NOT NULL,
-         fetched_at INTEGER NOT NULL, flag TEXT NOT NULL, heard_by TEXT NOT NULL, heard_with TEXT NOT NULL
-       ) STRICT""",
     # windows, and what the index has of them
     """CREATE TABLE window (
          id TEXT PRIMARY KEY,

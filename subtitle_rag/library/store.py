@@ -70,7 +70,7 @@ class Library:
             put_metadata(db, video)
             if details is not None:
                 _put_details(db, video.id, details)
-            rows.put_track(db, "track", video.id, track)
+            rows.put_track(db, video.id, track)
             _put_selection(db, video.id, track.selection)
             _put_windows(db, windows, rule)
             drop_outdated(db, video.id)
@@ -226,7 +226,7 @@ class Library:
                 "SELECT video_id, state, failure, details, retry_at FROM stage WHERE state <> 'done'"
             )
         }
-        selections, listenings, offered = self.selections(), self.listenings.all(), set(self.listenings.offered())
+        selections, listenings = self.selections(), self.listenings.all()
         heard_by = dict(self.database.rows("SELECT video_id, heard_by FROM track WHERE kind = 'local'"))
         video_rows = self.database.rows(f"SELECT {rows.VIDEO_COLUMNS} ORDER BY published DESC, video.id")
         states = [
@@ -238,7 +238,6 @@ class Library:
                 selections.get(row[0]),
                 heard_by.get(row[0], ""),
                 listenings.get(row[0]),
-                row[0] in offered,
             )
             for row in video_rows
         ]

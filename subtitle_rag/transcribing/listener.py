@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subtitle_rag.captions import (
-    SITE,
     fetch_sound,
     find_media,
     heard_track,
@@ -198,13 +197,26 @@ class Listener:
             raise FetchError("nothing_said", title=video.title)
         language = stretches[-1].language
         track = heard_track(cues, gaps, language, self.transcriber.model, self.transcriber.settings)
+        look_at = self._next_look(video)
         windows = 0
         for event in self.indexer.add(video, track, self.library.details(video.id)):
             windows += event.count if isinstance(event, WindowsIndexed) else 0
-        store.put_done(video.id, _next_look(video))
+        store.put_done(video.id, look_at)
         shutil.rmtree(self._sounds(video.id), ignore_errors=True)
         gap_ms = sum(gap.end_ms - gap.start_ms for gap in gaps)
         yield VideoHeard(video.id, video.title, windows, gap_ms, self.transcriber.model)
+
+    def _next_look(self, video: Video) -> int | None:
+        """Return when YouTube is asked for captions of its own; None for what is not there.
+
+        One that has captions keeps its time: who has it heard all the same wants what was heard.
+        """
+        stage = self.library.sources.stage(video.id)
+        if stage and self.library.window_count(video.id):
+            return stage.retry_at
+        if sound_url(video) is None:
+            return None
+        return refusals.retry_at("no_captions", tries=1, now=int(time.time()))
 
 
 def spoken_names(library: Library, video: Video) -> Sequence[str]:
@@ -212,29 +224,6 @@ def spoken_names(library: Library, video: Video) -> Sequence[str]:
     about = f"{video.title} {library.details(video.id).description}"
     names = (*library.contexts.glossary(video.channel_id), video.channel, video.title, *_TAG.findall(about))
     return list(dict.fromkeys(filter(None, names)))[:MAX_NAMES]
-
-
-def take_offer(library: Library, indexer: "Indexer", video_id: str) -> bool:
-    """Have a video use the track that it has beside the present one, and keep that; return whether there is any.
-
-    Raises:
-        CaptionError: if it cannot be read; nothing is changed then.
-    """
-    video, present = library.video(video_id), library.track(video_id)
-    track = library.listenings.offered_track(video_id)
-    if video is None or track is None or present is None:
-        return False
-    for _event in indexer.add(video, track, library.details(video_id)):
-        pass
-    library.listenings.offer(video_id, present)
-    return True
-
-
-def _next_look(video: Video) -> int | None:
-    """Return when YouTube is asked for captions of its own; None for what is not there."""
-    if not (video.url or "").startswith(SITE) or video.source is not None:
-        return None
-    return refusals.retry_at("no_captions", tries=1, now=int(time.time()))
 
 
 def _is_of_video(error: AppError) -> bool:

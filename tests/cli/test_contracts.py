@@ -330,7 +330,7 @@ def test_list_groups_by_channel(sample: Run) -> None:
     (channel,) = sample("list", "--json").result["channels"]
     assert list(channel) == ["id", "name", "videos"]
     keys = "id title kind url published duration source windows searchable due selection"
-    keys += " heard_by other_captions listening failure retry_at"
+    keys += " heard_by listening failure retry_at"
     assert all(list(video) == keys.split() for video in channel["videos"])
 
 

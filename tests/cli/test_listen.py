@@ -54,7 +54,7 @@ def test_a_film_is_heard_found_and_shown_with_its_gap(run: Run, film: Path) -> N
     assert (result["video"]["track"]["kind"], result["video"]["track"]["model"]) == ("local", MODEL)
     (channel,) = run("list", "--json").result["channels"]
     (video,) = channel["videos"]
-    assert (video["heard_by"], video["other_captions"], video["listening"]["state"]) == (MODEL, False, "done")
+    assert (video["heard_by"], video["listening"]["state"]) == (MODEL, "done")
 
 
 def test_nothing_is_heard_without_a_yes(run: Run, film: Path, log: Path) -> None:
@@ -99,12 +99,6 @@ def test_what_was_asked_for_can_be_cancelled(run: Run, film: Path) -> None:
     run("listen", bad, "--model", MODEL, "--yes")
     assert run("listen", "--cancel", bad, "--json").result == {"cancelled": 1}
     assert run("listen", "--cancel", bad, "--json").failure == "nothing_to_hear"
-
-
-@pytest.mark.campaign(part="listening")
-def test_a_video_that_was_only_heard_has_no_other_captions(run: Run, film: Path) -> None:
-    run("listen", film, "--model", MODEL, "--yes")
-    assert run("listen", "--take", "국수", "--json").failure == "no_other_captions"
 
 
 @pytest.mark.campaign(part="listening")

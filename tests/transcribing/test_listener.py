@@ -14,7 +14,7 @@ from subtitle_rag.domain import (
     VideoHeard,
 )
 from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.transcribing import plan_listening, take_offer
+from subtitle_rag.transcribing import plan_listening
 from tests.support.heard import STRETCHES, heard, write_wav
 from tests.support.place import Place
 from tests.transcribing.runs import asked, listener, report, run, run_first_stretch
@@ -174,19 +174,3 @@ def test_the_glossary_and_the_title_are_told_to_the_transcriber(place: Place, fi
     place.library.contexts.put_glossary(video.channel_id, ["다온"])
     run(place)
     assert heard(log)[0][4][:3] == ["다온", "films", "국수 삶기"]
-
-
-def test_captions_beside_those_in_use_are_taken_and_given_back(place: Place, film: Path) -> None:
-    film.with_suffix(".srt").write_text("1\n00:00:01,000 --> 00:00:09,000\n육수를 끓여요\n", encoding="utf-8")
-    place.run(film.parent)
-    (state,) = place.library.videos()
-    written = place.library.track(state.video.id)
-    assert written is not None
-    place.library.listenings.ask([state.video.id], again=True)
-    assert report(run(place)).heard == 1
-    place.library.listenings.offer(state.video.id, written)
-    assert found(place, "된장") == ["국수 삶기"]
-    assert take_offer(place.library, place.indexer, state.video.id)
-    assert found(place, "된장") == []
-    assert take_offer(place.library, place.indexer, state.video.id)
-    assert found(place, "된장") == ["국수 삶기"]

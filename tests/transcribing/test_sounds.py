@@ -13,7 +13,6 @@ from subtitle_rag.domain import (
     Video,
     VideoDone,
 )
-from subtitle_rag.transcribing import take_offer
 from tests.fetching.desk import Desk, clip, spoken
 from tests.stand_ins.youtube import Clip, StandIn
 from tests.support.heard import heard, wav
@@ -106,18 +105,44 @@ def test_sound_that_needs_the_player_s_javascript_says_what_runs_it(desk: Desk) 
 
 
 @pytest.mark.campaign(part="listening")
-def test_captions_of_youtube_that_come_later_are_offered_and_replace_nothing(desk: Desk) -> None:
+def test_captions_of_youtube_that_come_later_take_the_place_of_what_was_heard(desk: Desk) -> None:
     asked(desk.place, WATCH)
     run(desk.place)
     served(desk.youtube).captions = spoken("유튜브가 나중에 적은 자전거 이야기")
     desk.place.library.listenings.look_again(SILENT, 1)
     events: list[IndexEvent] = desk.sync()
-    assert [event.change for event in events if isinstance(event, VideoDone)] == ["unchanged"]
-    assert desk.found("자전거") == set()
-    assert desk.state(SILENT).is_offered
-    assert take_offer(desk.place.library, desk.place.indexer, SILENT)
+    assert [event.change for event in events if isinstance(event, VideoDone)] == ["changed"]
     assert desk.found("자전거") == {SILENT}
-    assert desk.sync()[:-1] == []
+    assert desk.found("된장") == set()
+    assert desk.state(SILENT).heard_by == ""
+    desk.youtube.clear()
+    desk.sync()
+    assert desk.youtube.requests == [], "YouTube is asked no more"
+
+
+@pytest.mark.campaign(part="listening")
+def test_captions_of_youtube_that_say_nothing_leave_what_was_heard(desk: Desk) -> None:
+    asked(desk.place, WATCH)
+    run(desk.place)
+    served(desk.youtube).captions = spoken("")
+    desk.place.library.listenings.look_again(SILENT, 1)
+    desk.sync()
+    assert desk.found("된장") == {SILENT}
+    assert desk.state(SILENT).heard_by
+
+
+@pytest.mark.campaign(part="listening")
+def test_what_was_heard_in_place_of_captions_stays(desk: Desk) -> None:
+    served(desk.youtube).captions = spoken("유튜브가 적은 자전거 이야기")
+    desk.run(WATCH)
+    assert desk.found("자전거") == {SILENT}
+    for _time in range(2):
+        asked(desk.place, WATCH, again=True)
+        run(desk.place)
+        stage = desk.place.library.sources.stage(SILENT)
+        assert stage is not None
+        assert stage.retry_at is None
+    assert desk.found("된장") == {SILENT}
 
 
 @pytest.mark.campaign(part="listening")
