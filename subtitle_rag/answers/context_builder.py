@@ -86,10 +86,21 @@ class Labels:
     """What precedes how often captions say the words of the question."""
     times: str
     """How often they say one."""
+    videos: tuple[str, str]
+    """Of one, and of any other number; `places` likewise."""
+    places: tuple[str, str]
 
     def figures(self, counts: Sequence[WordCount]) -> str:
         """Return the line that tells how often captions say the words that they say; empty without any."""
-        words = [self.times.format(word=short_title(word), videos=v, places=p) for word, v, p in counts if p]
+        words = [
+            self.times.format(
+                word=short_title(word),
+                videos=self.videos[videos != 1].format(n=videos),
+                places=self.places[places != 1].format(n=places),
+            )
+            for word, videos, places in counts
+            if places
+        ]
         return f"{self.said}: {', '.join(words)}" if words else ""
 
 
@@ -99,14 +110,18 @@ LABELS = {
         "자막",
         "{name}: 찾은 장면이 없습니다.",
         "질문의 말이 자막에 나오는 곳",
-        "“{word}” 영상 {videos}편 {places}곳",
+        "“{word}” {videos} {places}",
+        ("영상 {n}편", "영상 {n}편"),
+        ("{n}곳", "{n}곳"),
     ),
     "en": Labels(
         "Context",
         "Captions",
         "{name}: no scene was found.",
         "Places in the captions that say a word of the question",
-        "“{word}” {places} in {videos} videos",
+        "“{word}” {places} in {videos}",
+        ("{n} video", "{n} videos"),
+        ("{n} place", "{n} places"),
     ),
 }
 

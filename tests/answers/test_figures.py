@@ -21,7 +21,7 @@ def test_the_model_reads_in_how_many_places_each_word_is_said(desk: Desk) -> Non
     assert "\n질문의 말이 자막에 나오는 곳: “소스” 영상 1편 1곳, " in asked(desk)
     desk.put(video("e", title="Sauce"), [["The sauce is the best"]])
     desk.ask("which sauce?", options=SEARCH)
-    assert asked(desk).endswith("\nPlaces in the captions that say a word of the question: “sauce” 1 in 1 videos")
+    assert asked(desk).endswith("\nPlaces in the captions that say a word of the question: “sauce” 1 place in 1 video")
 
 
 def test_the_filters_of_a_question_narrow_its_counts(desk: Desk) -> None:
