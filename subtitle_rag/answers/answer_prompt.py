@@ -83,7 +83,7 @@ _FORMS: dict[Language, dict[QuestionForm, str]] = {
 _TAG = {"ko": "장면", "en": "scenes"}
 
 
-PROMPT_PLACES = Places(required=("scenes",), optional=("rules", "kind", "not_found"))
+_PLACES = Places(required=("scenes",), optional=("rules", "kind", "not_found"))
 FIXED_TOKENS = 1600
 """The most tokens of a prompt file's own words, the rules included."""
 
@@ -116,7 +116,7 @@ def built_in_prompt(language: Language) -> str:
 
 def check_prompt(path: Path, key: str = "") -> TemplateText:
     """Read a prompt file with all its mistakes; `key` is the setting that names it."""
-    file = TemplateText.read(path, PROMPT_PLACES, key)
+    file = TemplateText.read(path, _PLACES, key)
     if not file.mistakes:
         template = file.text.strip()
         size = max(estimate(fill_places(template, _values("", "search", language))) for language in _FORMS)

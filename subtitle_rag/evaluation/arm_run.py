@@ -53,7 +53,7 @@ class ArmRun:
     def rank(self, query: Query) -> list[str]:
         """Return the ids of the windows, best first. The arm's reranker reads all of `arm.rerank`, on every machine."""
         names = [name for name in self.arm.retrievers if name != RANKS]
-        windows = self.view.searcher.ranking(query, retrievers=names, by_ranks=self.arm.by_ranks).windows
+        windows = self.view.searcher.rank(query, retrievers=names, by_ranks=self.arm.by_ranks)
         scores: dict[str, float] = {}
         if self.arm.rerank and self.reranker is not None and windows:
             best = windows[: self.arm.rerank]

@@ -68,11 +68,6 @@ class Cost:
         return asdict(self)
 
     @classmethod
-    def of_json(cls, *entries: Mapping[str, Any]) -> "Cost":
-        """Sum up the cost of stored lines, for which `is_json` holds."""
-        return cls(*(sum(int(entry.get(name, 0)) for entry in entries) for name in cls.__slots__))
-
-    @classmethod
     def is_json(cls, entry: Mapping[str, Any]) -> bool:
         return all(isinstance(entry.get(name, 0), int) for name in cls.__slots__)
 

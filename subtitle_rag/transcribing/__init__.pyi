@@ -1,5 +1,5 @@
 from .gaps import duration_text as duration_text, estimate_lines as estimate_lines, gap_line as gap_line
-from .listener import Listener as Listener, spoken_names as spoken_names
+from .listener import Listener as Listener
 from .listening_plan import (
     ListeningEstimate as ListeningEstimate,
     ListeningPlan as ListeningPlan,

@@ -168,7 +168,7 @@ class Listener:
             sound,
             begin_ms=begin_ms,
             language=before[-1].language if before else "ko",
-            names=spoken_names(self.library, video),
+            names=_spoken_names(self.library, video),
             stop=self.stop,
         )
         for heard in stretches:
@@ -219,7 +219,7 @@ class Listener:
         return refusals.retry_at("no_captions", tries=1, now=int(time.time()))
 
 
-def spoken_names(library: Library, video: Video) -> Sequence[str]:
+def _spoken_names(library: Library, video: Video) -> Sequence[str]:
     """Return names that may be said in a video: its channel's glossary, and those of its title and description."""
     about = f"{video.title} {library.details(video.id).description}"
     names = (*library.contexts.glossary(video.channel_id), video.channel, video.title, *_TAG.findall(about))

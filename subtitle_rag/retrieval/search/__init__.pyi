@@ -12,7 +12,6 @@ from . import (
 )
 from .searcher import (
     DEPTH as DEPTH,
-    Ranking as Ranking,
     Searcher as Searcher,
     SearchResult as SearchResult,
     shares_text as shares_text,

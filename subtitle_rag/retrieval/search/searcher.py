@@ -29,11 +29,9 @@ from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.reranking import IN_SEARCH, RerankBudget, RerankCache, reorder
 from subtitle_rag.retrieval.search.scenes import (
     Mention,
-    NearestPieces,
     Scene,
     make_results,
     mentions,
-    no_pieces,
     passages,
 )
 from subtitle_rag.retrieval.search.stages import (
@@ -89,15 +87,6 @@ class SearchResult:
             return True
         words = {word for form, word in self.lexical.words_by_form.items() if form in self.lexical.forms}
         return not words <= set(map(key, self.unknown_words))
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """The windows of a query one by one, before neighbours merge; some may have left the library."""
-
-    windows: Sequence[Ranked]
-    lexical: LexicalQuery
-    nearest_pieces: NearestPieces = no_pieces
 
 
 @contextmanager
@@ -197,22 +186,19 @@ class Searcher:
         search = self._begin(query, retrievers, limit)
         return self._stages(search, rerank, stop, budget or self.budget, early=True, refine=refine)
 
-    def rank(self, query: Query, *, depth: int = DEPTH, retrievers: Sequence[str] | None = None) -> list[Ranked]:
-        """Return the windows of `ranking`. Raises its errors."""
-        return list(self.ranking(query, depth=depth, retrievers=retrievers).windows)
-
-    def ranking(
+    def rank(
         self, query: Query, *, depth: int = DEPTH, retrievers: Sequence[str] | None = None, by_ranks: bool = False
-    ) -> Ranking:
-        """Return the best windows; with `by_ranks` the retrievers' ranks are fused instead of their scores.
+    ) -> list[Ranked]:
+        """Return the best windows one by one, before neighbours merge; some may have left the library.
 
-        Raises the errors of `stages`, and those of a failed retriever.
+        With `by_ranks` the retrievers' ranks are fused instead of their scores. Raises the errors of `stages`, and
+        those of a failed retriever.
         """
         search = self._begin(query, retrievers, depth=depth)
         search = replace(search, request=replace(search.request, by_ranks=by_ranks))
         encoded = self._encode(search)
         search = self._by_meaning(search, *encoded) if encoded else self._ordered(search)
-        return Ranking(search.order.windows, search.request.lexical, self._retrieval.nearest_pieces(search.candidates))
+        return list(search.order.windows)
 
     def candidates(self, query: Query, *, depth: int = DEPTH) -> Candidates:
         """Return the windows with their scores before these are fused. Raises the errors of `rank`."""

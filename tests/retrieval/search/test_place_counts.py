@@ -72,16 +72,17 @@ def test_the_places_of_all_typed_words_are_counted(made: Searchable, query: str,
 def test_a_search_shows_every_place_that_is_counted(made: Searchable, query: str) -> None:
     """The windows of the scenes and of their copies, whose own captions say each word."""
     parsed = parse_query(query)
-    ranking = made.searcher.ranking(parsed)
-    spellings = spellings_by_word(ranking.lexical).values()
-    shown = ranking.windows
+    result = made.searcher.search(parsed)
+    assert result.lexical is not None
+    spellings = spellings_by_word(result.lexical).values()
+    shown = made.searcher.rank(parsed)
     forms = made.library.forms([entry.window_id for entry in shown])
     saying = {
         entry.window_id: entry.video_id
         for entry in shown
         if all(any(each <= {*forms[entry.window_id].split("\n")} for each in of_word) for of_word in spellings)
     }
-    assert made.searcher.search(parsed).counts == PlaceCount(len({*saying.values()}), len(saying))
+    assert result.counts == PlaceCount(len({*saying.values()}), len(saying))
 
 
 def test_a_query_without_words_has_no_counts(made: Searchable) -> None:

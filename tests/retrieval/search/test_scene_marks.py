@@ -99,7 +99,8 @@ def test_the_jump_lies_in_the_best_window_that_says_most_typed_words(
     made: Searchable, windows: list[int], at_ms: int
 ) -> None:
     ids = [window.id for window in made.library.windows_of(PARTED.id)]
-    lexical = made.searcher.ranking(parse_query("자전거 강변")).lexical
+    lexical = made.searcher.search(parse_query("자전거 강변")).lexical
+    assert lexical is not None
     group = [Ranked(ids[at], PARTED.id, at, 1.0, {"bm25": RetrieverScore(1, 1.0)}) for at in windows]
 
     (scene,) = scenes_of(Windows(made.library), [group], lexical)

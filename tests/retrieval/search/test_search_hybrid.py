@@ -117,7 +117,7 @@ def test_every_retriever_has_its_part(searcher: Searcher, made: Searchable, tiny
 
 def test_ranks_are_fused_where_that_is_asked_for(searcher: Searcher, made: Searchable, tiny: Asked) -> None:
     lists = lists_of(made, tiny)
-    for entry in searcher.ranking(QUERY, by_ranks=True).windows:
+    for entry in searcher.rank(QUERY, by_ranks=True):
         ranks = {name: own.index(entry.window_id) + 1 for name, own in lists.items() if entry.window_id in own}
         assert entry.score == pytest.approx(sum(WEIGHTS[name] / (RRF_K + rank) for name, rank in ranks.items()))
 

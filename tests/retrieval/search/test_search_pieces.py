@@ -239,7 +239,7 @@ def test_where_a_scene_begins_by_its_words_and_its_best_piece(
 def test_ranks_by_meaning_have_the_best_pieces_share(searcher: Searcher, made: Searchable, detailed: Detailed) -> None:
     whole, pieces = cosines(made, detailed, UNSAID.text)
     expected = sorted(whole, key=lambda name: -((1 - PIECE_SHARE) * whole[name] + PIECE_SHARE * max(pieces[name])))
-    ranked = searcher.ranking(UNSAID, retrievers=("bm25", "dense", "pieces"), by_ranks=True).windows
+    ranked = searcher.rank(UNSAID, retrievers=("bm25", "dense", "pieces"), by_ranks=True)
     ranks = {entry.window_id: entry.scores["dense"].rank for entry in ranked if "dense" in entry.scores}
     assert sorted(ranks, key=lambda name: ranks[name] or 0) == expected
 
