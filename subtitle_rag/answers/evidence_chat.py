@@ -101,8 +101,7 @@ class EvidenceChat:
                 yield Answer(query.raw, "", "", evidence.evidence, ending="no_model", error=ready, counts=tuple(counts))
                 return
             draft = self._begin(query, counts, ready, evidence)
-            speed = ready.rates.tokens_per_second
-            yield AnswerRequest(draft.unread, round(draft.unread / speed) if speed else 0, attempt)
+            yield AnswerRequest(draft.unread, attempt)
             reply = yield from self._stream(draft, ready, watch, stop, seed)
             overflow = reply if isinstance(reply, AppError) and reply.code == "llm_overflow" else None
             if overflow is None or draft.pieces or attempt > REPLANS:
@@ -115,7 +114,7 @@ class EvidenceChat:
         self, query: Query, counts: Sequence[WordCount], ready: ReadyHost, evidence: EvidenceText
     ) -> _AnswerDraft:
         """Return the request for an answer, with the turns before it for which there is room."""
-        rate = ready.rates.tokens_per_char
+        rate = ready.rate.tokens_per_char
         system, question = evidence.system(self._prompt), answer_prompt.question_text(query.text, counts)
         self._turns = answer_prompt.trimmed(system, self._turns, question, evidence.num_ctx, rate)
         messages = answer_prompt.messages(system, self._turns, question)
@@ -178,7 +177,7 @@ class EvidenceChat:
         """After an overflow drop the earlier turns, else the choice of scenes."""
         characters = sum(len(turn.question) + len(turn.answer) for turn in self._turns)
         characters += len(evidence.system(self._prompt))
-        ready.rates.learn_overflow(overflow.details["n_prompt_tokens"], characters)
+        ready.rate.learn_overflow(overflow.details["n_prompt_tokens"], characters)
         if self._turns:
             self._turns = []
         else:
@@ -211,7 +210,7 @@ class EvidenceChat:
             is_stopped = reply.code == "llm_stopped"
             return replace(answer, ending="stopped" if is_stopped else "failed", error=None if is_stopped else reply)
         self._read = draft.messages, evidence.num_ctx
-        _learn_rates(draft, ready, reply)
+        _learn_rate(draft, ready, reply)
         return replace(
             answer,
             ending="loop" if reply.done_reason == LOOP else "cut" if reply.done_reason == LENGTH else "whole",
@@ -222,14 +221,13 @@ class EvidenceChat:
         )
 
 
-def _learn_rates(draft: _AnswerDraft, ready: ReadyHost, reply: Reply) -> None:
+def _learn_rate(draft: _AnswerDraft, ready: ReadyHost, reply: Reply) -> None:
     """Store what an answer teaches about the model; a busy library does not fail the answer."""
     characters = sum(len(message["content"]) for message in draft.messages)
     try:
-        ready.rates.learn_length(reply.prompt_tokens, characters)
-        ready.rates.learn_speed(reply, draft.unread)
+        ready.rate.learn_length(reply.prompt_tokens, characters)
     except BusyError:
-        logger.warning("the model's rates were not stored", exc_info=True)
+        logger.warning("the model's rate was not stored", exc_info=True)
 
 
 def _visible(text: str) -> str:

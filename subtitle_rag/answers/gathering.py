@@ -22,7 +22,7 @@ from subtitle_rag.answers.context_builder import (
     quoted,
     speech,
 )
-from subtitle_rag.answers.token_budget import TokenBudget
+from subtitle_rag.answers.token_budget import AUTOMATIC_TOKENS, TokenBudget
 from subtitle_rag.domain import Evidence, EvidenceKind, EvidenceSource, UsageError, Video, Window, WordCount
 from subtitle_rag.library import Library, video_ids
 from subtitle_rag.retrieval.korean.morphemes import QueryMorphemes
@@ -222,7 +222,7 @@ def _captions(
     num_ctx = budget.whole_num_ctx(text, language, kind)
     if num_ctx is None and options.whole:
         raise UsageError("whole_too_long", tokens=tokens, most=budget.most_tokens, videos=len(videos))
-    if num_ctx is None or (options.whole is None and tokens > budget.automatic_tokens):
+    if num_ctx is None or (options.whole is None and tokens > AUTOMATIC_TOKENS):
         return None
     sources = _of_windows(videos, {})
     evidence = Evidence(kind, sources, tokens=tokens, cache_bytes=num_ctx * budget.cache_bytes)

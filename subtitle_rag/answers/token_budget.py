@@ -9,7 +9,7 @@ from subtitle_rag.contexts import (
     BUCKETS,
     MARGIN,
     WHOLE_SHARE,
-    LearnedRates,
+    TokenRate,
     estimate,
     prompt_sizes,
 )
@@ -17,9 +17,8 @@ from subtitle_rag.domain import EvidenceKind
 from subtitle_rag.library import Contexts
 from subtitle_rag.llm import Llm, ModelInfo
 
-AUTOMATIC_S = 120
-"""Seconds of reading that a question takes at most without the user's request, where the model's speed is known; but no
-fewer tokens than the largest context of a usual computer."""
+AUTOMATIC_TOKENS = BUCKETS[-1]
+"""The longest captions that are read whole without the user's request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +33,6 @@ class TokenBudget:
     """Larger values, for captions that are read whole."""
     trained: int = 0
     """The model's context length; 0 if unknown."""
-    automatic_tokens: int = BUCKETS[-1]
-    """The longest captions that are read whole without the user's request."""
     cache_bytes: int = 0
     """Bytes of the KV cache a token; 0 if unknown."""
     prompt: AnswerPrompt = answer_prompt.BUILT_IN
@@ -90,21 +87,19 @@ class ReadyHost:
     contexts: Contexts
 
     @property
-    def rates(self) -> LearnedRates:
-        return LearnedRates(self.contexts, self.info.digest)
+    def rate(self) -> TokenRate:
+        return TokenRate(self.contexts, self.info.digest)
 
     def budget(self, prompt: AnswerPrompt) -> TokenBudget:
         """Return the model's token budget, by its own counts if known."""
         sizes = prompt_sizes(self.host, self.info)
         windows = {*answer_prompt.windows(self.info.context_length), sizes.least}
-        automatic = max(BUCKETS[-1], round(AUTOMATIC_S * (self.rates.tokens_per_second or 0)))
         return TokenBudget(
             tuple(sorted(windows)),
-            self.rates.tokens_per_char,
+            self.rate.tokens_per_char,
             sizes.least,
             sizes.large,
             self.info.context_length,
-            automatic,
             self.info.cache_bytes,
             prompt,
         )

@@ -27,7 +27,6 @@ from .glossary import (
     put_names as put_names,
 )
 from .grounding import UNGROUNDED as UNGROUNDED, all_values as all_values, doubts as doubts, numbers as numbers
-from .learned_rates import LearnedRates as LearnedRates
 from .planning import (
     WHOLE_SHARE as WHOLE_SHARE,
     Planner as Planner,
@@ -61,5 +60,6 @@ from .sentence_filters import (
     is_refusal as is_refusal,
     split_sentences as split_sentences,
 )
+from .token_rate import TokenRate as TokenRate
 from .whole_names import whole_name as whole_name
 from .writer import Writer as Writer

@@ -27,20 +27,23 @@ def request_notes(request: ModelRequest | None, elapsed_s: float) -> list[str]:
         seconds = max(0, round(request.seconds - elapsed_s))
         return [_("attempt {n} in {seconds} s").format(n=request.attempt, seconds=seconds)]
     if request.state == "reading":
-        return reading_notes(request, elapsed_s)
+        return reading_notes(request, elapsed_s, request.seconds)
     if max(elapsed_s, request.seconds) < NOTABLE_S and request.attempt == 1:
         return []
     return [_("the model writes"), clock(round(elapsed_s * 1000))]
 
 
-def reading_notes(request: ModelRequest | AnswerRequest, elapsed_s: float) -> list[str]:
-    """Return what the model has been reading for `elapsed_s`, the most important first; nothing if it is soon over."""
-    if max(elapsed_s, request.seconds) < NOTABLE_S and request.attempt == 1:
+def reading_notes(request: ModelRequest | AnswerRequest, elapsed_s: float, expected_s: int = 0) -> list[str]:
+    """Return what the model has been reading for `elapsed_s`, the most important first; nothing if it is soon over.
+
+    `expected_s` is the time of the whole reading; 0 if unknown.
+    """
+    if max(elapsed_s, expected_s) < NOTABLE_S and request.attempt == 1:
         return []
     time = clock(round(elapsed_s * 1000))
     notes = [_("reading {n} tokens").format(n=f"{request.tokens:,}")]
-    if request.seconds:
-        notes.append(_("{time} of about {all}").format(time=time, all=clock(request.seconds * 1000)))
+    if expected_s:
+        notes.append(_("{time} of about {all}").format(time=time, all=clock(expected_s * 1000)))
     else:
         notes.append(time)
     return notes + ([_("attempt {n}").format(n=request.attempt)] if request.attempt > 1 else [])

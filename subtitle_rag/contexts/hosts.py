@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.answer_check import AnswerCheck, ContextWords, Doubts
-from subtitle_rag.contexts.learned_rates import LearnedRates
 from subtitle_rag.contexts.planning import (
     Planner,
     context_key,
@@ -18,6 +17,7 @@ from subtitle_rag.contexts.planning import (
     prompt_sizes,
 )
 from subtitle_rag.contexts.prompt_layout import ContextPrompt, estimate
+from subtitle_rag.contexts.token_rate import TokenRate
 from subtitle_rag.domain import (
     AppError,
     ContextEvent,
@@ -45,6 +45,8 @@ PATIENT_ATTEMPTS = 2
 """Requests of `ATTEMPTS` with the full timeout."""
 PATIENCE = 3
 """Windows in a row that a server fails to answer; then it is given up."""
+SPEED_TOKENS = 500
+"""Prompts with fewer new tokens say little about a model's speed."""
 UNUSABLE = 20
 """Windows in a row without a usable answer; then the model is given up, for a whole library takes hours."""
 REPLANS = 3
@@ -124,9 +126,9 @@ class ContextHostRun:
     def work(self, host: Llm, info: ModelInfo) -> None:
         """Write contexts until the queue is empty; each host runs this in a thread of its own."""
         try:
-            rates = LearnedRates(self.library.contexts, self.task.recipe.digest)
+            rate = TokenRate(self.library.contexts, self.task.recipe.digest)
             requests = _HostRequests(
-                host, info, rates, self.stop, self.pause, self.events, prompt_sizes(host, info).least
+                host, info, rate, self.stop, self.pause, self.events, prompt_sizes(host, info).least
             )
             while True:
                 try:
@@ -164,7 +166,7 @@ class ContextHostRun:
                 elif replanned == REPLANS:
                     self.events.put(ContextFailed(video.id, video.title, failure.code, failure.details))
                 else:
-                    requests.rates.learn_overflow(failure.details["n_prompt_tokens"], replan.characters)
+                    requests.rate.learn_overflow(failure.details["n_prompt_tokens"], replan.characters)
 
     def check_open(self) -> None:
         """Raise `_HostDoneError` if no further window is to be written."""
@@ -197,7 +199,7 @@ class _HostRequests:
 
     host: Llm
     info: ModelInfo
-    rates: LearnedRates
+    rate: TokenRate
     stop: threading.Event
     pause: float
     events: "queue.Queue[ContextEvent | BaseException]"
@@ -208,7 +210,7 @@ class _HostRequests:
     prefix: tuple[str, int] = ("", 0)
     """The system message of the last answered request, and its `num_ctx`: the server need not read it again."""
     speed: float = 0.0
-    """Tokens a second at which the host has read the run's last long prompt."""
+    """Tokens a second at which the host has read the run's last long prompt; 0 before one."""
 
     def ask(
         self,
@@ -223,8 +225,8 @@ class _HostRequests:
         `is_useless`: see `Llm.chat`. Raises `_ReplanError` and `_HostDoneError`.
         """
         tokens = self._unread_tokens(messages, num_ctx)
-        speed = self.speed or self.rates.tokens_per_second  # by this host in this run, else by any before
-        reading = ModelRequest(video.id, video.title, "reading", tokens, round(tokens / speed) if speed else 0)
+        seconds = round(tokens / self.speed) if self.speed else 0
+        reading = ModelRequest(video.id, video.title, "reading", tokens, seconds)
         attempt = 1
         while True:
             self.events.put(replace(reading, attempt=attempt))
@@ -254,7 +256,7 @@ class _HostRequests:
                     raise _HostDoneError from error
             else:
                 self.failures_in_row = 0
-                self.speed = self.rates.learn_speed(reply, tokens) or self.speed
+                self._measure_speed(reply, tokens)
                 self.prefix = messages.system, num_ctx
                 return reply
 
@@ -262,7 +264,13 @@ class _HostRequests:
         """Estimate the tokens of a prompt without what the server has read for the request before."""
         is_read = self.prefix == (messages.system, num_ctx)
         unread = messages.user if is_read else messages.system + messages.user
-        return estimate(unread, self.rates.tokens_per_char)
+        return estimate(unread, self.rate.tokens_per_char)
+
+    def _measure_speed(self, reply: Reply, unread: int) -> None:
+        """Note how fast a long prompt was read; `unread` estimates its new tokens, which some servers do not tell."""
+        tokens = unread if reply.cached_tokens is None else reply.prompt_tokens - reply.cached_tokens
+        if tokens >= SPEED_TOKENS and reply.prompt_ms > 0:
+            self.speed = 1000 * tokens / reply.prompt_ms
 
     def _on_first_text(self, event: ModelRequest) -> Callable[[str], None]:
         """Return what posts the event when the answer begins."""
@@ -401,7 +409,7 @@ class _VideoRun:
             reply = self._ask(messages, plan.num_ctx, number)
             if reply is None:
                 return previous
-            self.requests.rates.learn_length(reply.prompt_tokens, len(messages.system) + len(messages.user))
+            self.requests.rate.learn_length(reply.prompt_tokens, len(messages.system) + len(messages.user))
             is_last = number + 1 == TRIES
             text, fault, doubts = self.check.context(window, reply, previous, last=is_last)
             is_settled = is_last or bool(text)

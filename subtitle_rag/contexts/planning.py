@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from subtitle_rag.contexts.context_prompt import BUCKETS, PromptPlan, plan, transcript_hash
-from subtitle_rag.contexts.learned_rates import LearnedRates
 from subtitle_rag.contexts.prompt_layout import VERSION, ContextPrompt, estimate
+from subtitle_rag.contexts.token_rate import TokenRate
 from subtitle_rag.domain import AppError, Video, Window
 from subtitle_rag.library import Library, Recipe
 from subtitle_rag.llm import Llm, Loaded, ModelInfo
@@ -106,7 +106,7 @@ class Planner:
             video,
             windows,
             glossary=self.library.contexts.glossary(video.channel_id),
-            tokens_per_char=LearnedRates(self.library.contexts, self.recipe.digest).tokens_per_char,
+            tokens_per_char=TokenRate(self.library.contexts, self.recipe.digest).tokens_per_char,
             largest=largest_num_ctx(self.info),
             prompt=self.prompt,
             large=self.sizes.large_num_ctx if self.sizes else None,

@@ -493,8 +493,6 @@ class AnswerRequest:
 
     tokens: int
     """Estimated tokens that the model has not read for the question before."""
-    seconds: int = 0
-    """Expected time of the reading; 0 if unknown."""
     attempt: int = 1
 
 

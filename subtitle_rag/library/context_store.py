@@ -383,14 +383,6 @@ class Contexts(Store):
     def put_tokens_per_character(self, digest: str, ratio: float) -> None:
         self._database.put_setting(f"tokens {digest}", f"{ratio:.4f}")
 
-    def tokens_per_second(self, digest: str) -> float | None:
-        """Return the measured speed at which a model reads a prompt."""
-        speed = self._database.get_setting(f"speed {digest}")
-        return float(speed) if speed else None
-
-    def put_tokens_per_second(self, digest: str, speed: float) -> None:
-        self._database.put_setting(f"speed {digest}", f"{speed:.1f}")
-
 
 def _with_cost_of_tries(db: sqlite3.Connection, context: Context) -> Context:
     """Return a context with the cost of the tries before it, if it is a further try."""

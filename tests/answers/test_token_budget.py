@@ -4,15 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from subtitle_rag.answers.answer_prompt import BUILT_IN
-from subtitle_rag.answers.token_budget import AUTOMATIC_S, ReadyHost
-from subtitle_rag.config import LlmSettings
 from subtitle_rag.contexts import planning
-from subtitle_rag.contexts.context_prompt import BUCKETS
 from subtitle_rag.contexts.planning import PromptSizes, lacks_shared_memory
-from subtitle_rag.llm import Llm, Loaded, ModelInfo, Reply
+from subtitle_rag.llm import Loaded, ModelInfo
 from subtitle_rag.llm.responses import model_from_show
-from tests.answers.desk import NAME, Desk
 
 GB = 10**9
 
@@ -91,20 +86,6 @@ def test_a_loaded_models_own_cache_counts_as_free(monkeypatch: pytest.MonkeyPatc
     assert PromptSizes.of(model(), None, is_local=True).large == ()
     loaded = Loaded("m", 65_536)
     assert PromptSizes.of(model(), loaded, is_local=True).large == (32_768, 65_536)
-
-
-def test_what_a_question_reads_by_itself_follows_from_the_models_speed(desk: Desk) -> None:
-    host = Llm(desk.ollama.base, LlmSettings())
-    ready = ReadyHost(host, ModelInfo(NAME, "digest", 0), desk.place.library.contexts)
-    assert ready.budget(BUILT_IN).automatic_tokens == BUCKETS[-1]
-    reply = Reply("", "stop", NAME)
-    assert ready.rates.learn_speed(replace(reply, prompt_ms=1), 100) is None
-    assert ready.rates.tokens_per_second is None
-    ready.rates.learn_speed(replace(reply, prompt_ms=100_000), 3_000)
-    assert ready.budget(BUILT_IN).automatic_tokens == BUCKETS[-1]
-    ready.rates.learn_speed(replace(reply, prompt_ms=5_000, prompt_tokens=30_000, cached_tokens=20_000), 1)
-    assert ready.budget(BUILT_IN).automatic_tokens == AUTOMATIC_S * 2_000
-    host.close()
 
 
 @pytest.mark.parametrize(

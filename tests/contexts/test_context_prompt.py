@@ -24,8 +24,8 @@ from subtitle_rag.contexts.context_prompt import (
     shortened,
     transcript_hash,
 )
-from subtitle_rag.contexts.learned_rates import OVERFLOW_STEP, RATIO_MARGIN, LearnedRates
 from subtitle_rag.contexts.prompt_layout import TOKENS_PER_CHAR, VERSION, estimate
+from subtitle_rag.contexts.token_rate import OVERFLOW_STEP, RATIO_MARGIN, TokenRate
 from subtitle_rag.domain import Chapter, Video, Window
 from subtitle_rag.library.store import Library
 from tests.support.invented import WORDS, video, window
@@ -284,15 +284,15 @@ def test_type_of_video_is_not_asked() -> None:
 
 def test_the_learned_token_ratio_only_grows(tmp_path: Path) -> None:
     library = Library(tmp_path / "library.db")
-    rates = LearnedRates(library.contexts, "digest")
-    assert rates.tokens_per_char == TOKENS_PER_CHAR
+    rate = TokenRate(library.contexts, "digest")
+    assert rate.tokens_per_char == TOKENS_PER_CHAR
     for tokens, known in ((50, 0.5), (90, 0.9), (40, 0.9)):
-        rates.learn_length(tokens, 100)
-        assert rates.tokens_per_char == pytest.approx(RATIO_MARGIN * known)
+        rate.learn_length(tokens, 100)
+        assert rate.tokens_per_char == pytest.approx(RATIO_MARGIN * known)
 
 
 @pytest.mark.parametrize("tokens", [0, 100, 400])
 def test_a_prompt_that_did_not_fit_raises_the_ratio_by_a_step_at_least(tmp_path: Path, tokens: int) -> None:
-    rates = LearnedRates(Library(tmp_path / "library.db").contexts, "digest")
-    rates.learn_overflow(tokens, 100)
-    assert rates.tokens_per_char == pytest.approx(max(RATIO_MARGIN * tokens / 100, OVERFLOW_STEP * TOKENS_PER_CHAR))
+    rate = TokenRate(Library(tmp_path / "library.db").contexts, "digest")
+    rate.learn_overflow(tokens, 100)
+    assert rate.tokens_per_char == pytest.approx(max(RATIO_MARGIN * tokens / 100, OVERFLOW_STEP * TOKENS_PER_CHAR))

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from subtitle_rag.contexts.learned_rates import SPEED_TOKENS
+from subtitle_rag.contexts.hosts import SPEED_TOKENS
 from subtitle_rag.domain import ContextWritten, ModelRequest
 from subtitle_rag.library.context_store import WindowSelection
 from tests.contexts.desk import Desk, talk
@@ -40,9 +40,8 @@ def test_the_time_of_reading_follows_from_what_was_read_before(desk: Desk) -> No
     desk.write()
     long = [each for each in requests(desk) if each.state == "reading" and each.tokens >= SPEED_TOKENS]
     assert [each.seconds > 0 for each in long] == [False, True]
-    speed = desk.place.library.contexts.tokens_per_second(desk.contexts()[0].digest)
-    assert speed
-    assert abs(long[1].seconds - long[1].tokens / speed) <= 1
+    read = next(each for each in desk.contexts() if each.video_id == long[0].video)
+    assert long[1].seconds == pytest.approx(long[1].tokens * read.prompt_ms / read.prompt_tokens / 1000, abs=1)
 
 
 def test_a_retry_is_told_with_its_number_and_its_wait(desk: Desk) -> None:

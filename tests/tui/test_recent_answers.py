@@ -177,7 +177,7 @@ class TestPictures:
             await until(pilot, hold.arrived.is_set)
             await until(pilot, lambda: screen.page.dialogue.turns[0].request)
             turn = screen.page.dialogue.turns[0]
-            turn.request, turn.request_s = AnswerRequest(12_400, 500, attempt=2), 72.4
+            turn.request, turn.request_s = AnswerRequest(12_400, attempt=2), 72.4
             screen.pane.draw_answers()
             await settle(pilot)
 
