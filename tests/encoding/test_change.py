@@ -3,12 +3,16 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from subtitle_rag.domain import AppError, EncoderActive, VectorEvent, VectorsMade
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.retrieval.named_vectors import vector_names
 from subtitle_rag.retrieval.neural.interface import Encoder
 from tests.encoding.desk import Counting, Desk
 from tests.support.invented import caption_folder
+
+pytestmark = pytest.mark.models
 
 
 def half(desk: Desk, *encoders: Counting) -> int:
