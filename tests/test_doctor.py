@@ -94,7 +94,7 @@ def test_a_drive_that_is_gone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_network_is_told_and_is_no_failure(isolated_home: Path) -> None:
-    configure(isolated_home, "back_off = 0")
+    configure(isolated_home, "pause = 0")
     with stand_in() as youtube:
         youtube.stop()
         found = probe("network")

@@ -21,7 +21,7 @@ from tests.support.processes import Process, kill_when, needs_sigkill, start
 KILLS = int(os.environ.get("SUBTITLE_RAG_KILLS") or 5)
 VIDEOS = 250
 CHANNEL = "https://www.youtube.com/@느린부엌"
-SETTINGS = "[youtube]\npause_min = 0\npause_max = 0\npause_request = 0\nback_off = 0\n"
+SETTINGS = "[youtube]\npause = 0\n"
 
 pytestmark = [
     pytest.mark.campaign(part="kills"),

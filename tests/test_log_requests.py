@@ -82,7 +82,7 @@ def test_ollama(log: Read) -> None:
     said = [{"role": "user", "content": TEXT}]
     with Ollama() as ollama:
         ollama.add(Model("writer:q4"))
-        llm = Llm(ollama.base, LlmSettings(timeout=20))
+        llm = Llm(ollama.base, LlmSettings())
         llm.chat(said, model="writer:q4", num_ctx=2048, num_predict=16, seed=7)
         with pytest.raises(LlmError):
             llm.chat(said, model="absent:q4", num_ctx=2048, num_predict=16, seed=7)

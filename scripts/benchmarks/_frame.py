@@ -11,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+from unittest.mock import patch
 
 from tests.support.terminal import memory
 
@@ -107,9 +108,10 @@ def models_of(encoder: Path, *, pieces: bool = False) -> Iterator["HostedModels"
     from subtitle_rag.models import ModelStore
     from subtitle_rag.retrieval.neural import HostedModels
 
-    settings = ModelSettings(encoder=str(encoder.resolve()), reranker="", pieces="on" if pieces else "off")
+    settings = ModelSettings(encoder=str(encoder.resolve()), reranker="")
     with (
         tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as folder,
+        patch("subtitle_rag.retrieval.neural.neural_client.makes_pieces", lambda _encoder: pieces),
         closing(HostedModels(Path(folder), ModelStore(Path(folder), settings))) as models,
     ):
         if models.encoder() is None:

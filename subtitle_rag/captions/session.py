@@ -289,8 +289,8 @@ class Session:
             "extractor_retries": 2,
             "retries": 2,
             "socket_timeout": 20,
-            "retry_sleep_functions": {"extractor": lambda n: min(30, settings.back_off << n)},
-            "sleep_interval_requests": settings.pause_request,
+            "retry_sleep_functions": {"extractor": lambda n: min(30, settings.back_off_s * 2**n)},
+            "sleep_interval_requests": settings.request_pause_s,
         }
         if settings.proxy:
             params["proxy"] = settings.proxy

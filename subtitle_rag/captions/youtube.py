@@ -138,8 +138,8 @@ class YouTube:
     def __init__(self, settings: YoutubeSettings, wait: Callable[[float], object] = time.sleep) -> None:
         """`wait` sleeps for a number of seconds between the retries of a refused request."""
         self._session = Session(settings)
-        self._back_off = settings.back_off
-        self._pause = settings.pause_request
+        self._back_off_s = settings.back_off_s
+        self._pause_s = settings.request_pause_s
         self._is_guest = not (settings.cookie_file or settings.cookies_from_browser)
         self._wait = wait
 
@@ -329,7 +329,7 @@ class YouTube:
             if not selecting.needs(choice):
                 continue
             if number:
-                self._wait(self._pause)
+                self._wait(self._pause_s)
             try:
                 is_last = page.is_last and number == len(candidates) - 1
                 selecting.add(choice, self.track(choice, page.video.title, is_last=is_last), page.video.title)
@@ -350,7 +350,7 @@ class YouTube:
                 break
             except FetchError as error:
                 retry_at = error.details.get("retry_at")
-                pause = max(self._back_off << attempt - 1, retry_at - int(time.time()) if retry_at else 0)
+                pause = max(self._back_off_s * 2 ** (attempt - 1), retry_at - int(time.time()) if retry_at else 0)
                 again = ("rate_limited", "network", *(["caption_blocked"] if is_last else []))
                 is_final = error.code not in again or pause > MAX_PAUSE_S or "page" in error.details
                 if is_final or attempt == ATTEMPTS:

@@ -115,10 +115,7 @@ class YoutubeSettings:
         ("ko",), N_("Languages of captions, best first; a channel's own settings go before.")
     )
     tabs: tuple[str, ...] = setting(TABS, N_("Which tabs of a channel are brought."), among=TABS)
-    pause_min: int = setting(8, N_("Seconds between one video and the next, at least."))
-    pause_max: int = setting(15, N_("Seconds between one video and the next, at most."))
-    pause_request: int = setting(1, N_("Seconds between two requests for the same video or list."))
-    back_off: int = setting(2, N_("Seconds before a refused request is repeated; doubled each time."))
+    pause: int = setting(8, N_("Seconds between one video and the next, at least; at most about twice as many."))
     rest: int = setting(3600, N_("Seconds of rest after a block for which YouTube names no time."))
     cookies_from_browser: str = setting(
         "", N_("Whose cookies are used, as yt-dlp writes it: firefox, chrome:Profile 1.")
@@ -127,12 +124,27 @@ class YoutubeSettings:
     proxy: str = setting("", N_("The proxy for requests to YouTube, such as socks5://127.0.0.1:9050."), address=True)
 
     @property
+    def longest_pause_s(self) -> float:
+        """Most seconds between one video and the next: 15 by the default."""
+        return self.pause * 15 / 8
+
+    @property
+    def request_pause_s(self) -> float:
+        """Seconds between two requests for the same video or list: 1 by the default."""
+        return self.pause / 8
+
+    @property
+    def back_off_s(self) -> float:
+        """Seconds before a refused request is repeated, doubled each time: 2 by the default."""
+        return self.pause / 4
+
+    @property
     def video_s(self) -> float:
         """Mean seconds for a video, without those of the network: its pause, and that before its page.
 
         By yt-dlp's wiki YouTube blocks guests beyond 300 videos an hour: 12 seconds for each.
         """
-        return (self.pause_min + max(self.pause_min, self.pause_max)) / 2 + self.pause_request
+        return (self.pause + self.longest_pause_s) / 2 + self.request_pause_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +162,6 @@ class LlmSettings:
         (), N_("Names of models that may run in Ollama's cloud; captions are then sent there."), empty=True
     )
     remote: bool = setting(False, N_("Whether hosts may name other computers; captions are then sent there."))
-    timeout: int = setting(600, N_("Seconds to wait for a response; a long prompt gets more by itself."), least=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,14 +190,6 @@ class ModelSettings:
     speech: str = setting(
         "Systran/faster-whisper-small",
         N_("The model that hears speech where there are no captions: a name from models list, or a folder."),
-    )
-    pieces: str = setting(
-        "auto",
-        N_(
-            "Vectors of pieces of fifteen seconds, which reorder the best windows, and where scenes begin that say few "
-            "of the typed words: auto (with light models), on, off."
-        ),
-        one_of=("auto", "on", "off"),
     )
     query_prompt: str = setting("", N_("What the encoder reads in front of a query; empty: what is known for it."))
     document_prompt: str = setting("", N_("What the encoder reads in front of a window; empty: what is known for it."))

@@ -143,9 +143,7 @@ SENTENCES: dict[str, str] = {
     "empty_tab": N_("{title} has no such tab."),
     "empty_tab.hint": N_("Choose other tabs with --tabs, or leave them out."),
     "rate_limited": N_("YouTube limits requests (“{title}”)."),
-    "rate_limited.hint": N_(
-        "The queue rests and resumes by itself; raise pause_min and pause_max in the config if it happens often."
-    ),
+    "rate_limited.hint": N_("The queue rests and resumes by itself; raise pause in the config if it happens often."),
     "bot_check": N_("YouTube asks for proof that you are not a robot (“{title}”)."),
     "bot_check.hint": N_("Wait, or set cookies_from_browser in the config; the queue resumes by itself."),
     "network": N_("Could not connect to YouTube for “{title}”: {reason}."),
@@ -313,9 +311,7 @@ SENTENCES: dict[str, str] = {
     "llm_broke_off": N_("Ollama at {host} broke off: {reason}."),
     "llm_broke_off.hint": N_("See whether it still runs (ollama ps), then try again: what is done is kept."),
     "llm_timeout": N_("Ollama at {host} did not respond for {seconds} seconds."),
-    "llm_timeout.hint": N_(
-        "Raise timeout under [llm] in the config, or take a smaller model: subtitle-rag models list."
-    ),
+    "llm_timeout.hint": N_("Take a smaller model: subtitle-rag models list shows them."),
     "llm_busy": N_("Ollama at {host} has too many requests waiting: {reason}."),
     "llm_busy.hint": N_("Try again later; what is done is kept."),
     "llm_model_missing": N_("Ollama at {host} does not have the model {model}."),

@@ -352,8 +352,7 @@ class Fetcher:
                     continue
                 break
             finally:
-                shortest = self.settings.pause_min
-                self.ready_at = time.monotonic() + random.uniform(shortest, max(shortest, self.settings.pause_max))
+                self.ready_at = time.monotonic() + random.uniform(self.settings.pause, self.settings.longest_pause_s)
             if selected is None:
                 sources.put_title(page.video)
                 refusal = refusal or _without_captions(page, languages)

@@ -21,6 +21,9 @@ from subtitle_rag.llm.wire import QUESTION, Call, Json, Wire
 
 logger = logging.getLogger(__name__)
 
+TIMEOUT_S = 600
+"""How long a silent server is waited for."""
+
 TOKENS_PER_SECOND = 25 / 3
 """Prompt evaluation on a slow processor; the timeout of a long prompt follows from it."""
 
@@ -91,7 +94,6 @@ class Llm:
     def __init__(self, host: str, settings: LlmSettings) -> None:
         """Raises LlmError `llm_host_unusable` or `llm_host_refused`; nothing is asked yet."""
         self.host = address(host, remote=settings.remote)
-        self._settings = settings
         self._cloud = frozenset(map(canonical, settings.cloud))
         self._wire = Wire(self.host, host_origin(host, settings))
         self._admitted: set[str] = set()
@@ -250,7 +252,7 @@ class Llm:
         """
         self._refuse_cloud(model, is_cloud_name(model))
         layers: dict[str, tuple[int, int]] = {}
-        call = Call(self.host, model, patience=max(self._settings.timeout, QUESTION), stop=stop)
+        call = Call(self.host, model, patience=max(TIMEOUT_S, QUESTION), stop=stop)
         body = {"model": model, "stream": True}
         with closing(self._wire.stream("/api/pull", body, call)) as parts:
             for part in parts:
@@ -273,7 +275,7 @@ class Llm:
 
     def _patience(self, model: str, messages: Messages) -> float:
         """Return the timeout in seconds: the server is silent until it has read the prompt."""
-        return max(self._settings.timeout, self.estimate(model, messages) / TOKENS_PER_SECOND)
+        return max(TIMEOUT_S, self.estimate(model, messages) / TOKENS_PER_SECOND)
 
     def _verify(self, messages: Messages, reply: Reply, num_ctx: int) -> Reply:
         """Return the reply if the model read all of the prompt, else raise."""

@@ -64,7 +64,7 @@ class Desk:
     ) -> Iterator[Answerer]:
         gatherer = Gatherer(self.place.library, self.place.searcher, self.place.analyzer)
         bases = [server.base for server in ((self.ollama,) if servers is None else servers)]
-        hosts = [Llm(base, LlmSettings(timeout=20)) for base in bases]
+        hosts = [Llm(base, LlmSettings()) for base in bases]
         try:
             yield Answerer(gatherer, hosts, model, remember=remember)
         finally:

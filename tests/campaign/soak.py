@@ -99,7 +99,7 @@ SECTIONS = (
     "",
 )
 QUIET = '[llm]\nhosts = []\n[models]\nencoder = ""\nreranker = ""\n'
-QUICK = "[youtube]\npause_min = 0\npause_max = 0\npause_request = 0\nback_off = 0\nrest = 1\n"
+QUICK = "[youtube]\npause = 0\nrest = 1\n"
 KEYS = ("\x1b[B", "\x1b[A", "\x1b[6~", "\x1b[5~", "\x1bOS", "\x1b", "\t", "\x1bOP", "\x1b[17~", "\r")
 """Arrows, pages, F4, Escape, Tab, F1, F6, Enter."""
 OUTCOMES = (0, 1, 3)

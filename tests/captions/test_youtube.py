@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any
@@ -14,10 +13,10 @@ from subtitle_rag.captions.parse import parse_captions as cues
 from subtitle_rag.captions.tracks import TrackChoice, track_candidates
 from subtitle_rag.captions.youtube import ATTEMPTS, Page, YouTube
 from subtitle_rag.domain import TABS, FetchError, Track
-from tests.stand_ins.youtube import QUICK, Caption, Channel, Clip, StandIn
+from tests.stand_ins.youtube import QUICK, BackingOff, Caption, Channel, Clip, StandIn
 from tests.stand_ins.youtube_clips import LINES, State
 
-SETTINGS = replace(QUICK, back_off=2)
+SETTINGS = BackingOff(pause=0)
 OWNER = "a" * 22
 SITE = "https://www.youtube.com"
 ID = "slowcook001"

@@ -11,7 +11,7 @@ import pytest
 from tests.stand_ins.youtube import Channel, Clip, StandIn, stand_in
 from tests.support.commandline import Run
 
-QUICK = "[youtube]\npause_min = 0\npause_max = 0\npause_request = 0\nback_off = 0\nrest = 1000\n"
+QUICK = "[youtube]\npause = 0\nrest = 1000\n"
 KITCHEN, FOREST, GONE = ("UC" + letter * 22 for letter in "abc")
 
 pytestmark = pytest.mark.usefixtures("one_analyzer")

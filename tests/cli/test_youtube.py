@@ -17,7 +17,7 @@ from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn, s
 from tests.support.commandline import Run
 from tests.support.invented import came_true, end_hosts
 
-QUICK = "pause_min = 0\npause_max = 0\npause_request = 0\nback_off = 0\n"
+QUICK = "pause = 0\n"
 CHANNEL_ID = "UC" + "a" * 22
 CHANNEL = f"https://www.youtube.com/channel/{CHANNEL_ID}"
 PLAYLIST = "PL" + "b" * 16

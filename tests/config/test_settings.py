@@ -86,7 +86,7 @@ def test_a_whole_file_is_taken(file: Path) -> None:
         ("[search]\nlimt = 5", "search.limt", "search.limit"),
         ("[player]\nleadin = 5", "player.leadin", "player.lead_in"),
         ("[tui]\nTheme = 'nord'", "tui.Theme", "tui.theme"),
-        ("[youtube]\npausemax = 5", "youtube.pausemax", "youtube.pause_max"),
+        ("[youtube]\npauses = 5", "youtube.pauses", "youtube.pause"),
         ("[youtube]\ncookie_files = 'x'", "youtube.cookie_files", "youtube.cookie_file"),
         ("youtub.rest = 5", "youtub", "youtube"),
         ("langauge = 'ko'", "langauge", "language"),
@@ -117,7 +117,7 @@ def test_a_key_unlike_any_other_gets_no_guess(file: Path) -> None:
         ("search.remember = 1", "search.remember must be of the type bool"),
         *(
             (f"youtube.{name} = {value}", f"youtube.{name} must be {what}")
-            for name in ("pause_min", "pause_max", "pause_request", "back_off", "rest")
+            for name in ("pause", "rest")
             for value, what in (("-1", "at least 0"), ("1.5", "of the type int"), ("true", "of the type int"))
         ),
         *(
@@ -274,8 +274,8 @@ def test_a_byte_order_mark_in_front_is_no_mistake(file: Path) -> None:
         ("\nq = " + "{a=" * 1_000, 2, "q"),
         ("[search]\nlimit = " + "9" * 5_000, 2, "limit"),
         ("[search]\nlimit = " + "9" * 90, 2, "search.limit"),
-        ("[youtube]\npause_min = nan", 2, "youtube.pause_min"),
-        ("[youtube]\npause_min = inf", 2, "youtube.pause_min"),
+        ("[youtube]\npause = nan", 2, "youtube.pause"),
+        ("[youtube]\npause = inf", 2, "youtube.pause"),
         ("\n" + ".".join("a" * 3_000) + " = 1", 2, "a.a.a"),
         ("[" + ".".join("a" * 3_000) + "]", 1, "32"),
     ],

@@ -70,12 +70,11 @@ class Desk:
         model: str = NAME,
         stop: threading.Event | None = None,
         pause: float = 0,
-        timeout: int = 20,
         **options: Any,
     ) -> Iterator[Writer]:
         with ExitStack() as opened:
             bases = [server.base for server in servers or (self.ollama,)]
-            hosts = [opened.enter_context(closing(Llm(base, LlmSettings(timeout=timeout)))) for base in bases]
+            hosts = [opened.enter_context(closing(Llm(base, LlmSettings()))) for base in bases]
             stop = stop or threading.Event()
             yield Writer(self.place.library, self.place.indexer, hosts, model, stop, pause=pause, **options)
 

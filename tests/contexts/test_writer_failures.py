@@ -151,9 +151,10 @@ def test_one_usable_answer_within_the_stretch_lets_a_model_go_on(desk: Desk) -> 
 
 def test_a_silent_server_is_waited_for_no_longer_than_is_set(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("subtitle_rag.llm.llm_client.TOKENS_PER_SECOND", 1_000_000)  # no patience for reading
+    monkeypatch.setattr("subtitle_rag.llm.llm_client.TIMEOUT_S", 1)
     desk.put("a", talk(1))
     hold = desk.ollama.hold()
-    report = desk.write(timeout=1)
+    report = desk.write()
     hold.release()
     assert (report.written, report.failed, len(desk.chats())) == (1, 0, 2)
 

@@ -193,15 +193,10 @@ def test_what_they_cost_is_counted_in_the_library(desk: Desk, detailed: Counting
     assert piece_cost(desk.library, detailed) is None
 
 
-@pytest.mark.parametrize(
-    ("setting", "light", "heavy"), [("auto", True, False), ("on", True, True), ("off", False, False)]
-)
-def test_light_encoders_make_them_unless_a_setting_says_otherwise(
-    encoder: Counting, monkeypatch: pytest.MonkeyPatch, setting: str, light: bool, heavy: bool
-) -> None:
-    assert makes_pieces(encoder, setting) == heavy
+def test_light_encoders_make_them(encoder: Counting, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not makes_pieces(encoder)
     monkeypatch.setattr(encoder, "is_light", True, raising=False)
-    assert makes_pieces(encoder, setting) == light
+    assert makes_pieces(encoder)
 
 
 def test_the_id_of_pieces_names_their_rule_and_no_encoder(encoder: Counting) -> None:

@@ -34,7 +34,7 @@ def library_of(folder: Path, analyzer: Analyzer, *, videos: int = 4, minutes: in
 
 @contextmanager
 def opened_hosts(ollama: StandIn) -> Iterator[list[Llm]]:
-    with closing(Llm(ollama.base, LlmSettings(timeout=20))) as host:
+    with closing(Llm(ollama.base, LlmSettings())) as host:
         yield [host]
 
 

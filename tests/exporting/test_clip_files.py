@@ -57,7 +57,7 @@ def video_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def run(isolated_home: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
     isolated_home.mkdir(parents=True, exist_ok=True)
-    (isolated_home / "config.toml").write_text("[youtube]\npause_min = 0\npause_max = 0\npause_request = 0\n")
+    (isolated_home / "config.toml").write_text("[youtube]\npause = 0\n")
     yield partial(ran, capsys)
     end_hosts([isolated_home / "data" / "index"])
 

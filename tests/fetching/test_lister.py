@@ -1,7 +1,6 @@
 """How far lists are read: what is new is found, what is known ends it, and what was interrupted is read on."""
 
 import threading
-from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -26,7 +25,7 @@ from tests.fetching.desk import (
     silent,
     spoken,
 )
-from tests.stand_ins.youtube import Clip, Playlist
+from tests.stand_ins.youtube import BetweenVideos, Clip, Playlist
 from tests.support.invented import came_true
 
 VIDEOS = f"{HANDLE}/videos"
@@ -140,7 +139,7 @@ def test_the_first_video_is_fetched_before_the_second_page_is_asked_for(desk: De
 def test_what_is_listed_is_due_before_the_next_page_is_there(desk: Desk) -> None:
     """The pause after a video is used to read on; the library says at once what there is to come."""
     desk.youtube.add(channel(*clips(61)))
-    desk.settings = replace(QUICK, pause_min=60, pause_max=60)
+    desk.settings = BetweenVideos(pause=60, rest=0)
     hold = desk.youtube.hold("browse")
     running = threading.Thread(target=lambda: desk.run(VIDEOS))
     running.start()
@@ -214,7 +213,7 @@ def test_a_page_that_cannot_be_read_is_not_the_end_of_a_list(desk: Desk, body: b
 
 def test_a_list_that_cannot_be_read_on_leaves_no_work_that_it_has_named(desk: Desk, clock: Clock) -> None:
     desk.youtube.add(channel(*clips(1), *silent(28), *clips(2, 100)))
-    desk.settings = replace(QUICK, pause_min=60, pause_max=60)
+    desk.settings = BetweenVideos(pause=60, rest=0)
     desk.youtube.refuse("browse", 200, body=b"")
     ended = desk.report(VIDEOS)
     assert ended.blocked is None
@@ -226,7 +225,7 @@ def test_what_was_listed_and_not_fetched_is_fetched_by_a_sync(desk: Desk) -> Non
     """Even where the list does not show it any more."""
     made = channel(*clips(3), *silent(60, 100))
     desk.youtube.add(made)
-    desk.settings = replace(QUICK, pause_min=60, pause_max=60)
+    desk.settings = BetweenVideos(pause=60, rest=0)
     for event in desk.events(VIDEOS):
         if isinstance(event, Listed) and event.video == clips(3)[2].id:
             break

@@ -170,8 +170,7 @@ def test_the_shipped_pauses_stay_below_300_videos_an_hour(
     desk: Desk, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """yt-dlp's wiki names that many for guests. Counted is what is waited for, without the network's time."""
-    shipped = YoutubeSettings()
-    desk.settings = replace(shipped, back_off=0)
+    shipped = desk.settings = YoutubeSettings()
     monkeypatch.setattr(random, "uniform", lambda low, high: (low + high) / 2)
     monkeypatch.setattr(time, "sleep", clock.waits.append)
     desk.youtube.add(channel(*clips(12)))
@@ -183,12 +182,12 @@ def test_the_shipped_pauses_stay_below_300_videos_an_hour(
 
 
 def test_the_estimate_comes_before_the_first_video(desk: Desk) -> None:
-    desk.settings = replace(desk.settings, pause_min=12, pause_max=12)
+    desk.settings = replace(desk.settings, pause=16)
     desk.youtube.add(channel(*clips(1_200 // 10)))
     events = desk.events(HANDLE)
     first = next(iter(events))
     events.close()  # type: ignore[attr-defined]
-    assert first == FetchEstimate("느린 부엌", 120, 120 * 12, at_most=False)
+    assert first == FetchEstimate("느린 부엌", 120, 120 * 25, at_most=False)
     assert desk.asked == {"tab": 1, "playlist": 1}
 
 
@@ -225,7 +224,7 @@ def test_a_long_tab_is_estimated_by_its_uploads_and_a_short_one_once_it_is_read(
 def test_a_channel_that_counts_nothing_is_estimated_once_it_is_read(desk: Desk) -> None:
     made = channel(*clips(4), counts=False)
     desk.youtube.add(made)
-    desk.settings = replace(desk.settings, pause_min=1, pause_max=1)
+    desk.settings = replace(desk.settings, pause=1)
     desk.stop = Clock()
     assert [each.videos for each in estimates(desk.run(UPLOADS))] == [3]
 

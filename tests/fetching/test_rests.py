@@ -12,7 +12,7 @@ import pytest
 from subtitle_rag.domain import FetchError, IndexEvent, Resting, Video
 from subtitle_rag.fetching.fetcher import RESTS, RunOptions
 from tests.fetching.desk import HANDLE, QUICK, UPLOADS, Clock, Desk, channel, clip, clips, fetched, report, rests
-from tests.stand_ins.youtube import Caption, Channel, StandIn
+from tests.stand_ins.youtube import BetweenVideos, Caption, Channel, StandIn
 from tests.support.invented import caption_folder
 
 VIDEOS = f"{HANDLE}/videos"
@@ -410,7 +410,7 @@ def make_missing(desk: Desk, tmp_path: Path) -> Callable[[], None]:
 
 def test_the_pauses_lie_between_one_video_and_the_next(desk: Desk, clock: Clock) -> None:
     desk.youtube.add(channel(*clips(4)))
-    desk.settings = replace(QUICK, pause_min=5, pause_max=10)
+    desk.settings = BetweenVideos(pause=5, rest=0)
     desk.run(HANDLE)
     assert desk.asked == fetched(4, tab=1, playlist=1)
     assert len(clock.waits) == 3

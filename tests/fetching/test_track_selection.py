@@ -8,7 +8,7 @@ from subtitle_rag.domain import VideoDone, VideoFailed
 from subtitle_rag.domain.values import TrackSelection
 from subtitle_rag.fetching.fetcher import RunOptions
 from tests.fetching.desk import Clock, Desk, changes, clip, clips, fetched, rests
-from tests.stand_ins.youtube import Caption, Clip
+from tests.stand_ins.youtube import BetweenTracks, Caption, Clip
 
 ID = "slowcook001"
 Lines = Sequence[tuple[int, int, str]]
@@ -114,7 +114,7 @@ def test_english_heard_as_korean_is_told(desk: Desk) -> None:
 
 
 def test_between_two_tracks_is_the_pause_of_requests(desk: Desk, clock: Clock) -> None:
-    desk.settings = desk.settings.__class__(pause_min=0, pause_max=0, pause_request=3, back_off=0, rest=0)
+    desk.settings = BetweenTracks(pause=0, rest=0)
     serve(desk, manual(GREETING), heard(ALL))
     desk.run(ID)
     assert clock.waits == [3]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from subtitle_rag.config.settings import LlmSettings
-from subtitle_rag.llm import Llm
+from subtitle_rag.llm import Llm, llm_client
 from tests.stand_ins.ollama import Model, StandIn
 
 NAME = "writer:q4"
@@ -19,7 +19,8 @@ def server() -> Iterator[StandIn]:
 
 
 @pytest.fixture
-def llm(server: StandIn) -> Iterator[Llm]:
-    made = Llm(server.base, LlmSettings(timeout=20))  # a failing test does not hang
+def llm(server: StandIn, monkeypatch: pytest.MonkeyPatch) -> Iterator[Llm]:
+    monkeypatch.setattr(llm_client, "TIMEOUT_S", 20)  # a failing test does not hang
+    made = Llm(server.base, LlmSettings())
     yield made
     made.close()

@@ -259,8 +259,9 @@ def test_odd_facts_count_as_missing(server: StandIn, llm: Llm) -> None:
     assert (found.context_length, found.capabilities, found.digest) == (0, (), "")
 
 
-def test_silence_has_an_end(server: StandIn) -> None:
-    llm = Llm(server.base, LlmSettings(timeout=1))
+def test_silence_has_an_end(server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("subtitle_rag.llm.llm_client.TIMEOUT_S", 1)
+    llm = Llm(server.base, LlmSettings())
     llm.check(NAME)
     hold = server.hold()
     with pytest.raises(LlmError) as raised:

@@ -242,7 +242,7 @@ def test_nothing_is_taken_from_the_environment(server: StandIn, monkeypatch: pyt
         monkeypatch.delenv("no_proxy", raising=False)
         monkeypatch.setenv("OLLAMA_API_KEY", "secret-key")
         server.offer(Model("fresh"))
-        llm = Llm(server.base, LlmSettings(timeout=5))
+        llm = Llm(server.base, LlmSettings())
         ask(llm)
         llm.models()
         list(llm.pull("fresh"))

@@ -24,9 +24,51 @@ from tests.stand_ins.youtube_player import VISITOR, Json, player, watch_data
 from tests.stand_ins.youtube_requests import Asked, Rule, read_request
 from tests.stand_ins.youtube_timedtext import Found, timedtext
 
-__all__ = ["QUICK", "Asked", "Caption", "Channel", "Clip", "Playlist", "StandIn", "stand_in"]
+__all__ = [
+    "QUICK",
+    "Asked",
+    "BackingOff",
+    "BetweenTracks",
+    "BetweenVideos",
+    "Caption",
+    "Channel",
+    "Clip",
+    "Playlist",
+    "StandIn",
+    "stand_in",
+]
 
-QUICK = YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=0, rest=0)
+QUICK = YoutubeSettings(pause=0, rest=0)
+
+
+class BetweenVideos(YoutubeSettings):
+    """Pauses between videos only: none between requests, which nothing in a test can shorten."""
+
+    @property
+    def request_pause_s(self) -> float:
+        return 0
+
+    @property
+    def back_off_s(self) -> float:
+        return 0
+
+
+class BetweenTracks(YoutubeSettings):
+    """Pauses between requests for one video only, of 3 s."""
+
+    @property
+    def request_pause_s(self) -> float:
+        return 3
+
+
+class BackingOff(YoutubeSettings):
+    """Waits before a refused request is repeated only, of 2 s at first."""
+
+    @property
+    def back_off_s(self) -> float:
+        return 2
+
+
 """Settings of a reader that waits for nothing."""
 
 VARIABLE = "STAND_IN_YOUTUBE"

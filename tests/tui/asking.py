@@ -36,7 +36,7 @@ def without_contexts(runtime: Runtime, app_of: MakeApp, ollama: StandIn) -> Make
 def on(ollama: StandIn, runtime: Runtime) -> Settings:
     """The settings of a runtime with this Ollama."""
     own = runtime.settings
-    return replace(own, llm=replace(own.llm, hosts=(ollama.base,), model=MODEL, timeout=20))
+    return replace(own, llm=replace(own.llm, hosts=(ollama.base,), model=MODEL))
 
 
 @asynccontextmanager

@@ -212,7 +212,7 @@ def noon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def unpaced(rest: int = 1) -> YoutubeSettings:
-    return YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=0, rest=rest)
+    return YoutubeSettings(pause=0, rest=rest)
 
 
 async def settle(pilot: Pilot[object]) -> None:

@@ -34,7 +34,7 @@ def youtube() -> Iterator[StandIn]:
 
 @pytest.fixture
 def resting(unindexed: Runtime, youtube: StandIn) -> Runtime:
-    settings = YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=0, rest=3600)
+    settings = YoutubeSettings(pause=0, rest=3600)
     unindexed.settings = replace(unindexed.settings, youtube=settings)
     return unindexed
 

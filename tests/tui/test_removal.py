@@ -252,7 +252,7 @@ class TestJobs:
     @pytest.mark.campaign(part="app")
     async def test_the_job_that_fetches_it_is_stopped_and_forgotten(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(20)))
-        hasty.settings = replace(hasty.settings, youtube=replace(unpaced(), pause_min=1, pause_max=1))
+        hasty.settings = replace(hasty.settings, youtube=replace(unpaced(), pause=1))
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             app.jobs.start(JobRequest(sources=(parse_address(KITCHEN),)))
             await until(pilot, lambda: hasty.library.counts().windows and app.screen is app.search_screen)
@@ -267,7 +267,7 @@ class TestJobs:
     @pytest.mark.campaign(part="app")
     async def test_a_sync_that_goes_on_asks_nothing_of_what_has_left(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(20)))
-        hasty.settings = replace(hasty.settings, youtube=replace(unpaced(), pause_min=1, pause_max=1))
+        hasty.settings = replace(hasty.settings, youtube=replace(unpaced(), pause=1))
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             source = hasty.library.sources.follow(
                 f"https://www.youtube.com/channel/{'UC' + 'a' * 22}",

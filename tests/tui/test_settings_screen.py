@@ -193,15 +193,15 @@ async def test_a_setting_of_the_start_waits_for_it_and_says_so(own: Runtime) -> 
     path_of(own).write_text(FILE.replace("rest = -1", ""))
     async with running(SubtitleApp(own), size=(80, 24)) as (app, pilot):
         await opened(pilot)
-        screen = await choose(pilot, "models.pieces")
+        screen = await choose(pilot, "models.folder")
         assert "when the app opens again (Ctrl+K)" in note(screen)
-        await press_each(pilot, "enter", "down", "enter")
-        assert 'pieces = "on"' in path_of(own).read_text()
-        assert own.settings.models.pieces == "auto"
+        await press_each(pilot, "enter", *"mine", "enter")
+        assert 'folder = "mine"' in path_of(own).read_text()
+        assert own.settings.models.folder == ""
         await press_each(pilot, "r")
     assert app.return_value == LibrarySwitch(is_same=True)
     path_of(own).write_text(path_of(own).read_text().replace("unknown = 1 # kept", ""))
-    assert reread(own.settings).models.pieces == "on"
+    assert reread(own.settings).models.folder == "mine"
 
 
 def reread(settings: Settings) -> Settings:

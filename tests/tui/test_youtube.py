@@ -16,7 +16,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.widgets.library_tables import VideoTable
-from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn
+from tests.stand_ins.youtube import BetweenVideos, Caption, Channel, Clip, Playlist, StandIn
 from tests.tui.conftest import (
     AppPilot,
     drawn_by,
@@ -363,7 +363,7 @@ class TestWhatDoesNotCome:
     @pytest.mark.campaign(part="app")
     async def test_what_is_due_is_told_where_scenes_are_looked_for(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(4)))
-        hasty.settings = replace(hasty.settings, youtube=replace(unpaced(), pause_min=LONG_S, pause_max=LONG_S))
+        hasty.settings = replace(hasty.settings, youtube=BetweenVideos(pause=LONG_S, rest=1))
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             app.jobs.start(JobRequest(sources=(parse_address(KITCHEN),)))
             await until(pilot, lambda: app.search_screen.page.counts and app.search_screen.page.counts.due == 3)

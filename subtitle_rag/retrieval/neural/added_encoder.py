@@ -36,20 +36,18 @@ class AddedEncoder:
     has_sparse = False
     must_wait = False
 
-    def __init__(self, name: str, functions: TextEncoder, pieces: str) -> None:
-        """`pieces` is the setting of this name."""
+    def __init__(self, name: str, functions: TextEncoder) -> None:
         self.id = f"{name}@{quote(functions.version, safe='')}"
         self.dimensions = functions.dimensions
         self.is_light = functions.is_light
         self._name = name
         self._functions = functions
-        self._pieces = pieces
         self._lock = threading.Lock()
         self._cached_query = lru_cache(CACHE_SIZE)(self._query)
 
     @property
     def has_pieces(self) -> bool:
-        return makes_pieces(self, self._pieces)
+        return makes_pieces(self)
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
         return self._encoded(lambda: self._functions.passages(texts), len(texts))
@@ -75,7 +73,7 @@ class AddedEncoder:
 
 
 @lru_cache
-def added_encoder(name: str, pieces: str) -> AddedEncoder | None:
+def added_encoder(name: str) -> AddedEncoder | None:
     """Return the added encoder of a name, or of an id; None without one, or if its vectors are of another version.
 
     Raises:
@@ -83,7 +81,7 @@ def added_encoder(name: str, pieces: str) -> AddedEncoder | None:
     """
     base, mark, _version = name.partition("@")
     functions = load_plugin(ENCODERS, base, TextEncoder)
-    encoder = AddedEncoder(base, functions, pieces) if functions else None
+    encoder = AddedEncoder(base, functions) if functions else None
     return encoder if encoder and (not mark or encoder.id == name) else None
 
 

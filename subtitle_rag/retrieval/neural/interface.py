@@ -86,13 +86,9 @@ class Reranker(Protocol):
         """Score each passage, 0 to 1. Small batches stay interruptible."""
 
 
-def makes_pieces(encoder: "Encoder", setting: str) -> bool:
-    """Return whether an encoder makes vectors of pieces by `[models] pieces`: with `auto` a light one does.
-
-    One without dense vectors makes none.
-    """
-    is_wanted = setting == "on" or (setting == "auto" and encoder.is_light)
-    return is_wanted and encoder.dimensions > 0
+def makes_pieces(encoder: "Encoder") -> bool:
+    """Return whether an encoder makes vectors of pieces: a light one does, if it makes dense vectors."""
+    return encoder.is_light and encoder.dimensions > 0
 
 
 def main_name(encoder: Encoder) -> str:

@@ -40,20 +40,18 @@ class HostedEncoder:
 
     must_wait = False
 
-    def __init__(self, call: Call, files: ModelFiles, pieces: str) -> None:
-        """`pieces` is the setting of this name."""
+    def __init__(self, call: Call, files: ModelFiles) -> None:
         self._call = call
         self.files = files
         self.id = files.id
         self.dimensions = files.dimensions if files.vectors == DENSE else 0
         self.has_sparse = files.has_sparse
         self.is_light = files.is_light
-        self._pieces = pieces
         self.query: Callable[[str], Encoded] = lru_cache(CACHE_SIZE)(partial(call, "query", files))
 
     @property
     def has_pieces(self) -> bool:
-        return makes_pieces(self, self._pieces)
+        return makes_pieces(self)
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
         return list(self._call("passages", self.files, list(texts)))
@@ -101,11 +99,11 @@ class HostedModels(Client):
         if is_ollama(name):
             return self._ollama.encoder(name) if self._ollama else None
         if is_added(name.partition("@")[0]):
-            return added_encoder(name, self._store.settings.pieces)
+            return added_encoder(name)
         files = self._configured_encoder() if id is None else self._with_id(id)
         if files is None:
             return None
-        return self._encoders.setdefault(files, HostedEncoder(self.call, files, self._store.settings.pieces))
+        return self._encoders.setdefault(files, HostedEncoder(self.call, files))
 
     def reranker(self) -> HostedReranker | None:
         files = self._files(self._store.configured(RERANKER), RERANKER)

@@ -49,12 +49,10 @@ class OllamaEncoder:
 
     has_sparse = False
 
-    def __init__(
-        self, llm: Llm, id: str, *, is_writing: Callable[[], bool] = lambda: False, pieces: str = "auto"
-    ) -> None:
+    def __init__(self, llm: Llm, id: str, *, is_writing: Callable[[], bool] = lambda: False) -> None:
         """`id` is `ollama:bge-m3@0123abcd` and the prompts; one without leaves them to the manifest.
 
-        `is_writing` returns whether contexts are being written. `pieces` is the setting of this name.
+        `is_writing` returns whether contexts are being written.
         """
         self._llm = llm
         self.id = id
@@ -64,7 +62,6 @@ class OllamaEncoder:
         self.is_light = bool(self._model and self._model.is_light)
         self._name = name.removeprefix(OLLAMA)
         self._is_writing = is_writing
-        self._pieces = pieces
         self._checked_at = -math.inf
         self._lock = threading.Lock()
         self._cached_query = lru_cache(CACHE_SIZE)(self._query)
@@ -79,7 +76,7 @@ class OllamaEncoder:
 
     @property
     def has_pieces(self) -> bool:
-        return makes_pieces(self, self._pieces)
+        return makes_pieces(self)
 
     def passages(self, texts: Sequence[str]) -> list[Encoded | None]:
         prompt = self._prompts.document
@@ -174,16 +171,14 @@ class OllamaEncoders:
         open_llm: Callable[[], Llm],
         is_writing: Callable[[], bool],
         prompts: Callable[[Prompts], Prompts] = lambda prompts: prompts,
-        pieces: str = "auto",
     ) -> None:
         """`open_llm` opens the settings' server; raises LlmError without one.
 
-        `prompts` returns what the settings put in the place of known prompts. `pieces` is the setting of this name.
+        `prompts` returns what the settings put in the place of known prompts.
         """
         self._open_llm = open_llm
         self._prompts = prompts
         self._is_writing = is_writing
-        self._pieces = pieces
         self._lock = threading.Lock()
         self._llm: Llm | None = None
         self._encoders: dict[str, OllamaEncoder] = {}
@@ -203,7 +198,7 @@ class OllamaEncoders:
             if id is None:
                 return None
             if id not in self._encoders:
-                self._encoders[id] = OllamaEncoder(self._llm, id, is_writing=self._is_writing, pieces=self._pieces)
+                self._encoders[id] = OllamaEncoder(self._llm, id, is_writing=self._is_writing)
             return self._encoders[id]
 
     def _id(self, llm: Llm, name: str) -> str | None:
