@@ -269,7 +269,7 @@ class Runtime:
         return closing(self._open_neural(store))
 
     def _open_neural(self, store: "ModelStore") -> "HostedModels":
-        ollama = neural.OllamaEncoders(self._open_ollama, self._is_writing_contexts, store.prompts)
+        ollama = neural.OllamaEncoders(self._open_ollama, self._is_writing_contexts)
         return neural.HostedModels(self.settings.paths.cache / "neural", store, ollama)
 
     def _open_ollama(self) -> "Llm":

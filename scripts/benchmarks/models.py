@@ -9,7 +9,7 @@ random weights in FOLDER (6 GB), and measures those: BGE-M3's layers, bge-rerank
 and memory hang on shapes alone; how well two models agree hangs on weights too, and is a hint and no more.
 
 The windows are the newest of the library in HOME (by default the user's own), with title and context, as `vectors
-write` reads them; `query_prompt` and `document_prompt` of its settings hold for all. Each model runs in a process of
+write` reads them. Each model runs in a process of
 its own, in turns with the others, and the best round counts. Rates are those of one core: by
 the seconds that all threads took of the processors, which other programs hardly disturb; ratios are to the first model.
 The cosine is that to the reference's vector of the same window; "first 20" is the part of the 20 windows nearest to a

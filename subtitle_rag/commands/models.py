@@ -24,8 +24,7 @@ HEADINGS = {
     "speech": N_("Speech: hear what has no captions"),
 }
 UNLISTED = N_(
-    "Not in the list of this program: nothing is known of its memory, its licence, and what precedes its texts "
-    "(query_prompt and document_prompt under [models] set that)."
+    "Not in the list of this program: nothing is known of its memory, its licence, and what precedes its texts."
 )
 
 models_ = click.Group("models")

@@ -191,8 +191,6 @@ class ModelSettings:
         "Systran/faster-whisper-small",
         N_("The model that hears speech where there are no captions: a name from models list, or a folder."),
     )
-    query_prompt: str = setting("", N_("What the encoder reads in front of a query; empty: what is known for it."))
-    document_prompt: str = setting("", N_("What the encoder reads in front of a window; empty: what is known for it."))
     folder: str = setting("", N_("The folder of fetched models; empty: beside the library."))
 
 

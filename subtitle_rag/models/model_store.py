@@ -164,15 +164,8 @@ class ModelStore:
             return NEURAL
         return model.extra if model else MEANING if _graph(name, folder) else NEURAL
 
-    def prompts(self, default: Prompts) -> Prompts:
-        """Return the prompts of the settings' encoder: those of the settings, else its own."""
-        settings = self.settings
-        return Prompts(settings.query_prompt or default.query, settings.document_prompt or default.document)
-
     def knows_prompts(self, name: str) -> bool:
-        """Return whether settings, manifest or the encoder's own files say what precedes its texts."""
-        if self.prompts(Prompts()):
-            return True
+        """Return whether the manifest or the encoder's own files say what precedes its texts."""
         if manifest.is_ollama(name):
             return manifest.ollama_encoder(name) is not None
         if is_added(name):

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlencode
 
 from subtitle_rag.i18n import N_
 
-NO_PROMPTS = N_("no prompts are known for it; query_prompt and document_prompt under [models] set them")
+NO_PROMPTS = N_("no prompts are known for it")
 _MARK = "?"
 
 

@@ -48,8 +48,8 @@ def run(isolated_home: Path, command: Run) -> Run:
     return command
 
 
-def choose(home: Path, encoder: object, more: str = "") -> None:
-    (home / "config.toml").write_text(f'[models]\nencoder = "{encoder}"\nreranker = ""\n{more}', encoding="utf-8")
+def choose(home: Path, encoder: object) -> None:
+    (home / "config.toml").write_text(f'[models]\nencoder = "{encoder}"\nreranker = ""\n', encoding="utf-8")
 
 
 @pytest.fixture
@@ -78,34 +78,12 @@ def test_the_light_encoder_is_fetched_makes_vectors_and_is_searched(
     assert "ONNX" in checks["device"]
 
 
-@pytest.mark.campaign(part="flows")
-def test_changed_prompts_are_another_encoder_and_the_old_vectors_stay_searched(
-    run: Run, graph: Path, captions: Path, isolated_home: Path
-) -> None:
-    choose(isolated_home, graph)
-    before = run("index", captions, "--no-contexts", "--json").result["vectors"]
-    choose(isolated_home, graph, 'query_prompt = "질문: "\n')
-    status = run("vectors", "status", "--json").result
-    assert (status["encoder"], status["made"]) == (before["encoder"], before["made"])
-    assert (status["coming"]["made"], status["coming"]["due"]) == (0, before["made"])
-    assert run("search", "바다", "--json").result["retrievers"][:2] == ["bm25", "dense"]
-    made = run("vectors", "write", "--json").result
-    assert made["made"] == before["made"]
-    assert run("vectors", "status", "--json").result["coming"] is None
-    choose(isolated_home, graph)  # without its prompt in the settings, the stored vectors still know it
-    assert run("search", "바다", "--json").result["retrievers"][:2] == ["bm25", "dense"]
-
-
-def test_an_encoder_without_known_prompts_says_so_until_the_settings_have_some(
-    run: Run, graph: Path, isolated_home: Path
-) -> None:
+def test_an_encoder_without_known_prompts_says_so(run: Run, graph: Path, isolated_home: Path) -> None:
     choose(isolated_home, graph)
     told = "no prompts are known for it"
     assert told in run("vectors", "status").out
     [check] = [each for each in run("doctor", "--offline", "--json").result["checks"] if each["name"] == "encoder"]
     assert (check["severity"], told in check["message"]) == ("ok", True)
-    choose(isolated_home, graph, 'document_prompt = "글: "\n')
-    assert told not in run("vectors", "status").out
 
 
 def test_a_damaged_graph_leaves_the_search_for_words(
@@ -126,23 +104,14 @@ def test_a_damaged_graph_leaves_the_search_for_words(
     assert (repaired["made"], repaired["left"], made > 0) == (0, 0, True)
 
 
-def test_prompts_of_an_encoder_in_ollama_are_part_of_its_id(
-    run: Run, captions: Path, isolated_home: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_unlisted_encoder_in_ollama_says_that_no_prompts_are_known(
+    run: Run, isolated_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with StandIn() as server:
         monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
         server.add(Model("some-e5", capabilities=("embedding",), dimensions=WIDTH))
         choose(isolated_home, "ollama:some-e5")
-        before = run("index", captions, "--no-contexts", "--json").result["vectors"]
-        told = run("vectors", "status").out
-        choose(isolated_home, "ollama:some-e5", 'query_prompt = "query: "\ndocument_prompt = "passage: "\n')
-        after = run("vectors", "write", "--json").result
-        texts = [text for asked in server.asked("embed") for text in asked.sent["input"]][-after["made"] :]
-
-    assert "no prompts are known for it" in told
-    assert after["encoder"] == f"{before['encoder']}?query=query:+&document=passage:+"
-    assert after["made"] == before["made"]
-    assert all(text.startswith("passage: ") for text in texts)
+        assert "no prompts are known for it" in run("vectors", "status").out
 
 
 def test_vectors_of_another_length_than_the_manifest_says_leave_the_search_for_words(

@@ -100,7 +100,7 @@ class HostedModels(Client):
             return self._ollama.encoder(name) if self._ollama else None
         if is_added(name.partition("@")[0]):
             return added_encoder(name)
-        files = self._configured_encoder() if id is None else self._with_id(id)
+        files = self._files(self._store.configured(ENCODER), ENCODER) if id is None else self._with_id(id)
         if files is None:
             return None
         return self._encoders.setdefault(files, HostedEncoder(self.call, files))
@@ -134,14 +134,6 @@ class HostedModels(Client):
         """Return the process's memory and models; None if none runs."""
         state: HostState | None = self._call_running("state")
         return state
-
-    def _configured_encoder(self) -> ModelFiles | None:
-        """Return the encoder of the settings with their prompts."""
-        files = self._files(self._store.configured(ENCODER), ENCODER)
-        if files is None:
-            return None
-        prompts = self._store.prompts(files.prompts)
-        return files if prompts == files.prompts else files.with_prompts(prompts)
 
     def _with_id(self, id: str) -> ModelFiles | None:
         """Look for the id in the settings' encoder and those of the manifest; the prompts are those of the id."""

@@ -166,18 +166,9 @@ class OllamaEncoder:
 class OllamaEncoders:
     """The encoders of one Ollama server; each is asked for its version at its first use."""
 
-    def __init__(
-        self,
-        open_llm: Callable[[], Llm],
-        is_writing: Callable[[], bool],
-        prompts: Callable[[Prompts], Prompts] = lambda prompts: prompts,
-    ) -> None:
-        """`open_llm` opens the settings' server; raises LlmError without one.
-
-        `prompts` returns what the settings put in the place of known prompts.
-        """
+    def __init__(self, open_llm: Callable[[], Llm], is_writing: Callable[[], bool]) -> None:
+        """`open_llm` opens the settings' server; raises LlmError without one."""
         self._open_llm = open_llm
-        self._prompts = prompts
         self._is_writing = is_writing
         self._lock = threading.Lock()
         self._llm: Llm | None = None
@@ -209,7 +200,7 @@ class OllamaEncoders:
         if digest is None:
             return None
         model = manifest.ollama_encoder(name)
-        id = self._prompts(model.prompts if model else Prompts()).added_to(f"{name}@{digest[:DIGITS]}")
+        id = (model.prompts if model else Prompts()).added_to(f"{name}@{digest[:DIGITS]}")
         self._ids[name] = time.monotonic(), id
         return id
 
