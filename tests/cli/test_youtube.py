@@ -68,10 +68,10 @@ def test_a_channel_comes_in_and_is_found(run: Run, youtube: StandIn) -> None:
 def test_syncing_with_nothing_new_costs_one_request(run: Run, youtube: StandIn) -> None:
     run("index", "@느린부엌")
     youtube.clear()
-    assert "the last look was" not in run("status").out
+    assert "Last sync" not in run("status").out
     assert run("sync", "--json").result["videos"]["new"] == 0
     assert youtube.count() == 1
-    assert re.search(r"the last look was [\d-]+ [\d:]+: 0 new videos", run("status").out)
+    assert re.search(r"Last sync [\d-]+ [\d:]+: 0 new videos", run("status").out)
 
 
 def test_sync_brings_what_is_new_of_the_channels_that_are_named(run: Run, youtube: StandIn, kitchen: Channel) -> None:
