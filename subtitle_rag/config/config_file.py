@@ -173,25 +173,18 @@ def checked_value(name: str, expected: type[Any], rules: Mapping[Any, Any], valu
 
 
 def _value(name: str, expected: type[Any], rules: Mapping[Any, Any], value: Any) -> Any:
-    """Return the value if it has the expected type and follows `least`, `most`, `among`, `one_of` and `empty`."""
+    """Return the value if it has the expected type and follows `least`, `among`, `one_of` and `empty`."""
     if expected is tuple:
         value = () if value == [] and rules.get("empty") else _strings(name, value)
     if type(value) in (int, float) and not -MAX_NUMBER <= value <= MAX_NUMBER:  # nan is in no range
         raise _WrongValueError(name, _("{name} is not a usable number").format(name=name))
     if type(value) is not expected:
         raise _WrongValueError(name, _type_message(name, expected))
-    if expected is int:
-        _check_bounds(name, value, rules)
+    least = rules.get("least", 0)
+    if expected is int and value < least:
+        raise _WrongValueError(name, _("{name} must be at least {least}").format(name=name, least=least))
     _check_choice(name, value, rules)
     return value
-
-
-def _check_bounds(name: str, value: int, rules: Mapping[Any, Any]) -> None:
-    least, most = rules.get("least", 0), rules.get("most", value)
-    if value < least:
-        raise _WrongValueError(name, _("{name} must be at least {least}").format(name=name, least=least))
-    if value > most:
-        raise _WrongValueError(name, _("{name} must be at most {most}").format(name=name, most=most))
 
 
 def _check_choice(name: str, value: Any, rules: Mapping[Any, Any]) -> None:

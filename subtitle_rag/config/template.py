@@ -43,7 +43,7 @@ def _lines(language: str) -> Iterator[str]:
 
 
 def _allowed(rules: Any) -> str:
-    values = rules.get("one_of") or rules.get("among") or ()
+    values = rules.get("among") or ()
     return f" ({', '.join(values)})" if values else ""
 
 
