@@ -4,8 +4,8 @@ What a screen shows goes first, then the newest videos. A batch is claimed, enco
 noted, so a killed run loses only the current batch, and a window removed or changed meanwhile is due again.
 Indexing and searching wait for no lock of this stage.
 
-A new encoder's vectors are made beside the searched ones, under names of their own. Search switches to them when they
-are complete. Until then new windows get vectors of the searched encoder first.
+A new encoder's vectors are made under names of their own, and search switches to them when they are complete. Until
+then windows that are new are found by their words.
 
 Vectors of pieces, where the encoder makes them, come after those of all windows, in the same way and under notes of
 their own: a window without them is searched by its own vector.
@@ -60,8 +60,6 @@ REFRESH_S = 30.0
 """Seconds before the due windows are read again after a change: a second's work at 100,000 windows."""
 PAUSE_S = 10.0
 """Seconds between two checks for awaited contexts."""
-CATCH_UP_SHARE = 0.1
-"""Largest share of missing windows up to which the searched encoder catches up while a new one takes over."""
 
 PIECE_COPY = 1 / 8
 """The share for pieces, of which a number is a byte."""
@@ -137,9 +135,9 @@ def _waiting(library: Library, windows: Sequence[DueWindow], now: float) -> set[
 class EncodingRun:
     """Makes an encoder's vectors in a library, one run at a time.
 
-    `models` finds the searched encoder. Setting `stop` from another thread ends a run after the current batch; `clock`
-    returns Unix seconds, `pause` is the wait between two checks for contexts. What `windows_on_screen` returns goes
-    first.
+    `models` has the encoder of the searched vectors. Setting `stop` from another thread ends a run after the current
+    batch; `clock` returns Unix seconds, `pause` is the wait between two checks for contexts. What `windows_on_screen`
+    returns goes first.
     """
 
     def __init__(
@@ -186,7 +184,7 @@ class EncodingRun:
             if not self._encoder.has_pieces:
                 self._vectors.forget_pieces(self._encoder.id)
             yield from self._activate_first()
-            work = _Work(self._library, self._encoder, self._searched_encoder(), selection, self._clock, self._shown)
+            work = _Work(self._library, self._encoder, selection, self._clock, self._shown)
             yield from self._make_batches(work, selection.limit, patient=patient)
             if not self._stop.is_set():
                 yield from self._activate_complete(work)
@@ -206,15 +204,11 @@ class EncodingRun:
 
     # The searched vectors
 
-    def _searched_encoder(self) -> Encoder | None:
-        """Return the searched encoder, if it is another one and its files are present."""
-        active = self._vectors.active()
-        return self._models.encoder(active) if active not in (None, self._encoder.id) else None
-
     def _activate_first(self) -> Iterator[EncoderActive]:
         """Search these vectors from the first one on if no others can be searched."""
         self._drop_orphans()
-        if self._vectors.active() != self._encoder.id and self._searched_encoder() is None:
+        active = self._vectors.active()
+        if active is None or (active != self._encoder.id and self._models.encoder(active) is None):
             self._vectors.activate(self._encoder.id)
             yield EncoderActive(self._encoder.id)
 
@@ -278,10 +272,8 @@ class EncodingRun:
                 if ids_done is not None:
                     self._report.add(len(ids_done), pieces=current.pieces)
                     yield VectorsMade(len(ids_done), current.encoder.id, tuple(ids_done), current.pieces)
-                elif current.encoder is self._encoder:
-                    return
                 else:
-                    work.drop_older()
+                    return
             elif not patient or not (must_wait or work.waiting):
                 return
             else:
@@ -304,8 +296,7 @@ class EncodingRun:
             encoded = iter(encoder.passages([text for window_parts in texts.values() for text in window_parts]))
         except AppError as error:
             logger.warning("%s made no vectors of %d windows", current.id, len(texts), exc_info=True)
-            if encoder is self._encoder:
-                self._report.blocked = error
+            self._report.blocked = error
             return None
         took = time.monotonic() - started
         if took < SHORT_S:
@@ -324,9 +315,8 @@ class EncodingRun:
             self._put_named(current.name, encoder.dimensions, rows)
         else:
             self._put(encoder, {id: passage for id, [passage] in vectors.items()})
-        if encoder is self._encoder:
-            work.failed[current.pieces] |= texts.keys() - vectors.keys()
-            self._report.cut += 0 if current.pieces else sum(passage.is_cut for [passage] in vectors.values())
+        work.failed[current.pieces] |= texts.keys() - vectors.keys()
+        self._report.cut += 0 if current.pieces else sum(passage.is_cut for [passage] in vectors.values())
         return self._vectors.note(claim, {id: sources[id] for id in vectors})
 
     def _read(self, ids: Sequence[str], *, pieces: bool) -> tuple[dict[str, list[str]], dict[str, str]]:
@@ -371,7 +361,6 @@ class _Work:
         self,
         library: Library,
         encoder: Encoder,
-        older: Encoder | None,
         selection: WindowSelection,
         clock: Callable[[], float],
         windows_on_screen: Callable[[], Sequence[str]],
@@ -380,7 +369,6 @@ class _Work:
         self._shown = windows_on_screen
         self.main = EncodingPass(encoder)
         self.pieces = EncodingPass(encoder, pieces=True) if encoder.has_pieces else None
-        self._older = EncodingPass(older) if older else None
         self._selection = selection
         self._clock = clock
         self._queues: list[tuple[EncodingPass, deque[str]]] = []
@@ -401,9 +389,9 @@ class _Work:
         """Return how many windows are left, waiting ones among them."""
         return sum(len(ids) for current, ids in self._queues if current.pieces == pieces) + len(self.waiting)
 
-    def due(self, current: EncodingPass, *, without: bool = False) -> list[DueWindow]:
+    def due(self, current: EncodingPass) -> list[DueWindow]:
         """List the due windows of a pass, within the selection."""
-        return self._library.vectors.due(current.id, self._selection, without=without)
+        return self._library.vectors.due(current.id, self._selection)
 
     def refresh(self) -> None:
         """Read the due windows after a change."""
@@ -419,22 +407,7 @@ class _Work:
             (current, deque(w.id for w in windows if w.id not in self.waiting | self.failed[current.pieces]))
             for current, windows in windows_by_pass.items()
         ]
-        if self._older is not None:
-            self._catch_up(self._older)
         self._refreshed_at = time.monotonic()
-
-    def _catch_up(self, older: EncodingPass) -> None:
-        """Queue the searched encoder's few missing windows first."""
-        missing = self.due(older, without=True)
-        _name, count = self._library.vectors.encoders().get(older.id, ("", 0))
-        if missing and len(missing) <= CATCH_UP_SHARE * count:
-            ids = deque(window.id for window in missing if window.id not in self.waiting)
-            self._queues.insert(0, (older, ids))
-
-    def drop_older(self) -> None:
-        """Stop the searched encoder: two models may need too much memory."""
-        self._older = None
-        self.outdated = True
 
     def take(self, count: int) -> tuple[EncodingPass, list[str]]:
         """Take the next windows, at most `count`, and their pass."""

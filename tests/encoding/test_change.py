@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import AppError, EncoderActive, VectorEvent, VectorsMade
+from subtitle_rag.domain import EncoderActive, VectorEvent, VectorsMade
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.retrieval.named_vectors import vector_names
 from subtitle_rag.retrieval.neural.interface import Encoder
@@ -61,20 +61,18 @@ def test_going_back_half_way_loses_nothing(desk: Desk, encoder: Counting, other:
     assert len(other.read) == len(desk.windows()) - count
 
 
-def test_what_comes_in_during_a_change_is_searched_first(
+def test_what_comes_in_during_a_change_gets_vectors_of_the_new_encoder_alone(
     desk: Desk, encoder: Counting, other: Counting, tmp_path: Path
 ) -> None:
     desk.run(encoder)
     half(desk, other, encoder)
     file = next(caption_folder(tmp_path / "more", 6, minutes=2, seed=9).glob("*invented005*"))
     desk.place.run(file)
-    new = [window.id for window in desk.library.windows_of("invented005")]
-    events, report = desk.run(other, encoder, chosen=WindowSelection(limit=len(new)))
-    assert {event.encoder for event in events if isinstance(event, VectorsMade)} == {encoder.id}
-    assert desk.holding(encoder).keys() == set(desk.windows())
-    assert report.left > len(new)
+    encoder.fresh()
     events, report = desk.run(other, encoder)
+    assert ({event.encoder for event in events if isinstance(event, VectorsMade)}, encoder.read) == ({other.id}, [])
     assert (switches(events), report.left) == ([other.id], 0)
+    assert desk.holding(other).keys() == set(desk.windows())
 
 
 def test_an_encoder_that_never_came_far_is_not_gone_on_with(desk: Desk, encoder: Counting, other: Counting) -> None:
@@ -84,17 +82,6 @@ def test_an_encoder_that_never_came_far_is_not_gone_on_with(desk: Desk, encoder:
     assert (len(encoder.read), len(other.read)) == (0, len(desk.windows()))
     assert switches(events) == [other.id]
     assert count < len(desk.windows())
-
-
-def test_an_encoder_that_fails_does_not_hinder_the_one_that_takes_over(
-    desk: Desk, encoder: Counting, other: Counting, tmp_path: Path
-) -> None:
-    desk.run(encoder)
-    desk.place.run(next(caption_folder(tmp_path / "more", 6, minutes=2, seed=9).glob("*invented005*")))
-    encoder.failure = AppError("model_memory", name="tiny")
-    _events, report = desk.run(other, encoder)
-    assert (report.blocked, report.left) == (None, 0)
-    assert desk.library.vectors.active() == other.id
 
 
 def test_an_encoder_takes_over_at_once_where_the_other_one_is_gone(

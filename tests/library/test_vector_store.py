@@ -36,8 +36,8 @@ def make(library: Library, ids: Sequence[str], encoder: str = ONE, key: str = ""
     return library.vectors.note(claim, {id: f"digest/{f'{key} {id}' if key else ''}" for id in ids})
 
 
-def due(library: Library, encoder: str = ONE, *selection: WindowSelection, **which: Any) -> list[str]:
-    return [window.id for window in library.vectors.due(encoder, *selection, **which)]
+def due(library: Library, encoder: str = ONE, *selection: WindowSelection) -> list[str]:
+    return [window.id for window in library.vectors.due(encoder, *selection)]
 
 
 def test_a_library_without_vectors_has_none(library: Library) -> None:
@@ -78,7 +78,7 @@ def test_what_was_made_is_due_no_more_for_that_encoder(library: Library) -> None
 def test_a_claim_is_no_vector(library: Library) -> None:
     put(library, "a")
     library.vectors.claim(ONE, NAMES[ONE], ["a/0", "a/1"])
-    assert due(library) == due(library, without=True) == ["a/0", "a/1"]
+    assert due(library) == ["a/0", "a/1"]
     assert (library.vectors.counts(ONE).made, library.vectors.windows(), library.vectors.stored(["a/0"])) == (0, [], {})
 
 
@@ -87,7 +87,6 @@ def test_a_context_that_arrives_makes_its_window_due(library: Library) -> None:
     make(library, ["a/0", "a/1"])
     write(library, "a/1")
     assert library.vectors.due(ONE) == [DueWindow("a/1", "a", asked=True)]
-    assert due(library, without=True) == []
     assert library.vectors.counts(ONE) == VectorCounts(2, 1)
     make(library, ["a/1"], key="key")
     assert due(library) == []
