@@ -38,9 +38,9 @@ OFFLINE = frozenset(
     re.split(
         ", *\n? *",
         """ask, config, contexts glossary,
-        contexts status, demo, doctor, eval run, export, index, list,
+        contexts list, demo, doctor, eval run, export, index, list,
         marks add, marks list, marks note, marks remove, marks tag, models list, open, rebuild,
-        remove, search, show, status, vectors status""",
+        remove, search, show, status""",
     )
 )
 """Commands that answer without network, model and terminal, unless an argument asks for one of them."""

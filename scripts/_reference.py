@@ -129,7 +129,7 @@ BY_HAND = ("exit-codes", "json", "search-syntax", RESULTS_PAGE)
 RESULT_COMMANDS = (
     *("index ~/captions", "search 치킨 --limit 2", "show sample-0001 --at 6:52"),
     *("overview sample-0001", "overview 느긋한"),
-    *("open sample-0001@6:52 --print", "ask 소스", "list", "status", "contexts status", "vectors status"),
+    *("open sample-0001@6:52 --print", "ask 소스", "list", "status", "contexts list"),
     *("models list", "config", "doctor --offline"),
     *("eval run questions.jsonl --no-neural", "remove sample-0009 --yes", "rebuild"),
 )

@@ -74,33 +74,31 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
             ),
         ),
     },
-    N_("Local models"): {
-        "contexts": Verb("contexts", N_("Have a local model describe each window, so that more scenes are found.")),
-        "vectors": Verb("vectors", N_("Have a local model read every window, so that scenes are found by meaning.")),
-        "models": Verb("models", N_("The local models: those that write contexts, and those that search by meaning.")),
-    },
-    N_("The library and its index"): {
+    N_("The library"): {
         "list": Verb("library", N_("Show the channels and videos of the library.")),
         "status": Verb("library", N_("Show how much of the library is ready, and what failed.")),
         "remove": Verb(
             "library", N_("Remove videos, channels or playlists from the library. Caption files are not deleted.")
         ),
+        "doctor": Verb("doctor", N_("Check what is installed, what is missing, and how to fix it.")),
+        "config": Verb("config", N_("Show, check and edit settings.")),
+        "demo": Verb("demo", N_("Open the sample library: nine invented videos of a channel that does not exist.")),
+    },
+    N_("More"): {
+        "contexts": Verb("contexts", N_("Have a local model describe each window, so that more scenes are found.")),
+        "vectors": Verb("vectors", N_("Have a local model read every window, so that scenes are found by meaning.")),
+        "models": Verb("models", N_("The local models: those that write contexts, and those that search by meaning.")),
+        "self": Verb("self_", N_("Install extras of the program.")),
         "rebuild": Verb(
             "library", N_("Rebuild the search index from the library; nothing is read or downloaded again.")
         ),
-    },
-    N_("The program"): {
-        "doctor": Verb("doctor", N_("Check what is installed, what is missing, and how to fix it.")),
-        "demo": Verb("demo", N_("Open the sample library: nine invented videos of a channel that does not exist.")),
-        "eval": Verb("subtitle_rag.evaluation.verbs.evaluate", N_("Measure how well scenes are found.")),
         "mcp": Verb(
             "mcp",
             N_(
                 "Offer search, ask, transcript and library to other assistants, by the Model Context Protocol on stdio."
             ),
         ),
-        "config": Verb("config", N_("Show, check and edit settings.")),
-        "self": Verb("self_", N_("Install extras of the program.")),
+        "eval": Verb("subtitle_rag.evaluation.verbs.evaluate", N_("Measure how well scenes are found.")),
     },
 }
 """Title → verb, in the order of the help. Texts are here, as `--help` takes half as long without the modules."""
@@ -427,7 +425,7 @@ def _report_failure(arguments: Sequence[str], entry: dict[str, Any], code: ExitC
     return code
 
 
-GROUPS = ("config", "contexts", "eval", "marks", "models", "self", "vectors")
+GROUPS = ("config", "contexts", "eval", "marks", "models", "self")
 """Verbs with subcommands."""
 
 

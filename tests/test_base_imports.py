@@ -142,7 +142,7 @@ def test_the_base_finds_scenes_and_tells_what_each_extra_needs(variables: dict[s
         [*begin, "search", "소스에 찍어 먹는 치킨", "--json"],
         [*begin, "doctor", "--offline", "--json"],
         [*begin, "models", "get", "BAAI/bge-m3", "--json"],
-        [*begin, "vectors", "write", "--json"],
+        [*begin, "vectors", "--json"],
         [*begin, "eval", "run", str(questions), "--json"],
         [*begin, "mcp"],
     ]

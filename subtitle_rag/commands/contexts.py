@@ -19,7 +19,6 @@ from subtitle_rag.commands.options import (
     video_option,
     wants_json,
 )
-from subtitle_rag.commands.scene_arguments import video_and_time
 from subtitle_rag.commands.stage_runs import StageOptions, stage_options
 from subtitle_rag.domain import UsageError, clock, os_error_as_unwritable
 from subtitle_rag.i18n import N_, _, n_
@@ -38,32 +37,18 @@ contexts_ = click.Group("contexts")
 
 
 @contexts_.command("write", help=N_("Write the contexts that are missing, the newest videos first."))
-@stage_options(model_option)
+@stage_options(N_("Write all contexts again; the old ones are used until they are replaced."), model_option)
 @runtime_outcome
 def contexts_write(runtime: Runtime, options: StageOptions) -> output.Outcome:
-    return _write(runtime, options)
-
-
-@contexts_.command("redo", help=N_("Write the contexts again; the old ones are used until they are replaced."))
-@stage_options(model_option)
-@runtime_outcome
-def contexts_redo(runtime: Runtime, options: StageOptions) -> output.Outcome:
-    return _write(runtime, options, redo=True)
-
-
-def _write(runtime: Runtime, options: StageOptions, *, redo: bool = False) -> output.Outcome:
-    selection = stage_runs.select_windows(runtime, options, redo=redo)
+    selection = stage_runs.select_windows(runtime, options)
     report = stage_runs.write_contexts(runtime, selection, options.model, jsonl=options.jsonl)
     counts = _count_values(runtime.library.contexts.counts(), runtime.library.summaries.counts())
     return stage_runs.report_outcome(report, counts, options)
 
 
-@contexts_.command(
-    "status", help=N_("Show how many windows have a context, and how many tokens and how much time that took.")
-)
-@click.option("--suspect", is_flag=True, help=N_("List doubtful contexts, and windows without a usable answer."))
+@contexts_.command("list", help=N_("Count the contexts, and list doubtful ones and windows without a usable answer."))
 @runtime_outcome
-def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
+def contexts_list(runtime: Runtime) -> output.Outcome:
     from subtitle_rag.contexts import (
         clean_context,
         doubt_reason,
@@ -73,7 +58,7 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
 
     counts, summaries = runtime.library.contexts.counts(), runtime.library.summaries.counts()
     stored = runtime.library.contexts
-    contexts = {**stored.suspects(), **stored.unusable()} if suspect else {}
+    contexts = {**stored.suspects(), **stored.unusable()}
     windows = runtime.library.windows(list(contexts))
     titles = {context.video_id: runtime.library.video(context.video_id) for context in contexts.values()}
     suspects = [
@@ -111,25 +96,7 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
         lines += [f"          {entry['context']}"] if entry["context"] else []
         sentence = "{reason}" if context.text else _("Left out: {reason}.")
         lines.append(f"          ! {sentence.format(reason=entry['reason'])}")
-    return output.Outcome({**values, "suspects": suspects} if suspect else values, lines)
-
-
-@contexts_.command("show", help=N_("Show what the model answered for a window, as it came."))
-@click.argument("scene", metavar="SCENE")
-@runtime_outcome
-def contexts_show(runtime: Runtime, scene: str) -> output.Outcome:
-    video, at_ms = video_and_time(runtime, scene)
-    windows = runtime.library.windows_of(video.id)
-    window = next((each for each in windows if each.start_ms <= at_ms < each.end_ms), None)
-    window = window or min(windows, key=lambda each: abs(each.start_ms - at_ms), default=None)
-    answers = [each for each in runtime.library.contexts.all_valid(video.id) if window and each.window_id == window.id]
-    if not answers:
-        raise UsageError("no_model_answer", video=video.title, at=clock(at_ms))
-    context = answers[-1]
-    doubts = [{"kind": kind, "text": text} for kind, text in context.doubts]
-    texts = {"context": context.text, "raw": context.raw, "model": context.model, "tries": context.tries}
-    values = {"scene": context.window_id, "video": video.id, **texts, "doubts": doubts}
-    return output.Outcome(values, [context.raw])
+    return output.Outcome({**values, "suspects": suspects}, lines)
 
 
 @contexts_.command("glossary", help=N_("Show or set a channel's proper nouns, which are given to the model."))

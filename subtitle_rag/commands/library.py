@@ -20,6 +20,7 @@ from subtitle_rag.commands.options import (
     wants_json,
     yes_option,
 )
+from subtitle_rag.commands.vectors import vector_status
 from subtitle_rag.domain import EXPECTED, SILENT, AppError, ListCutShort, clock
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import channel_ids
@@ -138,8 +139,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
     selected = [(state.video, state.selection) for state in states if state.selection]
     followed = runtime.library.sources.followed()
     contexts = runtime.library.contexts.counts()
-    encoder = runtime.library.vectors.active()
-    vectors = runtime.library.vectors.counts(encoder)
+    vectors, vector_lines = vector_status(runtime)
     listening_states = Counter(each.state for each in runtime.library.listenings.all().values())
     listening = {state: listening_states[state] for state in ("done", "due", "failed")}
     last = last_sync(runtime.library)
@@ -161,7 +161,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
                 "empty": contexts.empty,
                 "left_out": contexts.left_out,
             },
-            "vectors": {"done": vectors.made, "due": vectors.due, "encoder": encoder},
+            "vectors": vectors,
             "listening": listening,
         },
         "sources": [_source_values(source) for source in followed],
@@ -173,7 +173,8 @@ def status_(runtime: "Runtime") -> output.Outcome:
     }
     lines = itertools.chain(
         filter(None, [other_run]),
-        _status_lines(counts, contexts.written, vectors.made, followed, rest, failed),
+        _status_lines(counts, contexts.written, vectors["done"], followed, rest, failed),
+        vector_lines,
         _listening_lines(listening),
         [_sync_line(last)] if last else [],
         _selection_lines(selected),
@@ -339,8 +340,8 @@ def rebuild_(runtime: "Runtime") -> int:
     code = output.finish("rebuild", outcome, as_json=wants_json())
     if lost_count := vectors_before - vectors_after:
         sentence = n_(
-            "{n} window has lost its vectors: subtitle-rag vectors write makes them again.",
-            "{n} windows have lost their vectors: subtitle-rag vectors write makes them again.",
+            "{n} window has lost its vectors: subtitle-rag vectors makes them again.",
+            "{n} windows have lost their vectors: subtitle-rag vectors makes them again.",
             lost_count,
         )
         output.say(sentence)

@@ -46,26 +46,29 @@ Report = TypeVar("Report", ContextReport, VectorsReport)
 
 @dataclass(frozen=True, slots=True)
 class StageOptions:
-    """Options of `write` and `redo`."""
+    """Options of `contexts write` and `vectors`."""
 
     channel: Sequence[str]
     video: Sequence[str]
+    redo: bool
     limit: int | None
     jsonl: bool
     model: str | None = None
 
 
-def stage_options(*more: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """Add the options of `write` and `redo`, and `more`; the command gets them as one `StageOptions`."""
-    return pack_options("options", StageOptions, channel_option, video_option, *more, limit_option, jsonl_option)
+def stage_options(redo_help: str, *more: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Add the options of a stage, and `more`; the command gets them as one `StageOptions`."""
+    redo_option = click.option("--redo", is_flag=True, help=redo_help)
+    options = (channel_option, video_option, *more, redo_option, limit_option, jsonl_option)
+    return pack_options("options", StageOptions, *options)
 
 
-def select_windows(runtime: "Runtime", options: StageOptions, *, redo: bool) -> "WindowSelection":
+def select_windows(runtime: "Runtime", options: StageOptions) -> "WindowSelection":
     """Raises UsageError `unknown_channel`, `unknown_video`."""
     from subtitle_rag.library import WindowSelection, channel_ids, video_ids
 
     channels, videos = channel_ids(runtime.library, options.channel), video_ids(runtime.library, options.video)
-    return WindowSelection(tuple(channels), tuple(videos), options.limit, redo)
+    return WindowSelection(tuple(channels), tuple(videos), options.limit, options.redo)
 
 
 def write_contexts(
@@ -211,22 +214,22 @@ def report_lines(report: ContextReport | VectorsReport) -> Iterator[str]:
         yield n_("{n} window got its vectors.", "{n} windows got their vectors.", report.made)
         if report.waiting:
             yield n_(
-                "{n} window waits for its context: subtitle-rag vectors write goes on with it.",
-                "{n} windows wait for their contexts: subtitle-rag vectors write goes on with them.",
+                "{n} window waits for its context: subtitle-rag vectors goes on with it.",
+                "{n} windows wait for their contexts: subtitle-rag vectors goes on with them.",
                 report.waiting,
             )
         elif windows_left := report.left - report.failed:
             yield n_(
-                "{n} window is left: subtitle-rag vectors write goes on with it.",
-                "{n} windows are left: subtitle-rag vectors write goes on with them.",
+                "{n} window is left: subtitle-rag vectors goes on with it.",
+                "{n} windows are left: subtitle-rag vectors goes on with them.",
                 windows_left,
             )
         if report.pieces:
             yield n_("{n} window got vectors of its pieces.", "{n} windows got vectors of their pieces.", report.pieces)
         if report.pieces_left and not report.left:
             yield n_(
-                "{n} window is left without vectors of its pieces: subtitle-rag vectors write goes on with it.",
-                "{n} windows are left without vectors of their pieces: subtitle-rag vectors write goes on with them.",
+                "{n} window is left without vectors of its pieces: subtitle-rag vectors goes on with it.",
+                "{n} windows are left without vectors of their pieces: subtitle-rag vectors goes on with them.",
                 report.pieces_left,
             )
         if report.failed:
@@ -253,16 +256,14 @@ def report_lines(report: ContextReport | VectorsReport) -> Iterator[str]:
         )
     if report.left_out:
         yield n_(
-            "{n} is left out, as it repeats another or names what its video does not: subtitle-rag contexts status "
-            "--suspect",
-            "{n} are left out, as they repeat others or name what their video does not: subtitle-rag contexts status "
-            "--suspect",
+            "{n} is left out, as it repeats another or names what its video does not: subtitle-rag contexts list",
+            "{n} are left out, as they repeat others or name what their video does not: subtitle-rag contexts list",
             report.left_out,
         )
     if report.suspect:
         yield n_(
-            "{n} only retells its window: subtitle-rag contexts status --suspect",
-            "{n} only retell their windows: subtitle-rag contexts status --suspect",
+            "{n} only retells its window: subtitle-rag contexts list",
+            "{n} only retell their windows: subtitle-rag contexts list",
             report.suspect,
         )
     if report.summaries:

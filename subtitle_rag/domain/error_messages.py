@@ -319,7 +319,7 @@ SENTENCES: dict[str, str] = {
     "llm_no_embeddings": N_("The model {model} of Ollama at {host} makes no vectors."),
     "llm_no_embeddings.hint": N_("Take an encoder under [models] in the config: subtitle-rag models list."),
     "encoder_changed": N_("Ollama has another version of {name} than the one that made the vectors."),
-    "encoder_changed.hint": N_("subtitle-rag vectors write makes them again. Search for words works without it."),
+    "encoder_changed.hint": N_("subtitle-rag vectors makes them again. Search for words works without it."),
     "encoder_dimensions": N_("{name} makes vectors of {found} numbers in Ollama, and should make {wanted}."),
     "encoder_dimensions.hint": N_(
         "Search for words works without it. ollama pull {name} fetches the model that is meant, or name another "
@@ -471,8 +471,6 @@ SENTENCES: dict[str, str] = {
     "bad_contexts.hint": N_(
         "Each line needs video, start, end (seconds) and context; subtitle-rag contexts export writes such lines."
     ),
-    "no_model_answer": N_("No model has answered for {video} at {at}."),
-    "no_model_answer.hint": N_("subtitle-rag contexts write has a local model describe each window."),
     "no_contexts": N_("There are no contexts to export."),
     "no_contexts.hint": N_("subtitle-rag contexts write has a local model write them."),
     "contexts_foreign": N_("The library has none of the videos in {path}, among them {video}."),

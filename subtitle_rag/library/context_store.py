@@ -208,10 +208,6 @@ class Contexts(Store):
         """Return the valid contexts of these windows, by window: the latest with a text."""
         return self._latest("window.id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),))
 
-    def all_valid(self, video_id: str) -> list[Context]:
-        """Return all contexts of a video's captions, of every model and without a text too, the oldest first."""
-        return self._valid("window.video_id = ?", (video_id,))
-
     def suspects(self) -> dict[str, Context]:
         """Return the valid contexts with doubts."""
         test = "context.window_id IN (SELECT window_id FROM context WHERE doubts <> '[]')"

@@ -58,7 +58,7 @@ def test_contexts_come_back_after_the_captions_were_indexed_anew(run: Run, ollam
     run("contexts", "export", path)
     assert run("remove", "captions", "--yes").code == 0
     run("index", tmp_path / "captions", "--no-contexts")
-    assert run("contexts", "status", "--json").result["written"] == 0
+    assert run("contexts", "list", "--json").result["written"] == 0
     result = run("contexts", "import", path, "--json").result
     assert (result["new"], result["replaced"]) == (4, 0)
     assert [scene["context"] for scene in run("search", "국수", "--json").result["scenes"]]
@@ -76,7 +76,7 @@ def test_what_is_imported_is_searched_and_outlives_the_writer(run: Run, ollama: 
     assert scene["context"] == CONTEXT
     assert run("contexts", "write", "--json").result["written"] == 3
     assert run("search", "두레반", "--json").result["scenes"][0]["context"] == CONTEXT
-    run("contexts", "redo")
+    run("contexts", "write", "--redo")
     assert run("search", "두레반", "--json").result["scenes"] == []
 
 
@@ -111,7 +111,7 @@ def test_a_bad_line_is_named_and_nothing_is_imported(run: Run, tmp_path: Path, l
     assert (outcome.code, outcome.failure) == (2, "bad_contexts")
     assert f"{path}, line 2: " in outcome.err
     assert reason in outcome.err
-    assert run("contexts", "status", "--json").result["written"] == 0
+    assert run("contexts", "list", "--json").result["written"] == 0
 
 
 def test_contexts_of_another_library_are_refused(run: Run, tmp_path: Path) -> None:

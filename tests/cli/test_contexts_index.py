@@ -31,7 +31,7 @@ def test_only_what_came_in_gets_contexts(run: Run, ollama: StandIn, captions: Pa
     more = caption_folder(tmp_path / "more", 3, minutes=1, seed=8)
     told = run("index", more / "영상 2 [invented002].ko.vtt")
     assert "writes contexts" in told.err
-    assert run("contexts", "status", "--json").result["due"] == 2
+    assert run("contexts", "list", "--json").result["due"] == 2
     asked = ollama.count()
     assert run("index", captions, more / "영상 2 [invented002].ko.vtt", "--json").result["contexts"] is None
     assert ollama.count() == asked

@@ -349,11 +349,12 @@ def test_status_counts(sample: Run) -> None:
     keys = "channels videos windows stages sources rest selections gone failures last_sync"
     assert list(result) == keys.split()
     assert (result["channels"], result["videos"], result["failures"]) == (1, 9, [])
+    nothing = {"done": 0, "waiting": 0, "encoder": None, "coming": None, "pieces": None}
     assert result["stages"] == {
         "captions": {"done": 9, "due": 0, "failed": 0},
         "bm25": {"done": result["windows"], "due": 0},
         "contexts": {"done": 0, "due": result["windows"], "empty": 0, "left_out": 0},
-        "vectors": {"done": 0, "due": result["windows"], "encoder": None},
+        "vectors": {**nothing, "due": result["windows"]},
         "listening": {"done": 0, "due": 0, "failed": 0},
     }
     rows = "Channels Videos Waiting Windows Searchable With With Skipped Failed"

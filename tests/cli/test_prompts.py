@@ -57,7 +57,7 @@ def test_a_change_is_told_before_the_first_window(run: Run, library: Path, ollam
     assert "The prompt has changed: 2 of 2 windows have contexts by an earlier one" in told.err
     assert "That takes about 1 minute." in told.err
     assert {asked.messages[0]["content"].split("\n")[0] for asked in ollama.asked("chat")} == {"요리 영상입니다."}
-    assert run("contexts", "status", "--json").result["prompt"] == "own.txt"
+    assert run("contexts", "list", "--json").result["prompt"] == "own.txt"
     assert "The prompt has changed" not in run("--language", "en", "contexts", "write").err
 
 

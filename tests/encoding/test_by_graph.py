@@ -66,13 +66,10 @@ def test_the_light_encoder_is_fetched_makes_vectors_and_is_searched(
     paths = {asked.path.rpartition(offered)[2] for asked in hub.asked if "/resolve/" in asked.path}
     assert (fetched["name"], fetched["revision"]) == (NAME, offered)
     assert paths == {"/config.json", "/tokenizer.json", "/onnx/model_quantized.onnx"}
-    made = run("vectors", "write", "--json").result
+    made = run("vectors", "--json").result
     assert (made["left"], made["failed"]) == (0, 0)
     assert made["encoder"] == f"multilingual-e5-small@{offered[:8]}?query=query:+&document=passage:+"
     assert run("search", "바다", "--json").result["retrievers"][:2] == ["bm25", "dense"]
-    status = run("vectors", "status")
-    assert f"multilingual-e5-small@{offered[:8]}." in status.out
-    assert "query:" not in status.out
     checks = {each["name"]: each["message"] for each in run("doctor", "--offline", "--json").result["checks"]}
     assert checks["encoder"] == f"multilingual-e5-small@{offered[:8]}"
     assert "ONNX" in checks["device"]
@@ -81,7 +78,6 @@ def test_the_light_encoder_is_fetched_makes_vectors_and_is_searched(
 def test_an_encoder_without_known_prompts_says_so(run: Run, graph: Path, isolated_home: Path) -> None:
     choose(isolated_home, graph)
     told = "no prompts are known for it"
-    assert told in run("vectors", "status").out
     [check] = [each for each in run("doctor", "--offline", "--json").result["checks"] if each["name"] == "encoder"]
     assert (check["severity"], told in check["message"]) == ("ok", True)
 
@@ -94,9 +90,9 @@ def test_a_damaged_graph_leaves_the_search_for_words(
     path = graph / "onnx" / "model_quantized.onnx"
     whole = path.read_bytes()
     path.write_bytes(whole[:-5_000])
-    found, written = run("search", "바다", "--json"), run("vectors", "write", "--json")
+    found, written = run("search", "바다", "--json"), run("vectors", "--json")
     path.write_bytes(whole)
-    repaired = run("vectors", "write", "--json").result
+    repaired = run("vectors", "--json").result
 
     assert (found.code, found.result["retrievers"]) == (0, ["bm25"])
     assert written.code == 1
@@ -111,7 +107,7 @@ def test_an_unlisted_encoder_in_ollama_says_that_no_prompts_are_known(
         monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
         server.add(Model("some-e5", capabilities=("embedding",), dimensions=WIDTH))
         choose(isolated_home, "ollama:some-e5")
-        assert "no prompts are known for it" in run("vectors", "status").out
+        assert "no prompts are known for it" in run("doctor", "--offline").out
 
 
 def test_vectors_of_another_length_than_the_manifest_says_leave_the_search_for_words(
@@ -124,7 +120,7 @@ def test_vectors_of_another_length_than_the_manifest_says_leave_the_search_for_w
         choose(isolated_home, "ollama:bge-m3")
         assert run("index", captions, "--no-contexts", "--json").result["vectors"]["left"] == 0
         server.add(Model("bge-m3", capabilities=("embedding",), dimensions=32))
-        found, written = run("search", "바다", "--json"), run("vectors", "redo", "--json")
+        found, written = run("search", "바다", "--json"), run("vectors", "--redo", "--json")
 
     assert (found.code, found.result["retrievers"]) == (0, ["bm25"])
     assert "makes vectors of 32 numbers in Ollama, and should make 1024" in found.err

@@ -51,18 +51,19 @@ def test_index_makes_the_vectors_of_what_came_in(run: Run, captions: Path, tmp_p
     assert (made["left"], made["waiting"]) == (0, 0)
     assert f"{made['encoder']} makes vectors" in told.err
     stage = run("status", "--json").result["stages"]["vectors"]
-    assert stage == {"done": made["made"], "due": due["due"], "encoder": made["encoder"]}
+    counts = {name: stage[name] for name in ("done", "due", "waiting", "encoder", "coming")}
+    assert counts == {"done": made["made"], "due": due["due"], "waiting": 0, "encoder": made["encoder"], "coming": None}
     assert run("index", captions, "--json").result["vectors"] is None  # nothing came in
-    assert "windows got their vectors." in run("vectors", "write").out
-    assert run("vectors", "status", "--json").result["due"] == 0
+    assert "windows got their vectors." in run("vectors").out
+    assert run("status", "--json").result["stages"]["vectors"]["due"] == 0
 
 
 def test_writing_tells_its_sum_and_its_events(run: Run, captions: Path) -> None:
     run("index", captions, "--no-vectors")
-    first = run("vectors", "write", "--limit", 1, "--json").result
+    first = run("vectors", "--limit", 1, "--json").result
     assert (first["made"], first["left"]) == (1, first["library"]["due"])
     assert first["library"]["made"] == 1
-    *events, report = map(json.loads, run("vectors", "write", "--jsonl").out.splitlines())
+    *events, report = map(json.loads, run("vectors", "--jsonl").out.splitlines())
     due = [event for event in events if event["event"] == "vectors_due"]
     told = {"event": "vectors_due", "encoder": first["encoder"]}
     all_windows = first["library"]["windows"]
@@ -72,46 +73,44 @@ def test_writing_tells_its_sum_and_its_events(run: Run, captions: Path) -> None:
     assert sum(event["count"] for event in made if event["pieces"]) == all_windows == report["pieces"]
     assert len(made) + len(due) == len(events)
     assert (report["event"], report["left"]) == ("report", 0)
-    again = run("vectors", "redo", "--video", "invented000", "--json").result
+    again = run("vectors", "--redo", "--video", "invented000", "--json").result
     assert 0 < again["made"] < first["library"]["windows"]
-    assert run("vectors", "write", "--json", "--jsonl").code == 2
+    assert run("vectors", "--json", "--jsonl").code == 2
 
 
 def test_status_tells_which_model_is_searched_and_which_takes_over(
     run: Run, captions: Path, isolated_home: Path
 ) -> None:
     run("index", captions)
-    before = run("vectors", "status", "--json").result
-    assert (before["due"], before["coming"], before["here"]) == (0, None, True)
+    before = run("status", "--json").result["stages"]["vectors"]
+    assert (before["due"], before["coming"]) == (0, None)
     pieces = before["pieces"]
-    assert (pieces["made"], pieces["due"]) == (before["windows"], 0)
+    assert (pieces["done"], pieces["due"]) == (before["done"], 0)
     assert pieces["per_window"] > 0
     assert pieces["bytes_per_1000"] > 0
     assert 0.5 < pieces["encoding_ratio"] < 1
-    lines = run("vectors", "status").out
-    assert f"With vectors of their pieces: {before['windows']} of {before['windows']} windows." in lines
-    assert before["device"].startswith("cpu")
+    told = run("status").out
+    assert f"With vectors of their pieces: {before['done']} of {before['done']} windows." in told
+    assert "Taking over" not in told
     with Runtime(config.load(isolated_home)) as runtime:
         runtime.library.vectors.activate("another@00000001")
-    status = run("vectors", "status", "--json").result
-    assert (status["encoder"], status["made"]) == ("another@00000001", 0)
-    size = {"windows": before["windows"], "made": before["made"], "due": 0}
-    assert status["coming"] == {"encoder": before["encoder"], **size}
-    assert f"Taking over: {before['encoder']}" in run("vectors", "status").out
-    run("vectors", "write")  # the other one is not here
-    assert run("vectors", "status", "--json").result["encoder"] == before["encoder"]
+    status = run("status", "--json").result["stages"]["vectors"]
+    assert (status["encoder"], status["done"]) == ("another@00000001", 0)
+    assert status["coming"] == {"encoder": before["encoder"], "done": before["done"], "due": 0}
+    assert f"Taking over: {before['encoder']}" in run("status").out
+    run("vectors")  # the other one is not here
+    assert run("status", "--json").result["stages"]["vectors"]["encoder"] == before["encoder"]
 
 
 def test_a_missing_model_is_named_with_what_fetches_it(run: Run, captions: Path, choose: Choose) -> None:
     choose("BAAI/bge-m3")
     told = run("index", captions, "--json")
     assert (told.code, told.document["status"], told.result["vectors"]) == (0, "success", None)
-    refused = run("vectors", "write", "--json")
+    refused = run("vectors", "--json")
     assert (refused.code, refused.failure) == (1, "model_missing")
     assert "subtitle-rag models get BAAI/bge-m3" in refused.err
-    assert "subtitle-rag models get" in run("vectors", "status").out
     choose("")
-    assert run("vectors", "write", "--json").failure == "encoder_off"
+    assert run("vectors", "--json").failure == "encoder_off"
     assert run("index", captions, "--json").code == 0
 
 
@@ -131,7 +130,7 @@ def test_one_run_at_a_time(run: Run, captions: Path, isolated_home: Path) -> Non
     run("status")
     with FileLock(isolated_home / "data" / "vectors.lock"):
         assert run("index", captions, "--json").result["vectors"] is None
-        refused = run("vectors", "write", "--json")
+        refused = run("vectors", "--json")
         assert (refused.code, refused.failure) == (3, "vectors_busy")
 
 

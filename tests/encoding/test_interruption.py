@@ -92,7 +92,7 @@ def test_a_run_killed_again_and_again_keeps_what_it_noted_and_gets_there(home: P
         host = (None, *places(home))[number % 3]
         # also while vectors of pieces are made, which come after those of all windows
         count = before + 1 if number % 3 < 2 else max(before + 1, windows + windows // 3)
-        process = start(home, "vectors", "write")
+        process = start(home, "vectors")
         is_reached = lambda count=count: made(home) >= count  # noqa: E731
         killed += kill_when(process, is_reached, rng.uniform(0, 0.1), partial(kill_host, host))
         now = check(home)
@@ -100,6 +100,6 @@ def test_a_run_killed_again_and_again_keeps_what_it_noted_and_gets_there(home: P
         before = now
     assert killed > 0
     assert before > 0
-    assert start(home, "vectors", "write").wait() == 0
+    assert start(home, "vectors").wait() == 0
     assert check(home) == 2 * windows
-    assert start(home, "vectors", "write").wait() == 0
+    assert start(home, "vectors").wait() == 0
