@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import click
 
 from subtitle_rag import __version__, config, i18n, log_file, output
-from subtitle_rag.config import did_you_mean, nearest
 from subtitle_rag.domain import SCARCE, AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.output import ExitCode, exit_code_for
@@ -124,10 +123,9 @@ class Verbs(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Name the verb that may have been meant; click looks among loaded ones alone, and only from 8.4 on."""
+        """Name the verb that may have been meant; click looks among loaded ones alone."""
         if not args[0].startswith("-") and not ctx.resilient_parsing and args[0] not in VERBS:
-            sentence = _("There is no command {name}.").format(name=args[0])
-            ctx.fail(sentence + did_you_mean(nearest(args[0], VERBS)))
+            raise click.exceptions.NoSuchCommand(args[0], possibilities=VERBS, ctx=ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -387,9 +387,11 @@ def test_demo_searches_the_sample_and_mends_itself(run: Run, home: Path, monkeyp
 
 
 def test_the_verb_that_may_have_been_meant_is_named(run: Run) -> None:
-    refused = run("srch")
-    assert refused.code == 2
-    assert "did you mean search?" in refused.err
+    typed = {"srch": "search", "contexts lst": "list", "search 국수 --limt": "--limit"}
+    for words, nearest in typed.items():
+        refused = run(*words.split())
+        assert refused.code == 2
+        assert f"Did you mean '{nearest}'?" in refused.err
 
 
 def test_a_time_after_the_end_is_refused(sample: Run) -> None:
