@@ -59,8 +59,9 @@ class StageOptions:
 def stage_options(redo_help: str, *more: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Add the options of a stage, and `more`; the command gets them as one `StageOptions`."""
     redo_option = click.option("--redo", is_flag=True, help=redo_help)
-    options = (channel_option, video_option, *more, redo_option, limit_option, jsonl_option)
-    return pack_options("options", StageOptions, *options)
+    return pack_options(
+        "options", StageOptions, channel_option, video_option, *more, redo_option, limit_option, jsonl_option
+    )
 
 
 def select_windows(runtime: "Runtime", options: StageOptions) -> "WindowSelection":
