@@ -5,19 +5,20 @@ import json
 import logging
 import os
 import shutil
-import subprocess
 import sys
 import threading
 from collections.abc import Generator
-from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.installation.extras import EXTRAS, NEURAL, PACKAGE, Extra, requirements, wants_cpu_build
 from subtitle_rag.platforms import command_line
+
+if TYPE_CHECKING:
+    import subprocess
 
 logger = logging.getLogger(__name__)
 
@@ -84,6 +85,8 @@ def install_packages(extra: Extra, stop: threading.Event | None = None) -> Gener
     Raises:
         AppError: `packages_refused`, `packages_cuda`, `packages_failed`, `interrupted`.
     """
+    import subprocess
+
     if refusal := install_refusal(extra):
         raise refusal
     command, stop = _install_command(extra), stop or threading.Event()
@@ -173,6 +176,8 @@ def _wants_cpu_torch(extra: Extra) -> bool:
 
 def _distribution(*extras: str) -> str:
     """Return this copy's distribution with these extras, as installers take it: where it came from (PEP 610)."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
     name = f"{PACKAGE}[{','.join(extras)}]" if extras else PACKAGE
     try:
         origin = json.loads(distribution(PACKAGE).read_text("direct_url.json") or "{}")
