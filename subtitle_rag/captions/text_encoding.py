@@ -211,6 +211,8 @@ def _decode_again(line: str) -> str:
     except UnicodeEncodeError:
         return line
     again = raw.decode("utf-8", errors="replace")
+    if (deeper := _decode_again(again)) != again:
+        return deeper
     return again if len(_EASTERN.findall(again)) > again.count("\ufffd") else line
 
 
@@ -253,6 +255,8 @@ def _loss(text: str) -> str | None:
     beyond = len(text) - len(text.encode("ascii", errors="ignore"))
     lost, lost_twice = text.count("\ufffd"), text.count("占")
     if lost >= max(LEAST_LOST, LOST * beyond) or lost_twice >= max(LEAST_LOST, LOST_TWICE * beyond):
+        return _("most of its letters were lost when it was saved in another encoding")
+    if (boxes := text.count("□")) >= LEAST_MARKS and 2 * boxes > beyond:
         return _("most of its letters were lost when it was saved in another encoding")
     if not beyond:
         said = _UNSAID.sub("", text)

@@ -88,7 +88,8 @@ def _tolerant_cues(text: str, *, is_vtt: bool) -> list[Cue] | None:
 def _has_odd_times(text: str) -> bool:
     """Whether times are written as WebVTT does not have them: the library would lose the text below."""
     lines = text.split("\n")
-    return any(not _ARROW_LINE.match(lines[mark.at]) for mark in _marks(lines, is_vtt=True))
+    times = (lines[mark.at] for mark in _marks(lines, is_vtt=True))
+    return any("-->" not in line or not _ARROW_LINE.match(line) for line in times)
 
 
 # --- lines of times ---

@@ -14,6 +14,14 @@ _TIME_FIRST = re.compile(rf"{_MARK}(?:[ \t]*[-–—:|][ \t]+|[ \t]+|\Z)(.*)")
 _SPEAKER_FIRST = re.compile(
     rf"[\[(]?([^\s\d\[\]():：][^\[\]():：]{{0,40}}?)[\])]?[ \t]+{_MARK}[ \t]*(?:[:：][ \t]*(.*))?"
 )
+_FULL = r"\d{1,2}[:;]\d\d[:;]\d\d(?:[.,:;]\d{1,3})?"
+_SHORT = r"\d{1,3}:\d\d(?:[.,]\d{1,3})?"
+_DASH = r"[ \t]*[-–—~|][ \t]*"
+_TIMES_FIRST = re.compile(
+    rf"(?:\d{{1,7}}[ \t]+)?[\[(（]?(?:({_FULL})(?:{_DASH}|[ \t]+)({_FULL})|({_SHORT}){_DASH}({_SHORT}))[\])）]?"
+    r"(?:[ \t]*[-–—:|][ \t]+|[ \t]+)(\S.*)"
+)
+"""An index, a beginning, an end and what is said, on one line, as Premiere, Encore and Subtivals write it."""
 _SPOKEN_TIME = re.compile(
     r"(?:\d+ ?시간)? ?(?:\d+ ?분)? ?(?:\d+ ?초)?|(?:\d+ hours?)?,? ?(?:\d+ minutes?)?,? ?(?:\d+ seconds?)?",
     re.IGNORECASE,
@@ -58,11 +66,15 @@ def _lines(text: str) -> Iterator[tuple[int, int, str]]:
     lines = [line.strip() for line in text.split("\n")]
     frame_ms = frame_length(lines)
     for line in lines:
-        clocks = read_clocks(line, is_first=True, frame_ms=frame_ms) if ":" in line else None
+        clocks, said = read_clocks(line, is_first=True, frame_ms=frame_ms) if ":" in line or ";" in line else None, ""
+        if clocks is None and (parts := _TIMES_FIRST.fullmatch(line)):
+            first, last, short_first, short_last, said = parts.groups("")
+            times = f"{first or short_first} - {last or short_last}"
+            clocks = read_clocks(times, is_first=True, frame_ms=frame_ms)
         if clocks and clocks.start_ms is not None and clocks.end_ms is not None and not clocks.beside:
             if start >= 0:
                 yield start, end, voice + " ".join(texts) if texts else ""
-            start, end, voice, texts = clocks.start_ms, clocks.end_ms, "", []
+            start, end, voice, texts = clocks.start_ms, clocks.end_ms, "", [said] if said else []
             continue
         if end and not texts and not voice and _SPEAKER.fullmatch(line):
             voice = f"<v {line}>"

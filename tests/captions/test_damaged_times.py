@@ -173,3 +173,10 @@ def test_events_at_unclear_times_are_counted() -> None:
 def test_a_long_line_is_no_line_of_times(line: str) -> None:
     assert read_clocks(line, is_first=True, frame_ms=40) is None
     assert parse_captions(around(line).encode(), "srt")
+
+
+@cases(("first", "second"), [("–>", "–>"), ("-->", "–>"), ("—>", "-->")])
+def test_webvtt_with_other_arrows_keeps_every_line(first: str, second: str) -> None:
+    text = f"WEBVTT\n\n00:01.000 {first} 00:04.000\n국수를 삶아요\n\n00:05.000 {second} 00:08.000\n물이 끓네요\n"
+    found = parse_captions(text.encode(), "vtt")
+    assert [(cue.start_ms, cue.text) for cue in found] == [(1000, "국수를 삶아요"), (5000, "물이 끓네요")]

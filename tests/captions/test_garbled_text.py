@@ -109,3 +109,17 @@ def test_a_garbled_transcript_in_a_folder_is_told(place: Place, tmp_path: Path) 
     assert isinstance(next(discover([tmp_path])), CaptionGroup)
     (failure,) = [event for event in place.run(tmp_path) if isinstance(event, VideoFailed)]
     assert failure.code == "garbled"
+
+
+def test_boxes_instead_of_letters_are_refused() -> None:
+    with pytest.raises(CaptionError, match="garbled"):
+        decode(TIMES.format("□□□□□ □□□ □□□□ □□□", "□□□□ □□□ □□□□□□").encode())
+    assert "□ 준비물" in decode(TIMES.format("□ 준비물: 고등어와 무", "□ 순서: 씻고 자르고 끓입니다").encode()).text
+
+
+def test_letters_encoded_three_times_are_put_right() -> None:
+    raw = KOREAN.encode()
+    for _again in range(2):
+        raw = raw.decode("latin-1").encode()
+    decoded = decode(raw)
+    assert (decoded.text, decoded.is_repaired) == (KOREAN, True)
