@@ -13,15 +13,17 @@ import pytest
 
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
 from subtitle_rag.models.model_store import ModelFiles
-from subtitle_rag.retrieval.neural import neural_host
+from subtitle_rag.retrieval.neural import device, neural_host
 from subtitle_rag.retrieval.neural.encoder import FlagEncoder
 from subtitle_rag.retrieval.neural.neural_host import NeuralService
 from subtitle_rag.retrieval.neural.reranker import CrossReranker
 from tests.support.failures import failing
+from tests.support.models_here import EXACT
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[NeuralService]:
+def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[NeuralService]:
+    monkeypatch.setattr(device, "plan_device", lambda: EXACT)
     made = NeuralService(tmp_path / "depths.json", idle_s=600)
     yield made
     made.unload()
@@ -119,6 +121,7 @@ def test_the_rerankers_speed_is_measured_once_in_a_calm_moment(
         return measured[-1]
 
     monkeypatch.setattr(CrossReranker, "measure", counted)
+    monkeypatch.setattr(neural_host, "CALM_S", 3_600.0)
     reranker = model(reranker_folder, RERANKER)
     assert service.depth(reranker) is None
     assert held(service) == []  # to ask loads nothing

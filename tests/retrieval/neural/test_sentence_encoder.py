@@ -13,6 +13,7 @@ from subtitle_rag.models import ENCODER, local
 from subtitle_rag.models.manifest import PoolingMode
 from subtitle_rag.models.model_store import ModelFiles, ModelStore
 from subtitle_rag.models.prompts import Prompts
+from subtitle_rag.retrieval.neural import device
 from subtitle_rag.retrieval.neural.encoder import PASSAGE_TOKENS, FlagEncoder
 from subtitle_rag.retrieval.neural.local_model import quiet
 from subtitle_rag.retrieval.neural.neural_client import HostedModels
@@ -96,7 +97,10 @@ def test_a_sparse_model_weighs_words(sentence_folders: dict[str, Path]) -> None:
 
 
 @pytest.mark.parametrize("pooling", ["mean", "lasttoken"])
-def test_without_modules_the_manifest_says_how_to_pool(tmp_path: Path, pooling: PoolingMode) -> None:
+def test_without_modules_the_manifest_says_how_to_pool(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pooling: PoolingMode
+) -> None:
+    monkeypatch.setattr(device, "plan_device", lambda: EXACT)
     folder = tiny_encoder(tmp_path / "tiny-dense", sparse=False)
     (folder / "modules.json").unlink()
     shutil.rmtree(folder / "1_Pooling")
