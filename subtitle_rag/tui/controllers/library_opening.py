@@ -6,7 +6,7 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from subtitle_rag import pipeline, sample_library
+from subtitle_rag import sample_library
 from subtitle_rag.domain import UNUSABLE_INDEX, AppError, BusyError
 from subtitle_rag.library import LAST_LOOK, new_videos
 from subtitle_rag.retrieval.search.query import parse_query
@@ -60,6 +60,8 @@ class LibraryOpening:
         return self._open()
 
     def _open(self) -> SearchReady:
+        from subtitle_rag import pipeline
+
         if self._runtime.settings.is_sample:
             sample_library.fill(self._runtime)
         self._new_videos = new_videos(self._runtime.library)
@@ -72,6 +74,8 @@ class LibraryOpening:
         self._app.run_in_thread(self._catch_up, NotRemembered, group="catch up", exclusive=True)
 
     def _catch_up(self) -> LibraryChanged | None:
+        from subtitle_rag import pipeline
+
         made = 0
         try:
             with closing(pipeline.catch_up(self._runtime)) as events:

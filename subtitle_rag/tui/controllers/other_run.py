@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from subtitle_rag import pipeline
 from subtitle_rag.tui.messages import LibraryChanged, NotRemembered
 
 if TYPE_CHECKING:
@@ -33,9 +32,14 @@ class OtherRunWatch:
             self._app.other_run_line = ""
         else:
             self._app.run_in_thread(
-                lambda: pipeline.other_run_sentence(self._runtime),
+                self._sentence,
                 NotRemembered,
                 take=self.show,
                 group="other run",
                 exclusive=True,
             )
+
+    def _sentence(self) -> str:
+        from subtitle_rag import pipeline
+
+        return pipeline.other_run_sentence(self._runtime)

@@ -6,11 +6,10 @@ one, which goes on behind it. Quitting carries out what waits; an app that is ki
 
 from typing import TYPE_CHECKING
 
-from subtitle_rag import output, removing
+from subtitle_rag import output
 from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.messages import ActionFailed, LibraryChanged, RemovalEnded, RemovalPlanned, ScenesChanged
-from subtitle_rag.tui.state import Removal
 from subtitle_rag.tui.text import sample_refusal, short_name
 
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.controllers.jobs import JobController
+    from subtitle_rag.tui.state import Removal
 
 
 class RemovalController:
@@ -33,10 +33,12 @@ class RemovalController:
         if self._runtime.settings.is_sample:
             self._app.tell(sample_refusal())
             return
+        from subtitle_rag.tui.state import Removal
+
         library = self._runtime.library
         self._app.run_in_thread(lambda: RemovalPlanned(Removal.of(target, library)), ActionFailed, group="removal")
 
-    def remove(self, removal: Removal) -> None:
+    def remove(self, removal: "Removal") -> None:
         """Remove what the user has agreed to, and drop the requests that would bring it back."""
         self._waiting.append(removal.target)
         self._jobs.make_way(removal.named_by)
@@ -50,6 +52,8 @@ class RemovalController:
             self._app.run_in_thread(lambda: self._carry_out(target), RemovalEnded, group="removal")
 
     def _carry_out(self, target: "RemovalTarget") -> RemovalEnded:
+        from subtitle_rag import removing
+
         library = self._runtime.library
         removing.remove(library, self._runtime.indexer, removing.plan_removal(library, target))
         return RemovalEnded(None)

@@ -6,7 +6,6 @@ from textual.content import Content
 
 from subtitle_rag.domain import byte_size
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.removing import mark_removal_sentence, removal_sentence
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text.content import Rows, paragraphs
@@ -69,6 +68,8 @@ def listening_confirmation(offer: "ListeningOffer") -> Confirmation:
 
 def mark_confirmation(line: str, note: str) -> Confirmation:
     """Ask before a mark is removed."""
+    from subtitle_rag.removing import mark_removal_sentence
+
     rows: Rows = [(clean(line), "bold"), *([clean(note)] if note else []), mark_removal_sentence(1, int(bool(note)))]
     rows.append(_("The scene stays in the library."))
     return Confirmation(_("Remove"), paragraphs(rows), _("Remove"), _("Keep"))
@@ -76,6 +77,8 @@ def mark_confirmation(line: str, note: str) -> Confirmation:
 
 def recents_confirmation(searches: int) -> Confirmation:
     """Ask before the last searches are forgotten."""
+    from subtitle_rag.removing import removal_sentence
+
     text = paragraphs([removal_sentence(n_("{n} recent search", "{n} recent searches", searches))])
     return Confirmation(_("Remove"), text, _("Remove"), _("Keep"))
 

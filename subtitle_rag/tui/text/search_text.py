@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import UNUSABLE_INDEX, AppError, UsageError
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.retrieval.search.place_counts import counts_text
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.suggestions import MAX_SUGGESTIONS
 from subtitle_rag.tui.keys import key
@@ -136,6 +135,8 @@ def describe_result(result: "SearchResult", counts: "Counts | None", *, show_tim
     if stage := _stage(result):
         line += f" {stage}"
     if result.counts:
+        from subtitle_rag.retrieval.search.place_counts import counts_text
+
         line += f" · {counts_text(result.counts)}"
     if show_times:
         line += f" {sum(result.took_ms.values()):.0f}ms"
