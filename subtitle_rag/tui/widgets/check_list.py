@@ -53,7 +53,7 @@ LABELS = {
     "device": N_("Device"),
     "encoder": N_("Encoder"),
     "reranker": N_("Reranker"),
-    "listening": N_("Listening"),
+    "listening": N_("Listen"),
     "network": "YouTube",
 }
 THREADS = 3
