@@ -106,7 +106,7 @@ def _times(value: dict[str, Any]) -> tuple[float, float] | None:
         start, end = _number(stamp[0]), _number(stamp[1])
     else:
         start, end, length = (_number(value.get(key)) for key in ("start", "end", "duration"))
-        if end is None and length is None:
+        if not value.keys() & {"end", "duration"}:
             return None
         end = end if end is not None or start is None or length is None else start + length
     return None if start is None else (start, start if end is None else end)

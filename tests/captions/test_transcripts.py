@@ -105,3 +105,8 @@ def test_a_json_without_segments_says_so(data: object) -> None:
         parse_captions(json.dumps(data).encode(), "json", path="a")
     assert caught.value.code == "not_captions"
     assert "segments with times" in caught.value.message
+
+
+def test_a_segment_whose_end_is_null_keeps_its_text() -> None:
+    raw = json.dumps({"segments": [{**TWO[0], "end": None}, TWO[1]]}).encode()
+    assert [cue.text for cue in parse_captions(raw, "json")] == [cue.text for cue in SAID]
