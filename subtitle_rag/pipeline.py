@@ -126,6 +126,11 @@ def sync_sources(
             yield event
 
 
+def finish_windows(runtime: "Runtime") -> Generator[WindowsIndexed, None, None]:
+    """Make searchable what a killed run has left. Raises the errors of `Indexer.finish`."""
+    yield from runtime.indexer.finish(is_interactive=True)
+
+
 def catch_up(runtime: "Runtime") -> Generator[WindowsIndexed, None, None]:
     """Make searchable what a killed run has left, and what an earlier version has made for its own way of searching.
 
@@ -133,7 +138,7 @@ def catch_up(runtime: "Runtime") -> Generator[WindowsIndexed, None, None]:
     """
     counts = runtime.library.counts()
     if counts.searchable < counts.windows or runtime.library.pending_index_deletes():
-        yield from runtime.indexer.finish(is_interactive=True)
+        yield from finish_windows(runtime)
     yield from runtime.indexer.recut()
     yield from runtime.renew_index()
 

@@ -126,7 +126,7 @@ def test_every_module_of_the_base_can_be_imported(variables: dict[str, str]) -> 
     ended = ran(variables, IMPORT_ALL, *hidden())
     assert ended.returncode == 0, ended.stderr
     *modules, loaded = ended.stdout.splitlines()
-    users = {"subtitle_rag.mcp_server", "subtitle_rag.retrieval.neural.encoder", "subtitle_rag.tui.widgets.picture"}
+    users = {"subtitle_rag.mcp_server", "subtitle_rag.retrieval.neural.encoder"}
     assert users <= set(modules)
     assert loaded == "of extras: set()"
 

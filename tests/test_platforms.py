@@ -41,7 +41,6 @@ GUARDED = {
     ("atomic_files.py", "fcntl"),
     ("atomic_files.py", "geteuid"),
     ("hosting/host_client.py", "AF_UNIX"),
-    ("hosting/host_client.py", "SIGKILL"),
     ("hosting/host_client.py", "kill"),
     ("hosting/temp_folders.py", "AF_UNIX"),
     ("hosting/temp_folders.py", "getuid"),
@@ -50,6 +49,7 @@ GUARDED = {
     ("platforms.py", "nice"),
     ("platforms.py", "setpriority"),
     ("player/mpv.py", "getuid"),
+    ("retrieval/index/readable_copy.py", "getuid"),
     ("retrieval/neural/neural_host.py", "sysconf"),
     ("tui/app.py", "SIGHUP"),
     ("tui/app.py", "add_signal_handler"),
@@ -99,8 +99,8 @@ def test_the_program_is_imported_and_answers_without_posix(isolated_home: Path) 
         encoding="utf-8",
         timeout=120,
     )
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert str(isolated_home / "config.toml") in ended.stdout
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr == f"설정 파일이 없습니다: {isolated_home / 'config.toml'}\n"
     assert "장면" in ended.stdout
 
 

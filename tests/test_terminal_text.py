@@ -21,6 +21,7 @@ ELSEWHERE = {
     ("commands/ask.py", "write"): "the prompt, a constant",
     ("evaluation/verbs/make_questions.py", "prompt"): "keys that are constants, and a question of the user's own",
     ("evaluation/report.py", "print"): "into a picture",
+    ("log_file.py", "write"): "a sentence of the program's own about a process, from below `output`",
     ("retrieval/neural/device.py", "write"): "JSON of a process that looks, for the one that asked",
 }
 STREAMS = {"sys.stdout", "sys.stderr", "console", "click"}

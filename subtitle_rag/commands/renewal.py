@@ -46,11 +46,13 @@ def renew_index(runtime: "Runtime", *, is_search: bool = False) -> None:
 
 def finish_windows(runtime: "Runtime") -> None:
     """Make searchable what a run that was killed has left, and tell how much that is."""
+    from subtitle_rag import pipeline
+
     counts = runtime.library.counts()
     if counts.searchable == counts.windows:
         return
     try:
-        made = sum(event.count for event in runtime.indexer.finish(is_interactive=True))
+        made = sum(event.count for event in pipeline.finish_windows(runtime))
     except BusyError as error:
         logger.info("windows stay without their points for now", exc_info=True)
         output.say(error.message)

@@ -255,21 +255,6 @@ def test_a_lost_index_is_told_and_rebuilt(indexed: Run, home: Path, ended: bool)
     end_hosts([home / "behind its back"])
 
 
-def test_an_index_of_other_rules_is_told_and_rebuilt(
-    indexed: Run, captions: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = scenes(indexed(*QUERY))
-    for module in ("subtitle_rag.retrieval.korean.morphemes", "subtitle_rag.indexing"):
-        monkeypatch.setattr(f"{module}.ANALYZER", "another")
-    for arguments in (QUERY, ("index", captions, "--json")):
-        other = indexed(*arguments)
-        assert (other.code, other.failure) == (1, "index_mismatch")
-        assert "subtitle-rag rebuild" in other.err
-    assert indexed("rebuild").code == 0
-    assert scenes(indexed(*QUERY)) == before
-    assert indexed("index", captions, "--json").result["videos"]["unchanged"] == 3
-
-
 def test_an_indexer_at_work_makes_no_index_look_damaged(
     indexed: Run, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

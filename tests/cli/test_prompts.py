@@ -27,17 +27,17 @@ def library(run: Run, isolated_home: Path, tmp_path: Path, ollama: StandIn, no_p
 
 def test_why_a_prompt_file_cannot_be_read_is_said_in_the_users_language(run: Run, isolated_home: Path) -> None:
     (isolated_home / "config.toml").write_text('[prompts]\ncontexts = "gone.txt"\n')
-    told = run("--language", "ko", "config", "validate")
-    assert told.out.splitlines() == [f"{isolated_home / 'gone.txt'}: 없는 파일이나 폴더"]
+    told = run("--language", "ko", "config")
+    assert f"({isolated_home / 'gone.txt'}): 없는 파일이나 폴더" in told.err
 
 
-def test_validate_lists_the_mistakes_of_all_prompt_files(run: Run, isolated_home: Path) -> None:
+def test_config_lists_the_mistakes_of_all_prompt_files(run: Run, isolated_home: Path) -> None:
     (isolated_home / "a.txt").write_text("{transcript}\n{win}\n{window}")
     (isolated_home / "config.toml").write_text(
         '[prompts]\ncontexts = "a.txt"\nanswers = "~nobody-here/b.txt"\n',
         encoding="utf-8",
     )
-    told = run("--language", "en", "config", "validate", "--json")
+    told = run("--language", "en", "config", "--json")
     assert (told.code, {entry["code"] for entry in told.document["errors"]}) == (2, {"bad_prompt"})
     mistakes = told.document["result"]["mistakes"]
     found = {(mistake["key"], Path(mistake["file"]).name, mistake["line"]) for mistake in mistakes}
