@@ -188,8 +188,8 @@ def _film_of_track(path: Path, name: FileName, folders: Folders) -> Film | None:
 def _has_rival(path: Path, name: FileName, film: Film, folders: Folders) -> bool:
     """Whether another file beside it would be the same track of its film: then both are videos of their own.
 
-    In a folder of captions such as ripped films have, the numbers count tracks all the same where no two are equal,
-    and languages differ: there one language may be twice.
+    In a folder of captions beside a ripped film, the numbers count tracks all the same where no two are equal, and
+    languages differ: there one language may be twice.
     """
     stem = name.stem or path.stem
     captions = folders.listing(path.parent).captions
@@ -202,10 +202,10 @@ def _has_rival(path: Path, name: FileName, film: Film, folders: Folders) -> bool
     named = captions if film.folder == path.parent else captions + folders.listing(film.folder).captions
     if any(other == film.stem and not each.is_numbered and _is_same_track(each, name) for other, each in named):
         return True
-    in_captions_folder = film.folder != path.parent
+    is_of_media = film.folder != path.parent and _has_media(film, folders)
     languages = {each.language for _other, each in tracks}
     numbers = [other for other, each in tracks if each.format == name.format]
-    is_list_of_tracks = in_captions_folder and len(languages) > 1 and len(set(numbers)) == len(numbers)
+    is_list_of_tracks = is_of_media and len(languages) > 1 and len(set(numbers)) == len(numbers)
     return len(same) > (1 if is_list_of_tracks else 0)
 
 
