@@ -41,6 +41,9 @@ _RANGE = re.compile(
     rf"(?:[ ]+{_CLOCK})?({_SETTINGS})([ ].*)?"
 )
 """An index, two times, what is between them, how long the cue lasts, settings, and text."""
+_LABEL = r"(?:[^\W\d]{1,12}[ ]?:?[ ]*)?"
+_LABELLED = re.compile(rf"{_LABEL}({_CLOCK})[ ]*[-=~]{{1,3}}>[ ]*{_LABEL}({_CLOCK})")
+"""Two times with a word before them, as in tables of editors: `시작 00:00:01,000 --> 끝 00:00:05,000`."""
 _SINGLE = re.compile(rf"[\[(<]*({_CLOCK})[\])>]*[ ]*(?:-+>?)?")
 _PARTS = re.compile(rf"({_FIGURE}+)|([:;.,'hms-])")
 _LONG_ARROW = re.compile(r"(?:- ?){2,3}>")
@@ -80,6 +83,10 @@ def read_clocks(line: str, *, is_first: bool, frame_ms: float) -> Clocks | None:
         has_arrow = ">" in arrow
         if start and end and _is_range(start, end, has_arrow, is_first, beside):
             return Clocks(_ms(start, frame_ms), _ms(end, frame_ms), beside.strip())
+    if match := _LABELLED.fullmatch(text):
+        start, end = _read(match[1]), _read(match[2])
+        if start and end and start.is_full and end.is_full:
+            return Clocks(_ms(start, frame_ms), _ms(end, frame_ms))
     if is_first and (match := _SINGLE.fullmatch(text)):
         only = _read(match[1])
         if only and only.is_full and (only.has_fraction or only.frames >= 0):

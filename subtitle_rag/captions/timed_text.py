@@ -29,6 +29,11 @@ _ARROW_LINE = re.compile(
     rf"[ \t]*(?:{_LOOSE})?(?:[ \t]*\])?([^\n]*)$",
     re.MULTILINE,
 )
+_FULL = r"\d{1,3}:\d{1,2}:\d{1,2}(?:[.,]\d{1,9})?"
+_CUT_RANGE = re.compile(
+    rf"^([ \t]*{_FULL})[ \t]*(?:(-{{1,3}}>)[ \t]*\n|\n[ \t]*(-{{1,3}}>))[ \t]*({_FULL})(?=[ \t]*$)", re.MULTILINE
+)
+"""A line of times that is broken before or after its arrow."""
 _MAY_BE_TIMES = re.compile(r"\d.*[:;：；∶.．'h-].*\d|-[ -]*>")
 _DASHES = re.compile(r"(?:[-–—−－][ \t]*){2}(?:>|＞|&gt;)")
 _SETTING = re.compile(r"\s*\b(?:align|position|line|size|vertical|region|[XY][12]|[A-Z]):\S+", re.IGNORECASE)
@@ -70,7 +75,7 @@ def has_arrow_times(text: str) -> bool:
 
 def unread_times(text: str) -> int:
     """Return how many cues with text have times that cannot be read."""
-    lines = text.split("\n")
+    lines = _whole_lines(text)
     marks = _marks(lines, is_vtt=text.startswith("WEBVTT"))
     return sum(
         mark.times.start_ms is None and any(map(str.strip, _lines_of(lines, mark, after)))
@@ -79,7 +84,7 @@ def unread_times(text: str) -> int:
 
 
 def _tolerant_cues(text: str, *, is_vtt: bool) -> list[Cue] | None:
-    lines = text.split("\n")
+    lines = _whole_lines(text)
     if marks := _marks(lines, is_vtt=is_vtt):
         return cues_of_blocks(_tolerant_blocks(lines, marks, is_vtt=is_vtt))
     return [] if text.startswith("WEBVTT") else transcript_cues(text, "")
@@ -93,6 +98,11 @@ def _has_odd_times(text: str) -> bool:
 
 
 # --- lines of times ---
+
+
+def _whole_lines(text: str) -> list[str]:
+    """Return the lines of a text, those of times whole."""
+    return _CUT_RANGE.sub(r"\1 --> \4", text).split("\n")
 
 
 def _marks(lines: list[str], *, is_vtt: bool) -> list[_Mark]:
