@@ -438,6 +438,8 @@ SENTENCES: dict[str, str] = {
     "eval_missing.hint": N_("Install them: {line}"),
     "mcp_missing": N_("Serving other assistants needs packages that are not installed here (extra mcp)."),
     "mcp_missing.hint": N_("Install them: {line}"),
+    "anki_missing": N_("Cards for Anki need packages that are not installed here (extra anki)."),
+    "anki_missing.hint": N_("Install them: {line}"),
     "youtube_missing": N_("This needs packages that are not installed here (extra youtube)."),
     "youtube_missing.hint": N_("Install them: {line}"),
     "packages_refused": N_("This copy of the program cannot install packages by itself."),

@@ -12,6 +12,7 @@ from pathlib import Path
 from subtitle_rag.domain import clock
 from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.i18n import N_, _
+from subtitle_rag.installation import ANKI, missing_extra
 
 _NOTE_TYPE = 1_726_480_731
 """Anki knows a note type by its number, whatever language its fields are in."""
@@ -27,8 +28,16 @@ _STYLE = (
 
 
 def write_package(scenes: Sequence[ExportedScene], title: str, path: Path) -> None:
-    """Write a note for each scene into an `.apkg` file; raises OSError."""
-    import genanki
+    """Write a note for each scene into an `.apkg` file.
+
+    Raises:
+        AppError: `anki_missing`.
+        OSError: The file cannot be written.
+    """
+    try:
+        import genanki
+    except ImportError as error:
+        raise missing_extra(ANKI) from error
 
     fields = [_(name) for name in _FIELDS]
     names = dict(zip(_FIELDS, fields, strict=True))

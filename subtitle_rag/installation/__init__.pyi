@@ -1,6 +1,7 @@
 from . import extras as extras
 from .extractor import EXTRACTOR as EXTRACTOR, yt_dlp_age as yt_dlp_age
 from .extras import (
+    ANKI as ANKI,
     EVAL as EVAL,
     EXTRAS as EXTRAS,
     LISTEN as LISTEN,

@@ -61,10 +61,11 @@ YOUTUBE = Extra("youtube", ("curl_cffi", "deno", "yt_dlp_ejs"), 160)
 SERVER = Extra("server", ("qdrant_client",), 30)
 EVAL = Extra("eval", ("ir_measures",), 150)
 MCP = Extra("mcp", ("mcp", "mcp_types", "pydantic"), 30)
+ANKI = Extra("anki", ("genanki",), 5)
 LISTEN = Extra("listen", ("faster_whisper", "av", "ctranslate2", "huggingface_hub", "httpx2"), 250)
 
 EXTRAS: Mapping[str, Extra] = MappingProxyType(
-    {extra.name: extra for extra in (MEANING, NEURAL, YOUTUBE, SERVER, EVAL, MCP, LISTEN)}
+    {extra.name: extra for extra in (MEANING, NEURAL, YOUTUBE, SERVER, EVAL, MCP, ANKI, LISTEN)}
 )
 _EXTRA = re.compile(r"""extra *== *['"]([\w.-]+)""")
 _NAME = re.compile(r"[\w.-]+")

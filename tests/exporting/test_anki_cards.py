@@ -1,5 +1,6 @@
 """Decks for Anki, read by the importer of the real Anki in an empty collection."""
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -7,8 +8,9 @@ from pathlib import Path
 import pytest
 from anki.collection import Collection, ImportAnkiPackageOptions, ImportAnkiPackageRequest
 
-from subtitle_rag.domain import Cue, UsageError, Video
+from subtitle_rag.domain import AppError, Cue, UsageError, Video
 from subtitle_rag.exporting import ExportedScene, render_export, write_export
+from subtitle_rag.installation import ANKI, install_steps
 
 VIDEO = Video("dQw4w9WgXcQ", "느린 부엌: 국수", "UC1", "느린 부엌", url="https://www.youtube.com/watch?v=dQw4w9WgXcQ")
 CUES = (Cue(60_000, 63_000, "국수를 삶아요"), Cue(64_000, 67_000, "물이 끓어요"))
@@ -90,3 +92,13 @@ def test_a_deck_in_a_missing_folder_is_told(tmp_path: Path) -> None:
         write_export(tmp_path / "none" / "cards.apkg", render_export("anki", [SCENE], "국수"))
     with pytest.raises(UsageError):
         render_export("anki", [], "국수")
+
+
+def test_without_the_extra_it_says_what_to_install_and_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "genanki", None)
+    with pytest.raises(AppError) as caught:
+        deck(tmp_path, SCENE)
+    assert (caught.value.code, caught.value.details["line"]) == ("anki_missing", install_steps(ANKI))
+    assert list(tmp_path.iterdir()) == []
