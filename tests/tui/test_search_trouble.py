@@ -1,13 +1,18 @@
 """The first screen in trouble: half-typed filters, broken doors, hostile titles and captions."""
 
+import shutil
+
 import pytest
 
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.log_file import logging_to
+from subtitle_rag.retrieval.korean.morphemes import ANALYZER
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
+from tests.support.invented import end_hosts
+from tests.test_outdated_index import EARLIER, NEWER, analyzer, index, put_analyzer
 from tests.tui.conftest import (
     Answers,
     MakeApp,
@@ -91,14 +96,37 @@ class TestFailures:
             await press(pilot, "ctrl+r")
             assert app.search_screen.results.text == "치킨"
 
-    async def test_an_index_of_other_rules_is_made_anew_by_the_key_of_the_page(
-        self, filled: Runtime, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        for module in ("subtitle_rag.retrieval.korean.morphemes", "subtitle_rag.indexing"):
-            monkeypatch.setattr(f"{module}.ANALYZER", "another")
+    @pytest.mark.hosts
+    async def test_an_index_of_an_earlier_version_is_searched_and_made_again(self, filled: Runtime) -> None:
+        home = filled.settings.paths.config.parent
+        end_hosts([index(home)])
+        put_analyzer(home, EARLIER)
+        with Runtime(filled.settings) as later:
+            async with running(SubtitleApp(later), "치킨 소스") as (app, pilot):
+                assert app.search_screen.scenes.row_count
+                await until(pilot, lambda: analyzer(home) == ANALYZER)
+                await typed(pilot, " 치킨")
+                assert app.search_screen.scenes.row_count
+
+    @pytest.mark.hosts
+    async def test_an_index_of_a_newer_version_is_a_calm_page_that_says_update(self, filled: Runtime) -> None:
+        home = filled.settings.paths.config.parent
+        end_hosts([index(home)])
+        put_analyzer(home, NEWER)
+        with Runtime(filled.settings) as earlier:
+            async with running(SubtitleApp(earlier)) as (app, pilot):
+                assert "was made by a newer subtitle-rag" in shown(app, "#notice")
+                assert "Update subtitle-rag." in shown(app, "#notice")
+                await press(pilot, "ctrl+r")
+                assert "Update subtitle-rag." in shown(app, "#notice")
+        assert analyzer(home) == NEWER
+
+    async def test_a_damaged_index_is_made_anew_by_the_key_of_the_page(self, filled: Runtime) -> None:
+        home = filled.settings.paths.config.parent
+        end_hosts([index(home)])
+        shutil.rmtree(index(home))
         with Runtime(filled.settings) as later:
             async with running(SubtitleApp(later)) as (app, pilot):
-                await until(pilot, lambda: "was made by other rules" in shown(app, "#notice"))
                 page = shown(app, "#notice")
                 assert "Ctrl+R makes it" in page
                 assert "subtitle-rag rebuild" not in page, "advice for the command line"
