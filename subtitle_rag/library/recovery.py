@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import zlib
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from subtitle_rag.atomic_files import delete_file, private_file, private_folder,
 from subtitle_rag.domain import AppError
 from subtitle_rag.library.backup import Backup, backups, open_read_only, quick_check
 from subtitle_rag.library.connection import DAMAGE, hold_lock, unwritable
-from subtitle_rag.library.schema import SCHEMA_VERSION, columns, schema_version
+from subtitle_rag.library.schema import SCHEMA_VERSION, columns, refuse_newer, schema_version
 
 logger = logging.getLogger(__name__)
 
@@ -52,10 +52,11 @@ def repair(path: Path) -> Recovery:
 
     Raises:
         BusyError: `library_busy`, `disk_full`, `library_readonly`, `library_locked`.
-        AppError: `library_unrecoverable` if no backup can be used; the file stays as it is then.
+        AppError: `library_newer`; `library_unrecoverable` if no backup can be used; the file stays as it is then.
     """
     private_folder(path.parent)
     with hold_lock(path.parent, "library"):
+        _refuse_newer(path)
         problem = _problem(path) if path.exists() else "no such file"
         if not problem:
             return Recovery("")
@@ -68,6 +69,13 @@ def repair(path: Path) -> Recovery:
             return Recovery(problem, _replace(path, backup.path), backup, sorted(lost, key=lambda each: each.title))
         except OSError as error:
             raise unwritable(path.parent, error) from error
+
+
+def _refuse_newer(path: Path) -> None:
+    """Raise `library_newer` if the file can still tell so: this program knows neither its content nor its backups."""
+    if path.exists():
+        with suppress(*DAMAGE), closing(open_read_only(path)) as db:
+            refuse_newer(db, str(path))
 
 
 def _problem(path: Path) -> str:

@@ -24,11 +24,17 @@ def make_schema(db: sqlite3.Connection, path: str) -> None:
                 for statement in SCHEMA:
                     db.execute(statement)
                 db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    refuse_newer(db, path)
+    version = schema_version(db)
+    if version < SCHEMA_VERSION:
+        raise AppError("library_older", path=path, found=version, known=SCHEMA_VERSION)
+
+
+def refuse_newer(db: sqlite3.Connection, path: str) -> None:
+    """Raise `library_newer` for the file of a newer program."""
     version = schema_version(db)
     if version > SCHEMA_VERSION:
         raise AppError("library_newer", path=path, found=version, known=SCHEMA_VERSION)
-    if version < SCHEMA_VERSION:
-        raise AppError("library_older", path=path, found=version, known=SCHEMA_VERSION)
 
 
 def schema_version(db: sqlite3.Connection) -> int:

@@ -1,6 +1,8 @@
 """The library's backups as the command line makes them, and its repair by `doctor --repair`."""
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -123,3 +125,16 @@ def test_while_a_run_writes_nothing_is_repaired(run: Run, library: Path) -> None
     with FileLock(library.with_suffix(".lock")):
         busy = run("doctor", "--repair", "--json")
     assert (busy.code, busy.failure) == (3, "library_busy")
+
+
+def test_a_library_of_a_newer_program_is_for_that_one_to_repair(run: Run, library: Path) -> None:
+    with closing(sqlite3.connect(library)) as db:
+        db.execute("PRAGMA user_version = 99")
+    refused = run("doctor", "--repair")
+    assert (refused.code, refused.out) == (1, "")
+    assert "was made by a newer subtitle-rag" in refused.err
+    assert "Update subtitle-rag." in refused.err
+    overwrite_page(library, "track")
+    before = library.read_bytes()
+    assert run("doctor", "--repair", "--json").failure == "library_newer"
+    assert library.read_bytes() == before
