@@ -54,7 +54,7 @@ def search(runtime: Runtime) -> "SearchResult":
 
 
 def _indexer(runtime: Runtime) -> "Indexer":
-    """Return the indexer; rebuild an index of other rules, or a damaged one."""
+    """Return the indexer; rebuild an index that cannot be used."""
     try:
         return runtime.indexer
     except BusyError:
