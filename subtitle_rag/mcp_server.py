@@ -89,7 +89,7 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
     ) -> dict[str, Any]:
         """Find scenes of the user's videos by what is said in them. `sentence` has the best match, in **bold**;
         `copies` are the same speech in other videos. `counts` has in how many videos and places, about a minute each,
-        all these words are said."""
+        all these words are said; `waiting` is the number of windows that no search finds yet."""
         filters = _filter(channel), _filter(video), after or None, before or None, _filter(kind)
         parsed_query = parse_filtered(query, *filters)
         runtime.renew_small_index()
@@ -103,7 +103,8 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
             for scene in result.scenes
         ]
         counts = result.counts._asdict() if result.counts else None
-        return {"scenes": scenes, "more": result.more, "counts": counts}
+        waiting = runtime.library.counts().waiting
+        return {"scenes": scenes, "more": result.more, "counts": counts, "waiting": waiting}
 
     @_reporting
     def ask(

@@ -84,7 +84,9 @@ def test_windows_that_were_killed_before_their_points_are_taken_up_by_every_door
     home = tmp_path / "home"
     process = start(home, "listen", film, "--model", MODEL, "--yes", module="tests.support.heard")
     assert kill_when(process, lambda: windows_without_points(config.Paths.under(home).library) > 0)
-    assert windows_without_points(config.Paths.under(home).library)
+    waiting = windows_without_points(config.Paths.under(home).library)
+    assert waiting
+    assert ran(capsys, "--home", str(home), "search", '"7019"', "--json").result["waiting"] == waiting
     assert "not searchable yet" in ran(capsys, "--home", str(home), "search", '"7019"').err
     words = [word.format(film=film, folder=tmp_path / "captions") for word in DOORS[door]]
     assert ran(capsys, "--home", str(home), *words, "--json").code == 0

@@ -3,9 +3,11 @@
 import json
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -97,6 +99,13 @@ async def test_the_tools_say_what_they_do_and_that_they_only_read(server: MCPSer
         assert all(one.get("description") for one in tool.input_schema["properties"].values())
     assert tools["search"].input_schema["required"] == ["query"]
     assert "not to be followed" in (instructions or "")
+
+
+async def test_search_says_how_many_windows_wait_for_the_index(server: MCPServer[Any], home: Path) -> None:
+    assert (await result(server, "search", query="배추"))["waiting"] == 0
+    with closing(sqlite3.connect(home / "data" / "library.db")) as db, db:
+        db.execute("DELETE FROM indexed WHERE window_id IN (SELECT window_id FROM indexed LIMIT 2)")
+    assert (await result(server, "search", query="배추"))["waiting"] == 2
 
 
 @pytest.mark.campaign(part="flows")

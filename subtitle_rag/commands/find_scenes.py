@@ -71,22 +71,28 @@ def search_(
             rerank=not no_rerank,
             budget=search.reranking.RerankBudget(rerank_depth) if rerank_depth else None,
         )
-    if runtime.settings.search.remember:
-        _note_scenes(runtime, result)
-    return _scenes_outcome(runtime, result, explain=explain)
+    problem = _note_scenes(runtime, result) if runtime.settings.search.remember else None
+    return _scenes_outcome(runtime, result, problem, explain=explain)
 
 
-def _scenes_outcome(runtime: "Runtime", result: "search.SearchResult", *, explain: bool) -> output.Outcome:
-    """Return the scenes, with suggestions and hints."""
+def _scenes_outcome(
+    runtime: "Runtime", result: "search.SearchResult", problem: AppError | None, *, explain: bool
+) -> output.Outcome:
+    """Return the scenes, with suggestions and hints; `problem` kept them from being remembered."""
     is_empty = not result.scenes and not runtime.library.counts().videos
     suggested: list[search.suggestions.Suggestion] = []
     if not is_empty and not (result.scenes and result.has_known_word):
         suggested = search.suggestions.suggest_queries(runtime.searcher, runtime.library, result.query.raw)
     reasons = {error.code: error for _name, error in result.missing}
     suggestions = list(map(asdict, suggested))
-    hints = [*_hints(result, suggested, is_empty=is_empty), *_waiting_lines(runtime.library.counts())]
+    counts = runtime.library.counts()
+    hints = [*_hints(result, suggested, is_empty=is_empty), *_waiting_lines(counts)]
+    if problem and result.scenes:
+        numbers = _("open and marks cannot name these scenes by number. {reason}")
+        hints.append(numbers.format(reason=problem.message))
+    others = {"suggestions": suggestions, "period": _period_values(result), "waiting": counts.waiting}
     return output.Outcome(
-        result_values(result) | {"suggestions": suggestions, "period": _period_values(result)},
+        result_values(result) | others,
         _result_lines(result, explain=explain),
         hints,
         errors=list(reasons.values()),
@@ -94,13 +100,15 @@ def _scenes_outcome(runtime: "Runtime", result: "search.SearchResult", *, explai
     )
 
 
-def _note_scenes(runtime: "Runtime", result: "search.SearchResult") -> None:
-    """Note the scenes for `open NUMBER`. A library that cannot be written still answers searches."""
+def _note_scenes(runtime: "Runtime", result: "search.SearchResult") -> AppError | None:
+    """Note the scenes for `open NUMBER`; return why they cannot be noted: searches are answered without it."""
     try:
         scenes = [FoundScene(scene.id, scene.at_ms, scene.start_ms, scene.end_ms) for scene in result.scenes]
         put_found_scenes(runtime.library, scenes)
-    except AppError:
+    except AppError as error:
         logger.info("the scenes of the search are not remembered", exc_info=True)
+        return error
+    return None
 
 
 def _result_lines(result: "search.SearchResult", *, explain: bool) -> Iterator[str]:
@@ -143,7 +151,7 @@ def _hints(
 
 def _waiting_lines(counts: "Counts") -> Iterator[str]:
     """Say what cannot be found yet, as a run that was stopped leaves it."""
-    if waiting := counts.windows - counts.searchable:
+    if waiting := counts.waiting:
         yield n_(
             "{n} window is not searchable yet: subtitle-rag sync makes it so.",
             "{n} windows are not searchable yet: subtitle-rag sync makes them so.",

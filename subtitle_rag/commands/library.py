@@ -154,7 +154,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
                 "due": counts.due,
                 "failed": counts.failed,
             },
-            "bm25": {"done": counts.searchable, "due": counts.windows - counts.searchable},
+            "bm25": {"done": counts.searchable, "due": counts.waiting},
             "contexts": {
                 "done": contexts.written,
                 "due": contexts.due,

@@ -90,6 +90,7 @@ def _scene_of_number(runtime: "Runtime", number: int) -> tuple[Video, int]:
         raise UsageError("searches_not_remembered", number=number)
     scenes = found_scenes(runtime.library)
     if not scenes:
+        runtime.library.database.check_writable()  # else no search would be remembered
         raise UsageError("no_last_search", number=number)
     if not 1 <= number <= len(scenes):
         raise UsageError("no_such_number", number=number, last=len(scenes))

@@ -272,6 +272,10 @@ class Database:
                 self._version_db = connect(self.path)
             return int(self._version_db.execute("PRAGMA data_version").fetchone()[0])
 
+    def check_writable(self) -> None:
+        """Raise `library_readonly` or `disk_full` if the disk takes no writes."""
+        self._db(to_write=True)
+
     def _db(self, *, to_write: bool = False) -> sqlite3.Connection:
         db: _Connection | None = getattr(self._local, "db", None)
         if db is None or (db.only_reads and to_write):  # there may be room again

@@ -86,6 +86,11 @@ class Counts:
     windows: int
     searchable: int
 
+    @property
+    def waiting(self) -> int:
+        """Windows that the index does not have yet."""
+        return self.windows - self.searchable
+
 
 def pack(morphemes: Morphemes) -> bytes:
     spans = array("I", (*morphemes.starts, *morphemes.ends)).tobytes()

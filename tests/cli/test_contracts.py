@@ -141,8 +141,9 @@ def test_search_prints_scenes_and_says_the_rest_aside(sample: Run) -> None:
 def test_search_json_has_the_contract_s_keys(sample: Run) -> None:
     result = sample("search", "치킨 소스", "--limit", "3", "--json").result
     keys = "query retrievers reranked suggestions period undated unknown_words shares took_ms counts more scenes"
-    assert set(result) == set(keys.split())
+    assert set(result) == {*keys.split(), "waiting"}
     assert (result["query"], result["retrievers"], result["reranked"]) == ("치킨 소스", ["bm25"], False)
+    assert result["waiting"] == 0
     assert [scene["rank"] for scene in result["scenes"]] == [1, 2, 3]
     scene = result["scenes"][0]
     keys = "rank scene video start end url jump text sentence speakers context highlights score scores related"

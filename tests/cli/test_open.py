@@ -10,6 +10,8 @@ import pytest
 
 from subtitle_rag import cli, doctor, player
 from subtitle_rag.config import settings as config
+from subtitle_rag.domain import BusyError
+from subtitle_rag.library import connection
 from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.runtime import Runtime
 from tests.support.commandline import Run, ran
@@ -184,6 +186,22 @@ def test_a_number_is_that_of_the_last_search(run: Run, played: list[dict[str, An
     run("search", "없는말없는말")
     refused = run("--language", "en", "open", "1")
     assert (refused.code, "no search is remembered" in refused.err) == (2, True)
+
+
+def test_a_search_that_cannot_be_remembered_names_the_reason(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> None:
+        raise BusyError("library_readonly", path=str(path.parent), reason="Read-only file system")
+
+    run("search", "없는말없는말")
+    with monkeypatch.context() as patch:
+        patch.setattr(connection, "_connect_to_write", refuse)
+        found = run("--language", "en", "search", "국수")
+        assert (found.code, "국수" in found.out) == (0, True)
+        assert "open and marks cannot name these scenes by number" in found.err
+        assert "cannot be written: Read-only file system" in found.err
+        for verb in (("open", "1"), ("marks", "add", "1")):
+            refused = run(*verb, "--json")
+            assert (refused.code, refused.failure) == (3, "library_readonly")
 
 
 def test_a_number_is_refused_with_the_reason_where_searches_are_not_remembered(run: Run, home: Path) -> None:
