@@ -152,9 +152,23 @@ class KnownFiles:
             return video
         return replace(video, id=files.other_id(video.id, video.source))
 
+    def of_own(self, group: files.CaptionGroup, video: Video, sha256: str) -> Video:
+        """Return a video under an id of its own where its id belongs to another file that is still there.
+
+        What looks like an id of YouTube in a name may be a word. Copies, and files that are looked at together, are
+        one video.
+        """
+        source = self._sources.get(video.id)
+        if source is None or video.source is None or video.id in self._by_content.get(sha256, ()):
+            return video
+        beside = {printable_path(file.path) for file in group.candidates}
+        if source in beside or files.is_gone(source) or files.same_place(source, video.source):
+            return video
+        return replace(video, id=files.other_id(video.id, video.source))
+
     def moved(self, video: Video, sha256: str) -> Video:
         """Return a video that is not in the library under the id of one with the same content whose file is gone."""
-        if video.id in self._sources or video.url:
+        if video.id in self._sources or not video.id.startswith(files.FILE_ID):
             return video
         for id in self._by_content.get(sha256, ()):
             source = self._sources.get(id)
@@ -348,7 +362,7 @@ class Indexer:
             path = printable_path(file.path)
             try:
                 track = self._extracted(video, file) or files.read(file)
-                video = known_files.moved(video, track.sha256)
+                video = known_files.moved(known_files.of_own(group, video, track.sha256), track.sha256)
                 stored_count = self._library.has(video, track.sha256, RULE)
                 if stored_count is None and self._library.is_cut(video, track.sha256, RULE):
                     left_out += group.left_out(file)

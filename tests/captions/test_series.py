@@ -155,6 +155,41 @@ def test_numbers_count_tracks_only_where_no_two_are_the_same(
     assert len(groups(folder)) == videos
 
 
+@cases("name", ["강의 (Lecture2024).srt", "강의 [aB3dE6gH9jK].ko.srt", "[Lecture_001].srt"])
+def test_a_file_with_the_id_of_one_that_is_there_takes_it_not_out(place: Place, tmp_path: Path, name: str) -> None:
+    first, second, moved = (tmp_path / name / week / name for week in ("1주", "2주", "3주"))
+
+    def videos() -> dict[str | None, str]:
+        return {state.video.source: state.video.id for state in place.library.videos() if state.windows}
+
+    put(first.parent, name, text=SUBRIP.replace("국수", "국수 한 그릇"))
+    put(second.parent, name, text=SUBRIP.replace("국수", "국수 두 그릇"))
+    assert place.report(first.parent).new == 1
+    assert place.report(second.parent).new == 1
+    earlier = videos()
+    assert earlier.keys() >= {str(first), str(second)}
+    for _run in range(2):
+        for folder in (second.parent, first.parent):
+            report = place.report(folder)
+            assert (report.new, report.changed, report.unchanged) == (0, 0, 1)
+    moved.parent.mkdir()
+    for path in (second, first):
+        path.rename(moved)
+        report = place.report(moved.parent)
+        assert (report.new, report.unchanged + report.changed) == (0, 1)
+        assert videos()[str(moved)] == earlier[str(path)]
+        moved.rename(path)
+        place.report(path.parent)
+    assert videos() == earlier
+
+
+def test_a_copy_of_a_file_with_an_id_is_the_same_video(place: Place, tmp_path: Path) -> None:
+    for week in ("1주", "2주"):
+        put(tmp_path / week, "강의 [aB3dE6gH9jK].ko.srt")
+        place.run(tmp_path / week)
+    assert len(place.library.videos()) == 1
+
+
 def test_files_that_another_is_taken_for_are_counted_and_named(place: Place, tmp_path: Path) -> None:
     put(tmp_path, "영화.ko.srt", "영화.en.srt", "영화.ko.forced.srt", "강의.ko.srt")
     for _run in range(2):
