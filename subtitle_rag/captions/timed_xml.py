@@ -31,9 +31,10 @@ _OFFSET = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)(h|ms|m|s|f|t)?")
 _UNIT_MS = {"h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1, None: 1000}
 PAUSE_MS = 500
 """Silence between two parts of a paragraph that shows them to be said one after the other."""
-PARTED = 3
-"""Syllables of Korean parts that are words, not syllables of one."""
-_KOREAN_WORD = re.compile(rf"[가-힣]{{{PARTED}}}")
+_PARTED = 4
+"""Characters before a part that show whether a sentence ends there."""
+_SENTENCE_END = re.compile(r"(?:[가-힣](?:요|니다|니까)|[가-힣][.?!…])\Z")
+_KOREAN_WORD = re.compile(r"[가-힣]{3}")
 _CUT = {
     expat.errors.codes[text] for text in (expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN)
 }
@@ -86,10 +87,10 @@ def _are_phrases(parts: list[_Part]) -> bool:
 
 
 def _sung(parts: list[_Part]) -> str:
-    """Return a line with the times of its words or syllables; Korean words that nothing parts are parted."""
+    """Return a line with the times of its words or syllables; Korean sentences that nothing parts are parted."""
     line = ""
     for part in parts:
-        is_word = len(_KOREAN_WORD.findall(line[-PARTED:])) and _KOREAN_WORD.match(part.text)
+        is_word = _SENTENCE_END.search(line[-_PARTED:]) and _KOREAN_WORD.match(part.text)
         line += f"{' ' if is_word else ''}{inline_time(part.start_ms)}{part.text}"
     return line
 

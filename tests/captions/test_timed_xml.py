@@ -109,6 +109,7 @@ def test_bombs_and_damage_are_refused(text: str, reason: str) -> None:
             '<span begin="0s" end="2s">안녕하세요</span><span begin="2s">반갑습니다</span>',
             [(1000, 9000, "안녕하세요 반갑습니다")],
         ),
+        ('<span begin="0s" end="2s">파이썬</span><span begin="2s">입니다</span>', [(1000, 9000, "파이썬입니다")]),
         ('<span begin="0s" end="2s">beau</span><span begin="2s">tiful</span>', [(1000, 9000, "beautiful")]),
         ('앞 <span begin="2s" end="4s">둘 셋</span> 뒤', [(1000, 9000, "앞 둘 셋 뒤")]),
     ],
