@@ -432,6 +432,7 @@ def _look_inside(path: Path, known_id: str, findings: _Findings, languages: Sequ
     group = groups.get(video_id, {})
     if not is_film(path):
         if not group:
+            left_out["left_out_films", path.suffix.lower()] += 1
             findings.silent.setdefault(video_id, (path, file))
         return
     prefixes = [*languages, "und"]

@@ -37,9 +37,9 @@ SENTENCES: dict[str, str] = {
     "source_gone.hint": N_(
         "Its captions are kept. If it was moved, index the folder where it is now: it stays the same video."
     ),
-    "left_out_films": N_("Left out: {files}. These films have no captions beside or inside them."),
+    "left_out_films": N_("Left out: {files}. These films and sound files have no captions beside or inside them."),
     "left_out_films.hint": N_(
-        "Put caption files named like the films beside them; or make captions by subtitle-rag listen FOLDER."
+        "Put caption files of the same name beside them; or make captions by subtitle-rag listen FOLDER."
     ),
     "left_out_unseen": N_(
         "Left out: {files}. These films have no captions beside them, and ffmpeg is missing to look inside."

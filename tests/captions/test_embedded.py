@@ -95,19 +95,21 @@ def test_a_file_beside_the_film_comes_first_unless_its_language_is_another(tmp_p
     assert found["날짜"].video.published == date(2023, 4, 5)
 
 
-def test_films_without_captions_and_a_missing_ffmpeg_are_told(
+def test_films_and_sounds_without_captions_and_a_missing_ffmpeg_are_told(
     tmp_path: Path, films: Films, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put(tmp_path, "가.mkv", "깨짐.mp4", "노래.mp3")
+    put(tmp_path, "가.mkv", "깨짐.mp4", "노래.mp3", "말.ogg", "가사.aac", "가사.lrc")
+    (tmp_path / "가사.lrc").write_text("[00:01.00]국수를 삶아요\n", encoding="utf-8")
     films.tracks = {"가.mkv": ()}
-    (notice,) = discover([tmp_path])
-    assert isinstance(notice, FileNotice)
-    assert (notice.code, notice.details["counts"]) == ("left_out_films", {"mkv": 1, "mp4": 1})
+
+    def told() -> dict[str, dict[str, int]]:
+        notices = [entry for entry in discover([tmp_path]) if isinstance(entry, FileNotice)]
+        return {notice.code: notice.details["counts"] for notice in notices}
+
+    assert told() == {"left_out_films": {"mkv": 1, "mp4": 1, "mp3": 1, "ogg": 1}}
     monkeypatch.undo()
     monkeypatch.setattr("subtitle_rag.ffmpeg.shutil.which", lambda _name: None)
-    (notice,) = discover([tmp_path])
-    assert isinstance(notice, FileNotice)
-    assert notice.code == "left_out_unseen"
+    assert told() == {"left_out_unseen": {"mkv": 1, "mp4": 1}, "left_out_films": {"mp3": 1, "ogg": 1}}
 
 
 def test_a_film_that_has_not_changed_is_read_once(place: Place, tmp_path: Path, films: Films) -> None:

@@ -129,7 +129,7 @@ def test_a_folder_of_films_without_captions_is_said_to_be_for_listening(
 
 def test_a_sound_file_is_said_to_be_for_listening(run: Run, film: Path) -> None:
     refused = run("index", film, "--json")
-    assert refused.failure == "no_caption_files"
+    assert refused.failure == "left_out_films"
     assert "subtitle-rag listen" in refused.document["errors"][0]["hint"]
 
 
