@@ -27,7 +27,6 @@ from subtitle_rag.commands.options import (
 from subtitle_rag.commands.renewal import renew_index
 from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AnswerRequest, AppError, Evidence, UsageError, tidy
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.removing import removal_sentence
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.terminal_text import line_text
 
@@ -253,6 +252,8 @@ def _forget(runtime: "Runtime", options: AskOptions) -> output.Outcome:
         if answer is None:
             raise UsageError("unknown_answer", answer=tidy(id))
         count, names = 1, [line_text(answer.question)]
+    from subtitle_rag.removing import removal_sentence
+
     sentence = removal_sentence(n_("{n} answer", "{n} answers", count))
     if count and not removal_confirmed(names, sentence, yes=options.yes):
         return output.Outcome({"forgotten": 0}, notes=[_("Nothing was removed.")])

@@ -8,7 +8,7 @@ from subtitle_rag.commands.options import print_outcome, wants_json
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import byte_size
 from subtitle_rag.i18n import _
-from subtitle_rag.installation import MEANING, NEURAL, install_steps
+from subtitle_rag.installation import MEANING, NEURAL
 from subtitle_rag.runtime import Runtime
 
 
@@ -28,6 +28,8 @@ def demo_(settings: Settings) -> output.Outcome | int:
     lines = (line for scene in result.scenes for line in scene_lines(scene))
     notes = [_("On a terminal this opens the app. The channel and its links are invented.")]
     if not (MEANING.is_installed or NEURAL.is_installed):
+        from subtitle_rag.installation import install_steps
+
         sentence = _(
             "These scenes were found by their words. To search by meaning too, install it ({size} of packages, and a "
             "model): {line}"

@@ -95,7 +95,10 @@ CALLS: tuple[Callable[[ServerIndex], Any], ...] = (
 )
 
 
-def test_a_hostile_qdrant_is_understood_or_refused(hostile: tuple[Attacked, HostileServer], say: Say) -> None:
+def test_a_hostile_qdrant_is_understood_or_refused(
+    hostile: tuple[Attacked, HostileServer], say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("subtitle_rag.retrieval.index.server_terms.TIMEOUT_S", 1)
     figures = Figures("hostile qdrant", foreign=0)
     qdrant, server = hostile
     with HostileServer(lambda _query: plain(Answer(200, {}, b"{}"))) as foreign:

@@ -12,6 +12,7 @@ import subtitle_rag
 from subtitle_rag import __version__, cli, output, player
 from subtitle_rag.cli import VERBS
 from subtitle_rag.config import settings as config
+from subtitle_rag.retrieval.korean.morphemes import ANALYZER, REVISION
 from tests.support.cases import cases
 from tests.support.commandline import Run, ran
 from tests.support.invented import end_hosts
@@ -80,7 +81,7 @@ def test_a_terminal_marks_variants_and_titles_and_a_pipe_gets_the_same_words(
 
     assert "\x1b" not in piped
     assert re.sub(r"\x1b\[[\d;]*m", "", shown) == piped
-    speech, where, *_rest = shown.splitlines()
+    _counts, speech, where, *_rest = shown.splitlines()
     assert "\x1b[1;4m치킨\x1b[0m" in where
     assert "\x1b[1;4m치킨\x1b[0m" in speech or "\x1b[4m" in speech
 
@@ -382,7 +383,7 @@ def test_demo_searches_the_sample_and_mends_itself(run: Run, home: Path, monkeyp
     assert "invented" in ran.err
     assert run("--home", home, "list", "--json").result == {"channels": []}  # the user's own library is another one
     for module in ("subtitle_rag.retrieval.korean.morphemes", "subtitle_rag.indexing"):
-        monkeypatch.setattr(f"{module}.ANALYZER", "another")
+        monkeypatch.setattr(f"{module}.ANALYZER", ANALYZER.replace(f"v{REVISION}", f"v{REVISION + 1}"))
     scenes = run("--home", home, "demo", "--json").result["scenes"]
     assert scenes[0]["video"]["id"] == "sample-0001"
 

@@ -71,7 +71,7 @@ def test_json_tells_what_every_retriever_made_of_a_scene(search: Run) -> None:
 
 def test_explain_aligns_ranks_and_scores(search: Run) -> None:
     lines = search("--explain").out.splitlines()
-    assert lines[0].startswith("What decides the fused score: bm25 ")
+    assert lines[1].startswith("What decides the fused score: bm25 ")
     told = [line for line in lines if "fused #" in line]
     assert len(told) == 20
     assert len({line.index("fused #") for line in told}) == len({line.index("dense ") for line in told}) == 1

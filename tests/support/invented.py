@@ -95,13 +95,11 @@ def dump(library: Path) -> dict[str, list[tuple[Any, ...]]]:
     db = sqlite3.connect(library)
     try:
         tables = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
-        rows = {
-            name: sorted(db.execute(f"SELECT * FROM {name}"))
-            for name in tables
-            if not name.startswith("said_") or name == "said_video"  # how FTS5 stores `said` hangs on its history
-        }
+        # how FTS5 stores `said`, and the numbers of its videos, hang on the order in which they came
+        rows = {name: sorted(db.execute(f"SELECT * FROM {name}")) for name in tables if not name.startswith("said")}
         db.execute("CREATE VIRTUAL TABLE temp.said_terms USING fts5vocab('main', 'said', 'instance')")
-        return rows | {"said": sorted(db.execute("SELECT term, doc FROM temp.said_terms"))}
+        said = "SELECT video_id, doc & 0xfffff, term FROM temp.said_terms JOIN said_video ON number = doc >> 20"
+        return rows | {"said": sorted(db.execute(said))}
     finally:
         db.close()
 

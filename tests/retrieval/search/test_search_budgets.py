@@ -25,8 +25,8 @@ from tests.support.searchable import Searchable
 pytestmark = pytest.mark.budget
 
 KEYS = ("꽃", "꽃게", "꽃게 소스", "꽃게 소스에 찍어 먹어요", "dior 가방 30000원", "떡볶", "없는말 소스")
-SEARCH_STATEMENTS = 10
-"""The searched encoder, the query's terms, places, texts, morphemes and contexts of the candidates, and four for the
+SEARCH_STATEMENTS = 11
+"""The searched encoder, the query's terms, the count of their places, places, texts, morphemes and contexts of the candidates, and four for the
 page: windows, morphemes, contexts, videos."""
 UNKNOWN_STATEMENTS = 2
 """Titles and contexts, which may have a word that no window's morphemes have."""
@@ -59,10 +59,15 @@ def hybrid(made: Searchable, parts: Parts) -> Searcher:
 
 @contextmanager
 def statements(library: Library) -> Iterator[list[str]]:
-    """Collect what SQLite executes for this thread, with its values."""
+    """Collect what SQLite executes for this thread, with its values; without the reads of FTS5 in its own tables."""
     made: list[str] = []
+
+    def add(statement: str) -> None:
+        if not statement.startswith("--"):  # SQLite's mark of a statement within another
+            made.append(statement)
+
     with library.database.read() as db:
-        db.set_trace_callback(made.append)
+        db.set_trace_callback(add)
         yield made
         db.set_trace_callback(None)
 

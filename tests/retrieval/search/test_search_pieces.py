@@ -97,9 +97,9 @@ def test_pieces_order_what_retrievers_have_found_and_find_nothing(searcher: Sear
     assert all("pieces" in entry.scores for entry in after)
 
 
-@pytest.mark.parametrize(("names", "code"), [(("bm25", "pieces"), "pieces_without_dense"), (("pieces",), "late_alone")])
-def test_pieces_need_the_windows_own_vectors(searcher: Searcher, names: tuple[str, ...], code: str) -> None:
-    with failing(code, UsageError):
+@pytest.mark.parametrize("names", [("bm25", "pieces"), ("pieces",)])
+def test_pieces_need_the_windows_own_vectors(searcher: Searcher, names: tuple[str, ...]) -> None:
+    with failing("pieces_without_dense", UsageError):
         searcher.search(QUERY, retrievers=names)
 
 
