@@ -26,8 +26,8 @@ pytestmark = pytest.mark.budget
 
 KEYS = ("꽃", "꽃게", "꽃게 소스", "꽃게 소스에 찍어 먹어요", "dior 가방 30000원", "떡볶", "없는말 소스")
 SEARCH_STATEMENTS = 11
-"""The searched encoder, the query's terms, the count of their places, places, texts, morphemes and contexts of the candidates, and four for the
-page: windows, morphemes, contexts, videos."""
+"""The searched encoder, the query's terms, the count of their places, places, texts, morphemes and contexts of the
+candidates, and four for the page: windows, morphemes, contexts, videos."""
 UNKNOWN_STATEMENTS = 2
 """Titles and contexts, which may have a word that no window's morphemes have."""
 QUERY_ANALYSES = 2
