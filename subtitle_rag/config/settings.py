@@ -16,9 +16,9 @@ from subtitle_rag.i18n import LANGUAGES, N_, _, system_language
 HOME_VARIABLE = "SUBTITLE_RAG_HOME"
 LANGUAGE_VARIABLE = "SUBTITLE_RAG_LANGUAGE"
 HOSTS_VARIABLE = "SUBTITLE_RAG_OLLAMA"
+"""Hosts of Ollama, separated by commas; empty switches models off."""
 OLLAMA_VARIABLE = "OLLAMA_HOST"
 """Ollama's own variable, which its programs obey (ollama docs/faq); the config and `HOSTS_VARIABLE` go before it."""
-"""Hosts of Ollama, separated by commas; empty switches models off."""
 
 
 @dataclass(frozen=True, slots=True)

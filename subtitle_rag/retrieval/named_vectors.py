@@ -11,7 +11,6 @@ from subtitle_rag.retrieval.values import DenseVector, MultiVector, SparseVector
 
 PIECES = "pieces"
 """The best piece of each window, which has a share in its cosine."""
-"""Suffix of the id of a model with 8-bit weights: its vectors differ from the others."""
 
 
 def vector_names(encoder_id: str) -> tuple[str, str]:

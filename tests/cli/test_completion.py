@@ -69,7 +69,7 @@ def test_a_script_is_data(shell: str, capsys: pytest.CaptureFixture[str], monkey
 
 def test_names_of_the_library_and_the_settings_are_offered(home: Path, complete: Complete) -> None:
     assert complete("se") == ["search", "self"]
-    assert complete("contexts", "st") == ["status"]
+    assert complete("contexts", "gl") == ["glossary"]
     assert complete("search", "--channel", "''") == ["느긋한 식탁", "바다: 밥"]
     assert complete("list", "--channel", "바") == ["바다: 밥"]
     assert complete("contexts", "glossary", "느") == ["느긋한 식탁"]

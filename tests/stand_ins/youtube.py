@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 QUICK = YoutubeSettings(pause=0, rest=0)
+"""Settings of a reader that waits for nothing."""
 
 
 class BetweenVideos(YoutubeSettings):
@@ -68,8 +69,6 @@ class BackingOff(YoutubeSettings):
     def back_off_s(self) -> float:
         return 2
 
-
-"""Settings of a reader that waits for nothing."""
 
 VARIABLE = "STAND_IN_YOUTUBE"
 PLUGINS = Path(__file__).parent / "plugins"

@@ -41,7 +41,7 @@ def player(
     if tracks := [caption for caption in clip.captions if caption.is_told(client)]:
         tracks = [replace(caption, exp="xpe") for caption in tracks] if token else tracks
         answer["captions"] = {"playerCaptionsTracklistRenderer": _tracklist(clip, tracks, client)}
-    if client in _TRANSLATING:  # yt-dlp takes it for a format: a video has one though its media are withheld
+    if client in _TRANSLATING and clip.duration:  # yt-dlp takes it for a format, which a video without media has too
         pictures = f"https://i.ytimg.com/sb/{clip.id}/storyboard3_L$L/$N.jpg|48#27#100#10#10#0#default#rs$standin"
         answer["storyboards"] = {"playerStoryboardSpecRenderer": {"spec": pictures, "recommendedLevel": 0}}
     return answer

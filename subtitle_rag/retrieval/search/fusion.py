@@ -151,9 +151,6 @@ def fuse(
     return _ranked(ordered, positions, scores)
 
 
-"""A section or a video that a query has found, and its score."""
-
-
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """The windows that retrievers have found for a query."""
