@@ -129,7 +129,7 @@ def _videos(path: Path) -> dict[str, str]:
                 videos[id] = title
             return videos
         except DAMAGE:
-            logger.info("not all videos of %s can be read", path.name, exc_info=True)
+            logger.info("not all videos of a library file can be read", exc_info=True)
     return videos
 
 

@@ -104,7 +104,7 @@ def test_the_same_questions_are_measured_with_and_without(filled: Runtime, queri
     report = run_arms(filled, queries, contexts=contexts, progress=lambda done, total: calls.append((done, total)))
 
     plain, helped, *rest = report.rows
-    assert [row.name for row in report.rows] == ["bm25", "bm25 + contexts", "bm25 bare", "whitespace", "bigrams"]
+    assert [row.name for row in report.rows] == ["bm25", "bm25 + contexts", "bm25 bare"]
     assert (plain.figures.means["hit@20"].value, helped.figures.means["hit@20"].value) == (0.5, 1.0)
     assert (plain.by_kind["context"].means["hit@20"].value, helped.by_kind["context"].means["hit@20"].value) == (
         0.0,

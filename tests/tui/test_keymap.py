@@ -1,6 +1,5 @@
 """The user's own keys: what may be bound, what is refused and why, and that every mouth names the key in force."""
 
-import json
 import re
 import subprocess
 import sys
@@ -116,12 +115,11 @@ class TestWhatIsRefused:
         check(keymap, FILE)
         assert in_force() == {}
 
-    @pytest.mark.parametrize("arguments", [[], ["keys"]])
     @pytest.mark.campaign(part="app")
-    def test_the_app_does_not_begin_and_says_why(self, tmp_path: Path, arguments: list[str]) -> None:
+    def test_the_app_does_not_begin_and_says_why(self, tmp_path: Path) -> None:
         """On a terminal of its own: the refusal stands on it as plain text, and no screen was drawn over it."""
         (tmp_path / "config.toml").write_text('[keys]\n"app.librery" = "f10"')
-        command = [sys.executable, "-m", "subtitle_rag", "--home", str(tmp_path), "--language", "en", *arguments]
+        command = [sys.executable, "-m", "subtitle_rag", "--home", str(tmp_path), "--language", "en"]
         run = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)"
         done = subprocess.run(
             [sys.executable, "-c", run, *command], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, check=False
@@ -199,20 +197,6 @@ class TestInForce:
             assert len(outside.played) == 1
             await pilot.press("j")
             assert app.search_screen.query_line.value == "치킨j"
-
-
-class TestTheCommand:
-    @pytest.mark.campaign(part="app")
-    def test_ids_keys_and_meanings_are_listed(self, tmp_path: Path) -> None:
-        (tmp_path / "config.toml").write_text('[keys]\n"app.library" = "f10"')
-        command = [sys.executable, "-m", "subtitle_rag", "--home", str(tmp_path), "--language", "en", "keys"]
-        rows = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
-        assert any(re.fullmatch(r"app\.library +F10 +library: videos, new captions", row) for row in rows)
-        told = subprocess.run([*command, "--json"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        listed = {one["id"]: one for one in json.loads(told)["result"]["keys"]}
-        assert set(listed) == set(COMMANDS)
-        assert listed["app.library"]["keys"] == ["f10"]
-        assert all(one["meaning"] for one in listed.values())
 
 
 def test_every_key_of_the_app_may_be_written_as_it_is() -> None:

@@ -107,7 +107,7 @@ async def test_mark_preview_and_player_have_letters_beside_the_list(app_of: Make
 @pytest.mark.campaign(part="app")
 async def test_the_slash_goes_back_to_the_search_from_any_page(app_of: MakeApp) -> None:
     async with running(app_of(), "치킨", size=(100, 30)) as (app, pilot):
-        for opening in ("b", "h", "c"):
+        for opening in ("b", "c"):
             await press(pilot, "tab", opening)
             assert not isinstance(app.screen, SearchScreen), opening
             await press(pilot, "slash")
@@ -119,7 +119,7 @@ async def test_the_slash_goes_back_to_the_search_from_any_page(app_of: MakeApp) 
 async def test_a_letter_in_a_dialog_is_no_command_of_the_app(app_of: MakeApp) -> None:
     async with running(app_of(), "치킨", size=(100, 30)) as (app, pilot):
         await press(pilot, "tab", "question_mark")
-        await press(pilot, "l", "a", "h")
+        await press(pilot, "l", "a")
         assert isinstance(app.screen, HelpScreen)
         await press(pilot, "q")
         assert isinstance(app.screen, BaseScreen)
@@ -128,7 +128,7 @@ async def test_a_letter_in_a_dialog_is_no_command_of_the_app(app_of: MakeApp) ->
 @pytest.mark.campaign(part="app")
 async def test_a_letter_without_effect_is_not_typed_into_the_query(app_of: MakeApp) -> None:
     async with running(app_of(), "치킨", size=(100, 30)) as (app, pilot):
-        await pilot.press("tab", "z", "x")  # nothing to bring back, no job to stop
+        await pilot.press("tab", "x")  # no job to stop
         assert app.search_screen.scenes.has_focus
         assert app.search_screen.query_line.value == "치킨"
 

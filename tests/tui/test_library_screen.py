@@ -72,6 +72,9 @@ class Steps:
                 raise event
             yield event
 
+    def recut(self) -> Iterator[IndexEvent]:
+        yield from ()
+
 
 class TestEmpty:
     @pytest.mark.campaign(part="app")

@@ -221,7 +221,7 @@ async def test_scenes_are_exported_with_a_preview_to_a_file_and_the_clipboard(
         assert toasts(app)[-1] == f"{count} scenes: {tmp_path / '소스.txt'}"
 
         screen = await export(pilot)
-        await press(pilot, "tab", *["down"] * 6)
+        await press(pilot, "tab", *["down"] * 5)
         assert screen.format == "srt"
         assert "of several videos" in str(screen.query_one("#export-note", Static).content)
         await press(pilot, "enter")
