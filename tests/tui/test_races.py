@@ -160,13 +160,13 @@ class TestTheSlowerOlderAnswer:
             assert note_search(runtime.library, "소스") == ["소스", "치킨"]
 
     @pytest.mark.campaign(part="app")
-    async def test_of_the_size_of_the_library(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
-        async with running(app_of(scenes=[])) as (app, pilot):
+    async def test_of_the_size_of_the_library(self, filled: Runtime, slow: MakeSlow) -> None:
+        async with running(SubtitleApp(filled)) as (app, pilot):
             counts = app.search_screen.page.counts
-            counted = slow(runtime.library, "counts")
+            counted = slow(filled.library, "counts")
             app.wiring.opening.look_up()
             await until(pilot, counted.begun.is_set)
-            runtime.library.remove_videos(["sample-0001"])
+            filled.library.remove_videos([filled.library.videos()[0].video.id])
             app.wiring.opening.look_up()
             await until(pilot, lambda: app.search_screen.page.counts != counts)
             newer = app.search_screen.page.counts
