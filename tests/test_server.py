@@ -120,7 +120,7 @@ def test_a_collection_of_an_earlier_analyzer_is_made_again_by_a_search(
     server.memory.update_collection(collection(machine), metadata={"analyzer": "kiwi 0.1"})
     machine.end()
     assert found_videos(machine(*QUERY)) == {"invented000"}
-    assert server.memory.get_collection(collection(machine)).config.metadata["analyzer"] != "kiwi 0.1"
+    assert (server.memory.get_collection(collection(machine)).config.metadata or {})["analyzer"] != "kiwi 0.1"
 
 
 @pytest.mark.campaign(part="flows")
