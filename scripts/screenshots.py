@@ -65,12 +65,13 @@ PICTURES: dict[str, Sequence[Sequence[str]]] = {
     "help": [["f1"]],
     "marks": [
         QUERY,
+        ["tab"],
         *chain.from_iterable(
-            (["ctrl+a"], ["ctrl+a", *note, "tab", *tag, "enter"] if tag else [], ["down"]) for note, tag in MARKED
+            (["space"], ["space", *note, "tab", *tag, "enter"] if tag else [], ["down"]) for note, tag in MARKED
         ),
         ["ctrl+l"],
     ],
-    "export": [QUERY, ["ctrl+e", "down"]],
+    "export": [QUERY, ["tab", "e", "down"]],
 }
 """Name → the keys of each step."""
 

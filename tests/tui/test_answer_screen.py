@@ -61,16 +61,16 @@ class TestAsking:
         async with asking(make()) as (pilot, screen):
             await ask(pilot, screen)
             assert len(rows(screen)) == 7
-            await pilot.press("ctrl+k")
+            screen.action_whole()
             await until(pilot, lambda: not screen.page.dialogue.running)
             assert "whole they may have" in said(screen)
             ollama.add(Model(MODEL, "of its own", context_length=262_144))  # what is learnt goes with the digest
             monkeypatch.setattr(planning, "free_memory", lambda: 10**12)
-            await pilot.press("ctrl+k")
+            screen.action_whole()
             await until(pilot, lambda: not screen.page.dialogue.running)
             assert "From all captions of" in said(screen)
             assert len(rows(screen)) > 7
-            await pilot.press("ctrl+k")
+            screen.action_whole()
             await until(pilot, lambda: not screen.page.dialogue.running)
             assert len(rows(screen)) <= 7
 
@@ -271,7 +271,8 @@ class TestJumping:
         ollama.answer(ANSWER)
         async with asking(make()) as (pilot, screen):
             await ask(pilot, screen)
-            await press(pilot, "ctrl+e")
+            screen.action_copy_text()
+            await settle(pilot)
             [copied] = outside.copied
             assert copied.startswith(f"{QUESTION}\n\n배추는 40포기입니다 [1]. 소금은 99바가지입니다 [2]?.")
             assert toasts(pilot.app)[-1] == "Answer copied, with what it cites."

@@ -49,7 +49,7 @@ def detail(app: SubtitleApp) -> list[str]:
 
 
 def keys(app: SubtitleApp) -> set[str]:
-    return {*"rvfuㄱㅍㄹㅕ", "ctrl+a", "ctrl+o", "ctrl+f", "ctrl+u"} & set(app.screen.active_bindings)
+    return {*"rvfuㄱㅍㄹㅕ", "ctrl+o", "ctrl+f"} & set(app.screen.active_bindings)
 
 
 @pytest.mark.campaign(part="app")
@@ -104,8 +104,8 @@ class TestTelling:
             assert why.startswith("! ")
             assert "깨진 자막" in why
             assert "asked again " in then
-            assert then.endswith(" · Ctrl+A asks again now · Ctrl+O opens it in the browser")
-            assert {"ctrl+a", "r", "ㄱ", "ctrl+o", "v", "ㅍ", "ctrl+f", "f", "ㄹ"} == keys(app)
+            assert then.endswith(" · r asks again now · Ctrl+O opens it in the browser")
+            assert {"r", "ㄱ", "ctrl+o", "v", "ㅍ", "ctrl+f", "f", "ㄹ"} == keys(app)
             assert detail(app)[0][:40] in drawn_by(app)
 
     @pytest.mark.campaign(part="app")
@@ -213,7 +213,7 @@ class TestRetrying:
             await settle(pilot)
             await press(pilot, "f4", "tab", "tab")
             await put_on(pilot, app, "망가짐")
-            assert {"ctrl+a", "r", "ㄱ", "ctrl+f", "f", "ㄹ"} == keys(app)
+            assert {"r", "ㄱ", "ctrl+f", "f", "ㄹ"} == keys(app)
             damaged.write_text("1\n00:00:01,000 --> 00:00:04,000\n국수를 삶습니다\n", encoding="utf-8")
             await press(pilot, "r")
             assert empty.library.counts().failed == 0

@@ -208,14 +208,11 @@ def test_every_key_of_the_app_may_be_written_as_it_is() -> None:
                 assert JAMO_BY_KEY[key] in keymap.keys(id), id
 
 
-SAME_AS = {
-    "scene.copy-markdown": "scene.export",
-    "list.query": "screen.back",
-    "app.search": "screen.back",
-    "list.previous-of-video": "list.up",
-    "list.next-of-video": "list.down",
-}
-"""Commands of letters → those that do the same by another key."""
+EDITING = frozenset({"ctrl+a", "ctrl+e", "ctrl+k", "ctrl+u", "ctrl+w"})
+
+
+def test_keys_that_edit_a_field_as_in_a_shell_are_no_commands() -> None:
+    assert {id: keymap.keys(id) for id in COMMANDS if EDITING & set(keymap.keys(id))} == {}
 
 
 def test_every_command_works_somewhere_and_every_binding_is_a_command() -> None:
@@ -223,13 +220,6 @@ def test_every_command_works_somewhere_and_every_binding_is_a_command() -> None:
     assert [id for id, kinds in declarations.items() if not kinds] == []
     for kind in {kind for kinds in declarations.values() for kind in kinds}:
         assert {binding.id for binding in kind.__dict__["BINDINGS"]} <= COMMANDS.keys(), kind
-
-
-def test_no_command_has_letters_alone() -> None:
-    """An input method that composes holds a letter back until the next key. So what hints name is no letter."""
-    for id, command in COMMANDS.items():
-        key = keymap.keys(SAME_AS.get(id, id))[0]
-        assert not keymap._types(key) or key == "space", (id, command.keys)
 
 
 @pytest.mark.parametrize(

@@ -106,13 +106,13 @@ async def test_a_scene_is_marked_edited_listed_and_removed(
     app_of: MakeApp, unmarked: Runtime, outside: Outside
 ) -> None:
     async with running(app_of(), "소스", size=(120, 40)) as (app, pilot):
-        await press(pilot, "ctrl+a")
+        await press(pilot, "tab", "space")
         [added] = unmarked.library.marks.all()
         assert added.line in app.search_screen.scenes.value.text  # type: ignore[union-attr]
         assert "✦" in byline(app)
-        assert "Ctrl+A again adds a note and a tag." in toasts(app)[-1]
+        assert "Space again adds a note and a tag." in toasts(app)[-1]
 
-        await pilot.press("ctrl+a")
+        await pilot.press("space")
         assert isinstance(app.screen, MarkScreen)
         app.screen.note.insert_text_at_cursor("청귤 소스")
         await pilot.press("tab")
@@ -139,7 +139,7 @@ async def test_a_scene_is_marked_edited_listed_and_removed(
         await press(pilot, "delete", "left", "enter")
         assert not unmarked.library.marks.all()
         assert not screen.rows.row_count
-        assert "No scene is marked. Ctrl+A marks" in str(screen.query_one("#marks-title", Static).content)
+        assert "No scene is marked. Space marks" in str(screen.query_one("#marks-title", Static).content)
         await pilot.press("escape")
         assert "✦" not in byline(app)
 
@@ -147,11 +147,11 @@ async def test_a_scene_is_marked_edited_listed_and_removed(
 @pytest.mark.campaign(part="app")
 async def test_the_key_of_tags_is_offered_while_a_mark_has_one(app_of: MakeApp, unmarked: Runtime) -> None:
     async with running(app_of(), "소스", size=(120, 40)) as (app, pilot):
-        await press(pilot, "ctrl+a", "ctrl+l")
+        await press(pilot, "tab", "space", "ctrl+l")
         bar = app.screen.query_one(KeyBar)
         assert "Remove" in {hint.description for hint in bar.hints}
         assert "By tag" not in {hint.description for hint in bar.hints}
-        await pilot.press("ctrl+a", "tab")
+        await pilot.press("space", "tab")
         assert isinstance(app.screen, MarkScreen)
         app.screen.tag.insert_text_at_cursor("맛")
         await press(pilot, "enter")
@@ -162,16 +162,17 @@ async def test_the_key_of_tags_is_offered_while_a_mark_has_one(app_of: MakeApp, 
 
 async def test_no_notice_lies_over_the_fields_of_note_and_tag(app_of: MakeApp, unmarked: Runtime) -> None:
     async with running(app_of(), "소스", size=(40, 15), notifications=True) as (app, pilot):
-        await pilot.press("ctrl+a")
+        await pilot.press("tab", "space")
         await until(pilot, lambda: app.screen.query(Toast))
-        await press(pilot, "ctrl+a")
+        await press(pilot, "space")
         assert isinstance(app.screen, MarkScreen)
         assert not app.screen.query(Toast)
 
 
 async def export(pilot: AppPilot) -> ExportScreen:
     """The dialog, opened by its key, with its text."""
-    await press(pilot, "ctrl+e")
+    pilot.app.search_screen.scenes.focus()
+    await press(pilot, "e")
     screen = pilot.app.screen
     assert isinstance(screen, ExportScreen)
     return screen

@@ -111,8 +111,8 @@ FLOWS: dict[str, tuple[str, ...]] = {
     ),
     "filters": (*"치킨", "ctrl+f", *"채널", "down", "escape"),
     "marking and exporting": (
-        *(*"치킨", "ctrl+a", "ctrl+a", "enter", "ctrl+e", "tab", "down down", "ctrl+y", "ctrl+l", "enter", "Y", "tab"),
-        *("delete", "ctrl+e", "escape", "escape"),
+        *(*"치킨", "tab", "m", "m", "enter", "e", "tab", "down down", "ctrl+y", "ctrl+l", "enter", "Y", "tab"),
+        *("delete", "e", "escape", "escape"),
     ),
     "the library": ("f4", "tab", "down", "pagedown", "enter", "escape", "escape"),
     "a path and an address": ("f4", *"tests", "ctrl+u", *"youtu.be", "escape", "escape"),

@@ -385,11 +385,11 @@ class TestMarks:
 
     @pytest.mark.campaign(part="app")
     def test_note_and_tag(self, found: MakeApp, picture: Picture) -> None:
-        assert picture(found("ko"), "down", "down", "ctrl+a", query=QUERY)
+        assert picture(found("ko"), "down", "down", "tab", "space", query=QUERY)
 
     @pytest.mark.campaign(part="app")
     def test_the_text_of_an_export(self, found: MakeApp, picture: Picture) -> None:
-        assert picture(found(), "ctrl+e", "down", query=QUERY)
+        assert picture(found(), "tab", "e", "down", query=QUERY)
 
 
 class TestHelp:

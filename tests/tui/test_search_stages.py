@@ -261,7 +261,7 @@ class TestModels:
 
 
 class TestRefinement:
-    """Ctrl+K has the reranker read on."""
+    """The reranker reads on."""
 
     @pytest.mark.campaign(part="app")
     async def test_it_shows_its_progress_and_the_highlighted_row_stays_where_it_is(self, app_of: MakeApp) -> None:
@@ -276,7 +276,7 @@ class TestRefinement:
             line = 2 * (rows.cursor or 0) - rows.scroll_offset.y
             chosen = rows.cursor_key
 
-            await pilot.press("ctrl+k")
+            await pilot.press("tab", "r")
             await refining.reached(pilot)
             assert "+reranked 16/150 …" in shown(app, "#counter")
             assert (listed(app)[:2], rows.cursor, rows.cursor_key) == (["20", "15"], 1, chosen)
@@ -288,13 +288,13 @@ class TestRefinement:
             assert 2 * (rows.cursor or 0) - rows.scroll_offset.y == line
             assert "…" not in shown(app, "#counter")
 
-    @pytest.mark.parametrize("key", ["ctrl+k", "escape"])
+    @pytest.mark.parametrize("key", ["r", "escape"])
     async def test_it_can_be_stopped_and_the_order_so_far_stays(self, app_of: MakeApp, key: str) -> None:
         refining = Refining([1, 2, 3], [3, 1, 2])
         app = app_of(scenes=[])
         async with searching(app, refining) as pilot:
             await settle(pilot)
-            await pilot.press("ctrl+k")
+            await pilot.press("tab", "r")
             await refining.reached(pilot)
             await pilot.press(key)
             refining.end.set()
@@ -304,9 +304,9 @@ class TestRefinement:
 
     async def test_without_a_reranker_it_says_so(self, app_of: MakeApp) -> None:
         async with running(app_of(scenes=[scene(1)])) as (app, pilot):
-            await pilot.press("ctrl+k")
+            app.search_screen.action_refine()
             await typed(pilot, "치킨")
-            await press(pilot, "ctrl+k")
+            await press(pilot, "tab", "r")
             assert [text.split(" Ctrl")[0] for text in toasts(app)] == [
                 "There are no scenes to refine yet.",
                 "There is no reranker.",

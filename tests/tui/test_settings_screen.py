@@ -194,7 +194,7 @@ async def test_a_setting_of_the_start_waits_for_it_and_says_so(own: Runtime) -> 
     async with running(SubtitleApp(own), size=(80, 24)) as (app, pilot):
         await opened(pilot)
         screen = await choose(pilot, "models.folder")
-        assert "when the app opens again (Ctrl+K)" in note(screen)
+        assert "when the app opens again (r)" in note(screen)
         await press_each(pilot, "enter", *"mine", "enter")
         assert 'folder = "mine"' in path_of(own).read_text()
         assert own.settings.models.folder == ""

@@ -34,7 +34,7 @@ async def test_tab_reaches_the_lines_beside_the_list(app_of: MakeApp, outside: O
         await press(pilot, "enter")
         assert [played["at_ms"] for played in outside.played] == [at_ms]
         link = watch_url(video.id, at_ms)
-        await press(pilot, "y", "ㅛ", "ctrl+y", "Y", "ctrl+e")
+        await press(pilot, "y", "ㅛ", "ctrl+y", "Y", "e")
         assert outside.copied[:3] == [link] * 3
         assert outside.copied[3] == outside.copied[4]
         assert outside.copied[3].startswith(f"“{words}”\n{video.title} · {video.channel} · ")

@@ -22,8 +22,7 @@ class Command:
     keys: str
     """With commas between. A field with the focus types what writes a character.
 
-    A letter is listed once, as it is in Latin mode. The first key is no letter where there is another: an input method
-    holds letters of Hangul back until the next key.
+    A letter is listed once, as it is in Latin mode.
     """
     footer: str
     """A word or two."""
@@ -107,7 +106,7 @@ _REGISTRY = (
     ),
     Command(
         "scene.mark",
-        "ctrl+a,insert,m",
+        "space,m",
         N_("Mark"),
         N_("mark the scene; of a marked one, edit note and tag"),
         "screen.scene('mark')",
@@ -127,7 +126,7 @@ _REGISTRY = (
     ),
     Command(
         "scene.export",
-        "ctrl+e,e",
+        "e",
         N_("Export"),
         N_("export the scene, the results or the marks, with a preview"),
         "export",
@@ -149,7 +148,7 @@ _REGISTRY = (
     # --- the search ---
     Command(
         "search.refine",
-        "ctrl+k,r",
+        "r",
         N_("Refine"),
         N_("have the reranker read 150 scenes and put the best first, or stop that"),
         "refine",
@@ -184,7 +183,7 @@ _REGISTRY = (
     ),
     Command(
         "answer.copy-text",
-        "ctrl+e,e",
+        "e",
         N_("Copy answer"),
         N_("copy the answer with what it cites"),
         "copy_text",
@@ -202,7 +201,7 @@ _REGISTRY = (
     ),
     Command(
         "answer.whole",
-        "ctrl+k,w",
+        "w",
         N_("All captions"),
         N_("ask of all captions instead of the best scenes, and back"),
         "whole",
@@ -214,7 +213,7 @@ _REGISTRY = (
     # --- marks, transcripts ---
     Command(
         "marks.play-all",
-        "ctrl+k,p",
+        "p",
         N_("Play all"),
         N_("play the listed scenes one after another in mpv"),
         "play_all",
@@ -254,7 +253,7 @@ _REGISTRY = (
     ),
     Command(
         "transcript.quote",
-        "ctrl+e,e,Y",
+        "e,Y",
         N_("Copy quote"),
         N_("copy the line with title, time and link"),
         "screen.scene('copy_quote')",
@@ -324,7 +323,7 @@ _REGISTRY = (
     Command("video.back", "left", N_("Back"), N_("back to the channels"), "screen.back", show=False),
     Command(
         "channel.sync",
-        "ctrl+u,u",
+        "u",
         N_("New videos"),
         N_("check the channel for new videos"),
         title=N_("Channel: sync"),
@@ -338,7 +337,7 @@ _REGISTRY = (
     ),
     Command(
         "video.retry",
-        "ctrl+a,r",
+        "r",
         N_("Retry"),
         N_("ask for the video again at once"),
         title=N_("Video: retry"),
@@ -484,7 +483,7 @@ _REGISTRY = (
     Command("settings.undo", "ctrl+z,u", N_("Undo"), N_("take the last change back"), "undo"),
     Command(
         "settings.reopen",
-        "ctrl+k,r",
+        "r",
         N_("Open again"),
         N_("close the app and open it again, with all settings in force"),
         "reopen",
