@@ -29,6 +29,17 @@ def word_table(rows: int | None = None, seed: int = 0) -> NDArray[np.float32]:
     return np.random.default_rng(seed).normal(size=(rows or len(pieces()), WIDTH)).astype(np.float32)
 
 
+def add_word(folder: Path, word: str, *, special: bool) -> int:
+    """Add a word to the tokenizer beyond those that its model knows, as Gemma's has one; its id."""
+    from tokenizers import AddedToken, Tokenizer
+
+    path = str(folder / "tokenizer.json")
+    tokenizer = Tokenizer.from_file(path)
+    tokenizer.add_tokens([AddedToken(word, normalized=False, special=special)])
+    tokenizer.save(path)
+    return int(tokenizer.token_to_id(word))
+
+
 def tiny_graph(
     folder: Path,
     outputs: Sequence[str] = ("last_hidden_state",),

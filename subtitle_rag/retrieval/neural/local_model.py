@@ -11,7 +11,7 @@ import sys
 import threading
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -190,7 +190,7 @@ class LocalModel(ABC, Generic[Loaded]):
         return method
 
     def _check_vocabulary(self, tokenizer_words: int, special: int, weight_words: int) -> None:
-        """Refuse a tokenizer of so many words, and of so many without text, beside weights of `known` words."""
+        """Refuse a tokenizer of so many words (`reachable_words`) and special tokens beside such weights."""
         if tokenizer_words > weight_words or tokenizer_words <= special:
             reason = _("its tokenizer has {used} words and its weights {known}").format(
                 used=tokenizer_words, known=weight_words
@@ -207,7 +207,9 @@ class LocalModel(ABC, Generic[Loaded]):
         ]
         if missing:
             raise self._damaged(_("its weights lack {name}").format(name=missing[0]))
-        self._check_vocabulary(len(tokenizer), len(tokenizer.all_special_ids), layers.config.vocab_size)
+        tokenizer.split_special_tokens = True  # in a text they are text
+        words = reachable_words(tokenizer.vocab_size, tokenizer.added_tokens_decoder)
+        self._check_vocabulary(words, len(tokenizer.all_special_ids), layers.config.vocab_size)
 
 
 @contextmanager
@@ -242,6 +244,14 @@ def room(config: Any) -> int:
     """Return the most tokens of an input; RoBERTa's positions start after the padding's."""
     positions = getattr(config, "max_position_embeddings", None) or sys.maxsize
     return int(positions) - (getattr(config, "pad_token_id", None) or 0) - 1
+
+
+def reachable_words(base_words: int, added: Mapping[int, Any]) -> int:
+    """Return how many words the weights must have for a text, of which special tokens are never a part.
+
+    EmbeddingGemma's tokenizer adds a special token for images beyond the weights' last word.
+    """
+    return max([base_words, *(id + 1 for id, token in added.items() if not token.special)])
 
 
 def clean(text: str) -> str:

@@ -22,7 +22,7 @@ from subtitle_rag.platforms import lower_thread_priority
 from subtitle_rag.retrieval.neural.device import Plan
 from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE, PASSAGE_TOKENS, highest, unit
 from subtitle_rag.retrieval.neural.interface import Encoded
-from subtitle_rag.retrieval.neural.local_model import PASSAGE, QUERY, LocalModel, PriorityLock, clean
+from subtitle_rag.retrieval.neural.local_model import PASSAGE, QUERY, LocalModel, PriorityLock, clean, reachable_words
 from subtitle_rag.retrieval.neural.reranker import PAIR_TOKENS, PairReranker
 from subtitle_rag.retrieval.values import DenseVector
 
@@ -103,9 +103,11 @@ class OnnxModel(LocalModel[Graph]):
         inputs = {each.name: _KINDS.get(each.type, "") for each in session.get_inputs()}
         if unknown := next((name for name, kind in inputs.items() if name not in _INPUTS or not kind), ""):
             raise self._damaged(_("its graph asks for {name}, which is not known").format(name=unknown))
-        special = frozenset(id for id, token in tokenizer.get_added_tokens_decoder().items() if token.special)
+        added = tokenizer.get_added_tokens_decoder()
+        special = frozenset(id for id, token in added.items() if token.special)
         graph = Graph(session, tokenizer, inputs, self._choose_outputs(session), special)
-        self._check_vocabulary(tokenizer.get_vocab_size(), len(special), self._known_words())
+        words = reachable_words(tokenizer.get_vocab_size(with_added_tokens=False), added)
+        self._check_vocabulary(words, len(special), self._known_words())
         with self._graph_errors():
             self._check(graph, tokenizer.encode(_PROBE))
         return graph
@@ -121,6 +123,7 @@ class OnnxModel(LocalModel[Graph]):
             tokenizer = Tokenizer.from_file(str(self.path / "tokenizer.json"))
         except Exception as error:  # it raises nothing more exact
             raise self._damaged(f"tokenizer.json: {error}") from error
+        tokenizer.encode_special_tokens = True  # in a text they are text
         tokenizer.no_padding()
         tokenizer.enable_truncation(self.most_tokens)
         return tokenizer

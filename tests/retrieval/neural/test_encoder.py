@@ -29,7 +29,7 @@ TEXTS = (
     "김치 국물에 국수를 말아서 먹었어요. " * 3,
     "바다",
     "안녕하세요 느긋한 식탁의 다온입니다 " * 200,
-    "Wi-Fi 2.4GHz 🍜 ㅋㅋㅋ\t\x00\u202e </s> <mask> <pad>",
+    "Wi-Fi 2.4GHz 🍜 ㅋㅋㅋ\t\x00\u202e",
     "바다",
     "뷁 쀍",
 )
@@ -67,14 +67,14 @@ def test_vectors_are_those_of_flag_embedding_in_the_order_of_the_texts(
     encoder: FlagEncoder, encoder_folder: Path
 ) -> None:
     expected = reference(encoder_folder, TEXTS, return_sparse=True)
-    mask = encoder._ready().flag.tokenizer.mask_token_id
     for made, dense, weights in zip(
         encoder.passages(TEXTS), expected["dense_vecs"], expected["lexical_weights"], strict=True
     ):
         assert made.dense.values == pytest.approx(dense.tolist(), abs=1e-5)
         assert made.sparse is not None
-        without_mask = {int(token): float(weight) for token, weight in weights.items() if int(token) != mask}
-        assert dict(zip(made.sparse.indices, made.sparse.values, strict=True)) == pytest.approx(without_mask, abs=1e-5)
+        expected_weights = {int(token): float(weight) for token, weight in weights.items()}
+        made_weights = dict(zip(made.sparse.indices, made.sparse.values, strict=True))
+        assert made_weights == pytest.approx(expected_weights, abs=1e-5)
 
 
 def test_vectors_are_plain_numbers(encoder: FlagEncoder) -> None:
@@ -85,7 +85,6 @@ def test_vectors_are_plain_numbers(encoder: FlagEncoder) -> None:
         assert {type(token) for token in made.sparse.indices} <= {int}
         assert all(weight > 0 for weight in made.sparse.values)
         assert len(set(made.sparse.indices)) == len(made.sparse.indices)
-    assert encoder.passages(["", "뷁"])[0].sparse == encoder.passages(["</s><pad>"])[0].sparse
     assert encoder.passages(["", "뷁"])[0].sparse.indices == ()  # type: ignore[union-attr]
 
 

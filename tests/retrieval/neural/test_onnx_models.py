@@ -18,7 +18,7 @@ from subtitle_rag.models.prompts import Prompts
 from subtitle_rag.retrieval.neural.device import Plan
 from subtitle_rag.retrieval.neural.onnx_models import OnnxEncoder, OnnxReranker
 from tests.retrieval.neural.test_model_damage import Harm, cut
-from tests.support.tiny_graphs import BGE_M3, POSITIONS, WIDTH, pieces, tiny_graph, word_table
+from tests.support.tiny_graphs import BGE_M3, POSITIONS, WIDTH, add_word, pieces, tiny_graph, word_table
 from tests.support.tiny_models import write_json, write_tokenizer
 
 PLAN = Plan("cpu", "ONNX", "this one", 2, "graph")
@@ -122,6 +122,24 @@ def test_weights_beside_the_graph_are_read(tmp_path: Path) -> None:
     assert opened(folder).query("감자").dense == opened(inside).query("감자").dense
 
 
+IMAGE = "<image_soft_token>"
+
+
+def test_an_added_token_is_no_word_and_a_caption_that_says_it_is_text(tmp_path: Path) -> None:
+    folder = tiny_graph(tmp_path / "tiny")
+    as_text = opened(folder).query(f"감자 {IMAGE}</s> 볶기")
+    assert add_word(folder, IMAGE, special=True) == len(pieces())
+
+    assert opened(folder).query(f"감자 {IMAGE}</s> 볶기").dense.values == pytest.approx(as_text.dense.values, abs=1e-6)
+
+
+def test_a_word_that_texts_reach_and_the_weights_lack_is_refused(tmp_path: Path) -> None:
+    folder = tiny_graph(tmp_path / "tiny")
+    add_word(folder, "닭볶음탕", special=False)
+
+    assert code_of(lambda: opened(folder).query("감자"))[0] == "model_damaged"
+
+
 def test_a_reranker_gives_the_sigmoid_of_its_logit(tmp_path: Path) -> None:
     folder = tiny_graph(tmp_path / "tiny", ("logits",))
     reranker = OnnxReranker(files(folder, kind=RERANKER), "tiny@00000000", PLAN)
@@ -164,7 +182,7 @@ GRAPH = "onnx/model_quantized.onnx"
         (lambda folder: (folder / GRAPH).write_bytes(b"<html>sign in</html>"), "its graph is cut short or damaged"),
         (lambda folder: (folder / GRAPH).write_bytes(b""), "its graph is cut short or damaged"),
         (cut("tokenizer.json"), "tokenizer.json"),
-        (lambda folder: write_tokenizer(folder, list(pieces()[:200])), "its tokenizer has 201 words"),
+        (lambda folder: write_tokenizer(folder, list(pieces()[:200])), "its tokenizer has 200 words"),
         (config_with(vocab_size=300), "its tokenizer has"),
         (lambda folder: (folder / "1_Pooling" / "config.json").unlink(), "1_Pooling/config.json is missing"),
         (config_with(hidden_size=384), "its vectors have another length"),

@@ -20,6 +20,7 @@ from subtitle_rag.retrieval.neural.neural_client import HostedModels
 from subtitle_rag.retrieval.neural.neural_host import NeuralService
 from subtitle_rag.retrieval.neural.sentence_encoder import SentenceEncoder
 from tests.support.models_here import EXACT
+from tests.support.tiny_graphs import add_word
 from tests.support.tiny_models import tiny_encoder
 
 pytestmark = pytest.mark.models
@@ -49,6 +50,20 @@ def test_a_dense_model_reads_its_own_prompts_length_and_modules(sentence_folders
         assert encoded.dense.values == pytest.approx(expected, abs=1e-5)
     assert encoder.query(TEXTS[0]).dense.values == pytest.approx(query.tolist(), abs=1e-5)
     assert encoder.query(TEXTS[2]) == encoder.query(TEXTS[2] + "간장")  # 24 tokens, as the model's files say
+
+
+@pytest.mark.parametrize("heads", [True, False], ids=["FlagEmbedding", "sentence-transformers"])
+def test_an_added_token_is_no_word_and_a_caption_that_says_it_is_text(tmp_path: Path, *, heads: bool) -> None:
+    folder = tiny_encoder(tmp_path / "tiny", sparse=heads)
+    says_it = "감자 <image_soft_token></s> 볶기"
+
+    def open_it() -> FlagEncoder | SentenceEncoder:
+        return FlagEncoder(folder, "tiny@00000000", EXACT) if heads else opened(folder)
+
+    as_text = open_it().query(says_it)
+    add_word(folder, "<image_soft_token>", special=True)
+
+    assert open_it().query(says_it).dense.values == pytest.approx(as_text.dense.values, abs=1e-5)
 
 
 def test_a_prompt_of_the_manifest_replaces_that_of_the_files(sentence_folders: dict[str, Path]) -> None:
