@@ -5,7 +5,7 @@ from textual import events
 from textual.geometry import Offset
 
 from subtitle_rag.tui.widgets.text_field import MAX_PASTED, TextField
-from tests.tui.conftest import MakeApp, running, settle, typed
+from tests.tui.conftest import MakeApp, press, running, scene, settle, typed
 
 
 @pytest.mark.parametrize("size", [(120, 40), (40, 12)])
@@ -54,3 +54,34 @@ async def test_keys_of_one_burst_edit_in_their_order(app_of: MakeApp, keys: tupl
             app.post_message(events.Key(key, key if len(key) == 1 else None))
         await settle(pilot)
         assert app.search_screen.query_line.value == text
+
+
+SHELL = [
+    (("ctrl+a", "새", "space"), "새 시장 국수 맛집"),
+    (("home", "ctrl+e", "들"), "시장 국수 맛집들"),
+    (("ctrl+w", "집"), "시장 국수 집"),
+    (("ctrl+w", "ctrl+w", "떡"), "시장 떡"),
+    (("space", *"before:2026-05-01", "ctrl+w"), "시장 국수 맛집 "),
+    (("shift+left", "ctrl+w"), "시장 국수 맛"),
+    (("left", "left", "ctrl+u"), "맛집"),
+    (("ctrl+a", "right", "right", "ctrl+k"), "시장"),
+]
+FIELDS = {
+    "#query": (),
+    "#path": ("f4",),
+    "#question": ("f3",),
+    "#words": ("tab", "t", "slash"),
+    "#wanted": ("ctrl+f",),
+}
+
+
+@pytest.mark.parametrize("selector", FIELDS)
+async def test_keys_of_a_shell_edit_in_every_field_and_are_no_commands(app_of: MakeApp, selector: str) -> None:
+    async with running(app_of(scenes=[scene()]), "치킨", size=(120, 40)) as (app, pilot):
+        await press(pilot, *FIELDS[selector])
+        screen, field = app.screen, app.screen.query_one(selector, TextField)
+        assert field.has_focus
+        for keys, text in SHELL:
+            field.replace_value("시장 국수 맛집")
+            await press(pilot, *keys)
+            assert (keys, field.value, app.screen) == (keys, text, screen)

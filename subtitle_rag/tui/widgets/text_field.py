@@ -87,6 +87,14 @@ class TextField(Input):
         else:
             super().action_cursor_right(select)
 
+    def action_delete_left_word(self) -> None:
+        """Delete back to a space, as a shell does: a filter or an address goes whole."""
+        if self.selection.is_empty:
+            before = self.value[: self.cursor_position].rstrip()
+            self.delete(before.rfind(" ") + 1, self.cursor_position)
+        else:
+            self.delete_selection()
+
     def on_resize(self) -> None:
         """Keep the cursor in view, and place the caret: the field got the focus before it had a place."""
         cursor = cell_len(self.value[: self.cursor_position])
