@@ -104,7 +104,7 @@ class PlayerSettings:
 class TuiSettings:
     """`[tui]`"""
 
-    theme: str = setting("", N_("One of Textual's themes; empty: the one that was chosen last in the app."))
+    theme: str = setting("", N_("calm-dark, calm-light or a theme of Textual; empty: the one chosen last in the app."))
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,8 @@ class SubtitleApp(App[object]):
         i18n.activate(runtime.settings.language)
         textual_fixes.activate()
         super().__init__()
+        for theme in themes.OWN_THEMES:
+            self.register_theme(theme)
         self.runtime = runtime
         self.settings = runtime.settings
         keymap.activate(self.settings.keys)
@@ -95,6 +97,11 @@ class SubtitleApp(App[object]):
         self.search_screen = self.wiring.search
         self._commands = app_commands(self.wiring)
 
+    def get_css_variables(self) -> dict[str, str]:
+        variables = super().get_css_variables()
+        self.theme_variables = variables | themes.colour_roles(self.current_theme, variables)
+        return self.theme_variables
+
     # --- start and end ---
 
     def get_default_screen(self) -> "Screen[None]":
@@ -102,9 +109,7 @@ class SubtitleApp(App[object]):
 
     def on_mount(self) -> None:
         self.set_keymap(keymap.in_force())
-        theme = themes.theme_at_start(self.settings, self.first_theme, self.console.color_system)
-        if theme in self.available_themes:
-            self.theme = theme
+        self.theme = themes.theme_at_start(self.settings, self.first_theme, self.console.color_system)
         self._stored_theme = self.theme
         self.theme_changed_signal.subscribe(self, self._theme_changed)
         self.call_after_refresh(self.wiring.opening.open)

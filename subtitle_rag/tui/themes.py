@@ -1,9 +1,22 @@
-"""The theme that the settings name, among Textual's own."""
+"""The app's own themes beside Textual's, and the roles of colours, which each theme has.
 
-from collections.abc import Iterator
+| role | what it colours |
+|---|---|
+| `$focus` | the border and title of the panel with the focus, the keys of the footer, the place that is shown |
+| `$match` | what a query finds in a text |
+| `$alert` | warnings and failures |
+| `$chosen` | the background of the row under a cursor |
+| `$line` | borders at rest and scrollbars |
+| `$text-muted` | secondary text in the style sheet; in a `Content` it is `MUTED` |
+
+A colour has one role: what needs another is told by words. The classes of widgets stand at the top of `app.tcss`.
+"""
+
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from textual.theme import BUILTIN_THEMES
+from textual.color import Color
+from textual.theme import BUILTIN_THEMES, Theme
 
 from subtitle_rag.config import Mistake, bad_config, mistake_in, nearest
 from subtitle_rag.i18n import _
@@ -13,12 +26,85 @@ if TYPE_CHECKING:
 
 SIXTEEN_COLOURS = "ansi-dark"
 """The theme of terminals with 16 colours, to which those of other themes are far: orange becomes red."""
+DARK, LIGHT = "calm-dark", "calm-light"
+OWN_THEMES = (
+    Theme(
+        DARK,
+        primary="#7aa2f7",
+        accent="#e0af68",
+        warning="#f7768e",
+        error="#f7768e",
+        success="#7aa2f7",
+        foreground="#c8cdd8",
+        background="#14161d",
+        surface="#171a22",
+        panel="#1b1e27",
+        variables={"focus": "#7aa2f7", "match": "#e0af68", "alert": "#f7768e"},
+    ),
+    Theme(
+        LIGHT,
+        primary="#2f5fb3",
+        accent="#985c00",
+        warning="#b3261e",
+        error="#b3261e",
+        success="#2f5fb3",
+        foreground="#2b2f38",
+        background="#fafafa",
+        surface="#f4f5f7",
+        panel="#eceef2",
+        dark=False,
+        variables={"focus": "#2f5fb3", "match": "#985c00", "alert": "#b3261e"},
+    ),
+)
+THEMES: Mapping[str, Theme] = {theme.name: theme for theme in (*OWN_THEMES, *BUILTIN_THEMES.values())}
+"""By name."""
+_SIXTEEN: Mapping[str, str] = {
+    "focus": "ansi_cyan",
+    "match": "ansi_yellow",
+    "alert": "ansi_red",
+    "chosen": "ansi_default",
+    "line": "ansi_bright_black",
+}
+
+
+def colour_roles(theme: Theme, variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of all roles, and those of Textual that follow them, of a theme with its own variables."""
+    if theme.ansi:
+        roles = dict(_SIXTEEN) if theme.dark else _SIXTEEN | {"focus": "ansi_blue", "match": "ansi_magenta"}
+    else:
+        focus = variables.get("focus", variables["text-primary"])
+        foreground = Color.parse(variables["foreground"])
+        roles = {
+            "focus": focus,
+            "match": variables.get("match", variables["text-accent"]),
+            "alert": variables.get("alert", variables["text-error"]),
+            "chosen": Color.parse(focus).with_alpha(0.22).hex,
+            "line": foreground.with_alpha(0.2).hex,
+            "text-muted": foreground.with_alpha(0.5).hex,
+            "block-hover-background": foreground.with_alpha(0.06).hex,
+            "scrollbar-background": variables["background"],
+        }
+    cursor = {"foreground": variables["foreground"], "background": roles["chosen"], "text-style": "none"}
+    cursors = {f"block-cursor-{each}{part}": value for each in ("", "blurred-") for part, value in cursor.items()}
+    scrollbar = {f"scrollbar{state}": roles["line"] for state in ("", "-hover", "-active")}
+    for state in ("-hover", "-active"):
+        scrollbar[f"scrollbar-background{state}"] = roles.get("scrollbar-background", "ansi_default")
+    return {
+        **roles,
+        **cursors,
+        **scrollbar,
+        "scrollbar-corner-color": roles.get("scrollbar-background", "ansi_default"),
+        "border": roles["focus"],
+        "footer-background": variables["panel"],
+        "footer-key-foreground": roles["focus"],
+    }
 
 
 def theme_at_start(settings: "Settings", remembered: str, color_system: str | None) -> str:
-    """Return the theme of the settings, else the remembered one, else one that the terminal can show; or nothing."""
-    usual = SIXTEEN_COLOURS if color_system == "standard" else ""
-    return settings.tui.theme or remembered or usual
+    """Return the theme of the settings, else the remembered one, else one that the terminal can show."""
+    usual = SIXTEEN_COLOURS if color_system == "standard" else DARK
+    named = settings.tui.theme or remembered
+    return named if named in THEMES else usual
 
 
 def check(settings: "Settings") -> None:
@@ -30,6 +116,6 @@ def check(settings: "Settings") -> None:
 def mistakes(settings: "Settings") -> Iterator[Mistake]:
     """Yield the mistake if the config names a theme that there is not."""
     name = settings.tui.theme
-    if name and name not in BUILTIN_THEMES:
+    if name and name not in THEMES:
         message = "tui.theme: " + _("there is no theme {name}").format(name=name)
-        yield mistake_in(settings.paths.config, "tui.theme", message, nearest(name, BUILTIN_THEMES))
+        yield mistake_in(settings.paths.config, "tui.theme", message, nearest(name, THEMES))

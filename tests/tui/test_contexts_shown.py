@@ -47,7 +47,7 @@ class TestPreview:
             said = app.search_screen.query_one("#written", Static).content
             assert str(said) == "Context  [red]국수[/] [31m삶는 장면 [@click=app.quit]여기[/] 둘째 줄"
             assert "[red]국수[/]" in drawn_by(app)
-            assert {str(span.style) for span in said.spans} == {"bold $text-accent", "dim"}  # type: ignore[union-attr]
+            assert {str(span.style) for span in said.spans} == {"bold $focus", "dim"}  # type: ignore[union-attr]
             assert "둘째 줄" not in transcript_text(app)
 
     async def test_a_context_that_is_left_out_is_named_with_its_reason(

@@ -12,10 +12,10 @@ from tests.tui.conftest import MakeApp, Outside, drawn_by, press, running, scene
 async def test_selected_text_of_rows_is_copied_on_release(app_of: MakeApp, outside: Outside) -> None:
     app = app_of(scenes=[scene(1, "소스에 찍어요"), scene(2, "국물을 마셔요")])
     async with running(app, "치킨", size=(80, 24)) as (_, pilot):
-        await pilot.mouse_down("#scenes", offset=(10, 0))
-        await pilot.hover("#scenes", offset=(16, 0))
-        await pilot.hover("#scenes", offset=(18, 2))
-        await pilot.mouse_up("#scenes", offset=(18, 2))
+        await pilot.mouse_down("#scenes", offset=(12, 1))
+        await pilot.hover("#scenes", offset=(18, 1))
+        await pilot.hover("#scenes", offset=(20, 3))
+        await pilot.mouse_up("#scenes", offset=(20, 3))
         await settle(pilot)
         [copied] = outside.copied
         assert "찍어요" in copied

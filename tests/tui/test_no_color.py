@@ -47,10 +47,10 @@ async def test_the_chosen_scene_its_marks_and_old_scenes_can_be_told(
         await press(pilot, "enter")
         await pilot.press("down")
         await pilot.pause()
-        assert "bold" in drawn(app, " 둘")[0]
-        assert "bold" not in drawn(app, " 하나")[0] | drawn(app, " 셋")[0]
-        assert all("underline" in found for found in drawn(app, "치킨") if found)
-        assert "underline" in drawn(app, "치킨")[1]
+        assert "reverse" in drawn(app, " 둘")[0]
+        assert "reverse" not in drawn(app, " 하나")[0] | drawn(app, " 셋")[0]
+        assert all("bold" in found for found in drawn(app, "치킨") if found)
+        assert "bold" in drawn(app, "치킨")[1]
         await pilot.press(*"또")
         await pilot.pause()
         assert app.search_screen.query_one("#found").has_class("-stale")

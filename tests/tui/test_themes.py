@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from rich.color import ColorSystem
+from rich.style import Style
 from textual.geometry import Offset
 from textual.widget import Widget
 from textual.widgets import OptionList
@@ -75,19 +76,18 @@ class TestInTheApp:
             app.notify("새 소식", markup=False)
             await settle(pilot)
 
-            def colours(widget: Widget, row: int) -> tuple[str, str]:
-                style = app.screen.get_style_at(*(widget.content_region.offset + Offset(2, row)))
-                assert style.color
-                assert style.bgcolor
-                return style.color.name, style.bgcolor.name
+            def style_at(widget: Widget, row: int) -> Style:
+                return app.screen.get_style_at(*(widget.content_region.offset + Offset(2, row)))
 
-            unfocused = colours(scenes, 0)
-            assert colours(scenes, 2) == ("default", "default")
-            assert "default" not in {*unfocused, *colours(app.screen.query_one(Toast), 0)}
-            await pilot.press("tab")
-            assert not {"default", unfocused[1]} & {*colours(scenes, 0)}
-            await press(pilot, "f")
-            assert "default" not in colours(app.screen.query_one(OptionList), 0)
+            toast = style_at(app.screen.query_one(Toast), 0)
+            assert "default" not in {toast.color and toast.color.name, toast.bgcolor and toast.bgcolor.name}
+            for _focus in ("field", "list"):
+                assert style_at(scenes, 0).reverse
+                assert not style_at(scenes, 2).reverse
+                await pilot.press("tab")
+            await press(pilot, "ctrl+f")
+            chosen = style_at(app.screen.query_one(OptionList), 0)
+            assert "default" not in {chosen.color and chosen.color.name, chosen.bgcolor and chosen.bgcolor.name}
 
     @pytest.mark.campaign(part="app")
     async def test_the_theme_that_is_chosen_is_remembered(self, empty: Runtime) -> None:
@@ -112,7 +112,7 @@ class TestInTheApp:
         app = SubtitleApp(empty)
         app.first_theme = "gone"
         async with running(app):
-            assert app.theme == "textual-dark"
+            assert app.theme == themes.DARK
 
 
 class TestRemembering:
@@ -143,7 +143,7 @@ async def test_sixteen_colours_are_those_of_the_terminal_unless_another_theme_is
     async with running(app, size=(80, 24)):
         assert app.theme == themes.SIXTEEN_COLOURS
     assert themes.theme_at_start(app.settings, "nord", "standard") == "nord"
-    assert themes.theme_at_start(app.settings, "", "256") == ""
+    assert themes.theme_at_start(app.settings, "", "256") == themes.DARK
 
 
 async def test_the_mark_of_the_sample_can_be_read_in_the_terminals_colours(app_of: MakeApp, runtime: Runtime) -> None:

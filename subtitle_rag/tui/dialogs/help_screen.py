@@ -113,7 +113,7 @@ def _query() -> Iterator[Row]:
 
 def _page(sections: Iterable[tuple[str, list[Row]]], width: int) -> Iterator[Content]:
     for title, rows in sections:
-        yield Content.styled(title, "bold $text-accent")
+        yield Content.styled(title, "bold $focus")
         for keys, meaning in rows:
             yield from _row(keys, meaning, width)
         yield Content("")

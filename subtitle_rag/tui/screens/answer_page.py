@@ -47,7 +47,7 @@ class AnswerPage(Vertical):
         self.context = context
         self.pane = pane
         self.question = pane.field
-        self.query_bar = QueryBar(self.question)
+        self.query_bar = QueryBar(self.question, _("Ask"))
         self.recent = RecentAnswers()
         self.dialogue = Dialogue(context.runtime, context.context_pause, self.post_message)
         self._search_query = ""

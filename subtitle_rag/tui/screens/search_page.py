@@ -68,7 +68,7 @@ class SearchPage(Vertical):
         self.context = context
         self.results = results
         self.query_line = results.field
-        self.query_bar = QueryBar(self.query_line)
+        self.query_bar = QueryBar(self.query_line, _("Find"))
         self.empty_state_page = EmptyStatePage()
         self.ready_queries = self.empty_state_page.ready_queries
         self.live_search = LiveSearch(self, context)

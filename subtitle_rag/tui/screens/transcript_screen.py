@@ -64,7 +64,7 @@ class TranscriptScreen(FieldScreen):
         """The words of the search that led here, by line."""
 
     def compose(self) -> ComposeResult:
-        yield QueryBar(TextField(_("Search in this transcript"), id="words"))
+        yield QueryBar(TextField(_("Search in this transcript"), id="words"), _("Transcript"))
         yield Static(_title(self._moment), id="transcript-title", markup=False)
         yield TranscriptList()
         yield KeyBar()

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 META = "citation"
 """Style meta of a citation for the mouse: its turn, and its index among that turn's citations."""
 _NUMBER = re.compile(r"\[\d{1,3}\]")
-_CITED = "bold $text-accent"
-_WARNED = "bold $text-warning"
+_CITED = "bold $focus"
+_WARNED = "bold $alert"
 NUMBER_CELLS = 4
 MOMENT_CELLS = 12
 
@@ -90,7 +90,7 @@ def _claims(text: str, start: int, end: int, unfounded: Sequence[tuple[int, int]
         if not start <= begin < stop <= end:
             continue
         yield _lines(text[start:begin])
-        yield Content.styled(_lines(text[begin:stop]).plain + f" {SIGNS['unsupported']}", "$text-warning")
+        yield Content.styled(_lines(text[begin:stop]).plain + f" {SIGNS['unsupported']}", "$alert")
         start = stop
     yield _lines(text[start:end])
 
@@ -127,7 +127,7 @@ def _below(turn: QuestionTurn) -> Iterator[str | tuple[str, str]]:
             yield " · ".join(notes), MUTED
         return
     for line in fault_lines(turn.answer):
-        yield line, "$text-warning"
+        yield line, "$alert"
     for remark in _remarks(turn.answer):
         yield f"· {clean(remark)}", MUTED
     if turn.answer.error is not None:

@@ -31,7 +31,7 @@ def short_name(name: str) -> str:
 
 Rows = list[str | tuple[str, str]]
 """Lines, some with a style."""
-MARK = "bold underline $text-warning"
+MARK = "bold $match"
 """Style of typed words; the underline remains without colours."""
 RELATED_MARK = "underline"
 """Style of variants of typed words."""

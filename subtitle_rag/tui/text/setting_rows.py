@@ -44,7 +44,7 @@ def setting_row(setting: "AppSetting") -> tuple[Content, Content]:
     value = value_text(setting.key, tuple(hidden) if isinstance(hidden, list) else hidden)
     first = Content.assemble(" ", name, " ", value, (f"   {setting_origin(setting)}", MUTED))
     if setting.mistake:
-        return first, Content.styled(f"   ! {clean(setting.mistake)}", "$text-warning")
+        return first, Content.styled(f"   ! {clean(setting.mistake)}", "$alert")
     return first, Content.styled(f"   {setting.about}", MUTED)
 
 

@@ -26,7 +26,7 @@ ROWS = 4
 """With or without a curve, so that nothing below moves when it comes."""
 CELLS_A_CHAPTER = 4
 """Denser chapters get no ticks."""
-_STYLES = {CURRENT: "bold $text-accent", LISTED: "$text-accent"}
+_STYLES = {CURRENT: "bold $focus", LISTED: "$focus"}
 
 
 @dataclass(frozen=True, slots=True)

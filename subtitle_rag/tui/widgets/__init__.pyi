@@ -4,6 +4,7 @@ from .empty_state_page import EmptyStatePage as EmptyStatePage, ReadyQueryList a
 from .filter_bar import FilterBar as FilterBar
 from .footer import KeyBar as KeyBar
 from .library_tables import ChannelTable as ChannelTable, LibraryTables as LibraryTables, VideoTable as VideoTable
+from .panel import label_panel as label_panel
 from .preview import Preview as Preview
 from .preview_pane import (
     WIDE as WIDE,

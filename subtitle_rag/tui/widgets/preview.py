@@ -106,6 +106,7 @@ class Preview(Vertical):
             self._context_box,
             self.transcript,
             id="preview",
+            classes="panel",
         )
         self._scenes = scenes
         self._read_surroundings = surroundings
@@ -227,7 +228,7 @@ class Preview(Vertical):
         if self.scene and not context and (reason := self._around.left_out.get(self.scene.id)):
             context = _("Left out: {reason}.").format(reason=clean(reason))
         self._context_box.display = bool(context)
-        label = (_("Context") + "  ", "bold $text-accent")
+        label = (_("Context") + "  ", "bold $focus")
         self._context_line.update(Content.assemble(label, (context, MUTED)))
 
     def _draw_timeline(self) -> None:

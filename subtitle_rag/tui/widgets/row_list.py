@@ -32,17 +32,7 @@ class RowList(ValueRows[T]):
         color: $foreground;
         overflow-x: hidden;
         & > .rows--hovered { background: $block-hover-background; }
-        & > .rows--highlighted {
-            color: $foreground;
-            background: $block-cursor-blurred-background;
-            text-style: $block-cursor-blurred-text-style;
-        }
-        &:focus { background-tint: $foreground 5%; }
-        &:focus > .rows--highlighted {
-            color: $block-cursor-foreground;
-            background: $block-cursor-background;
-            text-style: $block-cursor-text-style;
-        }
+        & > .rows--highlighted { background: $block-cursor-background; }
     }
     """
     hovered: reactive[int | None] = reactive(None, repaint=False)
@@ -134,8 +124,8 @@ class RowList(ValueRows[T]):
 
     def render_line(self, y: int) -> Strip:
         at, line = divmod(y + self.scroll_offset.y, LINES)
-        name = HIGHLIGHTED if at == self.cursor else HOVERED if at == self.hovered else None
-        style = self.get_visual_style(name) if name else self.get_visual_style()
+        name = HIGHLIGHTED if at == self.cursor else HOVERED if at == self.hovered else ""
+        style = self.row_style(name)
         width = self.width
         if at >= self.row_count or not width:
             return Strip.blank(width, style.rich_style)

@@ -43,29 +43,14 @@ class RowTable(ValueRows[T]):
     The first column has the room that the others leave. In little room the last one is cut, and those between leave.
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"row--titles", "row--odd", "row--even", "row--cursor"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"row--titles", "row--plain", "row--cursor"}
     DEFAULT_CSS = """
     RowTable {
-        background: $surface;
+        background: $background;
         color: $foreground;
         overflow-x: hidden;
-        & > .row--titles { text-style: bold; background: $panel; color: $foreground; }
-        & > .row--odd { }
-        & > .row--even { background: $surface-lighten-1 50%; }
-        &:dark > .row--even { background: $surface-darken-1 40%; }
-        & > .row--cursor {
-            background: $block-cursor-blurred-background;
-            color: $block-cursor-blurred-foreground;
-            text-style: $block-cursor-blurred-text-style;
-        }
-        &:ansi > .row--titles { background: ansi_bright_blue; color: ansi_default; }
-        &:focus { background-tint: $foreground 5%; }
-        &:focus > .row--titles { background-tint: $foreground 5%; }
-        &:focus > .row--cursor {
-            background: $block-cursor-background;
-            color: $block-cursor-foreground;
-            text-style: $block-cursor-text-style;
-        }
+        & > .row--titles { color: $text-muted; }
+        & > .row--cursor { background: $block-cursor-background; }
     }
     """
 
@@ -194,7 +179,7 @@ class RowTable(ValueRows[T]):
         if at >= len(self._keys):
             return Strip.blank(self.size.width, self.rich_style)
         value = self.values_by_key[self._keys[at]]
-        name = "row--cursor" if at == self.cursor else "row--even" if at % 2 else "row--odd"
+        name = "row--cursor" if at == self.cursor else "row--plain"
         return self._line(name, lambda column: column.text(value))
 
     def _line(self, name: str, text_of: Callable[[Column[T]], str]) -> Strip:

@@ -98,6 +98,13 @@ class RowView(ScrollView, can_focus=True):
 
     # --- lines ---
 
+    def row_style(self, name: str = "") -> Style:
+        """Return the style of a row by the name of its component, with the `reverse` that Textual 8.2.8 leaves out."""
+        if not name:
+            return self.get_visual_style()
+        style = self.get_visual_style(name)
+        return style + Style(reverse=True) if self.get_component_styles(name).text_style.reverse else style
+
     def region_of(self, row: int) -> Region:
         first, end = self.lines_of(row)
         return Region(0, first, max(1, self.width), end - first)

@@ -23,6 +23,7 @@ class SceneList(RowList["Scene"]):
     def __init__(self, tag_of: "Callable[[Scene], str | None]" = lambda _scene: None) -> None:
         """`tag_of` returns the tag of a marked scene, else None."""
         super().__init__("scenes")
+        self.add_class("panel")
         self._tag_of = tag_of
         self.cited_ms: dict[str, list[int]] = {}
         """Further cited times, by video."""

@@ -15,7 +15,8 @@ from textual.worker import get_current_worker
 
 from subtitle_rag.domain import tidy
 from subtitle_rag.tui.messages import AddressPasted, FieldChecked, FieldTaken
-from subtitle_rag.tui.state import clean, pasted_address, pasted_line, source_field, visible
+from subtitle_rag.tui.state import pasted_address, pasted_line, source_field, visible
+from subtitle_rag.tui.widgets.panel import label_panel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -220,13 +221,15 @@ class Counter(Static):
 
 
 class QueryBar(Horizontal):
-    """The line at the top of the search, the answers and a transcript: a sign, the field, and a counter."""
+    """The panel at the top of the search, the answers and a transcript: a sign, the field, and a counter."""
 
-    def __init__(self, field: TextField) -> None:
+    def __init__(self, field: TextField, title: str) -> None:
         self._prompt = Static("❯", id="prompt", markup=False)
         self.field = field
         self.counter = Counter()
-        super().__init__(self._prompt, field, self.counter, id="top")
+        super().__init__(self._prompt, field, self.counter, id="top", classes="panel")
+        self._title = title
+        label_panel(self, title)
 
     def set_prompt(self, sign: str) -> None:
         self._prompt.update(Content(sign))
@@ -236,7 +239,6 @@ class QueryBar(Horizontal):
 
         Empty: show nothing. An offer begins with an arrow.
         """
-        mark = "" if hint.startswith("→") else "! "
-        subtitle = Content(f"{mark}{clean(hint)}").markup if hint else None
-        if subtitle != self.border_subtitle:  # each assignment redraws the line
-            self.border_subtitle = subtitle
+        is_offer = hint.startswith("→")
+        self.set_class(not is_offer, "-warned")
+        label_panel(self, self._title, hint if is_offer or not hint else f"! {hint}")

@@ -34,11 +34,7 @@ class TranscriptList(RowView):
         overflow-x: hidden;
         scrollbar-gutter: stable;
         scrollbar-size-vertical: 1;
-        &:focus > .transcript--cursor {
-            color: $block-cursor-foreground;
-            background: $block-cursor-background;
-            text-style: $block-cursor-text-style;
-        }
+        & > .transcript--cursor { background: $block-cursor-background; }
     }
     """
     TYPES_INTO_FIELD = True
@@ -186,7 +182,7 @@ class TranscriptList(RowView):
             return Strip.blank(width, style.rich_style)
         index, content = self._row(row)
         if index == self.cursor:
-            style = self.get_visual_style(CURSOR)
+            style = self.row_style(CURSOR)
         return draw_row(self, content, style, width, row)
 
     def get_selection(self, selection: "Selection") -> tuple[str, str] | None:

@@ -1,0 +1,14 @@
+"""The border of a panel, see `app.tcss`: what it is and how much of it above, what else there is to say below."""
+
+from textual.content import Content
+from textual.widget import Widget
+
+from subtitle_rag.tui.state import clean
+
+
+def label_panel(panel: Widget, title: str, subtitle: str = "") -> None:
+    """Put texts into the border of a panel: never as markup, and drawn only if they are others."""
+    for name, text in (("border_title", title), ("border_subtitle", subtitle)):
+        markup = Content(clean(text)).markup or None
+        if markup != getattr(panel, name):
+            setattr(panel, name, markup)
