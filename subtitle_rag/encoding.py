@@ -48,7 +48,7 @@ from subtitle_rag.retrieval.named_vectors import (
     pieces_name,
     vector_names,
 )
-from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, main_name
+from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, calibration_of, main_name
 from subtitle_rag.retrieval.values import MultiVector, Vector
 
 logger = logging.getLogger(__name__)
@@ -315,9 +315,18 @@ class EncodingRun:
             self._put_named(current.name, encoder.dimensions, rows)
         else:
             self._put(encoder, {id: passage for id, [passage] in vectors.items()})
+        if vectors:
+            self._calibrate()
         work.failed[current.pieces] |= texts.keys() - vectors.keys()
         self._report.cut += 0 if current.pieces else sum(passage.is_cut for [passage] in vectors.values())
         return self._vectors.note(claim, {id: sources[id] for id in vectors})
+
+    def _calibrate(self) -> None:
+        """Calibrate the encoder at its first use: else the first search would wait for it."""
+        try:
+            calibration_of(self._library, self._encoder)
+        except AppError:  # left to the search
+            logger.warning("%s is not calibrated", self._encoder.id, exc_info=True)
 
     def _read(self, ids: Sequence[str], *, pieces: bool) -> tuple[dict[str, list[str]], dict[str, str]]:
         """Read the passages of the existing windows, or their pieces, and the hashes of these."""

@@ -1,4 +1,9 @@
 from .added_encoder import TextEncoder as TextEncoder
+from .calibration import (
+    Calibration as Calibration,
+    calibration_of as calibration_of,
+    stored_calibration as stored_calibration,
+)
 from .device import plan_graph as plan_graph, probe_device as probe_device
 from .interface import (
     PATIENCE_S as PATIENCE_S,
