@@ -1,8 +1,9 @@
-"""Differences of Windows and macOS from Linux: waiting, shells, languages.
+"""Differences of Windows and macOS from Linux: waiting, signals, shells, languages.
 
 Nothing here has been run on either; `docs/platforms.md` has the sources.
 """
 
+import _thread
 import os
 import sys
 import time
@@ -33,6 +34,15 @@ def wait_for(event: "Event", seconds: float) -> bool:
         if event.wait(min(remaining, SLICE_S)):
             return True
     return event.is_set()
+
+
+def set_from_signal(event: "Event") -> None:
+    """Set the event from a signal handler, by a thread of its own.
+
+    A handler runs between two steps of the main thread, which may hold the event's lock while it begins to wait;
+    `event.set()` would then wait for that lock for ever.
+    """
+    _thread.start_new_thread(event.set, ())
 
 
 def command_line(words: Sequence[str]) -> str:

@@ -279,3 +279,13 @@ def test_macos_is_asked_for_its_language(
         with (preferences / ".GlobalPreferences.plist").open("wb") as file:
             plistlib.dump(settings, file, fmt=plistlib.FMT_BINARY)
     assert i18n.system_language() == language
+
+
+def test_a_signal_sets_an_event_whose_lock_is_held_by_whoever_begins_to_wait() -> None:
+    event = threading.Event()
+    handler = threading.Thread(target=platforms.set_from_signal, args=(event,), daemon=True)
+    with event._cond:
+        handler.start()
+        handler.join(10)
+        assert not handler.is_alive()
+    assert event.wait(10)

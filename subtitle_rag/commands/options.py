@@ -18,6 +18,7 @@ import click
 from subtitle_rag import config, output
 from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import N_, _
+from subtitle_rag.platforms import set_from_signal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -75,7 +76,7 @@ def stoppable() -> "Iterator[threading.Event]":
     stop = threading.Event()
 
     def on_interrupt(*_signal: object) -> None:
-        stop.set()
+        set_from_signal(stop)
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
     if threading.current_thread() is not threading.main_thread():

@@ -27,6 +27,7 @@ from subtitle_rag.hosting.entry import (
     write_atomically,
 )
 from subtitle_rag.hosting.handshake import shake_hands
+from subtitle_rag.platforms import set_from_signal
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection, Listener
@@ -195,7 +196,7 @@ def serve(kind: HostKind, argument: str) -> int:
     faulthandler.enable()
     os.umask(0o077)  # the index is for its owner alone
     stop = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    signal.signal(signal.SIGTERM, lambda *_: set_from_signal(stop))
     kind.prepare_process()
     order = json.loads(argument)
     with log_file.join_log(order.pop("log", None), kind.name):
