@@ -25,10 +25,10 @@ from subtitle_rag import i18n
 from subtitle_rag.i18n import _
 from subtitle_rag.library import THEME
 from subtitle_rag.tui import messages, palette, textual_fixes, themes
+from subtitle_rag.tui.key_router import KeyRouter
 from subtitle_rag.tui.keys import bindings, keymap
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.threads import run_in_thread
-from subtitle_rag.tui.widgets import LateSyllableRouter
 from subtitle_rag.tui.wiring import AppWiring, app_commands
 
 if TYPE_CHECKING:
@@ -90,12 +90,12 @@ class SubtitleApp(App[object]):
         self.run_in_thread = partial(run_in_thread, self)
         """See `AppPort`."""
         self._footer_state: tuple[bool, ...] = ()
-        self._late_text = LateSyllableRouter()
         self.wiring = AppWiring(self, runtime, show_times=show_times, address=address)
         self.context = self.wiring.context
         self.jobs, self.background = self.context.jobs, self.context.background
         self.search_screen = self.wiring.search
         self._commands = app_commands(self.wiring)
+        self.key_router = KeyRouter(self, self.wiring.navigation, super().on_event)
 
     def get_css_variables(self) -> dict[str, str]:
         variables = super().get_css_variables()
@@ -194,15 +194,10 @@ class SubtitleApp(App[object]):
         return super().check_action(action, parameters)
 
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.Key) and not event.is_forwarded and self._late_text.take(event, self.focused):
-            self.wiring.navigation.query_changed()
-            return
-        await super().on_event(event)
-
-    def on_key(self, event: events.Key) -> None:
-        """Press the keys of a syllable that nothing else took: an input method composed it of commands' keys."""
-        for key in keymap.hangul_keys(event.character or ""):
-            self.post_message(events.Key(key, key))
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            await self.key_router.take(event)
+        else:
+            await super().on_event(event)
 
     def get_key_display(self, binding: Binding) -> str:
         """Write keys in footers and command palette as everywhere."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.messages import PlayersFound
     from subtitle_rag.tui.screens import LibraryScreen, SearchScreen
     from subtitle_rag.tui.state import Removal
+    from subtitle_rag.tui.widgets import TextField
 
 
 SCENE_COMMANDS = (
@@ -91,6 +92,12 @@ class Navigation:
     def return_to_search(self) -> None:
         self._return_to(self.search)
         self.search.query_line.focus()
+
+    def begin_search(self) -> "TextField":
+        """Go back to the search, with its field empty for a new query."""
+        self._return_to(self.search)
+        self.search.begin_query("")
+        return self.search.query_line
 
     def _return_to(self, target: "Screen[Any]") -> None:
         """Close all screens above `target`, dialogs with the harmless answer."""

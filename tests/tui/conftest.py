@@ -226,7 +226,7 @@ async def settle(pilot: Pilot[object]) -> None:
         if time.monotonic() > deadline:
             break
     await pilot.pause()
-    while isinstance(app, SubtitleApp) and app.jobs.busy:
+    while isinstance(app, SubtitleApp) and (app.jobs.busy or app.key_router.waits):
         await pilot.pause(0.01)
         if time.monotonic() > deadline:
             break

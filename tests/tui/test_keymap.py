@@ -191,7 +191,7 @@ class TestInForce:
         runtime.settings = replace(runtime.settings, keys={"list.down": "n", "scene.play": "ctrl+e"})
         async with running(app_of(scenes=[scene(number) for number in range(1, 4)]), size=(120, 40)) as (app, pilot):
             await typed(pilot, "치킨")
-            await pilot.press("tab", "n", "ㅜ")
+            await press(pilot, "tab", "n", "ㅜ")
             assert app.search_screen.scenes.cursor == 2
             await press(pilot, "ctrl+e")
             assert len(outside.played) == 1
@@ -220,14 +220,6 @@ def test_every_command_works_somewhere_and_every_binding_is_a_command() -> None:
     assert [id for id, kinds in declarations.items() if not kinds] == []
     for kind in {kind for kinds in declarations.values() for kind in kinds}:
         assert {binding.id for binding in kind.__dict__["BINDINGS"]} <= COMMANDS.keys(), kind
-
-
-@pytest.mark.parametrize(
-    ("syllable", "names"),
-    [("두", ("ㄷ", "ㅜ")), ("앞", ("ㅇ", "ㅏ", "ㅍ")), ("꽤", ("ㄱ", "ㅗ", "ㅐ")), ("ㅛ", ()), ("y", ())],
-)
-def test_a_syllable_is_the_keys_that_it_was_composed_of(syllable: str, names: tuple[str, ...]) -> None:
-    assert keymap.hangul_keys(syllable) == names
 
 
 def test_the_app_finds_its_bindings_by_the_ids_that_sentences_name(app_of: MakeApp) -> None:

@@ -2,10 +2,9 @@
 
 import pytest
 
+from subtitle_rag.tui import key_router
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.widgets import text_field
-from subtitle_rag.tui.widgets.text_field import LATE_S
 from tests.tui.conftest import MakeApp, Outside, at_once, press, running, scene, settle, toasts
 
 
@@ -29,7 +28,7 @@ async def test_function_keys_work_in_every_screen_and_dialog(app_of: MakeApp) ->
 async def test_a_query_that_becomes_a_question_is_replaced_by_typing(
     app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_field, "LATE_S", 0.0)
+    monkeypatch.setattr(key_router, "LATE_S", 0.0)
     async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
         await press(pilot, "f3")
         assert isinstance(app.screen, AnswerScreen)
@@ -48,21 +47,6 @@ async def test_a_syllable_that_comes_after_the_key_stays_with_its_word(app_of: M
             assert answers.question.selected_text == answers.question.value == "치킨"
         elif isinstance(app.screen, LibraryScreen):
             assert app.screen.field.path.value == ""
-
-
-@pytest.mark.campaign(part="app")
-async def test_a_syllable_is_the_commands_of_its_keys(app_of: MakeApp) -> None:
-    async with running(app_of(scenes=[scene()]), size=(120, 40)) as (app, pilot):
-        await press(pilot, "f4")
-        assert isinstance(app.screen, LibraryScreen)
-        videos = app.screen.tables.videos
-        videos.focus()
-        await pilot.pause(LATE_S)
-        await pilot.press("ㅓ", "j")
-        assert videos.cursor == 2
-        await pilot.press("커")  # z has nothing to bring back, j goes down
-        await settle(pilot)
-        assert videos.cursor == 3
 
 
 async def test_ctrl_c_says_how_to_quit(app_of: MakeApp) -> None:

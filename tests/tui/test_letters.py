@@ -97,7 +97,7 @@ async def test_mark_preview_and_player_have_letters_beside_the_list(app_of: Make
         search = app.search_screen
         displays = [search.preview.display]
         for key in ("p", "ㅔ"):
-            await pilot.press(key)
+            await press(pilot, key)
             displays.append(search.preview.display)
         assert displays == [True, False, True]
         await press(pilot, "y")

@@ -1,23 +1,61 @@
-"""Words typed where no field has the focus: no letter of theirs removes anything."""
+"""Words typed where no field has the focus: they are text for a field, and none of their letters is a command."""
+
+from dataclasses import replace
+from typing import Any
 
 import pytest
+from textual import events
+from textual.widgets import Input
 
 from subtitle_rag.domain import Answer, Evidence
 from subtitle_rag.library.store import Library
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
-from tests.tui.conftest import Outside, at_once, press, running, settle
+from subtitle_rag.tui.keys import keymap
+from tests.tui.conftest import AppPilot, Outside, at_once, press, press_each, running, settle
 
-WORDS = ("오늘 이야기", "오늘", "오", "ㅇ", "ㅇㅇ", "dd")
+WORDS = ("오늘 이야기", "오", "ㅇㅇ", "ㅇㅗㄴㅡㄹ", "ㅂr보 3개", "마lㅣ크", "ᄋ\u1169ᆫ", "얘,쟤")
 """ㅇ is the key of D, which asks for a removal."""
+LETTERS = ("ㅇ", "dd")
 PLACES = {
+    "scenes": ("치", "킨", "tab"),
+    "preview": ("치", "킨", "tab", "tab"),
     "channels": ("f4", "tab"),
     "channel": ("f4", "tab", "down"),
     "videos": ("f4", "tab", "tab"),
-    "marks": ("ctrl+l",),
+    "marks": ("치", "킨", "tab", "b"),
     "answers": ("f3", "tab"),
+    "transcript": ("치", "킨", "tab", "t"),
+    "overview": ("치", "킨", "tab", "i"),
+    "checks": ("치", "킨", "tab", "c"),
+    "settings": ("치", "킨", "tab", "comma"),
 }
+
+
+@pytest.fixture
+def commands(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The commands that keys run, but those of the field with the focus."""
+    run: list[str] = []
+    run_action = SubtitleApp.run_action
+
+    async def record(app: SubtitleApp, action: Any, default_namespace: Any = None, *rest: Any) -> bool:
+        done = await run_action(app, action, default_namespace, *rest)
+        if done and not isinstance(default_namespace, Input):
+            run.append(str(action))
+        return done
+
+    monkeypatch.setattr(SubtitleApp, "run_action", record)
+    return run
+
+
+@pytest.fixture
+def library(filled: Runtime) -> Library:
+    """A library with a mark and an answer."""
+    library = filled.library
+    library.marks.add(library.videos()[0].video, 0, 5_000, 0, "소스")
+    library.answers.put(Answer("물음?", "답입니다.", "m:q4", Evidence("search", ())), "ask1")
+    return library
 
 
 def owned(library: Library) -> object:
@@ -25,21 +63,65 @@ def owned(library: Library) -> object:
     return [state.video for state in library.videos()], library.marks.all(), library.answers.latest()
 
 
-@pytest.mark.parametrize("words", WORDS)
-@pytest.mark.parametrize("place", PLACES)
-async def test_a_word_removes_nothing(filled: Runtime, outside: Outside, place: str, words: str) -> None:
-    library = filled.library
-    video = library.videos()[0].video
-    library.marks.add(video, 0, 5_000, 0, "소스")
-    library.answers.put(Answer("물음?", "답입니다.", "m:q4", Evidence("search", ())), "ask1")
+async def go_to(pilot: AppPilot, place: str) -> None:
+    """Go to a place where no field has the focus."""
+    await press_each(pilot, *PLACES[place])
+    assert not isinstance(pilot.app.focused, Input)
+
+
+def type_at_once(app: SubtitleApp, words: str) -> None:
+    for character in words:
+        app.post_message(events.Key("space" if character == " " else character, character))
+
+
+@pytest.mark.parametrize(
+    ("place", "words"), [*((place, WORDS[0]) for place in PLACES), *(("videos", words) for words in WORDS[1:])]
+)
+async def test_a_word_goes_to_the_field_whole_and_runs_no_command(
+    filled: Runtime, library: Library, outside: Outside, commands: list[str], place: str, words: str
+) -> None:
+    before = owned(library)
     async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
-        before = owned(library)
-        await press(pilot, *PLACES[place])
-        at_once(app, *("space" if letter == " " else letter for letter in words))
+        await go_to(pilot, place)
+        commands.clear()
+        type_at_once(app, words)
+        await settle(pilot)
+        assert commands == []
+        assert isinstance(app.focused, Input)
+        assert app.focused.value.removeprefix("치킨") == words
+    assert owned(library) == before
+
+
+@pytest.mark.parametrize("letters", LETTERS)
+@pytest.mark.parametrize("place", ["channel", "videos", "marks", "answers"])
+async def test_a_letter_by_itself_asks_before_it_removes(
+    filled: Runtime, library: Library, outside: Outside, place: str, letters: str
+) -> None:
+    before = owned(library)
+    async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
+        await go_to(pilot, place)
+        type_at_once(app, letters)
         await settle(pilot)
         assert owned(library) == before
-        if words == "ㅇ" and place != "channels":
-            assert isinstance(app.screen, ConfirmScreen)
-            assert app.focused is app.screen.query_one("#keep")
+        assert isinstance(app.screen, ConfirmScreen)
+        assert app.focused is app.screen.query_one("#keep")
         await press(pilot, "enter")
-        assert owned(library) == before
+    assert owned(library) == before
+
+
+async def test_a_letter_that_is_taken_back_is_no_command(filled: Runtime, library: Library) -> None:
+    """Keyboards of telephones send each step of a syllable: its letter, the deletion of that, the syllable."""
+    async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
+        await go_to(pilot, "videos")
+        at_once(app, "ㅇ", "backspace", "오", "backspace", "온")
+        await settle(pilot)
+        assert isinstance(app.focused, Input)
+        assert app.focused.value == "온"
+
+
+async def test_a_letter_of_the_users_own_keys_is_typed_into_a_field(filled: Runtime) -> None:
+    filled.settings = replace(filled.settings, keys={"scene.mark": "n"})
+    async with running(SubtitleApp(filled), "치킨", size=(120, 40)) as (app, pilot):
+        await press(pilot, "n")
+        assert app.search_screen.query_line.value == "치킨n"
+    keymap.activate({})

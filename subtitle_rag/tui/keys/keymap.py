@@ -20,7 +20,6 @@ from textual.screen import Screen
 
 from subtitle_rag.config import Mistake, bad_config, did_you_mean, mistake_in, nearest
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval.korean.keyboard import JAMO_BY_KEY, key_sequence
 from subtitle_rag.tui.keys.commands import COMMANDS, Command, with_jamo
 
 PACKAGE = "subtitle_rag.tui"
@@ -96,13 +95,6 @@ def key_text(name: str) -> str:
     if modifiers or re.fullmatch(r"f\d+", last):
         label = label.upper() if len(label) == 1 or last not in LABELS else label
     return "+".join([*(LABELS.get(modifier, modifier.capitalize()) for modifier in modifiers), label])
-
-
-def hangul_keys(character: str) -> tuple[str, ...]:
-    """Return the keys of which an input method made a syllable: ㄷ and ㅜ for 두. Empty for other characters."""
-    if not "가" <= character <= "힣":
-        return ()
-    return tuple(JAMO_BY_KEY[letter.lower()] for letter in key_sequence(character))
 
 
 def declarations() -> dict[str, list[type[DOMNode]]]:

@@ -17,7 +17,7 @@ from subtitle_rag.tui.keys import COMMANDS, Command, key
 from subtitle_rag.tui.state import ExportSource, VideoMoment
 from subtitle_rag.tui.text import quote_scene
 from subtitle_rag.tui.threads import run_in_thread
-from subtitle_rag.tui.widgets import CharacterTyped, SceneList, TextField
+from subtitle_rag.tui.widgets import SceneList, TextField
 
 if TYPE_CHECKING:
     from textual.binding import ActiveBinding
@@ -189,18 +189,13 @@ class BaseScreen(Screen[None]):
 
 
 class FieldScreen(BaseScreen):
-    """The base of screens with a field, to which the key of the search and letters typed in rows go."""
+    """The base of screens with a field, to which the key of the search goes."""
 
     OWN_KEYS = frozenset({"app.search"})
     text_field: TextField
 
     def action_focus_query(self) -> None:
         self.text_field.focus()
-
-    @on(CharacterTyped)
-    def _typed_in_rows(self, message: CharacterTyped) -> None:
-        self.text_field.focus()
-        self.text_field.insert_text_at_cursor(message.character)
 
 
 def _command(binding: Binding) -> Command:

@@ -16,7 +16,6 @@ from .recent_answers import RecentAnswers as RecentAnswers
 from .result_pane import ResultPane as ResultPane
 from .row_list import Row as Row, RowList as RowList
 from .row_table import RowTable as RowTable
-from .row_view import CharacterTyped as CharacterTyped
 from .scene_list import SceneList as SceneList
 from .status_bars import (
     STAGE_BRIEFS as STAGE_BRIEFS,
@@ -27,7 +26,6 @@ from .status_bars import (
     watch_stage as watch_stage,
 )
 from .text_field import (
-    LateSyllableRouter as LateSyllableRouter,
     QueryBar as QueryBar,
     SourceInput as SourceInput,
     TextField as TextField,

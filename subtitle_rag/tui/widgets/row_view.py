@@ -6,22 +6,20 @@ Textual's own are too slow between two keys. `OptionList` wraps every row when i
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from textual import events
 from textual.content import Content
 from textual.geometry import Region
-from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 from textual.widget import Widget
 
-from subtitle_rag.tui.keys import declared_by, keymap, widget_bindings
+from subtitle_rag.tui.keys import widget_bindings
 
 if TYPE_CHECKING:
     from textual.selection import Selection
@@ -31,19 +29,10 @@ T = TypeVar("T")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
-@dataclass
-class CharacterTyped(Message):
-    """A character without a command was typed in a list: it is for the field of its screen."""
-
-    character: str
-
-
 class RowView(ScrollView, can_focus=True):
     """Rows of one or more lines. A subclass knows how many there are and which lines they have, and draws a line."""
 
     BINDINGS = widget_bindings("list.down list.up list.page-down list.page-up list.first list.last")
-    TYPES_INTO_FIELD: ClassVar[bool] = False
-    """What is typed here is for the field of the screen."""
 
     cursor: reactive[int | None] = reactive(None, repaint=False)
     """The index of a row; None without rows, and in lists that begin without one."""
@@ -119,17 +108,6 @@ class RowView(ScrollView, can_focus=True):
 
     def row_under(self, event: events.MouseEvent) -> int | None:
         return self.row_of(event.y + self.scroll_offset.y)
-
-    def on_key(self, event: events.Key) -> None:
-        """Post `CharacterTyped` for a character that is no command's, be it possible at the moment or not."""
-        if not self.TYPES_INTO_FIELD:
-            return
-        nodes = (self, self.screen, self.app)
-        bound = {key for node in nodes for each in declared_by(type(node)) for key in keymap.keys(each.id or "")}
-        if event.is_printable and event.character and event.key not in bound:
-            event.stop()
-            event.prevent_default()
-            self.post_message(CharacterTyped(event.character))
 
 
 class ValueRows(RowView, Generic[T]):

@@ -17,7 +17,6 @@ class SceneList(RowList["Scene"]):
     The query has the focus: the screen forwards the keys for moving.
     """
 
-    TYPES_INTO_FIELD = True
     BINDINGS = widget_bindings("list.previous-of-video list.next-of-video scene.copy-markdown list.query")
 
     def __init__(self, tag_of: "Callable[[Scene], str | None]" = lambda _scene: None) -> None:

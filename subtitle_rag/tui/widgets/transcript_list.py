@@ -37,7 +37,6 @@ class TranscriptList(RowView):
         & > .transcript--cursor { background: $block-cursor-background; }
     }
     """
-    TYPES_INTO_FIELD = True
     BINDINGS = widget_bindings("transcript.quote list.query")
 
     class DoubleClicked(Message):
