@@ -117,7 +117,7 @@ def rows(each: Measured, numbers: Sequence[str]) -> Iterator[list[object]]:
     for arm in arms(numbers):
         with patch.dict(vars(fusion), arm.numbers):
             orders = [arm.order(candidates) for candidates in each.candidates]
-            scenes = [merge_neighbours(order, READ) for order in orders]
+            scenes = [merge_neighbours(order, READ, lambda _ids: each.times) for order in orders]
         for name, half in zip(HALVES, each.halves, strict=True):
             gold = [each.gold[at] for at in half]
             values = metrics.per_question(gold, [[hit.window_id for hit in orders[at]] for at in half])

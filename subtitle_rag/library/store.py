@@ -283,6 +283,11 @@ class Library:
         positions = self.database.rows(query, (json.dumps(list(ids)),))
         return {id: (video_id, ordinal) for id, video_id, ordinal in positions}
 
+    def spans(self, ids: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Return the beginning and the end (ms) of the stored ones of these windows."""
+        query = "SELECT id, start_ms, end_ms FROM window WHERE id IN (SELECT value FROM json_each(?))"
+        return {id: (start, end) for id, start, end in self.database.rows(query, (json.dumps(list(ids)),))}
+
     def window_count(self, video_id: str) -> int:
         return int(self.database.row("SELECT count(*) FROM window WHERE video_id = ?", (video_id,))[0])
 

@@ -1,7 +1,7 @@
 """The text and terms that a video's windows are indexed with.
 
 A window is indexed with a context in front of its text: the video's title, the chapter's title, the strongest keywords
-of the neighbouring windows and, if a model has written one, a context.
+of the neighbouring windows at most `OVERLAP_MS` away and, if a model has written one, a context.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 
-from subtitle_rag.captions import MEDIA_SUFFIXES, caption_suffixes
+from subtitle_rag.captions import MEDIA_SUFFIXES, OVERLAP_MS, caption_suffixes
 from subtitle_rag.domain import Morphemes, Video, Window
 from subtitle_rag.retrieval.korean.expansion import inverse_document_frequency
 from subtitle_rag.retrieval.korean.morphemes import DEFAULT_PARAMS, Bm25Params, document_vector
@@ -70,7 +70,7 @@ class IndexDocument:
         self._chapters = {window.id: title for window in self.windows if (title := self._chapter(window))}
         digest = hashlib.sha256(self.video.title.encode())
         for window in self.windows:  # a vector depends on the neighbours' words too
-            digest.update(f"\x1f{window.id}\x1f{self._chapters.get(window.id, '')}\x1f{window.text}".encode())
+            digest.update(f"\x1f{window.id}\x1f{window.end_ms}\x1f{self._chapters.get(window.id, '')}\x1f{window.text}".encode())
         self._digest = digest.hexdigest()
 
     def with_contexts(self, contexts: Mapping[str, tuple[str, str]]) -> "IndexDocument":
@@ -135,7 +135,7 @@ class IndexDocument:
         for at, (window, analysis) in enumerate(zip(self.windows, window_analyses, strict=True)):
             if only is not None and window.id not in only:
                 continue
-            near = [form for index in (at - 1, at + 1) if 0 <= index < len(telling) for form in telling[index]]
+            near = [form for index in _near(self.windows, at) for form in telling[index]]
             before = [(self.video.title, title)]
             if chapter := self._chapters.get(window.id):
                 before.append((chapter, chapters[chapter]))
@@ -176,6 +176,12 @@ class IndexDocument:
     def _chapter(self, window: Window) -> str:
         titles = [c.title for c in self.video.chapters if c.start_ms <= window.start_ms + EARLY_MS]
         return titles[-1] if titles else ""
+
+
+def _near(windows: Sequence[Window], at: int) -> list[int]:
+    """Return which neighbours are said in one go with a window."""
+    beside = ((min(at, each), max(at, each), each) for each in (at - 1, at + 1) if 0 <= each < len(windows))
+    return [each for one, next_, each in beside if windows[next_].start_ms - windows[one].end_ms <= OVERLAP_MS]
 
 
 def content_title(title: str, channel: str = "") -> str:

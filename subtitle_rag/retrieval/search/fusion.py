@@ -6,9 +6,11 @@ which its rank does not. `scripts/bench fusion` measures both, and other numbers
 """
 
 import statistics
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from subtitle_rag.captions import OVERLAP_MS
 from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.values import DenseVector, Hit
 
@@ -322,18 +324,24 @@ def spread_cosines(scores: Sequence[float]) -> list[float]:
     return min_max_normalised(scores)
 
 
-def merge_neighbours(ranked: Sequence[Ranked], limit: int) -> list[list[Ranked]]:
+Spans = Callable[[Collection[str]], Mapping[str, tuple[int, int]]]
+"""Returns when windows begin and end (ms)."""
+
+
+def merge_neighbours(ranked: Sequence[Ranked], limit: int, spans: Spans) -> list[list[Ranked]]:
     """Group adjacent windows, the best first: at most `limit` groups of at most `MAX_MERGED` windows.
 
-    A window below `MERGED_SCORE` or `MERGED_MEANING` begins a group of its own. A greater limit only adds groups.
+    A window below `MERGED_SCORE` or `MERGED_MEANING`, or after a silence of more than `OVERLAP_MS`, begins a group of
+    its own. A greater limit only adds groups.
     """
+    near = _near(ranked, spans)
     has_cosines = any("dense" in entry.scores for entry in ranked)
     least = min(entry.score for entry in ranked) if has_cosines else 0.0
     part = MERGED_MEANING if has_cosines else MERGED_SCORE
     groups: list[list[Ranked]] = []
     group_at: dict[tuple[str, int], int] = {}
     for entry in ranked:
-        beside = (group_at.get((entry.video_id, entry.ordinal + step)) for step in (-1, 1))
+        beside = (group_at.get(place) for place in near[entry.window_id])
         open_groups = [at for at in beside if at is not None and _is_open(groups[at], entry, least, part)]
         if open_groups:
             at = min(open_groups)
@@ -345,6 +353,19 @@ def merge_neighbours(ranked: Sequence[Ranked], limit: int) -> list[list[Ranked]]
         groups[at].append(entry)
         group_at[entry.video_id, entry.ordinal] = at
     return groups
+
+
+def _near(ranked: Sequence[Ranked], spans: Spans) -> Mapping[str, list[tuple[str, int]]]:
+    """Return by window the video and ordinal of those before and after it that are said in one go with it."""
+    ids = {(entry.video_id, entry.ordinal): entry.window_id for entry in ranked}
+    pairs = [((video, at), (video, at + 1)) for video, at in ids if (video, at + 1) in ids]
+    times = spans({ids[place] for pair in pairs for place in pair})
+    near: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for first, second in pairs:
+        if {ids[first], ids[second]} <= times.keys() and times[ids[second]][0] - times[ids[first]][1] <= OVERLAP_MS:
+            near[ids[first]].append(second)
+            near[ids[second]].append(first)
+    return near
 
 
 def _is_open(group: Sequence[Ranked], entry: Ranked, least: float, part: float) -> bool:

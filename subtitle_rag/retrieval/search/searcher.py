@@ -346,7 +346,7 @@ class Searcher:
         try:
             with _timed(search.took_ms, "rerank"):
                 depth = budget.windows(reranker)
-                groups = merge_neighbours(search.order.windows, max(search.limit + 1, depth))
+                groups = self._grouped(search.order.windows, max(search.limit + 1, depth))
                 texts = passages(self._windows, [group[0].window_id for group in groups[:depth]])
             if budget.patience_s is None and not refine:  # a pass takes as long as its longest text
                 texts = dict(sorted(texts.items(), key=lambda item: len(item[1])))
@@ -384,7 +384,7 @@ class Searcher:
     ) -> SearchResult:
         request, order = search.request, search.order
         with _timed(search.took_ms, "retrieve"):
-            groups = groups or merge_neighbours(order.windows, len(order.windows))
+            groups = groups or self._grouped(order.windows, len(order.windows))
             first, more = first_results(groups, search.limit, self._windows.morphemes)
             nearest = self._retrieval.nearest_pieces(search.candidates)
             best = make_results(self._windows, first, request.lexical, nearest)
@@ -404,6 +404,9 @@ class Searcher:
             self._undated(request.where),
             search.counts,
         )
+
+    def _grouped(self, ranked: Sequence[Ranked], limit: int) -> list[list[Ranked]]:
+        return merge_neighbours(ranked, limit, self._windows.spans)
 
     def _undated(self, where: Filter) -> int:
         if where.after is None and where.before is None:

@@ -48,6 +48,8 @@ class Windows:
         version = library.database.version
         self.places = KeptReads(version, CANDIDATES, library.places)
         """Video and ordinal of each window."""
+        self.spans = KeptReads(version, CANDIDATES, library.spans)
+        """When each window begins and ends (ms)."""
         self.contexts = KeptReads(version, CANDIDATES, library.contexts.texts_of)
         self.letters = KeptReads(
             version, CANDIDATES, lambda ids: {id: folded(text) for id, text in library.texts(ids).items()}

@@ -1,6 +1,7 @@
 """What a window's `bm25` vector is made of: its own words, and what stands in front of them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from subtitle_rag.domain import Chapter, Line, Video, Window
@@ -53,6 +54,16 @@ def test_keywords_are_at_most_five_and_equal_ones_come_in_order() -> None:
 def test_a_windows_vector_holds_the_title_and_the_neighbours_keywords(analyzer: Analyzer) -> None:
     held = [holds(v, "시장", "구경", "꽃게", "간장", "마늘") for v in vectors(material(TEXTS), analyzer)]
     assert held == [[True, True, True, True, False], [True] * 5, [True, True, False, True, True]]
+
+
+def test_words_across_a_silence_of_more_than_twelve_seconds_are_not_near(analyzer: Analyzer) -> None:
+    first, second, third = windows(TEXTS)
+    sparse = [replace(first, end_ms=3_000), replace(second, end_ms=108_001), third]
+    own = Video("v", "시장 구경", "c", "채널")
+
+    held = [holds(v, "꽃게", "간장", "마늘") for v in vectors(IndexDocument(own, sparse, {}), analyzer)]
+
+    assert held == [[True, False, False], [False, True, True], [False, True, True]]
 
 
 def test_a_neighbours_words_are_not_in_the_bigrams_of_speech_across_windows(analyzer: Analyzer) -> None:

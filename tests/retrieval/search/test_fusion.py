@@ -1,6 +1,6 @@
 """One order out of several, and neighbours as groups."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
 import pytest
@@ -35,6 +35,11 @@ def ranked(*places: tuple[str, int], scores: Sequence[float] = (), retriever: st
     ]
 
 
+def minutes(ids: Collection[str]) -> dict[str, tuple[int, int]]:
+    """Windows of a minute each, one after another."""
+    return {id: (60_000 * int(id[1:]), 60_000 * (int(id[1:]) + 1)) for id in ids}
+
+
 def shape(groups: Sequence[Sequence[Ranked]]) -> list[list[str]]:
     return [[entry.window_id for entry in group] for group in groups]
 
@@ -51,7 +56,7 @@ def shape(groups: Sequence[Sequence[Ranked]]) -> list[list[str]]:
     ],
 )
 def test_only_direct_neighbours_merge(places: list[tuple[str, int]], expected: list[list[str]]) -> None:
-    assert shape(merge_neighbours(ranked(*places), 20)) == expected
+    assert shape(merge_neighbours(ranked(*places), 20, minutes)) == expected
 
 
 @pytest.mark.parametrize(
@@ -63,24 +68,32 @@ def test_only_direct_neighbours_merge(places: list[tuple[str, int]], expected: l
     ],
 )
 def test_a_neighbour_merges_from_three_quarters_of_the_best(scores: list[float], expected: list[list[str]]) -> None:
-    assert shape(merge_neighbours(ranked(("a", 2), ("a", 1), ("a", 3), scores=scores), 20)) == expected
+    assert shape(merge_neighbours(ranked(("a", 2), ("a", 1), ("a", 3), scores=scores), 20, minutes)) == expected
 
 
 def test_the_best_window_of_a_scene_decides_and_not_the_neighbour() -> None:
     places = [("a", 1), ("a", 2), ("a", 3)]
 
-    assert shape(merge_neighbours(ranked(*places, scores=[1.0, 0.75, 0.6]), 20)) == [["a1", "a2"], ["a3"]]
+    assert shape(merge_neighbours(ranked(*places, scores=[1.0, 0.75, 0.6]), 20, minutes)) == [["a1", "a2"], ["a3"]]
 
 
 def test_cosines_count_from_the_worst_candidate() -> None:
     places = [("a", 1), ("a", 2), ("b", 1)]
 
     def groups(scores: list[float], retriever: str) -> list[list[str]]:
-        return shape(merge_neighbours(ranked(*places, scores=scores, retriever=retriever), 20))
+        return shape(merge_neighbours(ranked(*places, scores=scores, retriever=retriever), 20, minutes))
 
     assert groups([1.0, 0.95, 0.7], "dense") == [["a1"], ["a2"], ["b1"]]
     assert groups([1.0, 0.96, 0.7], "dense") == [["a1", "a2"], ["b1"]]
     assert groups([1.0, 0.85, 0.7], "bm25") == [["a1", "a2"], ["b1"]]
+
+
+def test_only_windows_within_twelve_seconds_merge() -> None:
+    spans = {"a1": (10_000, 13_000), "a2": (25_000, 28_000), "a3": (40_001, 43_000)}
+
+    groups = merge_neighbours(ranked(("a", 2), ("a", 1), ("a", 3)), 20, lambda _ids: spans)
+
+    assert shape(groups) == [["a2", "a1"], ["a3"]]
 
 
 @given(
@@ -92,7 +105,7 @@ def test_groups_are_runs_in_the_order_of_their_best(
     places: list[tuple[str, int]], limit: int, scores: list[float]
 ) -> None:
     entries = ranked(*places, scores=sorted(scores[: len(places)], reverse=True))
-    groups = merge_neighbours(entries, 100)
+    groups = merge_neighbours(entries, 100, minutes)
     assert sorted(chain(*shape(groups))) == sorted(f"{video}{at}" for video, at in places)
     assert [g[0].score for g in groups] == sorted((g[0].score for g in groups), reverse=True)
     for group in groups:
@@ -100,7 +113,7 @@ def test_groups_are_runs_in_the_order_of_their_best(
         assert ordinals == list(range(ordinals[0], ordinals[0] + len(group)))
         assert len(group) <= MAX_MERGED
         assert len({entry.video_id for entry in group}) == 1
-    assert shape(merge_neighbours(entries, limit)) == shape(groups)[:limit]
+    assert shape(merge_neighbours(entries, limit, minutes)) == shape(groups)[:limit]
 
 
 PLACES = dict.fromkeys("abc", ("v", 0))

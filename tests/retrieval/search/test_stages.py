@@ -94,6 +94,7 @@ def test_parts_are_named_in_one_order_whatever_has_come_first() -> None:
 
 def test_the_order_s_windows_are_grouped_with_their_neighbours() -> None:
     beside = {"a": ("v", 0), "b": ("v", 1), "c": ("w", 5)}
+    spans = {"a": (0, 60_000), "b": (60_000, 120_000), "c": (300_000, 360_000)}
     order = fuse_candidates(Candidates({"bm25": [Hit("a", 9.0), Hit("b", 8.0), Hit("c", 7.9)]}, beside))
-    groups = [[entry.window_id for entry in group] for group in merge_neighbours(order.windows, 2)]
+    groups = [[entry.window_id for entry in group] for group in merge_neighbours(order.windows, 2, lambda _ids: spans)]
     assert groups == [["a", "b"], ["c"]]
