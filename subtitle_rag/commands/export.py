@@ -9,7 +9,7 @@ import click
 from subtitle_rag import exporting, output
 from subtitle_rag.commands.open import say_if_loading
 from subtitle_rag.commands.options import file_to_write, force_option, runtime_outcome
-from subtitle_rag.commands.scene_arguments import SceneChoice, choose_scenes, chosen_spans, scene_span
+from subtitle_rag.commands.scene_arguments import SceneChoice, choose_scenes, chosen_spans
 from subtitle_rag.domain import AppError, UsageError, clock
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.plugins import EXPORT_FORMATS, plugin_names
@@ -149,12 +149,8 @@ def clip_(
         if not join or folder.suffix.lower() != ".mp4":
             raise UsageError("clip_folder", path=target)
         folder, file_name = folder.parent, folder.name
+    spans = chosen_spans(runtime, choice, whole=False)  # whole videos are not cut
     ffmpeg = Ffmpeg.find()
-    spans = [scene_span(runtime, target) for target in choice.targets]
-    choice = choice._replace(targets=())
-    if choice.query is None:  # whole videos are not cut
-        choice = choice._replace(video=(), channel=())
-    spans += chosen_spans(runtime, choice)
     scenes = exporting.read_scenes(runtime.library, [exporting.padded_span(span, round(1000 * pad)) for span in spans])
     if not scenes:
         raise UsageError("nothing_to_clip")

@@ -10,7 +10,7 @@ import click
 from subtitle_rag import exporting
 from subtitle_rag.commands.options import QueryFilters, channel_option, complete_videos, pack_options, video_option
 from subtitle_rag.domain import UsageError, Video, clock, parse_clock, tidy
-from subtitle_rag.i18n import N_
+from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import channel_ids, found_scenes, named_video
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class SceneChoice(NamedTuple):
     """Most scenes of the search."""
     video: Sequence[str]
     channel: Sequence[str]
-    """Both narrow the search; without one, all of them are chosen."""
+    """Both narrow what is named; where nothing is, all of them are chosen."""
 
 
 choose_scenes = pack_options(
@@ -42,7 +42,7 @@ choose_scenes = pack_options(
     click.argument("targets", nargs=-1, metavar="[SCENE]...", shell_complete=complete_videos),
     click.option("--marks", "marked", is_flag=True, help=N_("The marked scenes.")),
     click.option("--tag", metavar="NAME", help=N_("The marked scenes with this tag.")),
-    click.option("--query", metavar="QUERY", help=N_("The scenes of a search; --video and --channel narrow it.")),
+    click.option("--query", metavar="QUERY", help=N_("The scenes of a search. --video and --channel narrow what is named.")),
     click.option("--limit", type=click.IntRange(1, 200), help=N_("At most this many scenes of a search (default 20).")),
     video_option,
     channel_option,
@@ -50,31 +50,42 @@ choose_scenes = pack_options(
 """Adds the options of `SceneChoice`, which the verb gets as `choice`."""
 
 
-def chosen_spans(runtime: "Runtime", choice: SceneChoice) -> "list[exporting.ExportedScene]":
-    """Return the spans of marks, of scenes by name, of a search, or of whole videos and channels."""
+def chosen_spans(runtime: "Runtime", choice: SceneChoice, *, whole: bool = True) -> "list[exporting.ExportedScene]":
+    """Return the spans of marks, of scenes by name, of a search, or of whole videos and channels.
+
+    Without `whole` a video by name is its first window, and nothing is chosen without a name.
+    """
+    if choice.limit is not None and choice.query is None:
+        raise click.UsageError(_("--limit is for the scenes of --query."))
     spans: list[exporting.ExportedScene] = []
     if choice.marked or choice.tag is not None:
         spans += exporting.marked_spans(runtime.library, None if choice.tag is None else tidy(choice.tag))
     for target in choice.targets:
-        spans += spans_of(runtime, target)
+        spans += spans_of(runtime, target) if whole else [scene_span(runtime, target)]
+    named_videos = [named_video(runtime.library, name) for name in choice.video]
+    channels = channel_ids(runtime.library, choice.channel)
+    if choice.query is None and not (choice.marked or choice.tag is not None or choice.targets):
+        all_videos = [state.video for state in runtime.library.videos() if state.video.channel_id in channels]
+        videos = dict.fromkeys((*named_videos, *all_videos)) if whole else ()
+        return [span for video in videos for span in whole_video(runtime, video)]
+    videos_ids = {video.id for video in named_videos}
+    spans = [
+        span
+        for span in spans
+        if (not videos_ids or span.video.id in videos_ids) and (not channels or span.video.channel_id in channels)
+    ]
     if choice.query is not None:
         query = QueryFilters(choice.channel, choice.video).query(choice.query)
         result = runtime.searcher.search(query, limit=choice.limit or runtime.settings.search.limit)
-        return spans + [exporting.scene_span(runtime.library, scene) for scene in result.scenes]
-    videos = [named_video(runtime.library, name) for name in choice.video]
-    for name in choice.channel:
-        ids = channel_ids(runtime.library, [name])
-        videos += [state.video for state in runtime.library.videos() if state.video.channel_id in ids]
-    return spans + [span for video in videos for span in whole_video(runtime, video)]
+        spans += [exporting.scene_span(runtime.library, scene) for scene in result.scenes]
+    return spans
 
 
 def video_and_time(runtime: "Runtime", target: str) -> tuple[Video, int]:
     """Return the video and the time in ms of `NUMBER`, `SCENE` or `VIDEO@TIME`."""
     name, separator, time = target.rpartition("@")
     if separator and name:
-        video, at_ms = named_video(runtime.library, name), time_of(time)
-        check_within(video, at_ms)
-        return video, at_ms
+        return _video_at(runtime, name, time)
     if _is_number(runtime, target):
         return _scene_of_number(runtime, int(target))
     id = _window_id(target)
@@ -82,6 +93,15 @@ def video_and_time(runtime: "Runtime", target: str) -> tuple[Video, int]:
     if window is not None:
         return named_video(runtime.library, window.video_id), window.start_ms
     return named_video(runtime.library, target), 0
+
+
+def _video_at(runtime: "Runtime", name: str, time: str) -> tuple[Video, int]:
+    """Return a video, and when the line of a second begins: lines begin within the seconds that are shown of them."""
+    video, at_ms = named_video(runtime.library, name), time_of(time)
+    check_within(video, at_ms)
+    lines = (line.start_ms for window in runtime.library.windows_of(video.id) for line in window.lines)
+    whole_second = range(at_ms, at_ms + 1_000) if at_ms % 1_000 == 0 else ()
+    return video, min((start for start in lines if start in whole_second), default=at_ms)
 
 
 def _scene_of_number(runtime: "Runtime", number: int) -> tuple[Video, int]:
@@ -128,8 +148,7 @@ def scene_span(runtime: "Runtime", target: str) -> "exporting.ExportedScene":
     name, separator, time = target.rpartition("@")
     start, dash, end = time.partition("-")
     if separator and name and dash:
-        video, start_ms, end_ms = named_video(runtime.library, name), time_of(start), time_of(end)
-        check_within(video, start_ms)
+        (video, start_ms), end_ms = _video_at(runtime, name, start), time_of(end)
         if end_ms <= start_ms:
             raise UsageError("bad_time", value=time)
         return exporting.ExportedScene(video, start_ms, end_ms, start_ms)

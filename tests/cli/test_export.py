@@ -62,6 +62,21 @@ def test_a_time_is_the_window_around_it_and_a_range_its_own_lines(run: Run) -> N
     assert run("export", "링크@1:04-0:59").code == 2
 
 
+def test_a_filter_narrows_what_is_named(run: Run) -> None:
+    def titles(*arguments: object) -> list[object]:
+        return [row["video"]["title"] for row in rows(run, *arguments)]  # type: ignore[index]
+
+    assert titles("링크@1:02", "파일@1:02", "--video", "파일") == ["파일"]
+    assert run("export", "링크@1:02", "--video", "파일", "--json").failure == "nothing_to_export"
+    assert titles("링크@1:02", "--channel", "자막") == ["링크"]
+    assert titles("--video", "파일") == ["파일"] * 3
+
+
+def test_a_limit_without_a_query_is_refused(run: Run) -> None:
+    for verb in ("export", "play", "clip"):
+        assert run(verb, "링크@1:02", "--limit", "1").code == 2
+
+
 @pytest.mark.parametrize("format", ["srt", "md", "txt"])
 def test_a_range_without_captions_is_refused_and_writes_nothing(run: Run, tmp_path: Path, format: str) -> None:
     file = tmp_path / f"silent.{format}"

@@ -12,7 +12,17 @@ from subtitle_rag.player.mpv import Clip, MpvLaunch
 from tests.support.commandline import Run
 
 ID = "dQw4w9WgXcQ"
-CAPTIONS = "WEBVTT\n\n00:00.000 --> 00:05.000\n국수를 삶아요\n\n01:00.000 --> 01:05.000\n만두를 빚어요\n"
+CAPTIONS = """WEBVTT
+
+00:00.000 --> 00:05.000
+국수를 삶아요
+
+00:05.400 --> 00:09.000
+고명을 얹어요
+
+01:00.000 --> 01:05.000
+만두를 빚어요
+"""
 
 
 @pytest.fixture
@@ -54,6 +64,17 @@ def test_a_note_and_a_tag_are_shown_without_a_text_and_deleted_by_remove_alone(r
         assert run("marks", verb, number, "x", "--remove", "--json").code == 2
         assert run("marks", verb, number, "--json").result["mark"][verb] == value
         assert run("marks", verb, number, "--remove", "--json").result["mark"][verb] is None
+
+
+def test_a_shown_second_is_the_line_that_begins_in_it(run: Run) -> None:
+    times = ("0:05", "0:05-0:09", "0:05.1")
+    marks = run("marks", "add", *(f"{ID}@{time}" for time in times), "--json").result["marks"]
+
+    assert [(mark["line"], mark["jump"]["at"]) for mark in marks] == [
+        ("고명을 얹어요", 5.4),
+        ("고명을 얹어요", 5.4),
+        ("국수를 삶아요", 5.1),
+    ]
 
 
 def test_marks_are_removed_after_a_question_in_numbers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
