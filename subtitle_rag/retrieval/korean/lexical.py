@@ -56,6 +56,8 @@ class LexicalQuery:
     pair of words has a space between them."""
     containing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Typed words and morphemes of two letters or more → the library's longer words that have them inside."""
+    rarity: Mapping[str, float] = field(default_factory=dict)
+    """The inverse document frequency of typed words."""
 
 
 def unknown_words(lexical: LexicalQuery, texts: Iterable[str]) -> tuple[str, ...]:
@@ -136,6 +138,7 @@ class QueryAnalyzer:
                 for each in {*content, *expansion.words_by_form.values()}
                 if len(each) > 1
             },
+            expansion.rarity(vocabulary.windows),
         )
 
     def search(self, index: Searched, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:

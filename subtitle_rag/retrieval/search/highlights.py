@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 from unicodedata import is_normalized
@@ -22,6 +22,8 @@ SpokenForm = tuple[int, int, str]
 LOOK_BACK = 40
 """Most letters of a sentence before its first mark: some six seconds of speech."""
 LOOK_BACK_MS = 6_000
+TOGETHER_MS = 8_000
+"""Longest time from the line of a jump to the last typed word that counts for it."""
 MARKED_MS = 15_000
 """Longest time from the line that a scene jumps to to the line with the mark that its row shows."""
 LONG_SENTENCE = 160
@@ -137,10 +139,21 @@ def sentence(text: str, lines: Sequence[Line], line: int, spans: Iterable[Span])
     return begin, begin + len(text[begin:stop].rstrip())
 
 
-def best_line(lines: Sequence[Line], words: Iterable[WordMark], related: Iterable[Span] = ()) -> Line:
-    """Return the line that says most typed words together with the next one.
+class BestLine(NamedTuple):
+    """The line of a window that says most of a query."""
 
-    Among equals: most typed words in the line itself, most of their parts, the most often, most variants, the first.
+    words: int
+    """How many typed words are said there, or within `TOGETHER_MS`."""
+    line: Line
+
+
+def best_line(
+    lines: Sequence[Line], words: Iterable[WordMark], related: Iterable[Span], rarity: Mapping[str, float]
+) -> BestLine:
+    """Return the line from which on most typed words are said within `TOGETHER_MS`.
+
+    Among equals: the one that says them soonest, the rarest, most of their parts, the most often, most variants, the
+    first.
     """
     offsets = [line.offset for line in lines]
 
@@ -151,24 +164,29 @@ def best_line(lines: Sequence[Line], words: Iterable[WordMark], related: Iterabl
     for mark in words:
         marks[number(mark.start)].append(mark)
     variants = Counter(number(start) for start, _end in related)
+    marked = sorted(marks)
 
-    def score(at: int) -> tuple[int, ...]:
-        inside = marks.get(at, [])
-        both = [*inside, *marks.get(at + 1, [])]
-        both_spans = {mark[:2] for mark in both}
+    def score(at: int) -> tuple[float, ...]:
+        said, took_ms = {mark.word for mark in marks.get(at, ())}, 0
+        for later in marked[bisect_right(marked, at) :]:
+            if lines[later].start_ms - lines[at].start_ms > TOGETHER_MS:
+                break
+            if new := {mark.word for mark in marks[later]} - said:
+                said, took_ms = said | new, lines[later].start_ms - lines[at].start_ms
+        both = [*marks.get(at, ()), *marks.get(at + 1, ())]
         return (
-            len({mark.word for mark in inside}),
+            len(said),
+            -took_ms,
+            max((rarity.get(word, 0.0) for word in said), default=0.0),
             len({(mark.word, mark.part) for mark in both}),
-            len(both_spans),
+            len({mark[:2] for mark in both}),
             variants[at] + variants[at + 1],
             variants[at],
             -at,
         )
 
-    near = {max(0, at - step) for at in (*marks, *variants) for step in (0, 1)}
-    words_near = {at: len({mark.word for mark in (*marks.get(at, ()), *marks.get(at + 1, ()))}) for at in near}
-    most = max(words_near.values(), default=0)
-    return lines[max((at for at in near if words_near[at] == most), key=score, default=0)]
+    best = max((score(at) for at in {*marks, *variants}), default=(0, 0))
+    return BestLine(int(best[0]), lines[-int(best[-1])])
 
 
 def _spans_of(marks: Iterable[WordMark]) -> list[Span]:

@@ -41,7 +41,7 @@ class Scene:
     highlights: tuple[tuple[int, int], ...]
     at_ms: int
     """The second to jump to: the start of the line in which the sentence around the best match begins. It is a line of
-    the best window, unless another says more of the typed words. Variants of typed words count where the scene says no
+    the best window, unless another says more of the typed words together. Variants of typed words count where the scene says no
     typed word. Where it says less than `SAID_SHARE` of them, it is the first line of the piece that is nearest in
     meaning, see `make_scenes`."""
     score: float
@@ -197,7 +197,7 @@ def mentions(source: Windows, ids: Sequence[str], lexical: LexicalQuery) -> list
     for id, window in source.windows(ids).items():
         marks = highlights.marks(window.text, highlights.spoken_forms(analyses.get(id), traced), lexical)
         if marks.typed or marks.related:
-            at = _best_line(id, [window], [marks])
+            at = _best_line(id, [window], [marks], lexical.rarity)
             mentions.append(Mention(id, window.start_ms, window.end_ms, at.start_ms))
     return sorted(mentions, key=lambda mention: (mention.at_ms, mention.window_id))
 
@@ -265,7 +265,7 @@ class _SceneMaker:
             text=text,
             lines=tuple(lines),
             highlights=tuple(sorted((*typed, *related))),
-            at_ms=_best_line(best.window_id, windows, marks).start_ms,
+            at_ms=_best_line(best.window_id, windows, marks, self._lexical.rarity).start_ms,
             score=best.score,
             scores=best.scores,
             overlap_before=windows[0].overlap_before,
@@ -286,18 +286,22 @@ class _SceneMaker:
         return "spelling" if highlights.shares_letters(text, self._lexical) else "nearby"
 
 
-def _best_line(best_id: str, windows: Sequence[Window], marks: Sequence[highlights.Marks]) -> Line:
-    """Return the line in which the best sentence begins, of the window that says most typed words, else most variants;
-    of the best window among equals."""
+def _best_line(
+    best_id: str, windows: Sequence[Window], marks: Sequence[highlights.Marks], rarity: Mapping[str, float]
+) -> Line:
+    """Return the line in which the best sentence begins, of the window that says most typed words together, else most
+    variants; of the best window among equals."""
+    best = [
+        highlights.best_line(window.lines, words, related, rarity)
+        for window, (_typed, related, words) in zip(windows, marks, strict=True)
+    ]
 
-    def rank_key(pair: tuple[Window, highlights.Marks]) -> tuple[int, int, bool]:
-        window, (_typed, related, words) = pair
-        typed = len({mark.word for mark in words})
-        return typed, 0 if any_typed else len(related), window.id == best_id
+    def rank_key(at: int) -> tuple[int, int, bool]:
+        return best[at].words, 0 if any_typed else len(marks[at].related), windows[at].id == best_id
 
     any_typed = any(some.words for some in marks)
-    window, (_typed, related, words) = max(zip(windows, marks, strict=True), key=rank_key)
-    line = highlights.best_line(window.lines, words, related)
+    at = max(range(len(windows)), key=rank_key)
+    window, line, (_typed, related, words) = windows[at], best[at].line, marks[at]
     spans = sorted((mark.start, mark.end) for mark in words) or related
     first = next((start for start, end in spans if end > line.offset), line.offset)
     begin = highlights.sentence_begin(window.text, 0, first, line.offset)

@@ -132,7 +132,7 @@ SAID = "가나 다라 가나 마바"
     ],
 )
 def test_the_jump_goes_to_the_line_where_most_is_said(at: list[tuple[int, int]], start: int) -> None:
-    assert best_line(LINES, word_marks(SAID, at)).start_ms == start
+    assert best_line(LINES, word_marks(SAID, at), [], {}).line.start_ms == start
 
 
 def word_marks(text: str, at: list[tuple[int, int]]) -> list[WordMark]:
@@ -143,17 +143,17 @@ def word_marks(text: str, at: list[tuple[int, int]]) -> list[WordMark]:
     ("marks", "related", "start"),
     [
         # one long word against two short ones
-        ([(0, 2, "어쿠스틱기타"), (9, 10, "꿀"), (10, 11, "팁")], [], 3_000),
+        ([(0, 2, "어쿠스틱기타"), (9, 10, "꿀"), (10, 11, "팁")], [], 30_000),
         # inflections of one word against two words
-        ([(0, 2, "먹다"), (3, 5, "먹다"), (9, 10, "꿀"), (10, 11, "팁")], [], 3_000),
+        ([(0, 2, "먹다"), (3, 5, "먹다"), (9, 10, "꿀"), (10, 11, "팁")], [], 30_000),
         # the same words: the line that says them more often
-        ([(0, 2, "꿀"), (9, 10, "꿀"), (10, 11, "꿀")], [], 3_000),
+        ([(0, 2, "꿀"), (9, 10, "꿀"), (10, 11, "꿀")], [], 30_000),
         # the same words as often: the line with a variant beside them
-        ([(0, 2, "꿀"), (9, 11, "꿀")], [(10, 11)], 3_000),
+        ([(0, 2, "꿀"), (9, 11, "꿀")], [(10, 11)], 30_000),
         # no variant outweighs a typed word
         ([(0, 2, "꿀")], [(9, 10), (10, 11)], 0),
         # the words in one line before those in two
-        ([(0, 2, "꿀"), (3, 4, "꿀"), (4, 5, "팁")], [], 1_000),
+        ([(0, 2, "꿀"), (3, 4, "꿀"), (4, 5, "팁")], [], 10_000),
     ],
 )
 def test_the_jump_counts_typed_words_then_how_often_then_variants(
@@ -161,7 +161,29 @@ def test_the_jump_counts_typed_words_then_how_often_then_variants(
 ) -> None:
     # each span is another piece of text: letters and spellings count for nothing
     said = [WordMark(begin, end, word, word) for begin, end, word in marks]
-    assert best_line(LINES, said, related).start_ms == start
+    lines = [Line(line.offset, 10 * line.start_ms) for line in LINES]
+    assert best_line(lines, said, related, {}).line.start_ms == start
+
+
+@cases(
+    ("said", "rarity", "start"),
+    [
+        # both words in eight seconds, though not in lines beside each other
+        ([(0, "자두"), (40, "자두"), (48, "살구")], {}, 40_000),
+        # and not in nine
+        ([(0, "자두"), (40, "자두"), (49, "살구")], {}, 0),
+        # one line says both
+        ([(0, "자두"), (4, "살구"), (50, "자두"), (50, "살구")], {}, 50_000),
+        # far apart: the rarer word, however often the other is said
+        ([(0, "자두"), (0, "자두"), (30, "살구")], {"자두": 1.5, "살구": 3.0}, 30_000),
+    ],
+)
+def test_the_jump_goes_to_words_that_are_said_together(
+    said: list[tuple[int, str]], rarity: dict[str, float], start: int
+) -> None:
+    lines = [Line(3 * second, 1_000 * second) for second in range(60)]
+    marks = [WordMark(3 * at, 3 * at + 2, word, word) for at, word in said]
+    assert best_line(lines, marks, [], rarity).line.start_ms == start
 
 
 @given(
@@ -171,4 +193,4 @@ def test_the_jump_counts_typed_words_then_how_often_then_variants(
 def test_the_jump_always_goes_to_one_of_the_lines(lengths: list[int], at: list[tuple[int, int]]) -> None:
     lines = [Line(sum(lengths[:i]), i * 1_000) for i in range(len(lengths))]
     text = "가나다라마" * 20
-    assert best_line(lines, word_marks(text, [(a, a + b) for a, b in sorted(at)])) in lines
+    assert best_line(lines, word_marks(text, [(a, a + b) for a, b in sorted(at)]), [], {}).line in lines

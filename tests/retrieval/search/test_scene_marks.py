@@ -89,7 +89,7 @@ def test_a_scene_begins_with_the_sentence_around_its_match(
 @pytest.mark.parametrize(
     ("windows", "at_ms"),
     [
-        ([0, 1], 0),  # both say both words: a line of the better one, also where the other says both in one line
+        ([0, 1], 60_000 + LINE_MS),  # the line that says both, also where it is not of the better one
         ([1, 0], 60_000 + LINE_MS),
         ([2, 1], 60_000 + LINE_MS),  # the better one says a word less
         ([2], 120_000),
