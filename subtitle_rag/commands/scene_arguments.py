@@ -42,7 +42,9 @@ choose_scenes = pack_options(
     click.argument("targets", nargs=-1, metavar="[SCENE]...", shell_complete=complete_videos),
     click.option("--marks", "marked", is_flag=True, help=N_("The marked scenes.")),
     click.option("--tag", metavar="NAME", help=N_("The marked scenes with this tag.")),
-    click.option("--query", metavar="QUERY", help=N_("The scenes of a search. --video and --channel narrow what is named.")),
+    click.option(
+        "--query", metavar="QUERY", help=N_("The scenes of a search. --video and --channel narrow what is named.")
+    ),
     click.option("--limit", type=click.IntRange(1, 200), help=N_("At most this many scenes of a search (default 20).")),
     video_option,
     channel_option,

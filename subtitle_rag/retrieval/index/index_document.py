@@ -70,7 +70,8 @@ class IndexDocument:
         self._chapters = {window.id: title for window in self.windows if (title := self._chapter(window))}
         digest = hashlib.sha256(self.video.title.encode())
         for window in self.windows:  # a vector depends on the neighbours' words too
-            digest.update(f"\x1f{window.id}\x1f{window.end_ms}\x1f{self._chapters.get(window.id, '')}\x1f{window.text}".encode())
+            chapter = self._chapters.get(window.id, "")
+            digest.update(f"\x1f{window.id}\x1f{window.end_ms}\x1f{chapter}\x1f{window.text}".encode())
         self._digest = digest.hexdigest()
 
     def with_contexts(self, contexts: Mapping[str, tuple[str, str]]) -> "IndexDocument":

@@ -80,7 +80,7 @@ _NUMBERS = (
     AVERAGE_BIGRAMS,
     sorted(TAGS),
 )
-REVISION = 8
+REVISION = 9
 """Raise it with every change of the analysis outside these numbers."""
 ANALYZER = f"kiwi0.24-v{REVISION}-{crc32(repr(_NUMBERS).encode()):08x}"
 """Version of the `bm25` vectors; an index of another version must be rebuilt."""

@@ -41,9 +41,9 @@ class Scene:
     highlights: tuple[tuple[int, int], ...]
     at_ms: int
     """The second to jump to: the start of the line in which the sentence around the best match begins. It is a line of
-    the best window, unless another says more of the typed words together. Variants of typed words count where the scene says no
-    typed word. Where it says less than `SAID_SHARE` of them, it is the first line of the piece that is nearest in
-    meaning, see `make_scenes`."""
+    the best window, unless another says more of the typed words together. Variants of typed words count where the scene
+    says no typed word. Where it says less than `SAID_SHARE` of them, it is the first line of the piece that is nearest
+    in meaning, see `make_scenes`."""
     score: float
     """The reranker's if it read the scene, else the one before it."""
     scores: Mapping[str, RetrieverScore]
