@@ -69,7 +69,7 @@ def test_a_filter_narrows_what_is_named(run: Run) -> None:
     assert titles("링크@1:02", "파일@1:02", "--video", "파일") == ["파일"]
     assert run("export", "링크@1:02", "--video", "파일", "--json").failure == "nothing_to_export"
     assert titles("링크@1:02", "--channel", "자막") == ["링크"]
-    assert titles("--video", "파일") == ["파일"] * 3
+    assert set(titles("--video", "파일")) == {"파일"}
 
 
 def test_a_limit_without_a_query_is_refused(run: Run) -> None:
