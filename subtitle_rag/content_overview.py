@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, pairwise
 
 from subtitle_rag.contexts import ORDINARY, Dictionary, likely_names, split_sentences, whole_name
 from subtitle_rag.domain import Heat, Morphemes, Video, Window, nfc, squeeze
@@ -22,6 +23,8 @@ NAMES = 12
 NAME_WINDOWS = 1_000
 """Windows in which likely names are looked for, a millisecond each."""
 PEAKS = 3
+EXAMPLE_VIDEOS = 6
+"""Videos in which a search is looked for that finds something."""
 LEAST_WINDOWS = 2
 """Windows that say a word, where there are enough of them."""
 SECTION_WORDS = 6
@@ -129,6 +132,38 @@ def channel_overview(library: Library, channel_id: str, dictionary: Dictionary) 
         speech.telling_words(names),
         names,
     )
+
+
+def example_queries(library: Library, count: int = 2) -> list[str]:
+    """Return searches that find something: of videos far apart in the library, two words that each says together."""
+    states = [state for state in library.videos() if state.searchable]
+    spread = states[:: max(1, len(states) // EXAMPLE_VIDEOS)]
+    queries = (_example_query(library, state.video) for state in (*spread[::2], *spread[1::2]))
+    return list(islice(dict.fromkeys(filter(None, queries)), count))
+
+
+def _example_query(library: Library, video: Video) -> str:
+    """Return the two neighbouring words that tell a video best from the others; empty where it repeats none."""
+    windows = library.windows_of(video.id)
+    analyses = library.morphemes([window.id for window in windows])
+    pairs = Counter[tuple[str, str]]()
+    for window in windows:
+        words = _words(analyses[window.id], window.text) if window.id in analyses else []
+        pairs.update(
+            {
+                (form, after)
+                for (form, start), (after, begin) in pairwise(words)
+                if window.text[start + len(form) : begin] == " " and not {form, after} & (ORDINARY | COUNTERS)
+            }
+        )
+    pairs = Counter({pair: n for pair, n in pairs.items() if n >= LEAST_WINDOWS and pair[0] != pair[1]})
+    frequencies = library.term_counts({form for pair in pairs for form in pair if _HANGUL.fullmatch(form)})
+    size = library.counts().windows
+
+    def weight(pair: tuple[str, str]) -> float:
+        return pairs[pair] * sum(inverse_document_frequency(frequencies[form], size) for form in pair)
+
+    return " ".join(max((pair for pair in pairs if set(pair) <= set(frequencies)), key=weight, default=()))
 
 
 def highest_parts(heat: Sequence[Heat]) -> tuple[Heat, ...]:

@@ -39,6 +39,7 @@ from subtitle_rag.library import (
     hold_lock,
     index_address,
     put_index_address,
+    put_run_progress,
 )
 from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.retrieval.batches import split_batches
@@ -222,7 +223,11 @@ class Indexer:
                 for event in chain(notices, self._index_entries(entries)):
                     report.count(event)
                     counts.update(counts_of(report))
+                    if isinstance(event, VideoDone) and event.change != "unchanged":
+                        done = report.new + report.changed + report.unchanged + report.failed
+                        put_run_progress(self._library, (done, report.found))
                     yield event
+            put_run_progress(self._library, None)
             yield report
 
     def _index_entries(self, entries: list[Discovered]) -> Iterator[IndexEvent]:
@@ -584,6 +589,7 @@ class Indexer:
                     raise AppError("index_elsewhere", found=server_address(filled), wanted=server_address(index_id))
                 put_index_address(self._library, index_id)
             self._library.forget_staged()
+            put_run_progress(self._library, None)  # that of a killed run
             yield
 
 

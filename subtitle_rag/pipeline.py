@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Collection, Generator, Iterable
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from subtitle_rag import fetching, models
@@ -26,16 +26,17 @@ from subtitle_rag.domain import (
     VectorEvent,
     WindowsIndexed,
 )
-from subtitle_rag.i18n import _
+from subtitle_rag.i18n import _, n_
 from subtitle_rag.installation import require_extra
 from subtitle_rag.library import (
     FollowedSource,
     LastSync,
     SourceOptions,
     WindowSelection,
-    is_locked,
+    is_locked_elsewhere,
     put_fetched_alternative,
     put_last_sync,
+    run_progress,
 )
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.transcribing import (
@@ -84,15 +85,15 @@ def read_captions(
 def other_run_sentence(runtime: "Runtime") -> str:
     """Say that another process indexes or fetches into the library, and how far it has come; empty without one."""
     library, folder = runtime.library, runtime.library.path.parent
-    if not (is_locked(folder, "library") or is_locked(folder, "youtube")):
+    if not (is_locked_elsewhere(folder, "library") or is_locked_elsewhere(folder, "youtube")):
         return ""
-    counts = library.counts()
+    counts, files = library.counts(), run_progress(library)
     if counts.due:
         videos = counts.videos - counts.failed
-        progress = _("videos {done}/{all}").format(done=f"{videos - counts.due:,}", all=f"{videos:,}")
-    else:
-        progress = _("windows {done}/{all}").format(done=f"{counts.searchable:,}", all=f"{counts.windows:,}")
-    return _("Another subtitle-rag is indexing: {progress}").format(progress=progress)
+        files = videos - counts.due, videos
+    done, all_of_them = files or (counts.searchable, counts.windows)
+    sentence = _("Indexing in another window")
+    return f"{sentence} {done:,}/{all_of_them:,}" if all_of_them else sentence
 
 
 def run_request(
@@ -170,6 +171,61 @@ def write_vectors(
     Raises the errors of `Runtime.encoding` and `EncodingRun.run`.
     """
     yield from runtime.encoding(stop).run(selection, patient=patient)
+
+
+SECONDS_A_CONTEXT = (1.5, 20.0)
+"""Seconds a window where no context was timed: models of 3 to 8 billion weights on a graphics card, and on a laptop's
+processor."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextOffer:
+    """What it takes to write the missing contexts, before anybody agrees to it."""
+
+    windows: int
+    seconds: tuple[float, float]
+    """The least and the most time, which are the same once contexts were timed here."""
+
+    @property
+    def sentence(self) -> str:
+        """Return the work in a few words: windows, then time."""
+        n = n_("{n} scene", "{n} scenes", self.windows, n=f"{self.windows:,}")
+        least, most = (_duration(seconds) for seconds in self.seconds)
+        if least == most:
+            return _("{scenes}, about {time}").format(scenes=n, time=least)
+        return _("{scenes}, {least} to {most} by the speed of this computer").format(scenes=n, least=least, most=most)
+
+
+def _duration(seconds: float) -> str:
+    minutes = max(1, round(seconds / 60))
+    if minutes < 60:
+        return _("{n} min").format(n=minutes)
+    return _("{n} h").format(n=round(minutes / 60))
+
+
+def offer_contexts(runtime: "Runtime") -> ContextOffer | None:
+    """Return what the missing contexts take; None where none is missing. Nothing is written.
+
+    Raises the errors of `Runtime.llms` and `hosts_with`.
+    """
+    from subtitle_rag.llm import hosts_with
+
+    stored = runtime.library.contexts
+    windows = stored.counts().due
+    if not windows:
+        return None
+    with runtime.llms() as hosts:
+        digest = hosts_with(hosts, runtime.context_model)[0][1].digest
+    mean_ms = stored.mean_ms(digest)
+    least, most = SECONDS_A_CONTEXT if mean_ms is None else (mean_ms / 1000, mean_ms / 1000)
+    return ContextOffer(windows, (windows * least, windows * most))
+
+
+def answer_context_offer(runtime: "Runtime", *, wanted: bool) -> None:
+    """Put the user's answer in force, and write it into the config where that can be."""
+    answer = "always" if wanted else "never"
+    runtime.settings = replace(runtime.settings, llm=replace(runtime.settings.llm, contexts=answer))
+    use_setting(runtime, "llm", "contexts", answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,11 +332,11 @@ def _pull(
     yield ModelFetched(name, "", size, 0)
 
 
-def use_model(runtime: "Runtime", table: str, setting: str, name: str) -> str:
-    """Name a model in the config; return the lines to write by hand where the program cannot."""
+def use_setting(runtime: "Runtime", table: str, setting: str, value: str) -> str:
+    """Write a setting into the config; return the lines to write by hand where the program cannot."""
     from subtitle_rag.config import write_setting
 
     is_written = False
     with suppress(UsageError):  # the folder cannot be written to
-        is_written = write_setting(runtime.settings.paths.config, table, setting, name)
-    return "" if is_written else f'[{table}] {setting} = "{name}"'
+        is_written = write_setting(runtime.settings.paths.config, table, setting, value)
+    return "" if is_written else f'[{table}] {setting} = "{value}"'

@@ -18,6 +18,8 @@ logger = logging.getLogger(__name__)
 
 QUERY = "치킨 소스 찍어 먹는 장면"
 """A scene of the sample."""
+EXAMPLES = ("소스에 찍어 먹는 치킨", "비 오는 날 텐트 치기")
+"""Searches that the start page of the sample offers."""
 
 
 def sample_settings(settings: Settings) -> Settings:

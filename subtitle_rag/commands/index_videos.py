@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -139,7 +140,8 @@ def index_(
             return output.Outcome({}, notes=[_("Nothing was fetched.")])
     run_options = fetching.RunOptions(patient=not options.no_wait, refresh=refresh)
     try:
-        outcome = _run(runtime, pipeline.read_captions(runtime, request, source_options, run_options), options)
+        events = pipeline.read_captions(runtime, request, source_options, run_options)
+        outcome = _run(runtime, events, options, asks=not yes)
     except UsageError as error:
         if not listen or error.code not in WITHOUT_CAPTIONS:
             raise
@@ -262,7 +264,9 @@ def sync_(
     return _run(runtime, pipeline.sync_sources(runtime, sources, patient=not options.no_wait, retry=retry), options)
 
 
-def _run(runtime: "Runtime", events: Iterator[IndexEvent], options: IndexOptions) -> output.Outcome:
+def _run(
+    runtime: "Runtime", events: Iterator[IndexEvent], options: IndexOptions, *, asks: bool = True
+) -> output.Outcome:
     """Run, print the sum, then write contexts and make vectors of the new and changed videos."""
     from subtitle_rag.library import WindowSelection
 
@@ -274,7 +278,7 @@ def _run(runtime: "Runtime", events: Iterator[IndexEvent], options: IndexOptions
     renew_index(runtime)
     selection = WindowSelection(videos=tuple(videos))
     stages = (
-        ("contexts", options.no_contexts, stage_runs.contexts_after_index),
+        ("contexts", options.no_contexts, partial(stage_runs.contexts_after_index, asks=asks)),
         ("vectors", options.no_vectors, stage_runs.vectors_after_index),
     )
     for stage, skip, write in stages:

@@ -260,7 +260,7 @@ def _use(runtime: "Runtime", entry: dict[str, Any]) -> list[str]:
     """Write a model into the config; return what to do where that cannot be."""
     from subtitle_rag import pipeline
 
-    lines = pipeline.use_model(runtime, *SETTINGS[entry["kind"]], entry["name"])
+    lines = pipeline.use_setting(runtime, *SETTINGS[entry["kind"]], entry["name"])
     sentence = _("{path} cannot be changed by the program; write into it: {lines}")
     return [sentence.format(path=runtime.settings.paths.config, lines=lines)] if lines else []
 

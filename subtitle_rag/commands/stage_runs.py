@@ -1,6 +1,7 @@
 """Runs of the stages contexts and vectors on the command line: options, progress, failures and the sum."""
 
 import logging
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -155,14 +156,37 @@ def write_vectors(
     return _with_failure(output.track_to_report(VectorsReport, events, _("Vectors"), update, jsonl=jsonl))
 
 
-def contexts_after_index(runtime: "Runtime", selection: "WindowSelection", *, jsonl: bool) -> ContextReport | None:
-    """Write the contexts of new windows; None without a model. They are searchable already."""
+def contexts_after_index(
+    runtime: "Runtime", selection: "WindowSelection", *, jsonl: bool, asks: bool
+) -> ContextReport | None:
+    """Write the contexts of new windows; None without a model, or where the user does not want them.
+
+    They are searchable already. `asks`: the user may be asked, if the settings say so and there is a terminal.
+    """
     prelude = _("Searchable. {model} writes contexts; Ctrl+C ends it, and nothing is lost.")
     try:
+        if not _wants_contexts(runtime, asks=asks):
+            return None
         return write_contexts(runtime, selection, jsonl=jsonl, prelude=prelude.format(model=runtime.context_model))
     except LlmError:
         logger.info("no contexts are written", exc_info=True)
         return None
+
+
+def _wants_contexts(runtime: "Runtime", *, asks: bool) -> bool:
+    """Return what the settings say of contexts, or ask once on a terminal. Raises as `pipeline.offer_contexts`."""
+    from subtitle_rag import pipeline
+
+    setting = runtime.settings.llm.contexts
+    if setting != "ask" or not asks or not sys.stdin.isatty():
+        return setting != "never"
+    offer = pipeline.offer_contexts(runtime)
+    if offer is None:
+        return False
+    question = _("Have {model} describe the scenes, so that search finds more ({size})? Later runs do as you answer.")
+    wanted = output.confirm(question.format(model=runtime.context_model, size=offer.sentence))
+    pipeline.answer_context_offer(runtime, wanted=wanted)
+    return wanted
 
 
 def vectors_after_index(runtime: "Runtime", selection: "WindowSelection", *, jsonl: bool) -> VectorsReport | None:

@@ -158,6 +158,11 @@ class LlmSettings:
         address=True,
     )
     model: str = setting("", N_("What writes contexts; empty: what suits this machine's memory."))
+    contexts: str = setting(
+        "ask",
+        N_("Whether the model describes new scenes in the background: ask (once, with an estimate), always or never."),
+        one_of=("ask", "always", "never"),
+    )
     cloud: tuple[str, ...] = setting(
         (), N_("Names of models that may run in Ollama's cloud; captions are then sent there."), empty=True
     )

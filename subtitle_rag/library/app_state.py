@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from subtitle_rag.domain import nfc
 
 if TYPE_CHECKING:
+    from subtitle_rag.domain import Video
     from subtitle_rag.library.store import Library
 
 logger = logging.getLogger(__name__)
@@ -35,6 +36,8 @@ _REMOVALS = "removals"
 _SYNC = "last_sync"
 _SEARCHES = "recent_searches"
 _SCENES = "found_scenes"
+_PLACE = "last_place"
+_RUN = "run"
 
 MAX_SEARCHES = 50
 
@@ -181,7 +184,9 @@ def note_search(library: "Library", text: str) -> list[str]:
 
 
 def forget_searches(library: "Library") -> None:
+    """Forget the last searches, and the place that was played last."""
     library.database.put_setting(_SEARCHES, None)
+    library.database.put_setting(_PLACE, None)
 
 
 class FoundScene(NamedTuple):
@@ -202,3 +207,26 @@ def put_found_scenes(library: "Library", scenes: Sequence[FoundScene]) -> None:
 def found_scenes(library: "Library") -> list[FoundScene]:
     """Read the scenes of the last search of the command line."""
     return [FoundScene(*values) for values in _values(library, _SCENES, [])]
+
+
+def put_last_place(library: "Library", video_id: str, at_ms: int) -> None:
+    """Note the place that was played last."""
+    _put_values(library, _PLACE, (video_id, at_ms))
+
+
+def last_place(library: "Library") -> "tuple[Video, int] | None":
+    """Read the place that was played last; None where its video has left the library."""
+    id, at_ms = _values(library, _PLACE, ("", 0))
+    video = library.video(id) if id else None
+    return (video, at_ms) if video else None
+
+
+def put_run_progress(library: "Library", progress: tuple[int, int] | None) -> None:
+    """Note how many videos of its files a run has read, for other processes; None at its end."""
+    _put_values(library, _RUN, progress)
+
+
+def run_progress(library: "Library") -> tuple[int, int] | None:
+    """Read how many videos of its files the run that holds the library's lock has read, and how many there are."""
+    values = _values(library, _RUN, None)
+    return tuple(values) if values else None

@@ -34,6 +34,8 @@ LOOKS_S = 0.2
 LockName = Literal["library", "youtube", "contexts", "vectors", "listening", "evaluation"]
 """Locks of the library's folder, by the work that one process at a time does: `library` is indexing."""
 
+_own_locks: set[tuple[Path, str]] = set()
+"""The locks that this process holds."""
 _LIBRARY_FILES = 4
 """Descriptors that a connection takes at most."""
 
@@ -206,13 +208,19 @@ def hold_lock(folder: Path, name: LockName, patience: float = 0) -> Iterator[Non
     except OSError as error:
         raise unwritable(folder, error) from error
     with guard:
-        yield
+        _own_locks.add((folder, name))
+        try:
+            yield
+        finally:
+            _own_locks.discard((folder, name))
 
 
-def is_locked(folder: Path, name: LockName) -> bool:
-    """Return whether any process holds the lock. One that takes it at this moment may find it held: see `LOOKS_S`."""
+def is_locked_elsewhere(folder: Path, name: LockName) -> bool:
+    """Return whether another process holds the lock. One that takes it now may find it held: see `LOOKS_S`."""
     from filelock import FileLock, Timeout
 
+    if (folder, name) in _own_locks:
+        return False
     try:
         with FileLock(folder / f"{name}.lock", mode=0o600, thread_local=False).acquire(timeout=0):
             return False

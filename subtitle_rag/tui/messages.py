@@ -8,7 +8,7 @@ from textual.message import Message
 if TYPE_CHECKING:
     from subtitle_rag.domain import Answer, AnswerRequest, AppError, Evidence
     from subtitle_rag.library import Counts
-    from subtitle_rag.pipeline import ListeningOffer
+    from subtitle_rag.pipeline import ContextOffer, ListeningOffer
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.state import (
@@ -238,6 +238,13 @@ class ListeningOffered(AppMessage):
     """It is known what listening takes; the user decides."""
 
     offer: "ListeningOffer"
+
+
+@dataclass
+class ContextsOffered(AppMessage):
+    """It is known what writing contexts takes; the user decides."""
+
+    offer: "ContextOffer"
 
 
 @dataclass

@@ -11,7 +11,12 @@ from subtitle_rag.i18n import _
 from subtitle_rag.tui import dialogs, screens
 from subtitle_rag.tui.keys import COMMANDS, declared_by, keymap
 from subtitle_rag.tui.state import ModelDownload
-from subtitle_rag.tui.text import leave_confirmation, listening_confirmation, removal_confirmation
+from subtitle_rag.tui.text import (
+    context_confirmation,
+    leave_confirmation,
+    listening_confirmation,
+    removal_confirmation,
+)
 from subtitle_rag.tui.widgets import SceneList
 
 if TYPE_CHECKING:
@@ -19,7 +24,7 @@ if TYPE_CHECKING:
 
     from textual.screen import Screen
 
-    from subtitle_rag.pipeline import ListeningOffer
+    from subtitle_rag.pipeline import ContextOffer, ListeningOffer
     from subtitle_rag.tui.controllers import AppContext
     from subtitle_rag.tui.messages import PlayersFound
     from subtitle_rag.tui.screens import LibraryScreen, SearchScreen
@@ -265,6 +270,29 @@ class Navigation:
 
         if not screen.is_modal and offers:
             self._app.push_screen(dialogs.SceneMenu(list(offers)), run)
+
+    # --- what a model could add ---
+
+    def toggle_background(self) -> None:
+        """Pause or resume the background; without any, write the contexts that the screen offers, or ask whether to."""
+        background = self._context.background
+        if background.context_offer and self.in_search and self.search.page.is_idle:
+            background.answer_context_offer(wanted=True)
+        elif background.can_toggle or not background.can_ask_for_contexts:
+            self._context.toggle_background()
+        else:
+            background.ask_for_contexts()
+
+    def dismiss_offer(self) -> None:
+        """Hide the offer on the screen for good."""
+        if self._context.background.context_offer:
+            self._context.background.answer_context_offer(wanted=False)
+        else:
+            self._context.models.dismiss()
+
+    def confirm_contexts(self, offer: "ContextOffer") -> None:
+        begin = partial(self._context.background.answer_context_offer, wanted=True)
+        self._app.push_screen(dialogs.ConfirmScreen(context_confirmation(offer), begin))
 
     def confirm_listening(self, offer: "ListeningOffer", begin: "Callable[[ListeningOffer], object]") -> None:
         self._app.push_screen(dialogs.ConfirmScreen(listening_confirmation(offer), partial(begin, offer)))

@@ -70,7 +70,7 @@ class AppWiring:
             messages.ScenesChanged: lambda _message: self.search.page.search_again(),
             messages.MarksRead: lambda _message: navigation.show_marks(),
             messages.AddressPasted: lambda message: navigation.open_library(message.address),
-            messages.Jumped: playback.played,
+            messages.Jumped: self._jumped,
             messages.VideoOpened: playback.video_opened,
             messages.TextCopied: playback.text_copied,
             messages.SceneMenuAsked: lambda _message: navigation.open_scene_menu(),
@@ -78,6 +78,7 @@ class AppWiring:
             messages.ActionFailed: lambda message: self._port.tell(message.error),
             messages.NotRemembered: self._not_remembered,
             messages.ListeningOffered: lambda message: navigation.confirm_listening(message.offer, self._listen),
+            messages.ContextsOffered: lambda message: navigation.confirm_contexts(message.offer),
             messages.RemovalPlanned: lambda message: navigation.confirm_removal(message.removal),
             messages.RemovalEnded: self.removals.ended,
             messages.JobAdvanced: self.jobs.advanced,
@@ -138,6 +139,10 @@ class AppWiring:
     def _list_videos(self) -> None:
         if library := self.navigation.library:
             library.list_videos()
+
+    def _jumped(self, message: messages.Jumped) -> None:
+        self.context.playback.played(message)
+        self.search.page.note_place(message)
 
     def _library_failed(self, message: messages.LibraryFailed) -> None:
         if library := self.navigation.library:
@@ -221,9 +226,14 @@ def app_commands(wiring: AppWiring) -> dict[str, AppCommand]:
             lambda: jobs.can_sync if is_usable() else navigation.in_search,
         ),
         "library.stop": AppCommand(jobs.stop, lambda: jobs.busy),
-        "library.background": AppCommand(context.toggle_background, lambda: background.can_toggle),
+        "library.background": AppCommand(
+            navigation.toggle_background, lambda: background.can_toggle or background.can_ask_for_contexts
+        ),
         "models.fetch": AppCommand(
             navigation.download_models, lambda: models.is_running or (models.can_start and navigation.shows_offer)
         ),
-        "models.dismiss": AppCommand(models.dismiss, lambda: models.can_dismiss and navigation.shows_offer),
+        "models.dismiss": AppCommand(
+            navigation.dismiss_offer,
+            lambda: navigation.shows_offer and (background.context_offer is not None or models.can_dismiss),
+        ),
     }

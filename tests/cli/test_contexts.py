@@ -263,3 +263,39 @@ def test_control_c_ends_a_run_at_once(run: Run, ollama: StandIn, isolated_home: 
     assert out == b""
     assert b"Traceback" not in err
     assert run("contexts", "list", "--json").result["written"] <= 1
+
+
+class TestConsent:
+    """`index` on a terminal asks once whether a model describes scenes; scripts have `--no-contexts`."""
+
+    @pytest.fixture
+    def asked(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+        prompts: list[str] = []
+        monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+        monkeypatch.setattr("click.termui.visible_prompt_func", lambda prompt: prompts.append(prompt) or "n")
+        return prompts
+
+    def test_a_no_is_kept_and_not_asked_again(
+        self, run: Run, ollama: StandIn, asked: list[str], tmp_path: Path, isolated_home: Path
+    ) -> None:
+        for part in ("second", "third"):
+            assert run("index", caption_folder(tmp_path / part, 1, minutes=1.8)).code == 0
+        assert ollama.count("chat") == 0
+        (question,) = asked
+        size = "4 scenes, about 1 min"
+        assert question.startswith(f"Have {NAME} describe the scenes, so that search finds more ({size})?")
+        assert 'contexts = "never"' in (isolated_home / "config.toml").read_text()
+
+    def test_a_yes_holds_for_later_runs(
+        self, run: Run, ollama: StandIn, asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("click.termui.visible_prompt_func", lambda prompt: asked.append(prompt) or "y")
+        for part, minutes in (("second", 2.8), ("third", 3.8)):
+            result = run("index", caption_folder(tmp_path / part, 1, minutes=minutes), "--json").result
+            assert result["contexts"]["written"]
+        assert len(asked) == 1
+
+    def test_yes_asks_nothing(self, run: Run, ollama: StandIn, asked: list[str], tmp_path: Path) -> None:
+        assert run("index", caption_folder(tmp_path / "second", 1, minutes=1.8), "--yes").code == 0
+        assert ollama.count("chat")
+        assert asked == []

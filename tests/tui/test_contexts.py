@@ -8,6 +8,7 @@ import pytest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import background, stage_threads
+from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.state import stage_progress
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.conftest import (
@@ -52,7 +53,7 @@ def written(empty: Runtime, ollama: StandIn, monkeypatch: pytest.MonkeyPatch) ->
     """A runtime on an empty library, with an Ollama; nothing is waited for that nobody would see."""
     monkeypatch.setattr(background, "SEARCH_AGAIN_S", 0.05)
     monkeypatch.setattr(stage_threads, "REPORT_S", 0.0)
-    llm = replace(empty.settings.llm, hosts=(ollama.base,), model=MODEL)
+    llm = replace(empty.settings.llm, hosts=(ollama.base,), model=MODEL, contexts="always")
     empty.settings = replace(empty.settings, llm=llm)
     return empty
 
@@ -206,7 +207,7 @@ class TestPausing:
 
 class TestTrouble:
     @pytest.mark.campaign(part="app")
-    async def test_without_ollama_the_library_says_quietly_what_it_would_gain(
+    async def test_without_ollama_searching_goes_on_and_the_key_tries_again(
         self, indexed: Runtime, ollama: StandIn
     ) -> None:
         ollama.stop()
@@ -215,8 +216,6 @@ class TestTrouble:
             assert bar(app) == ""
             await typed(pilot, "소스")
             assert app.search_screen.scenes.row_count
-            await press(pilot, "f4")
-            assert "more scenes are found: start Ollama" in bar(app)
             assert toasts(app) == []
             ollama.start()
             ollama.add(Model(MODEL))
@@ -277,3 +276,56 @@ class TestTrouble:
                 assert "Another subtitle-rag is writing contexts" in bar(app)
                 assert "run the same command" not in bar(app)
             list(events)
+
+
+@pytest.fixture
+def unasked(indexed: Runtime) -> Runtime:
+    """The user has not said yet whether contexts are written."""
+    indexed.settings = replace(indexed.settings, llm=replace(indexed.settings.llm, contexts="ask"))
+    return indexed
+
+
+def requests(ollama: StandIn) -> int:
+    return ollama.count("chat")
+
+
+class TestConsent:
+    async def test_nothing_is_written_unasked_and_a_yes_holds_for_each_start(
+        self, unasked: Runtime, ollama: StandIn, model: Model
+    ) -> None:
+        async with running(SubtitleApp(unasked), size=(120, 40)) as (app, pilot):
+            await until(pilot, lambda: stage(app, "contexts").state == "offered")
+            assert requests(ollama) == 0
+            assert "8 scenes, 1 min to 3 min" in shown(app, "#tips")
+            await press(pilot, "ctrl+t")
+            await idle(pilot)
+            assert stage(app, "contexts").processed == 8
+        assert 'contexts = "always"' in unasked.settings.paths.config.read_text()
+        assert unasked.settings.llm.contexts == "always"
+
+    async def test_a_no_is_never_asked_again_until_the_key(
+        self, unasked: Runtime, ollama: StandIn, model: Model
+    ) -> None:
+        async with running(SubtitleApp(unasked), size=(120, 40)) as (app, pilot):
+            await until(pilot, lambda: stage(app, "contexts").state == "offered")
+            await press(pilot, "ctrl+x")
+            await until(pilot, lambda: unasked.settings.llm.contexts == "never")
+            await settle(pilot)
+            assert "AI" not in shown(app, "#tips")
+        async with running(SubtitleApp(unasked), size=(120, 40)) as (app, pilot):
+            await until(pilot, lambda: stage(app, "contexts").state == "dismissed")
+            assert "AI" not in shown(app, "#tips")
+            assert requests(ollama) == 0
+            await press(pilot, "ctrl+t")
+            await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+            assert requests(ollama) == 0
+            await press(pilot, "left", "enter")
+            await idle(pilot)
+        assert unasked.settings.llm.contexts == "always"
+
+    async def test_without_ollama_nothing_is_said(self, unasked: Runtime, ollama: StandIn) -> None:
+        ollama.stop()
+        async with running(SubtitleApp(unasked), size=(120, 40)) as (app, pilot):
+            await until(pilot, lambda: stage(app, "contexts").state == "dismissed")
+            assert "Ollama" not in shown(app, "#tips")
+            assert toasts(app) == []

@@ -310,6 +310,7 @@ class TestJobs:
 
 def test_numbers_of_videos_that_differ_add_up() -> None:
     rows = search_text.welcome(Counts(2, 253, 4, 8, 900, 900))
-    assert rows[0] == ("Videos 253 · Windows 900 · Waiting 4 · Without captions 8", "bold")
-    assert "So far, 241 of 245 videos can be searched." in rows
-    assert search_text.welcome(Counts(2, 253, 0, 0, 900, 900))[0] == ("Videos 253 · Windows 900", "bold")
+    assert "Indexing: 241 of 245 videos can be searched so far." in rows
+    rows = search_text.welcome(Counts(2, 253, 0, 0, 900, 300))
+    assert "Indexing: 300 of 900 scenes can be searched so far." in rows
+    assert "Indexing" not in str(search_text.welcome(Counts(2, 253, 0, 0, 900, 900)))

@@ -6,10 +6,13 @@ import pytest
 from textual.widgets import Static
 
 from subtitle_rag.config.settings import SearchSettings
-from subtitle_rag.library.app_state import note_search, recent_searches
+from subtitle_rag.library.app_state import last_place, note_search, recent_searches
+from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.sample_library import EXAMPLES
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.tui.text.search_text import place_label
 from subtitle_rag.tui.widgets.empty_state_page import ReadyQueryList
 from tests.tui.conftest import MakeApp, Outside, commands, drawn_by, press, running, settle, shown, typed, until
 
@@ -18,6 +21,11 @@ FORGET = "Find: forget recent searches"
 
 
 def listed(app: SubtitleApp) -> list[str]:
+    """The searches on the calm page."""
+    return [row for row in rows(app) if not row.startswith("Play on")]
+
+
+def rows(app: SubtitleApp) -> list[str]:
     """What the list on the calm page shows."""
     choices = app.search_screen.query_one(ReadyQueryList)
     return [str(option.prompt) for option in choices.options] if choices.display and choices.region else []
@@ -75,7 +83,7 @@ class TestMade:
         app = app_of()
         runtime.settings = replace(runtime.settings, search=SearchSettings(remember=False))
         async with running(app, size=(120, 40)) as (_, pilot):
-            assert listed(app) == []
+            assert not set(searched) & set(listed(app))
             await typed(pilot, "꽃게")
             await press(pilot, "enter")
             assert len(outside.played) == 1
@@ -99,7 +107,7 @@ class TestList:
             assert len(outside.played) == 1
             await press(pilot, "escape")
             assert listed(app) == ["캠핑 텐트", CHICKEN, '"찍어 먹" -광고']
-            assert screen.page.ready_queries.highlighted_query is None
+            assert screen.page.ready_queries.highlighted_choice is None
 
     async def test_enter_on_the_calm_page_does_nothing_by_itself(
         self, app_of: MakeApp, searched: list[str], outside: Outside
@@ -135,16 +143,18 @@ class TestList:
 
     @pytest.mark.parametrize("size", [(80, 24), (200, 60)])
     @pytest.mark.campaign(part="app")
-    async def test_it_is_eight_long_and_the_page_follows_the_highlight(
+    async def test_it_is_five_long_and_the_page_follows_the_highlight(
         self, app_of: MakeApp, runtime: Runtime, size: tuple[int, int]
     ) -> None:
         for number in range(12):
             note_search(runtime.library, f"장면 {number:02}")
         async with running(app_of("ko"), size=size) as (app, pilot):
-            assert listed(app) == [f"장면 {number:02}" for number in range(11, 3, -1)]
+            assert listed(app) == [f"장면 {number:02}" for number in range(11, 6, -1)]
             await press(pilot, *["down"] * 20)
-            assert app.search_screen.page.ready_queries.highlighted_query == "장면 04"
-            assert "장면 04" in drawn_by(app)
+            choice = app.search_screen.page.ready_queries.highlighted_choice
+            assert choice
+            assert choice.query == "장면 07"
+            assert "장면 07" in drawn_by(app)
 
     async def test_they_are_forgotten_from_the_palette(
         self, app_of: MakeApp, runtime: Runtime, searched: list[str]
@@ -160,6 +170,36 @@ class TestList:
                 await press(pilot, *keys)
                 assert len(recent_searches(runtime.library)) == kept
             assert recent_searches(runtime.library) == []
-            assert listed(app) == []
             assert "Recent searches" not in shown(app, "#notice")
             assert FORGET not in commands(app)
+
+
+class TestStart:
+    async def test_who_has_not_searched_gets_two_searches_that_find_something(
+        self, app_of: MakeApp, runtime: Runtime
+    ) -> None:
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
+            await until(pilot, lambda: len(listed(app)) == 2)
+            for query in listed(app):
+                assert runtime.searcher.search(parse_query(query)).scenes
+            await press(pilot, "down", "enter")
+            assert app.search_screen.scenes.row_count
+
+    @pytest.mark.parametrize("query", EXAMPLES)
+    def test_those_of_the_sample_find_something(self, runtime: Runtime, query: str) -> None:
+        scenes = runtime.searcher.search(parse_query(query)).scenes
+        assert scenes
+        assert scenes[0].highlights
+
+    async def test_the_last_place_is_offered_and_plays_on(
+        self, app_of: MakeApp, runtime: Runtime, outside: Outside
+    ) -> None:
+        async with running(app_of(), "소스", size=(120, 40)) as (app, pilot):
+            await press(pilot, "enter")
+            scene = app.search_screen.scenes.value
+            assert scene
+            await until(pilot, lambda: last_place(runtime.library))
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
+            await until(pilot, lambda: rows(app)[-1:] == [place_label(scene.video.title, scene.at_ms)])
+            await press(pilot, *["down"] * 9, "enter")
+            await until(pilot, lambda: len(outside.played) == 2)

@@ -85,7 +85,7 @@ class TestTyping:
     @pytest.mark.campaign(part="app")
     async def test_the_counter_says_that_there_are_more_in_korean(self, app_of: MakeApp) -> None:
         async with running(app_of("ko")) as (app, pilot):
-            assert "구간" in shown(app, "#notice")
+            assert "영상 9편" in shown(app, "#notice")
             await typed(pilot, CHICKEN)
             assert shown(app, "#counter").startswith("20+장면 ")
 
@@ -109,18 +109,17 @@ class TestTyping:
         database.put_setting(LAST_LOOK, "0")
         app = app_of(scenes=[])
         async with app.run_test() as pilot:
-            await until(pilot, lambda: "Videos 9" in shown(app, "#notice"))
-            assert "9 new videos since the last time" in shown(app, "#notice")
+            await until(pilot, lambda: "9 new videos since the last time" in shown(app, "#tips"))
             await until(pilot, lambda: 1_600_000_000 < int(database.get_setting(LAST_LOOK) or 0) < 2**40)
 
     @pytest.mark.campaign(part="app")
     async def test_an_empty_query_shows_the_size_of_the_library(self, app_of: MakeApp) -> None:
         async with running(app_of()) as (app, pilot):
-            assert "Videos 9 · Windows 75" in shown(app, "#notice")
+            assert "9 videos" in shown(app, "#notice")
             await typed(pilot, "치킨")
             assert not app.search_screen.query_one("#calm").display
             await pilot.press("escape")
-            assert "Videos 9" in shown(app, "#notice")
+            assert "9 videos" in shown(app, "#notice")
             assert app.search_screen.query_one("#calm").display
 
 

@@ -5,13 +5,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.tui.controllers.stage_threads import AUTOMATIC, RUNS
-from subtitle_rag.tui.messages import LibraryChanged, ScenesChanged
+from subtitle_rag.tui.messages import ActionFailed, ContextsOffered, LibraryChanged, NotRemembered, ScenesChanged
 from subtitle_rag.tui.state import ContextProgress, ListeningProgress, VectorProgress
 from subtitle_rag.tui.text import has_news, listening_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from subtitle_rag.pipeline import ContextOffer
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort, Stoppable
     from subtitle_rag.tui.controllers.stage_threads import StageRun
@@ -112,7 +113,7 @@ class BackgroundController:
         """Retry stages with a failure in `TRANSIENT`."""
         for stage in AUTOMATIC:
             progress = self.progress(stage)
-            if progress and progress.error and progress.error.code in TRANSIENT:
+            if progress and (progress.state == "dismissed" or (progress.error and progress.error.code in TRANSIENT)):
                 self.begin(stage)
 
     # --- progress ---
@@ -177,6 +178,42 @@ class BackgroundController:
         self._search_due = False
         self._app.post_message(ScenesChanged())
         self._begin_vectors()
+
+    # --- the offer of contexts ---
+
+    @property
+    def context_offer(self) -> "ContextOffer | None":
+        """What writing contexts takes, while the user is asked whether to."""
+        contexts = ContextProgress.among(self._app.stages)
+        return contexts.offer if contexts and contexts.state == "offered" else None
+
+    @property
+    def can_ask_for_contexts(self) -> bool:
+        """Whether contexts are missing that nobody has asked for."""
+        contexts = ContextProgress.among(self._app.stages)
+        return contexts is not None and contexts.state in ("offered", "dismissed")
+
+    def ask_for_contexts(self) -> None:
+        """Have the user decide, with what it takes."""
+        from subtitle_rag import pipeline
+
+        def find() -> ContextsOffered | None:
+            offer = pipeline.offer_contexts(self._runtime)
+            return ContextsOffered(offer) if offer else None
+
+        self._app.run_in_thread(find, ActionFailed, group="contexts")
+
+    def answer_context_offer(self, *, wanted: bool) -> None:
+        """Write contexts now and at each start, or offer them no more."""
+        from subtitle_rag import pipeline
+
+        self.show_state("contexts", "asking" if wanted else "dismissed")
+        self._app.run_in_thread(
+            lambda: pipeline.answer_context_offer(self._runtime, wanted=wanted),
+            NotRemembered,
+            take=lambda _none: self.begin("contexts"),
+            group="contexts",
+        )
 
     # --- pausing ---
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag.tui.messages import LibraryChanged, NotRemembered
 
 if TYPE_CHECKING:
+    from subtitle_rag.domain import AppError
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.controllers.jobs import JobController
@@ -20,24 +21,21 @@ class OtherRunWatch:
         self._jobs = jobs
 
     def show(self, sentence: str) -> None:
-        """Show what the other process does, and look again later; an empty sentence ends it."""
+        """Show what the other process does, and look again later; an empty sentence says that there is none."""
         if sentence != self._app.other_run_line:
             self._app.other_run_line = sentence
-            self._app.post_message(LibraryChanged())
-        if sentence:
-            self._app.set_timer(LOOK_S, self._look)
+            self._app.post_message(LibraryChanged(lists_videos=True))
+        self._app.set_timer(LOOK_S, self._look)
 
     def _look(self) -> None:
-        if self._jobs.busy:  # the locks are this window's own
-            self._app.other_run_line = ""
+        if self._jobs.busy:  # no other process can index
+            self.show("")
         else:
-            self._app.run_in_thread(
-                self._sentence,
-                NotRemembered,
-                take=self.show,
-                group="other run",
-                exclusive=True,
-            )
+            self._app.run_in_thread(self._sentence, self._failed, take=self.show, group="other run", exclusive=True)
+
+    def _failed(self, error: "AppError") -> NotRemembered:
+        self._app.set_timer(LOOK_S, self._look)
+        return NotRemembered(error)
 
     def _sentence(self) -> str:
         from subtitle_rag import pipeline

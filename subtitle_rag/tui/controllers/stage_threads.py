@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from subtitle_rag.domain import (
     ListeningDue,
+    LlmError,
     ModelFetching,
     ModelRequest,
     VectorEvent,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from subtitle_rag.config import Settings
     from subtitle_rag.domain import AppError
     from subtitle_rag.installation import Extra
+    from subtitle_rag.pipeline import ContextOffer
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -97,7 +99,9 @@ class StageRun(AppThread, Generic[ProgressT]):
             else:
                 error = to_app_error(failure)
         error = None if self._halted else error or self._progress.error
-        end: StageState = "paused" if self._halted else "failed" if error else "done"
+        is_unanswered = self._progress.state in ("offered", "dismissed")
+        done: StageState = self._progress.state if is_unanswered else "done"
+        end: StageState = "paused" if self._halted else "failed" if error else done
         logger.info("%s ends in the background: %s, processed %d", self.name, end, self._progress.processed)
         self._post(StageEnded(replace(self._progress, state=end, error=error), self._halted))
 
@@ -138,7 +142,22 @@ class ContextRun(StageRun[ContextProgress]):
         self._progress = ContextProgress.of(counts, self._runtime.context_model)
         if not counts.windows:
             return
-        self._follow(pipeline.write_contexts(self._runtime, stop=self._stop_work))
+        wanted = self._runtime.settings.llm.contexts
+        if wanted == "always":
+            self._follow(pipeline.write_contexts(self._runtime, stop=self._stop_work))
+        elif counts.due:
+            offer = self._find_offer() if wanted == "ask" else None
+            self._progress = replace(self._progress, state="offered" if offer else "dismissed", offer=offer)
+
+    def _find_offer(self) -> "ContextOffer | None":
+        """Return what writing takes; None where no model can."""
+        from subtitle_rag import pipeline
+
+        try:
+            return pipeline.offer_contexts(self._runtime)
+        except LlmError:
+            logger.info("no contexts are offered", exc_info=True)
+            return None
 
 
 class VectorRun(StageRun[VectorProgress]):
@@ -223,7 +242,7 @@ class ModelDownloadRun(StageRun[ModelDownload]):
         from subtitle_rag import pipeline
 
         encoder = self._runtime.chosen_encoder
-        return pipeline.use_model(self._runtime, "models", "encoder", encoder) if encoder else ""
+        return pipeline.use_setting(self._runtime, "models", "encoder", encoder) if encoder else ""
 
     def _pull(self, encoder: str) -> None:
         """Have Ollama fetch an encoder that it lacks, and write it into the config."""

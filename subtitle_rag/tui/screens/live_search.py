@@ -18,20 +18,23 @@ from textual.worker import get_current_worker
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _
-from subtitle_rag.library import forget_searches, note_search, recent_searches
+from subtitle_rag.library import forget_searches, last_place, note_search, put_last_place, recent_searches
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.reranking import FULL
 from subtitle_rag.retrieval.search.suggestions import suggest_queries
 from subtitle_rag.tui.messages import ScenesFound, SearchFailed
+from subtitle_rag.tui.state import scene_of_line
 from subtitle_rag.tui.threads import run_in_thread, to_app_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from textual.widget import Widget
 
+    from subtitle_rag.domain import Video
     from subtitle_rag.library import Library
     from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.retrieval.search.suggestions import Suggestion
     from subtitle_rag.tui.controllers import AppContext
 
@@ -138,7 +141,7 @@ class LiveSearch:
 
 
 class RecentSearches:
-    """Reads and notes the last searches in workers of its owner, and looks for suggestions there.
+    """Reads and notes the last searches and the last place in workers of its owner, and looks for suggestions there.
 
     A search is noted when the user presses Enter for it or acts on its scenes, not while it is typed.
     """
@@ -150,13 +153,64 @@ class RecentSearches:
         self._changed = changed
         self.queries: list[str] = []
         """The newest first."""
+        self.examples: Sequence[str] = ()
+        """Searches that find something, for who has not searched yet."""
+        self.last_place: Scene | None = None
+        """The place that was played last."""
         self._suggested: tuple[str, list[Suggestion]] | None = None
         """A query, and its suggestions."""
         self._writing = threading.Lock()
 
     def read(self) -> None:
-        if self._context.settings.search.remember:
+        """Read what the start page offers."""
+        remembers = self._context.settings.search.remember
+        if remembers:
             self._change(recent_searches)
+        library = self._context.runtime.library
+        run_in_thread(
+            self._owner,
+            lambda: last_place(library) if remembers else None,
+            lambda _error: None,
+            take=self._take_place,
+            group="place",
+        )
+
+    def read_examples(self) -> None:
+        """Read the searches to try, once they can find something."""
+        if self.queries or self.examples:
+            return
+        run_in_thread(self._owner, self._find_examples, lambda _error: None, take=self._take_examples, group="examples")
+
+    def _find_examples(self) -> "Sequence[str]":
+        from subtitle_rag.content_overview import example_queries
+        from subtitle_rag.sample_library import EXAMPLES
+
+        return EXAMPLES if self._context.settings.is_sample else example_queries(self._context.runtime.library)
+
+    def _take_examples(self, examples: "Sequence[str]") -> None:
+        self.examples = examples
+        self._changed("")
+
+    def _take_place(self, place: "tuple[Video, int] | None") -> None:
+        self.last_place = scene_of_line(*place, "") if place else None
+        self._changed("")
+
+    def note_place(self, scene: "Scene") -> None:
+        """Note where a scene plays."""
+        if not self._context.settings.search.remember:
+            return
+        library = self._context.runtime.library
+        self.last_place = scene
+        run_in_thread(
+            self._owner,
+            lambda: put_last_place(library, scene.video.id, scene.at_ms),
+            lambda _error: None,
+            take=self._changed_place,
+            group="place",
+        )
+
+    def _changed_place(self, _none: object) -> None:
+        self._changed("")
 
     def note(self, text: str) -> None:
         def note(library: "Library") -> list[str]:
@@ -171,6 +225,7 @@ class RecentSearches:
             forget_searches(library)
             return []
 
+        self.last_place = None
         self._change(forget)
 
     def _change(self, change: "Callable[[Library], list[str]]") -> None:

@@ -19,17 +19,26 @@ from subtitle_rag.domain import BusyError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.search.query import offer_period
 from subtitle_rag.tui import dialogs
-from subtitle_rag.tui.messages import LibraryOpened, ScenesFound, SearchFailed
+from subtitle_rag.tui.messages import Jumped, LibraryOpened, ScenesFound, SearchFailed
 from subtitle_rag.tui.screens.live_search import LiveSearch, RecentSearches
 from subtitle_rag.tui.state import (
+    ContextProgress,
     ModelDownload,
     clean,
     query_chips,
     transfer_filters,
     without_filter,
 )
-from subtitle_rag.tui.text import describe_result, notice_line
-from subtitle_rag.tui.widgets import EmptyStatePage, FilterBar, QueryBar, ReadyQueryList, ResultPane, watch_stage
+from subtitle_rag.tui.text import describe_result, job_brief, notice_line
+from subtitle_rag.tui.widgets import (
+    EmptyStatePage,
+    FilterBar,
+    QueryBar,
+    ReadyQueryList,
+    ResultPane,
+    StartOffers,
+    watch_stage,
+)
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import AppError
@@ -92,7 +101,9 @@ class SearchPage(Vertical):
 
     def on_mount(self) -> None:
         self.draw()
-        watch_stage(self, ModelDownload, lambda _offer: self.draw_scenes())
+        for kind in (ModelDownload, ContextProgress):
+            watch_stage(self, kind, lambda _progress: self._draw_start())
+        self.watch(self.app, "other_run_line", self._draw_start, init=False)
 
     @property
     def is_open(self) -> bool:
@@ -219,6 +230,10 @@ class SearchPage(Vertical):
         self.search_for(message.query)
         self.recent.note(message.query)
 
+    @on(ReadyQueryList.PlaceChosen)
+    def _place_chosen(self, message: ReadyQueryList.PlaceChosen) -> None:
+        self.context.playback.play(message.scene)
+
     def _ready_queries_changed(self, text: str) -> None:
         self.draw_scenes()
         if text and text == self.typed:
@@ -304,6 +319,7 @@ class SearchPage(Vertical):
         self.draw()
         self.search_now()
         self.live_search.load_models()
+        self.recent.read_examples()
 
     def fail(self, error: "AppError") -> None:
         """Show why the library cannot be used, in the place of all scenes."""
@@ -346,6 +362,20 @@ class SearchPage(Vertical):
         self.query_line.replacement = offer.query if offer else ""
         self.query_bar.set_hint(notice_line(result, first, period) if result else "")
 
+    @property
+    def _indexing(self) -> str:
+        """What is being indexed, here or in another window."""
+        app = self.context.app
+        return app.other_run_line or (job_brief(app.job) if app.job and not app.job.ended else "")
+
+    def note_place(self, message: Jumped) -> None:
+        self.recent.note_place(message.scene)
+
+    def _draw_start(self) -> None:
+        """Draw the calm page again, if it is on the screen."""
+        if self.content != "scenes":
+            self.draw_scenes()
+
     def draw_scenes(self) -> None:
         """Show the calm page if there are no scenes, else the scenes."""
         if not self.is_open:
@@ -357,12 +387,14 @@ class SearchPage(Vertical):
             page.show_failure(self.error)
         elif results.text is None:
             content = "welcome"
-            page.show_welcome(self.counts, self.context.app.stages, self.recent.queries, self._new_videos)
+            recent = self.recent
+            offers = StartOffers(recent.queries, recent.examples, recent.last_place, self._new_videos, self._indexing)
+            page.show_welcome(self.counts, self.context.app.stages, offers)
         elif results.scenes.row_count:
             page.hide()
         else:
             content = "no scenes"
-            page.show_no_scenes(results.text, self.counts, self.recent.suggested(results.text))
+            page.show_no_scenes(results.text, self.counts, self.recent.suggested(results.text), self._indexing)
         results.display = content == "scenes"
         self.content = content
 

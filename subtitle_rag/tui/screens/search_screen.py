@@ -170,7 +170,7 @@ class SearchScreen(PreviewScreen):
 
     def action_move(self, rows: int) -> None:
         queries = self.page.ready_queries
-        if rows < 0 and queries.highlighted_query is None and self.check_action("restore_query", ()):
+        if rows < 0 and queries.highlighted_choice is None and self.check_action("restore_query", ()):
             self.page.restore()
             return
         (queries if queries.display else self.results.moving_rows).move(rows)

@@ -31,6 +31,7 @@ from subtitle_rag.domain import (
 
 if TYPE_CHECKING:
     from subtitle_rag.library import ContextCounts, VectorCounts
+    from subtitle_rag.pipeline import ContextOffer
 
 
 WINDOWS_BEFORE_RATE = 5
@@ -38,7 +39,7 @@ WINDOWS_BEFORE_RATE = 5
 
 StageName = Literal["contexts", "vectors", "listening", "offer"]
 StageState = Literal["asking", "working", "waiting", "paused", "failed", "done", "offered", "dismissed", "elsewhere"]
-"""A download is offered, or dismissed, before it starts; "elsewhere": another process runs it."""
+"""Contexts and a download are offered, or dismissed, before they start; "elsewhere": another process downloads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,8 @@ class ContextProgress(WindowProgress):
     """The time of this run, estimated before its beginning; 0 if unknown."""
     overview: tuple[int, int] | None = None
     """Stored sections of the video whose overview is in work, and all of them."""
+    offer: "ContextOffer | None" = None
+    """What writing takes, where the user has not said yet whether to."""
     request: ModelRequest | None = None
     """The newest request, until its end."""
     requested_at: float = 0.0

@@ -5,6 +5,7 @@ from .answer_lines import (
 )
 from .confirmations import (
     Confirmation as Confirmation,
+    context_confirmation as context_confirmation,
     deletion_confirmation as deletion_confirmation,
     leave_confirmation as leave_confirmation,
     list_confirmation as list_confirmation,
@@ -33,6 +34,7 @@ from .failure_reasons import (
     retry_text as retry_text,
 )
 from .job_lines import (
+    job_brief as job_brief,
     job_line as job_line,
     job_outcome as job_outcome,
     sample_refusal as sample_refusal,
@@ -53,6 +55,7 @@ from .model_lines import (
     download_line as download_line,
     download_size as download_size,
     install_way as install_way,
+    offer_line as offer_line,
 )
 from .overview_rows import OverviewRow as OverviewRow, channel_rows as channel_rows, video_rows as video_rows
 from .quotes import quote_answer as quote_answer, quote_scene as quote_scene

@@ -11,7 +11,7 @@ from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text.content import Rows, paragraphs
 
 if TYPE_CHECKING:
-    from subtitle_rag.pipeline import ListeningOffer
+    from subtitle_rag.pipeline import ContextOffer, ListeningOffer
     from subtitle_rag.requests import ListedSources
     from subtitle_rag.tui.state import Removal
 
@@ -64,6 +64,15 @@ def listening_confirmation(offer: "ListeningOffer") -> Confirmation:
         )
     )
     return Confirmation(_("Listen"), paragraphs(rows), _("Listen"), _("Not now"))
+
+
+def context_confirmation(offer: "ContextOffer") -> Confirmation:
+    """Ask before a model describes scenes, with the time that takes."""
+    rows: Rows = [(offer.sentence, "bold"), _("A local model describes each scene, so that search finds more.")]
+    rows.append(
+        _("It goes on in the background, now and at each start; {key} pauses it.").format(key=key("library.background"))
+    )
+    return Confirmation(_("AI descriptions"), paragraphs(rows), _("Begin"), _("Not now"))
 
 
 def mark_confirmation(line: str, note: str) -> Confirmation:

@@ -34,6 +34,15 @@ def job_line(job: Job) -> str:
     return "  ".join(parts)
 
 
+def job_brief(job: Job) -> str:
+    """Return what a running job has come to: videos, then the remaining time."""
+    if not job.videos:
+        return _activity(job)
+    template = _("Fetching captions {done}/{all}") if job.fetches else _("Indexing {done}/{all}")
+    sentence = template.format(done=f"{job.processed:,}", all=f"{job.videos:,}")
+    return " · ".join([sentence, *(pace(job)[-1:] if job.fetches else pace(job)[1:])])
+
+
 def headline(job: Job) -> str:
     """Return the activity of a job, or that it stopped. It is above rows with counts and the reason of a rest or
     stop."""

@@ -6,7 +6,7 @@ from subtitle_rag.domain import byte_size
 from subtitle_rag.i18n import _, in_language
 from subtitle_rag.models import OLLAMA
 from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.state import ModelDownload, StepOffer, clean
+from subtitle_rag.tui.state import ContextProgress, ModelDownload, Stages, StepOffer, clean
 from subtitle_rag.tui.text.failure_reasons import remaining
 from subtitle_rag.tui.text.stage_lines import failure_line
 
@@ -61,6 +61,15 @@ def _sizes(packages: int, models: int) -> str:
 
 def _keys() -> dict[str, str]:
     return {"key": key("models.fetch"), "away": key("models.dismiss")}
+
+
+def offer_line(stages: Stages) -> str:
+    """Return the line of what a model could add to the search: descriptions, else meaning; empty without an offer."""
+    contexts = ContextProgress.among(stages)
+    if contexts and contexts.state == "offered" and contexts.offer:
+        template = _("Find more scenes by AI descriptions: {key} ({size}) · hide: {away}")
+        return template.format(key=key("library.background"), size=contexts.offer.sentence, away=key("models.dismiss"))
+    return download_line(ModelDownload.among(stages))
 
 
 def download_line(offer: ModelDownload | None) -> str:

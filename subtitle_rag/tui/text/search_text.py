@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import UNUSABLE_INDEX, AppError, UsageError
+from subtitle_rag.domain import UNUSABLE_INDEX, AppError, UsageError, clock
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.suggestions import MAX_SUGGESTIONS
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import model_lines
-from subtitle_rag.tui.text.content import MUTED, Rows
+from subtitle_rag.tui.text.content import MUTED, Rows, short_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.search.query import PeriodOffer
     from subtitle_rag.retrieval.search.suggestions import Suggestion
-    from subtitle_rag.tui.state import ModelDownload
+    from subtitle_rag.tui.state import Stages
+
+NAME = "subtitle_rag"
 
 
 def failure(error: AppError) -> Rows:
@@ -32,54 +34,52 @@ def failure(error: AppError) -> Rows:
     return [(f"! {clean(error.message)}", "bold"), "", hint, "", (retry, MUTED), (checks, MUTED)]
 
 
-def welcome(
-    counts: "Counts | None",
-    models: "ModelDownload | None" = None,
-    *,
-    words_alone: bool = False,
-    recents: bool = False,
-    new_videos: int = 0,
-) -> Rows:
-    """Return the page of an empty query: sizes, new videos, how to ask, and the title of the last searches."""
+def welcome(counts: "Counts | None", indexing: str = "", *, recents: bool = False, choices: bool = False) -> Rows:
+    """Return the page of an empty query: what the library holds, what blocks, and the title of searches to choose."""
+    name = (NAME, "bold")
     if counts is None:
-        return [(_("Opening the library…"), MUTED)]
+        return [name, "", (_("Opening the library…"), MUTED)]
     if not counts.videos:
         beginning = _("{library} opens the library, which brings captions in; {sample} shows a sample.")
         beginning = beginning.format(library=key("app.library"), sample=key("library.sample"))
-        return [(_("The library is empty."), "bold"), "", beginning]
-    sizes = _("Videos {videos} · Windows {windows}").format(videos=counts.videos, windows=f"{counts.windows:,}")
-    sizes = " · ".join([sizes, *videos_left_out(counts)])
-    rows: Rows = [(sizes, "bold")]
-    if new_videos:
-        rows.append(n_("{n} new video since the last time", "{n} new videos since the last time", new_videos))
-    rows.append("")
-    if progress_rows := _so_far(counts):
-        rows += [*progress_rows, ""]
-    elif counts.searchable < counts.windows:
-        part = _("So far, {done} of {all} windows can be searched.")
-        rows += [part.format(done=f"{counts.searchable:,}", all=f"{counts.windows:,}"), ""]
-    rows += [
-        _("Type what you remember of a scene, for example: chicken dipped in sauce"),
-        (_('Exactly these words: "in quotes" · without: -word · channel:NAME · after:2026-01-01'), MUTED),
-    ]
-    notes = [_("So far scenes are found by their words alone.")] if words_alone and counts.searchable else []
-    if model_line := model_lines.download_line(models):
-        notes.append(model_line)
-    if notes:
-        rows += ["", *notes]
-    if recents:
-        rows += ["", (_("Recent searches (↓ chooses)"), MUTED)]
+        return [name, "", _("The library is empty."), beginning]
+    rows: Rows = [name, (n_("{n} video", "{n} videos", counts.videos, n=f"{counts.videos:,}"), MUTED), ""]
+    if progress := so_far(counts, indexing):
+        rows += [progress, ""]
+    if choices:
+        rows += [(_("Recent searches (↓ chooses)") if recents else _("Try one of these (↓ chooses)"), MUTED), ""]
     return rows
 
 
-def no_scenes(typed: str, counts: "Counts | None", suggested: "Sequence[object] | None" = None) -> Rows:
+def place_label(title: str, at_ms: int) -> str:
+    """Return the row that plays on where one was."""
+    return _("Play on: {title} {time}").format(title=short_name(title), time=clock(at_ms))
+
+
+def news(counts: "Counts | None", stages: "Stages", new_videos: int) -> Rows:
+    """Return the lines below the searches: new videos, and what a model could add."""
+    if counts is None or not counts.videos:
+        return []
+    lines = [n_("{n} new video since the last time", "{n} new videos since the last time", new_videos)]
+    rows: Rows = ["", *(lines if new_videos else [])]
+    if offer := model_lines.offer_line(stages):
+        rows += ["", (offer, MUTED)]
+    return rows
+
+
+def no_scenes(
+    typed: str, counts: "Counts | None", suggested: "Sequence[object] | None" = None, indexing: str = ""
+) -> Rows:
     """Return the page of a query without scenes. `suggested` queries follow; None until they are known.
 
     A library that is opening, or has no videos, has no better queries either.
     """
     if counts is None or not counts.videos:
         return welcome(counts)
-    rows: Rows = [(_("No scene for “{query}”.").format(query=typed), "bold"), *_so_far(counts), ""]
+    sentence = _("No scene for “{query}”.")
+    if progress := so_far(counts, indexing):
+        sentence = _("No scene for “{query}” so far.")
+    rows: Rows = [(sentence.format(query=typed), "bold"), *([progress] if progress else []), ""]
     from subtitle_rag.retrieval.korean.lexical import initials_sentence
 
     if initials := initials_sentence(typed.split()):
@@ -122,11 +122,15 @@ def searchable_videos(counts: "Counts | None") -> tuple[int, int] | None:
     return obtainable - counts.due, obtainable
 
 
-def _so_far(counts: "Counts | None") -> Rows:
-    part = searchable_videos(counts)
-    if not part:
-        return []
-    return [_("So far, {done} of {all} videos can be searched.").format(done=f"{part[0]:,}", all=f"{part[1]:,}")]
+def so_far(counts: "Counts | None", indexing: str = "") -> str:
+    """Say how much can be searched while the index is being made; empty once all can."""
+    if part := searchable_videos(counts):
+        done, all_of_them = (f"{n:,}" for n in part)
+        return _("Indexing: {done} of {all} videos can be searched so far.").format(done=done, all=all_of_them)
+    if counts and counts.searchable < counts.windows:
+        done, all_of_them = f"{counts.searchable:,}", f"{counts.windows:,}"
+        return _("Indexing: {done} of {all} scenes can be searched so far.").format(done=done, all=all_of_them)
+    return indexing
 
 
 def describe_result(result: "SearchResult", counts: "Counts | None", *, show_times: bool) -> str:

@@ -84,11 +84,6 @@ def stage_notice(progress: WindowProgress) -> str:
 
 def _context_notice(progress: ContextProgress, error: AppError | None) -> str:
     if error is not None and progress.missing:
-        if error.code == "llm_not_running" and not progress.has_contexts:
-            return _(
-                "A local model could note what each window is about, so that more scenes are found: "
-                "start Ollama (ollama.com), then press {key}."
-            ).format(key=key("library.background"))
         return failure_line(error, "" if error.code == "contexts_busy" else error.hint, "library.background")
     if progress.failed:
         return n_(

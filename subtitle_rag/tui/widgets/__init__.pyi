@@ -1,6 +1,10 @@
 from .answer_pane import AnswerPane as AnswerPane, SourceList as SourceList
 from .check_list import CheckList as CheckList, Onboarding as Onboarding, ProbeEnded as ProbeEnded
-from .empty_state_page import EmptyStatePage as EmptyStatePage, ReadyQueryList as ReadyQueryList
+from .empty_state_page import (
+    EmptyStatePage as EmptyStatePage,
+    ReadyQueryList as ReadyQueryList,
+    StartOffers as StartOffers,
+)
 from .filter_bar import FilterBar as FilterBar
 from .footer import KeyBar as KeyBar
 from .library_tables import ChannelTable as ChannelTable, LibraryTables as LibraryTables, VideoTable as VideoTable

@@ -13,19 +13,23 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 
 from subtitle_rag.retrieval.search.suggestions import Suggestion, suggestion_reason
-from subtitle_rag.tui.state import ContextProgress, ModelDownload, clean
+from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import MUTED, Rows, paragraphs, search_text
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import AppError
     from subtitle_rag.library import Counts
+    from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.state import Stages
 
 
 @dataclass(frozen=True, slots=True)
 class ReadyQuery:
+    """A query to search, or with a `scene` a place to play."""
+
     query: str
     why: str = ""
+    scene: "Scene | None" = None
 
 
 class ReadyQueryList(OptionList, can_focus=False):
@@ -38,6 +42,10 @@ class ReadyQueryList(OptionList, can_focus=False):
     class QueryChosen(Message):
         query: str
 
+    @dataclass
+    class PlaceChosen(Message):
+        scene: "Scene"
+
     def __init__(self) -> None:
         super().__init__(id="choices", markup=False, compact=True)
         self.display = False
@@ -48,16 +56,15 @@ class ReadyQueryList(OptionList, can_focus=False):
         self.display = bool(choices)
         if list(choices) == self._choices:
             return
-        before, self._choices = self.highlighted_query, list(choices)
+        before, self._choices = self.highlighted_choice, list(choices)
         self.clear_options()
         self.add_options([_row(choice) for choice in choices])
-        queries = [choice.query for choice in choices]
-        self.highlighted = queries.index(before) if before in queries else None
+        self.highlighted = self._choices.index(before) if before in self._choices else None
 
     @property
-    def highlighted_query(self) -> str | None:
+    def highlighted_choice(self) -> ReadyQuery | None:
         at = self.highlighted
-        return self._choices[at].query if self.display and at is not None and at < len(self._choices) else None
+        return self._choices[at] if self.display and at is not None and at < len(self._choices) else None
 
     def move(self, rows: int) -> None:
         """Move the highlight; above the first row it vanishes."""
@@ -66,15 +73,15 @@ class ReadyQueryList(OptionList, can_focus=False):
         self.call_after_refresh(self._into_view)
 
     def choose(self) -> bool:
-        """Post the highlighted query. Return False if there is none."""
-        query = self.highlighted_query
-        if query is not None:
-            self.post_message(self.QueryChosen(query))
-        return query is not None
+        """Post the highlighted query or place. Return False if there is none."""
+        choice = self.highlighted_choice
+        if choice is not None:
+            self.post_message(self.PlaceChosen(choice.scene) if choice.scene else self.QueryChosen(choice.query))
+        return choice is not None
 
     def leave(self) -> bool:
         """Remove the highlight; False without one."""
-        has_left = self.highlighted_query is not None
+        has_left = self.highlighted_choice is not None
         self.highlighted = None
         return has_left
 
@@ -100,8 +107,23 @@ def _row(choice: ReadyQuery) -> Content:
     return query + Content.styled(f"\n  {clean(choice.why)}", MUTED) if choice.why else query
 
 
-RECENTS = 8
+RECENTS = 5
 """Recent searches on the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartOffers:
+    """What the start page offers besides its field."""
+
+    recents: Sequence[str] = ()
+    examples: Sequence[str] = ()
+    """Searches that find something, for who has none."""
+    place: "Scene | None" = None
+    """The place that was played last."""
+    new_videos: int = 0
+    """Videos since the last time."""
+    indexing: str = ""
+    """What is being indexed, here or in another window."""
 
 
 class EmptyStatePage(VerticalScroll, can_focus=False):
@@ -114,22 +136,22 @@ class EmptyStatePage(VerticalScroll, can_focus=False):
     def show_failure(self, error: "AppError") -> None:
         self._fill(search_text.failure(error))
 
-    def show_welcome(
-        self, counts: "Counts | None", stages: "Stages", recents: Sequence[str], new_videos: int = 0
-    ) -> None:
-        offer, contexts = ModelDownload.among(stages), ContextProgress.among(stages)
-        words_alone = offer is not None and not offer.is_further and not (contexts and contexts.done)
-        queries = [ReadyQuery(query) for query in recents[:RECENTS]]
-        notice = search_text.welcome(
-            counts, offer, words_alone=words_alone, recents=bool(queries), new_videos=new_videos
-        )
-        self._fill(notice, queries)
+    def show_welcome(self, counts: "Counts | None", stages: "Stages", offers: StartOffers) -> None:
+        """Show the program's name, searches to choose, the last place, and one line of what could be better."""
+        queries = [ReadyQuery(query) for query in offers.recents[:RECENTS] or offers.examples]
+        if offers.place:
+            label = search_text.place_label(offers.place.video.title, offers.place.at_ms)
+            queries.append(ReadyQuery(label, scene=offers.place))
+        notice = search_text.welcome(counts, offers.indexing, recents=bool(offers.recents), choices=bool(queries))
+        self._fill(notice, queries, search_text.news(counts, stages, offers.new_videos))
 
-    def show_no_scenes(self, text: str, counts: "Counts | None", suggestions: "Sequence[Suggestion] | None") -> None:
+    def show_no_scenes(
+        self, text: str, counts: "Counts | None", suggestions: "Sequence[Suggestion] | None", indexing: str
+    ) -> None:
         """Show the page of a query without scenes. Its suggestions are None until they are known."""
         queries = [ReadyQuery(each.query, suggestion_reason(each)) for each in suggestions or ()]
         tips = search_text.tips(text, len(queries)) if queries else []
-        self._fill(search_text.no_scenes(text, counts, suggestions), queries, tips)
+        self._fill(search_text.no_scenes(text, counts, suggestions, indexing), queries, tips)
 
     def hide(self) -> None:
         self.display = False
