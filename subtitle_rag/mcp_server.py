@@ -112,14 +112,19 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
         video: Annotated[str | None, only_video] = None,
         channel: Annotated[str | None, only_channel] = None,
     ) -> dict[str, Any]:
-        """Have the user's local model answer from the best scenes; it may take minutes. `scenes` bear it out,
-        but for what is in `unfounded`."""
+        """Have the user's local model answer from the best scenes; it may take minutes. A citation is `unsupported`
+        where its scene lacks words of the claim (`missing`) or says them `otherwise`, and `unchecked` where they cannot
+        be compared; no scene says what is in `unfounded`."""
         answer = OpenLibrary(runtime).ask(question, channels=_filter(channel), videos=_filter(video))
         return {
             "answer": answer.text or None,
             "note": str(answer.error) if answer.ending == "no_model" and answer.error else None,
             "says_that_scenes_do_not_hold_it": answer.declined,
-            "citations": [{"number": each.number, "status": each.status} for each in answer.citations],
+            "citations": [
+                {name: getattr(each, name) for name in ("number", "status", "missing", "otherwise")}
+                for each in answer.citations
+            ],
+            "other_language": answer.is_in_other_language,
             "unfounded": [answer.text[slice(*each.claim)] for each in answer.unfounded],
             "scenes": [{"number": each.number, **_scene(each.scene, each)} for each in answer.evidence.sources],
         }

@@ -16,7 +16,9 @@ from .gathering import (
 from .wording import (
     answer_remarks as answer_remarks,
     citation_fault as citation_fault,
+    other_language as other_language,
     reading_plan as reading_plan,
+    unchecked as unchecked,
     unfounded_fault as unfounded_fault,
     video_count as video_count,
 )

@@ -34,7 +34,7 @@ HEADING = 2
 MOST = 20
 """Scenes in a range such as [1-9]."""
 
-Status = Literal["supported", "unsupported", "unknown"]
+Status = Literal["supported", "unsupported", "unchecked"]
 
 _NUMBERS = r"(?:장면|scenes?|no\.?|#)?\s*\d{1,3}\s*번?"
 MARK = re.compile(rf"[\[［【]\s*({_NUMBERS}(?:\s*[,;·~–-]\s*{_NUMBERS})*)\s*[\]］】]", re.IGNORECASE)
@@ -185,10 +185,18 @@ def _citations(
     supporting, missing = (frozenset(cited), ()) if is_count else _support(claim.text, forms, cited, of_sources)
     for mark in claim.marks:
         for n in mark.numbers:
-            status: Status = "unknown" if n not in scenes else "supported" if n in supporting else "unsupported"
+            status: Status = "supported" if n in supporting else "unsupported"
+            if n in scenes and not (missing or is_count or _is_comparable(claim, scenes[n])):
+                status = "unchecked"
             lacks = missing if status == "unsupported" else ()
             at = _nearest(claim.text, scenes[n]) if n in scenes else None
-            yield Citation(n, status, (mark.start, mark.end), (claim.start, claim.end), lacks, at)
+            yield Citation(n, status, (mark.start, mark.end), (claim.start, claim.end), lacks, at_ms=at)
+
+
+def _is_comparable(claim: _Claim, scene: EvidenceSource) -> bool:
+    """Whether a sentence claims something, in the language of the captions."""
+    is_korean = bool(_HANGUL.search(claim.text))
+    return is_korean == bool(_HANGUL.search(scene.text)) and _claims_something(claim)
 
 
 def _nearest_scenes(claim: _Claim, sources: Sequence[EvidenceSource]) -> set[int]:

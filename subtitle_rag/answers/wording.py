@@ -36,20 +36,34 @@ def cost(evidence: Evidence) -> str:
     return _("{tokens}, {size} of memory").format(tokens=tokens, size=byte_size(evidence.cache_bytes))
 
 
-def citation_fault(answer: Answer, citation: Citation) -> str:
-    """Return the fault of an unsupported citation."""
-    if citation.status == "unknown":
-        return _("No scene of this number was given.")
+def citation_fault(text: str, citation: Citation) -> str:
+    """Return the fault of an unsupported citation in the text of an answer."""
     if citation.missing:
         return _("Not in this scene: {words}.").format(words=", ".join(citation.missing))
-    return _("Not in the words of this scene: {claim}").format(claim=_quoted(answer.text, citation.claim))
+    if citation.otherwise:
+        return _("This scene says it otherwise: {words}.").format(words=", ".join(citation.otherwise))
+    if citation.at_ms is None:
+        return _("No scene of this number was given.")
+    return _("Not in the words of this scene: {claim}").format(claim=_quoted(text, citation.claim))
 
 
 def unfounded_fault(text: str, unfounded: UnfoundedClaim) -> str:
     """Return the fault of a claim without a citation in the text of an answer."""
     if unfounded.missing:
         return _("In none of the scenes: {words}.").format(words=", ".join(unfounded.missing))
+    if unfounded.otherwise:
+        return _("The scenes say it otherwise: {words}.").format(words=", ".join(unfounded.otherwise))
     return _("No scene says this: {claim}").format(claim=_quoted(text, unfounded.claim))
+
+
+def unchecked() -> str:
+    """Return what a citation has that cannot be compared with its scene."""
+    return _("Not checked: it is in another language than the captions, or claims nothing.")
+
+
+def other_language() -> str:
+    """Return the remark on an answer in another language than its question."""
+    return _("The answer is in another language than the question.")
 
 
 def _quoted(text: str, span: tuple[int, int]) -> str:
@@ -60,6 +74,8 @@ def _quoted(text: str, span: tuple[int, int]) -> str:
 def answer_remarks(answer: Answer) -> Iterator[str]:
     """Yield what a reader should know about the making of the answer."""
     yield from _ending_remark(answer)
+    if answer.is_in_other_language:
+        yield other_language()
     yield from _support_remarks(answer)
     yield from _deletion_remarks(answer)
     yield from _evidence_remarks(answer.evidence)

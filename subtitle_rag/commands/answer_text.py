@@ -5,8 +5,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag import output
-from subtitle_rag.answers import answer_remarks, citation_fault, unfounded_fault
-from subtitle_rag.domain import Answer, Citation, EvidenceSource, clock
+from subtitle_rag.answers import answer_remarks, citation_fault, other_language, unchecked, unfounded_fault
+from subtitle_rag.domain import Answer, Citation, EvidenceSource, clock, differs_in_language
 from subtitle_rag.i18n import _
 from subtitle_rag.terminal_text import line_text
 
@@ -28,7 +28,9 @@ def source_lines(answer: Answer) -> Iterator[str]:
         best = next((citation for citation in citations if citation.status == "supported"), None)
         yield from _lines(source, best.at_ms if best and best.at_ms is not None else source.at_ms)
         for citation in (each for each in citations if each.status == "unsupported"):
-            yield f"{'?':>15}  {citation_fault(answer, citation)}"
+            yield f"{'?':>15}  {citation_fault(answer.text, citation)}"
+        if citations and all(each.status == "unchecked" for each in citations):
+            yield f"{'–':>15}  {unchecked()}"
     for unfounded in answer.unfounded:
         yield f"{'?':>15}  {unfounded_fault(answer.text, unfounded)}"
 
@@ -64,6 +66,7 @@ def values(answer: Answer) -> dict[str, Any]:
         "way": evidence.kind,
         "citations": [_citation_values(citation, scenes.get(citation.number)) for citation in answer.citations],
         "uncited": answer.uncited,
+        "other_language": answer.is_in_other_language,
         "unfounded": [asdict(each) for each in answer.unfounded],
         "unsaid_words": answer.unsaid,
         "dropped_citations": answer.dropped,
@@ -95,7 +98,12 @@ def _citation_values(citation: Citation, source: EvidenceSource | None) -> dict[
         "span": citation.span,
         "claim": citation.claim,
         "missing": citation.missing,
+        "otherwise": citation.otherwise,
     }
+
+
+def _stored_citation_values(citation: Citation) -> dict[str, Any]:
+    return {name: getattr(citation, name) for name in ("number", "status", "missing", "otherwise")}
 
 
 def _source_values(source: EvidenceSource) -> dict[str, Any]:
@@ -118,10 +126,17 @@ def stored_lines(answer: "StoredAnswer") -> Iterator[str]:
     for line in answer.text.splitlines():
         yield f"      {line}"
     for source in answer.sources:
-        if any(citation.number == source.number for citation in answer.citations):
+        citations = [citation for citation in answer.citations if citation.number == source.number]
+        if citations:
             yield f"      [{source.number}] {source.title} {clock(source.at_ms)}"
+        for citation in (each for each in citations if each.status == "unsupported"):
+            yield f"      ? {citation_fault(answer.text, citation)}"
+        if citations and all(each.status == "unchecked" for each in citations):
+            yield f"      – {unchecked()}"
     for unfounded in answer.unfounded:
         yield f"      ? {unfounded_fault(answer.text, unfounded)}"
+    if differs_in_language(answer.question, answer.text):
+        yield f"      {other_language()}"
 
 
 def stored_values(answer: "StoredAnswer") -> dict[str, Any]:
@@ -135,7 +150,8 @@ def stored_values(answer: "StoredAnswer") -> dict[str, Any]:
         "prompt": answer.prompt,
         "way": answer.way,
         "ending": answer.ending,
-        "citations": [{"number": citation.number, "status": citation.status} for citation in answer.citations],
+        "citations": [_stored_citation_values(citation) for citation in answer.citations],
+        "other_language": differs_in_language(answer.question, answer.text),
         "unfounded": [asdict(each) for each in answer.unfounded],
         "scenes": [
             {

@@ -80,6 +80,7 @@ from .values import (
     byte_size as byte_size,
     clock as clock,
     dialogue as dialogue,
+    differs_in_language as differs_in_language,
     named_text as named_text,
     natural_key as natural_key,
     nfc as nfc,

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple
 
 from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.values import Video
+from subtitle_rag.domain.values import Video, differs_in_language
 
 
 @dataclass(frozen=True, slots=True)
@@ -508,12 +508,15 @@ class Citation:
     """A number in an answer. Spans are [start, end) in its text."""
 
     number: int
-    status: Literal["supported", "unsupported", "unknown"]
-    """`unknown`: the evidence has no scene of this number."""
+    status: Literal["supported", "unsupported", "unchecked"]
+    """`supported`: nothing of its claim is missing in the scene or said otherwise there. `unchecked`: it claims nothing
+    that can be compared, or is in another language than the captions."""
     span: tuple[int, int]
     claim: tuple[int, int]
     missing: tuple[str, ...] = ()
     """Numbers and names of the claim that none of its scenes holds."""
+    otherwise: tuple[str, ...] = ()
+    """Words of the claim that its scenes say otherwise."""
     at_ms: int | None = None
     """The start of its scene's line nearest to the claim; None without a scene."""
 
@@ -526,6 +529,8 @@ class UnfoundedClaim:
     """Its span, [start, end) in the answer's text."""
     missing: tuple[str, ...] = ()
     """Its numbers and names that no scene holds."""
+    otherwise: tuple[str, ...] = ()
+    """Its words that the scenes say otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -569,6 +574,11 @@ class Answer:
     """Its id among the saved answers."""
     save_error: AppError | None = None
     """The reason for not saving it."""
+
+    @property
+    def is_in_other_language(self) -> bool:
+        """Whether the answer is in another language than the question."""
+        return differs_in_language(self.question, self.text)
 
     @property
     def grounded(self) -> bool:

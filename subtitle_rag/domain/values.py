@@ -66,6 +66,32 @@ def squeeze(text: str) -> str:
     return "".join(text.casefold().split())
 
 
+KOREAN_SHARE = 0.2
+"""Share of words with Hangul in a Korean text, at least: names in Latin letters may be many."""
+SENTENCE_WORDS = 3
+"""Words in Latin letters that are a sentence, and no names."""
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def differs_in_language(question: str, answer: str) -> bool:
+    """Return whether an answer is in another language than its question, as their letters tell: Hangul, Latin or any
+    other."""
+    asked, answered = _script(question), _script(answer)
+    return bool(asked and answered) and asked != answered
+
+
+def _script(text: str) -> str:
+    """Return the script of a text's sentences, empty for one without any."""
+    words = _WORD.findall(nfc(text))
+    hangul = sum(any("가" <= letter <= "힣" for letter in word) for word in words)
+    if hangul and hangul >= KOREAN_SHARE * len(words):
+        return "Hangul"
+    latin = sum(unicodedata.name(word[0], "").startswith("LATIN") for word in words)
+    if 2 * latin > len(words):
+        return "Latin" if len(words) >= SENTENCE_WORDS else ""
+    return "other" if words else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Cue:
     """One line of captions: `text` is a single line without markup; `word_starts` has one time per

@@ -88,10 +88,11 @@ def _answer(row: Sequence[Any]) -> StoredAnswer:
     id, asked_at, question, text, model, prompt, method, ending, sources, citations, unfounded = row
     scenes = tuple(CitedScene(**entry) for entry in json.loads(sources))
     marks = tuple(map(_citation, json.loads(citations)))
-    claims = tuple(UnfoundedClaim(tuple(each["claim"]), tuple(each["missing"])) for each in json.loads(unfounded))
+    claims = tuple(
+        UnfoundedClaim(**dict(zip(each, map(tuple, each.values()), strict=True))) for each in json.loads(unfounded)
+    )
     return StoredAnswer(id, asked_at, question, text, model, prompt, method, ending, scenes, marks, claims)
 
 
 def _citation(entry: dict[str, Any]) -> Citation:
-    spans = {"span": tuple(entry["span"]), "claim": tuple(entry["claim"]), "missing": tuple(entry["missing"])}
-    return Citation(**{**entry, **spans})
+    return Citation(**{name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()})

@@ -126,7 +126,6 @@ def test_a_claim_without_a_citation_is_told(check: Check) -> None:
         "현우가 캠핑장에서 라면을 끓이지 못했습니다 [3].",
         "김장은 배추 40포기로 했고 [1], 캠핑에서는 가스가 떨어졌습니다 [3].",
         "배추 40포기를 절였고 텐트에는 물이 샜습니다 [1][3].",
-        "They salted 40 heads of cabbage [1].",
     ],
 )
 def test_what_a_scene_says_is_supported(check: Check, claim: str) -> None:
@@ -163,7 +162,7 @@ def test_the_number_of_no_scene_is_unknown_and_spoils_no_other(check: Check) -> 
     found = check("배추는 40포기입니다 [1][7].")
     assert [(each.number, each.status, each.at_ms) for each in found.citations] == [
         (1, "supported", 6_000),
-        (7, "unknown", None),
+        (7, "unsupported", None),
     ]
     assert grounded(found)
 
@@ -201,6 +200,11 @@ def test_words_of_a_scene_support_it_and_those_of_other_videos_seldom_do(check: 
     ]
     assert sum(own) >= 0.85 * len(own)
     assert sum(others) <= 0.02 * len(others)
+
+
+@cases("claim", ["They salted 40 heads of cabbage [1].", "他们腌了40棵白菜 [1]。", "네, 알겠습니다 [1]."])
+def test_what_cannot_be_compared_is_neither_supported_nor_doubted(check: Check, claim: str) -> None:
+    assert check.statuses(claim) == [(1, "unchecked")]
 
 
 # --- answers without claims ---
@@ -241,7 +245,7 @@ def test_an_answer_that_knows_nothing_makes_no_claims(answer: str) -> None:
 
 def test_no_scenes_bear_nothing_out(check: Check) -> None:
     found = check("배추는 40포기입니다 [1].", ())
-    assert [each.status for each in found.citations] == ["unknown"]
+    assert [each.status for each in found.citations] == ["unsupported"]
     assert check("배추는 40포기입니다.", ()).unfounded == ()
 
 

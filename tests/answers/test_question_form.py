@@ -83,4 +83,4 @@ def test_the_fault_of_a_table_is_told_without_its_pipes(analyzer: Analyzer) -> N
     sources = (source(1, "간장 소스는 달아요"),)
     check = check_citations(text, sources, analyzer)
     answer = Answer("?", text, "m", Evidence("search", sources), check.citations)
-    assert "간장 소스 바다에서 헤엄칩니다" in wording.citation_fault(answer, check.citations[0])
+    assert "간장 소스 바다에서 헤엄칩니다" in wording.citation_fault(answer.text, check.citations[0])

@@ -48,14 +48,14 @@ def test_an_answer_and_its_scenes_go_to_stdout(run: Run, ollama: StandIn) -> Non
 
 def test_json_tells_everything(run: Run, ollama: StandIn) -> None:
     result = run("ask", "국수를 먹었어요?", "--scenes", "2", "--json").result
-    keys = "question answer ending declined grounded model no_model way citations uncited unfounded unsaid_words"
-    keys += " dropped_citations repeated_sentences recited_sentences scenes left_out shortened nameless"
+    keys = "question answer ending declined grounded model no_model way citations uncited other_language unfounded"
+    keys += " unsaid_words dropped_citations repeated_sentences recited_sentences scenes left_out shortened nameless"
     keys += " missing_sides counts tokens took_ms"
     assert list(result) == keys.split()
     assert (result["question"], result["way"]) == ("국수를 먹었어요?", "search")
     assert (result["ending"], result["model"]) == ("whole", NAME)
     (citation,) = result["citations"]
-    assert list(citation) == ["number", "status", "scene", "jump", "span", "claim", "missing"]
+    assert list(citation) == ["number", "status", "scene", "jump", "span", "claim", "missing", "otherwise"]
     start, end = citation["span"]
     assert result["answer"][start:end] == f"[{citation['number']}]"
     scene = result["scenes"][citation["number"] - 1]

@@ -3,7 +3,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.domain import byte_size, clock, nfc, parse_clock, sizes, watch_url
+from subtitle_rag.domain import byte_size, clock, differs_in_language, nfc, parse_clock, sizes, watch_url
 from tests.support.cases import cases
 
 
@@ -120,3 +120,21 @@ def test_a_size_is_told_in_the_largest_unit_that_fits(count: int, text: str) -> 
 )
 def test_sizes_have_the_unit_of_the_whole(done: int, total: int, text: str) -> None:
     assert sizes(done, total) == text
+
+
+@cases(
+    ("question", "answer", "differs"),
+    [
+        ("정상까지 올라갔어?", "They climbed to the top.", True),
+        ("정상까지 올라갔어?", "他们登上了山顶。", True),
+        ("Did they reach the top?", "정상까지는 못 올라갔습니다.", True),
+        ("정상까지 올라갔어?", "정상까지는 못 올라갔습니다.", False),
+        ("타입 검사는 뭘로 해?", "mypy", False),
+        ("뭘 써?", "Django, Celery, Redis를 씁니다.", False),
+        ("mypy", "mypy로 타입을 검사합니다.", False),
+        ("정상까지 올라갔어?", "", False),
+        ("정상까지 올라갔어?", "[1] 2019", False),
+    ],
+)
+def test_an_answer_in_another_language_is_told_by_its_letters(question: str, answer: str, differs: bool) -> None:
+    assert differs_in_language(question, answer) is differs

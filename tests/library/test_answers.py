@@ -19,7 +19,7 @@ def answer(question: str, way: str = "search", *citations: Citation) -> Answer:
 
 
 UNFOUNDED = UnfoundedClaim((0, 4), ("1억 2천만",))
-CITED = Citation(2, "unsupported", (5, 8), (0, 9), ("5000", "두레반"), 6_000)
+CITED = Citation(2, "unsupported", (5, 8), (0, 9), ("5000", "두레반"), ("이틀",), 6_000)
 
 
 def test_an_answer_comes_back_as_it_was(library: Library) -> None:

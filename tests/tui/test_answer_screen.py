@@ -50,7 +50,7 @@ class TestAsking:
             await ask(pilot, screen)
             assert said(screen).startswith(f"❯ {QUESTION}\n배추는 40포기입니다 [1]. 소금은 99바가지입니다 [2]?. 모릅")
             assert len(rows(screen)) == 7
-            assert rows(screen)[0].startswith(" [1] ✓ ")
+            assert rows(screen)[0].startswith(" [1]   ")
             assert rows(screen)[2].startswith(" [3]   ")
             assert screen.question.typed == ""
 

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from subtitle_rag.library import StoredAnswer
     from subtitle_rag.retrieval.search.scenes import Scene
 
-SIGNS = {"supported": "", "unsupported": "?", "unknown": "✗"}
-"""Sign after a citation, by its status; the words for it are under the answer."""
+SIGNS = {"supported": "", "unsupported": "?", "unchecked": "–"}
+"""Sign after a citation, by its status: none where the scene says all that is claimed; the words for a "?" are under
+the answer."""
 
 
 class CitationRef(NamedTuple):
@@ -64,9 +65,12 @@ class QuestionTurn:
         return source.at_ms if at_ms is None else at_ms
 
     def sign(self, source: EvidenceSource) -> str:
-        """Return the sign of a scene: cited and supported, cited only, or neither."""
-        statuses = {citation.status for citation in self.citations if citation.number == source.number}
-        return "✓" if "supported" in statuses else SIGNS["unsupported"] if statuses else " "
+        """Return the sign of a scene's citations, the worst first; none for a scene that is not cited."""
+        signs = {SIGNS[citation.status] for citation in self.citations if citation.number == source.number}
+        return next((sign for sign in (SIGNS["unsupported"], SIGNS["unchecked"]) if sign in signs), " ")
+
+    def is_cited(self, source: EvidenceSource) -> bool:
+        return any(citation.number == source.number for citation in self.citations)
 
 
 def citation_refs(turns: Sequence[QuestionTurn]) -> list[CitationRef]:

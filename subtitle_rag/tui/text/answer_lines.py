@@ -144,8 +144,10 @@ def fault_lines(answer: Answer) -> Iterator[str]:
     each claim without a citation that no scene bears out."""
     faults: dict[tuple[str, str], list[int]] = {}
     for citation in answer.citations:
-        if citation.status != "supported":
-            faults.setdefault((SIGNS[citation.status], citation_fault(answer, citation)), []).append(citation.number)
+        if citation.status == "unsupported":
+            faults.setdefault((SIGNS[citation.status], citation_fault(answer.text, citation)), []).append(
+                citation.number
+            )
     for (sign, words), numbers in faults.items():
         yield clean(f"{sign} {''.join(f'[{number}]' for number in dict.fromkeys(numbers))} {words}")
     for unfounded in answer.unfounded:
@@ -195,7 +197,7 @@ def row(turn: QuestionTurn, source: EvidenceSource, at_ms: int) -> tuple[Content
     """Return a scene's two lines in the list: number, sign of citation, time and words; then the byline."""
     scene = scene_of(source, at_ms)
     sign = turn.sign(source)
-    number = (f"[{source.number}]".rjust(NUMBER_CELLS), "bold" if sign.strip() else "")
+    number = (f"[{source.number}]".rjust(NUMBER_CELLS), "bold" if turn.is_cited(source) else "")
     line = f" {sign} {clock(at_ms)}  {clean(source.line(at_ms))}"
     return Content.assemble(number, line), Content.assemble(" " * (NUMBER_CELLS + 3), byline(scene))
 
