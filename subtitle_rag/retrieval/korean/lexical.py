@@ -27,6 +27,10 @@ from subtitle_rag.retrieval.values import Filter, Hit, Searched, SparseVector, V
 _INITIALS = re.compile(f"(?<!\\S)[{FIRST_CONSONANTS}]{{2,}}(?!\\S)")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 VOCABULARY_SECONDS = 5.0
+TWICE = 0.5
+"""Weight of a morpheme whose letters are read as another one, too (`TypedText.read_twice`): a word that is read whole
+and in parts must not outweigh the words beside it. With contexts, hit@1 of scene_bench's kind context is 0.70 instead
+of 0.67."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +203,10 @@ def _upload_date(text: str) -> str:
 def _term_weights(expansion: Expansion, variants: Mapping[str, float]) -> tuple[dict[int, float], dict[int, float]]:
     """Return the weights of a query's terms, and those of `LexicalQuery.required_terms`."""
     typed = expansion.typed
-    weights = {term_id("m", form): float(count) for form, count in Counter(typed.ranked).items()}
+    weights = {
+        term_id("m", form): count * (TWICE if form in typed.read_twice else 1.0)
+        for form, count in Counter(typed.ranked).items()
+    }
     for form, weight in variants.items():
         weights.setdefault(term_id("m", form), weight)
     units = {term_id("m", unit) for unit in typed.units}

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.retrieval.korean.morphemes import key, words
@@ -80,6 +81,18 @@ class TypedText:
     def counted(self) -> tuple[str, ...]:
         """The forms that order windows, without units: these have no variants."""
         return tuple(form for form in self.ranked if form not in self.units)
+
+    @cached_property
+    def read_twice(self) -> frozenset[str]:
+        """The forms whose letters are also read as another form: the whole of 창밖, and 창 and 밖 in it."""
+        spans = list(zip(self.forms, self.analysis.starts, self.analysis.ends, strict=True))
+        pairs = (
+            (whole, part)
+            for whole, start, end in spans
+            for part, first, last in spans
+            if whole != part and start <= first and last <= end and last - first < end - start
+        )
+        return frozenset(chain.from_iterable(pairs))
 
     @cached_property
     def relating(self) -> list[str]:

@@ -52,6 +52,16 @@ def test_what_is_typed_weighs_one_and_twice_typed_two(fill: Fill) -> None:
     assert query.words == ("꽃게", "꽃게", "소스")
 
 
+def test_a_word_read_whole_and_in_parts_does_not_outweigh_others(fill: Fill) -> None:
+    query = fill([["창밖 운동장을 봤어요"]]).analyze("창밖 운동장")
+    assert {form: weight(query, form) for form in ("창밖", "창", "밖", "운동장")} == {
+        "창밖": 0.5,
+        "창": 0.5,
+        "밖": 0.5,
+        "운동장": 1.0,
+    }
+
+
 @pytest.mark.parametrize(
     ("typed", "said"),
     [("르메르", "르메루"), ("블루투스", "불루투스"), ("브로콜리", "부로콜리"), ("스파게티", "스파개티")],
