@@ -37,6 +37,15 @@ _SHORTS = re.compile(r"#(?:youtube)?(?:shorts?|쇼츠|vlog|브이로그)(?!\w)",
 _HASH = re.compile(r"(?<!\w)#(?=\w)")
 _SEPARATOR = re.compile(r"\s*[|｜¦│]\s*|\s+[-–—·•/:]\s+")
 _EDGES = " \t-–—_|｜·•/:,~"
+_TITLE_WORD = re.compile(r"[^\W_]+")
+_UNTELLING = re.compile(
+    r"제?\d+[화회편부강탄차]?|[a-z]?\d+[a-z]?|[0-9a-f]{8,}|(?-i:(?=\w*\d)(?=\w*[a-z])(?=\w*[A-Z])[A-Za-z0-9]{9,})"
+    r"|(?:img|dscn?|dscf|vid|video|mov|mvi|pxl|gopr|dji|rec|record|recording|screen|capture|clip|file|untitled|audio|voice"
+    r"|track|output|final|copy|part|ep|episode|subtitles?|captions?|kakaotalk|(?:동|새)?영상|비디오|화면|녹화|녹음|자막"
+    r"|음성|무제|제목|없음|파일|클립|사본)\d*",
+    re.IGNORECASE,
+)
+"""A word of a title that a camera, a recorder or a counter has made."""
 
 
 def keywords(analyses: Sequence[Morphemes], limit: int = DEFAULT_PARAMS.keywords) -> list[list[str]]:
@@ -63,12 +72,14 @@ class IndexDocument:
     video: Video
     windows: Sequence[Window]
     contexts: Mapping[str, tuple[str, str]]
+    _title: str = field(init=False)
     _chapters: dict[str, str] = field(init=False)
     _digest: str = field(init=False)
 
     def __post_init__(self) -> None:
+        self._title = self.video.title if content_title(self.video.title, self.video.channel) else ""
         self._chapters = {window.id: title for window in self.windows if (title := self._chapter(window))}
-        digest = hashlib.sha256(self.video.title.encode())
+        digest = hashlib.sha256(self._title.encode())
         for window in self.windows:  # a vector depends on the neighbours' words too
             chapter = self._chapters.get(window.id, "")
             digest.update(f"\x1f{window.id}\x1f{window.end_ms}\x1f{chapter}\x1f{window.text}".encode())
@@ -82,7 +93,7 @@ class IndexDocument:
 
     def prefix_texts(self) -> list[str]:
         """Return the texts in front of windows, in the order in which `vectors` takes their analyses."""
-        return [self.video.title, *self._titles(), *(self.contexts[w.id][1] for w in self._with_context())]
+        return [self._title, *self._titles(), *(self.contexts[w.id][1] for w in self._with_context())]
 
     def texts(self) -> list[str]:
         """Return all texts, the windows' last."""
@@ -137,7 +148,7 @@ class IndexDocument:
             if only is not None and window.id not in only:
                 continue
             near = [form for index in _near(self.windows, at) for form in telling[index]]
-            before = [(self.video.title, title)]
+            before = [(self._title, title)]
             if chapter := self._chapters.get(window.id):
                 before.append((chapter, chapters[chapter]))
             context, context_forms = "", tuple[str, ...]()
@@ -188,7 +199,8 @@ def _near(windows: Sequence[Window], at: int) -> list[int]:
 def content_title(title: str, channel: str = "") -> str:
     """Return the part of a title that tells of the content, without ids, file endings and what channels put around it.
 
-    The encoder reads a title in front of every window, so what says nothing there moves all vectors of a video.
+    The encoder reads a title in front of every window, so what says nothing there moves all vectors of a video. It is
+    empty for a mere number or the name of a recording, which would make all windows of a video alike by words, too.
     """
     text = _HASH.sub("", _SHORTS.sub(" ", title))
     while (cut := _ENDING.sub("", text.rstrip())) != text:
@@ -203,6 +215,8 @@ def content_title(title: str, channel: str = "") -> str:
     telling = [part for part in parts if not _is_debris(part, channel)]
     if 0 < len(telling) < len(parts):
         text = " - ".join(telling)
+    if all(_UNTELLING.fullmatch(word) for word in _TITLE_WORD.findall(text)):
+        return ""
     return " ".join(text.split()).strip(_EDGES)
 
 

@@ -56,6 +56,14 @@ def test_a_windows_vector_holds_the_title_and_the_neighbours_keywords(analyzer: 
     assert held == [[True, True, True, True, False], [True] * 5, [True, True, False, True, True]]
 
 
+def test_a_title_that_tells_nothing_is_in_front_of_no_window(analyzer: Analyzer) -> None:
+    told = material(TEXTS)
+    untold = replace(told, video=replace(told.video, title="영상 2034 (3)"))
+
+    assert not any(any(holds(vector, "영상", "2034", "3")) for vector in vectors(untold, analyzer))
+    assert [untold.passage(window.id) for window in untold.windows] == list(TEXTS)
+
+
 def test_words_across_a_silence_of_more_than_twelve_seconds_are_not_near(analyzer: Analyzer) -> None:
     first, second, third = windows(TEXTS)
     sparse = [replace(first, end_ms=3_000), replace(second, end_ms=108_001), third]
