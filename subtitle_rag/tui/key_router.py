@@ -13,6 +13,7 @@ from textual._time import get_time
 from textual.widgets import Input
 
 from subtitle_rag.tui.screens import BaseScreen
+from subtitle_rag.tui.state import pasted_address
 from subtitle_rag.tui.widgets import TextField
 
 if TYPE_CHECKING:
@@ -75,13 +76,20 @@ class KeyRouter:
             await self._press(event, is_word=is_word)
 
     async def _press(self, event: events.Key | events.Paste, *, is_word: bool) -> None:
-        if isinstance(event, events.Key) and self._late_text.take(event, self._app.focused):
+        if address := self._address(event):
+            self._navigation.show_library(address)
+        elif isinstance(event, events.Key) and self._late_text.take(event, self._app.focused):
             self._navigation.query_changed()
         elif is_word or (is_text(event) and not self._is_command(event)):
             target = self._field() or self._app.focused or self._app.screen
             target._forward_event(event)
         else:
             await self._deliver(event)
+
+    def _address(self, event: events.Key | events.Paste) -> str | None:
+        """Return the address in a pasted text. In a dialog it is as good as any text."""
+        is_page = isinstance(event, events.Paste) and not self._app.screen.is_modal
+        return pasted_address(event.text) if is_page else None
 
     def _is_command(self, event: events.Key | events.Paste) -> bool:
         """Return whether a key is that of a command, be it possible at the moment or not. In a field text is none."""

@@ -117,8 +117,8 @@ class SurroundingsRead(Message):
 
 
 @dataclass
-class AddressPasted(AppMessage):
-    """A web address was pasted into a field. Where that has no use for it, it belongs into the library's."""
+class AddressEntered(AppMessage):
+    """The text of a query or question is a web address, which belongs in the library's field."""
 
     address: str
     """Several have a space between two."""

@@ -139,12 +139,14 @@ class Navigation:
         library = self.library
         self._leave(LibrarySwitch(library.field.path.value if library else ""))
 
-    def show_library(self) -> None:
-        """Open the library from anywhere, or go back to it."""
+    def show_library(self, address: str = "") -> None:
+        """Open the library from anywhere, or go back to it, with `address` in its field."""
         library = self.library
         self._return_to(library or self.search)
         if library is None:
-            self.open_library()
+            self.open_library(address)
+        elif address:
+            library.take_address(address)
 
     @property
     def shows_offer(self) -> bool:

@@ -69,7 +69,7 @@ class AppWiring:
             messages.LibraryChanged: self._library_changed,
             messages.ScenesChanged: lambda _message: self.search.page.search_again(),
             messages.MarksRead: lambda _message: navigation.show_marks(),
-            messages.AddressPasted: lambda message: navigation.open_library(message.address),
+            messages.AddressEntered: lambda message: navigation.show_library(message.address),
             messages.Jumped: self._jumped,
             messages.VideoOpened: playback.video_opened,
             messages.TextCopied: playback.text_copied,

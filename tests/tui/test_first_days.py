@@ -61,7 +61,7 @@ async def first_hour(pilot: AppPilot, app: SubtitleApp, outside: Outside) -> Non
     assert "The library is empty." in drawn_by(app)
     await press_each(pilot, "f4")
     library = library_of(app)
-    library.field.path.put(str(SAMPLE))
+    library.field.path.value = str(SAMPLE)
     await settle(pilot)
     await press_each(pilot, "enter")
     await until(pilot, lambda: (counts := app.search_screen.page.counts) and counts.searchable == 75)

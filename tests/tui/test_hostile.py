@@ -222,7 +222,7 @@ class TestSearching:
                 text = HOSTILE[name].replace('"', " ")
                 for query in (f'치킨 channel:"{text}" video:"{text}"', f"after:{text[:30]}", f'"{text}'):
                     app.search_screen.query_line.value = ""
-                    app.search_screen.query_line.put(query)
+                    app.search_screen.query_line.insert_text_at_cursor(query)
                     await settle(pilot)
                     look(app, where=name)
 

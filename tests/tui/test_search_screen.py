@@ -21,6 +21,7 @@ from tests.tui.conftest import (
     MakeApp,
     Outside,
     press,
+    press_each,
     running,
     scene,
     settle,
@@ -271,7 +272,7 @@ class TestTheList:
             screen = app.search_screen
             await pilot.press("tab")
             assert screen.query_one(SceneList).has_focus
-            await pilot.press("ㅓ", "j", "ㅏ")
+            await press_each(pilot, "ㅓ", "j", "ㅏ")
             assert screen.scenes.cursor == 1
             await pilot.press("집")
             assert screen.query_line.has_focus

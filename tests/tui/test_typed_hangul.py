@@ -1,4 +1,4 @@
-"""Words typed where no field has the focus: they are text for a field, and none of their letters is a command."""
+"""What is typed or pasted where no field has the focus: text for a field, of which no letter is a command."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,7 +13,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.keys import keymap
-from tests.tui.conftest import AppPilot, Outside, at_once, press, press_each, running, settle
+from tests.tui.conftest import AppPilot, Outside, at_once, library_of, press, press_each, running, settle
 
 WORDS = ("오늘 이야기", "오", "ㅇㅇ", "ㅇㅗㄴㅡㄹ", "ㅂr보 3개", "마lㅣ크", "ᄋ\u1169ᆫ", "얘,쟤")
 """ㅇ is the key of D, which asks for a removal."""
@@ -125,3 +125,45 @@ async def test_a_letter_of_the_users_own_keys_is_typed_into_a_field(filled: Runt
         await press(pilot, "n")
         assert app.search_screen.query_line.value == "치킨n"
     keymap.activate({})
+
+
+ADDRESS = "https://youtu.be/noodles0000"
+FIELDS = {"query": (), "question": ("f3",), "words": ("치", "킨", "tab", "t", "slash"), "path": ("f4",)}
+
+
+@pytest.mark.parametrize("place", [*PLACES, *FIELDS])
+async def test_a_pasted_address_goes_to_the_field_of_the_library(
+    filled: Runtime, library: Library, commands: list[str], place: str
+) -> None:
+    async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
+        await press_each(pilot, *{**PLACES, **FIELDS}[place])
+        commands.clear()
+        app.post_message(events.Paste(f" {ADDRESS}\n"))
+        await settle(pilot)
+        assert commands == []
+        assert library_of(app).field.path.value == ADDRESS
+        assert library_of(app).field.path.has_focus
+
+
+@pytest.mark.parametrize("field", ["query", "question"])
+async def test_a_typed_address_goes_there_with_enter(filled: Runtime, field: str) -> None:
+    async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
+        await press_each(pilot, *FIELDS[field])
+        type_at_once(app, ADDRESS)
+        await press(pilot, "enter")
+        assert library_of(app).field.path.value == ADDRESS
+        assert app.search_screen.query_line.value == ""
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_a_pasted_text_goes_to_the_field_with_all_its_lines(
+    filled: Runtime, library: Library, commands: list[str], place: str
+) -> None:
+    async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
+        await go_to(pilot, place)
+        commands.clear()
+        app.post_message(events.Paste("오늘은\n\n  국수 \r\n"))
+        await settle(pilot)
+        assert commands == []
+        assert isinstance(app.focused, Input)
+        assert app.focused.value.removeprefix("치킨").replace('"', "") == "오늘은 국수"

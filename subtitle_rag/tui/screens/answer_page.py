@@ -20,8 +20,8 @@ from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui import dialogs
 from subtitle_rag.tui.controllers import Dialogue
 from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.messages import ActionFailed, AddressPasted, AnswerEnded, AnswerGrew, EvidenceFound, PromptSent
-from subtitle_rag.tui.state import QuestionTurn, turn_of_answer
+from subtitle_rag.tui.messages import ActionFailed, AddressEntered, AnswerEnded, AnswerGrew, EvidenceFound, PromptSent
+from subtitle_rag.tui.state import QuestionTurn, turn_of_answer, typed_url
 from subtitle_rag.tui.text import deletion_confirmation, recent_answer_row
 from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets import AnswerPane, QueryBar, RecentAnswers
@@ -79,17 +79,15 @@ class AnswerPage(Vertical):
     def _question_changed(self) -> None:
         self.query_bar.set_hint("")
 
-    @on(AddressPasted)
-    def _address_pasted(self, message: AddressPasted) -> None:
-        message.stop()
-        self.question.put(message.address)
-
     def enter(self) -> "Scene | None":
         """Return the chosen scene; without one, ask the question in the field."""
         text = self.question.typed
         if not self.question.has_focus or (not text and self.pane.has_choice):
             return self.pane.find_scene()
-        if not text:
+        if address := typed_url(text):
+            self.question.value = ""
+            self.context.app.post_message(AddressEntered(address))
+        elif not text:
             self.query_bar.set_hint(_("Type a question first."))
         elif not self.dialogue.running:
             self._ask(text)

@@ -155,12 +155,10 @@ class LibraryScreen(BaseScreen):
         self.tables.fill(*rows, fetches=_fetches(self.context.app.job))
         self._tables_changed()
 
-    def on_paste(self, event: events.Paste) -> None:
-        """Take a paste into a table as one into the field."""
-        path = self.field.path
-        path.focus()
-        path.value = ""
-        path.take_paste(event.text)
+    def take_address(self, address: str) -> None:
+        """Put an address into the field, in the place of its text."""
+        self.field.path.focus()
+        self.field.path.replace_value(address)
 
     def action_take(self, whole_list: bool = False) -> None:
         after_typing(self, lambda: self.field.path.submit(self.field.path.value, whole_list))

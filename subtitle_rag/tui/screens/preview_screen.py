@@ -48,10 +48,6 @@ class PreviewScreen(FieldScreen):
     def action_switch(self) -> None:
         self.pane.focus_next()
 
-    def on_paste(self, event: events.Paste) -> None:
-        """Take a paste into the list as one into the field."""
-        self.text_field.take_paste(event.text)
-
     @on(events.Resize)
     def _resized(self, event: events.Resize) -> None:
         width, height = event.size

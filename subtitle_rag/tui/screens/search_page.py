@@ -19,7 +19,7 @@ from subtitle_rag.domain import BusyError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.search.query import offer_period
 from subtitle_rag.tui import dialogs
-from subtitle_rag.tui.messages import Jumped, LibraryOpened, ScenesFound, SearchFailed
+from subtitle_rag.tui.messages import AddressEntered, Jumped, LibraryOpened, ScenesFound, SearchFailed
 from subtitle_rag.tui.screens.live_search import LiveSearch, RecentSearches
 from subtitle_rag.tui.state import (
     ContextProgress,
@@ -27,6 +27,7 @@ from subtitle_rag.tui.state import (
     clean,
     query_chips,
     transfer_filters,
+    typed_url,
     without_filter,
 )
 from subtitle_rag.tui.text import describe_result, job_brief, notice_line
@@ -183,6 +184,10 @@ class SearchPage(Vertical):
         if line := self.results.preview.line_scene:
             return line
         if self.ready_queries.choose() or not self.typed:
+            return None
+        if address := typed_url(self.typed):
+            self.query_line.value = ""
+            self.context.app.post_message(AddressEntered(address))
             return None
         self.recent.note(self.typed)
         if self.typed == self.results.text:

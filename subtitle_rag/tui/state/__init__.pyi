@@ -53,7 +53,12 @@ from .removal import (
     LibraryRow as LibraryRow,
     Removal as Removal,
 )
-from .source_field import FieldCheck as FieldCheck, pasted_address as pasted_address, pasted_line as pasted_line
+from .source_field import (
+    FieldCheck as FieldCheck,
+    pasted_address as pasted_address,
+    pasted_line as pasted_line,
+    typed_url as typed_url,
+)
 from .spoken_lines import (
     Span as Span,
     SpokenLines as SpokenLines,

@@ -48,6 +48,12 @@ def pasted_address(text: str) -> str | None:
         return None
 
 
+def typed_url(text: str) -> str | None:
+    """Return the address in a typed text. A name after @ is none there, but a filter."""
+    address = pasted_address(text)
+    return address if address and "/" in address else None
+
+
 def pasted_line(text: str) -> str:
     """Return the pasted text as one line: each line of several is a path, in quotes if it has spaces."""
     lines = [line for line in map(str.strip, text.splitlines()) if line]

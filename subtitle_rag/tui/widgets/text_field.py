@@ -14,8 +14,8 @@ from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
 from subtitle_rag.domain import tidy
-from subtitle_rag.tui.messages import AddressPasted, FieldChecked, FieldTaken
-from subtitle_rag.tui.state import pasted_address, pasted_line, source_field, visible
+from subtitle_rag.tui.messages import FieldChecked, FieldTaken
+from subtitle_rag.tui.state import pasted_line, source_field, visible
 from subtitle_rag.tui.widgets.panel import label_panel
 
 if TYPE_CHECKING:
@@ -110,29 +110,14 @@ class TextField(Input):
             self.app.cursor_position = self.cursor_screen_offset
 
     def _on_paste(self, event: "events.Paste") -> None:
-        if address := pasted_address(event.text):
-            event.stop()
-            event.prevent_default()
-            self.post_message(AddressPasted(address))
-        event.text = event.text[:MAX_PASTED]
+        """Keep all lines: the handler of `Input`, which comes next, knows only the first."""
+        first, *others = event.text[:MAX_PASTED].splitlines() or [""]
+        event.text = " ".join(filter(None, map(str.strip, (first, *others)))) if others else first
 
     def replace_value(self, text: str) -> None:
         """Put a text in the place of the value, with the cursor at its end."""
         self.value = text
         self.cursor_position = len(text)
-
-    def take_paste(self, text: str) -> None:
-        """Take text pasted elsewhere on the screen as one pasted here."""
-        if address := pasted_address(text):
-            # from the field: what its screen sends does not go further up than there
-            self.post_message(AddressPasted(address).set_sender(self))
-        else:
-            self.put(text)
-
-    def put(self, text: str) -> None:
-        """Insert the first line of a text at the cursor."""
-        self.focus()
-        self.insert_text_at_cursor(next(iter(text[:MAX_PASTED].strip().splitlines()), ""))
 
 
 def after_typing(screen: "Screen[Any]", act: "Callable[..., object]", *arguments: object) -> None:
@@ -156,24 +141,14 @@ class SourceInput(TextField):
             self.post_message(FieldChecked(event.value, check))
 
     def _on_paste(self, event: "events.Paste") -> None:
-        """Keep all lines: they are files, as the handlers of `TextField` and `Input` know only the first."""
-        if not pasted_address(event.text):
-            event.text = pasted_line(event.text[:MAX_PASTED])
-
-    def put(self, text: str) -> None:
-        """Insert all lines of a text at the cursor."""
-        super().put(pasted_line(text[:MAX_PASTED]))
+        """Write the lines as a command line has them: they are files."""
+        event.text = pasted_line(event.text[:MAX_PASTED])
 
     @work(thread=True, group="take", exclusive=True, exit_on_error=False)
     def submit(self, value: str, whole_list: bool) -> None:
         """Read the value; `whole_list` asks for the lists that addresses of videos name."""
         check = source_field.read(value, whole_list=whole_list)
         self.post_message(FieldTaken(value, source_field.look(value) if check.kind == "files" else check))
-
-    @on(AddressPasted)
-    def _address_pasted(self, message: AddressPasted) -> None:
-        message.stop()
-        self.replace_value(message.address)
 
 
 class Counter(Static):
