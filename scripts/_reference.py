@@ -71,7 +71,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "offered": ("권함", "offered"),
     "yes": ("예", "yes"),
     "no": ("아니요", "no"),
-    "encoders": ("뜻으로 찾는 인코더", "Encoders, which search by meaning"),
+    "encoders": ("의미 검색에 쓰는 인코더", "Encoders, which search by meaning"),
     "rerankers": ("순서를 다듬는 재정렬 모델", "Rerankers, which put the best scenes first"),
     "model": ("모델", "model"),
     "disk": ("디스크", "disk"),

@@ -135,13 +135,13 @@ def parse_setting(setting: AppSetting, text: str, *, remote: bool = False) -> tu
         try:
             value = type(setting.default)(text)
         except ValueError:
-            return None, _("Write a number, such as {default}.").format(default=setting.default)
+            return None, _("Enter a number, such as {default}.").format(default=setting.default)
     elif setting.kind == "switch":
         value = text == "True"
     elif setting.kind == "list":
         value = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
         if not value and not setting.rules.get("empty"):
-            return None, _("Write at least one, such as {default}.").format(default=", ".join(setting.default))
+            return None, _("Enter at least one, such as {default}.").format(default=", ".join(setting.default))
     mistake = _meaning_mistake(setting.key, value, remote=remote)
     if mistake:
         return None, mistake

@@ -49,7 +49,7 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
         "show": Verb("show", N_("Print a video's transcript, or the part of it around a time.")),
         "overview": Verb(
             "overview_videos",
-            N_("Show what a video or channel is about: summary, sections, telling words, names, peaks."),
+            N_("Show what a video or channel is about: summary, chapters, key terms, names, most-replayed moments."),
         ),
         "open": Verb("open", N_("Play a scene: its NUMBER in the last search, SCENE (its id) or VIDEO@TIME.")),
         "play": Verb(
@@ -85,7 +85,7 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
     },
     N_("More"): {
         "contexts": Verb("contexts", N_("Have a local model describe each window, so that more scenes are found.")),
-        "vectors": Verb("vectors", N_("Have a local model read every window, so that scenes are found by meaning.")),
+        "vectors": Verb("vectors", N_("Make vectors with a local model, so that scenes are found by meaning.")),
         "models": Verb("models", N_("The local models: those that write contexts, and those that search by meaning.")),
         "self": Verb("self_", N_("Install extras of the program.")),
         "rebuild": Verb(
@@ -215,9 +215,7 @@ def _first_sentence(text: str) -> str:
 )
 @click.option("--home", metavar="DIR", help=N_("Keep config, data, cache and log under this folder."))
 @click.option("--language", type=click.Choice(i18n.LANGUAGES), help=N_("The language of messages and screens."))
-@click.option(
-    "--debug", is_flag=True, help=N_("Write everything to the log, also queries and other texts of the library.")
-)
+@click.option("--debug", is_flag=True, help=N_("Log everything, including queries and library text."))
 @click.version_option(__version__, prog_name="subtitle-rag", help=N_("Show the version and exit."))
 @click.pass_context
 def root(ctx: click.Context, home: str | None, language: str | None, debug: bool) -> None:  # noqa: ARG001 - see `run`

@@ -75,7 +75,7 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
         return Field(description=about, max_length=1_000)
 
     only_video = text("Only this video: its id, or a part of its title.")
-    only_channel = text("Only channels whose name holds this.")
+    only_channel = text("Only channels whose name contains TEXT.")
 
     @_reporting
     def search(

@@ -57,7 +57,7 @@ class ListedSources:
     def notes(self) -> Iterator[str]:
         """Yield what to know before the answer. YouTube tells the number of videos of one list a request."""
         if any(source.kind != "video" for source in self.sources):
-            yield _("How many videos there are is told as their lists are read, one after the other.")
+            yield _("The number of videos shows as their lists are read.")
         if self.present:
             yield n_("{n} other is in the library already.", "{n} others are in the library already.", self.present)
         if self.others:

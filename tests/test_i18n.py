@@ -57,9 +57,16 @@ OLD_WORDS = (
     "십시오",
     "주세요",
     "들여오",
+    "낱말",
+    "뜻 색인",
+    "대목",
+    "까닭",
+    "꾸러미",
+    "선택 사항입니다",
 )
 """Wordings with a better one: 연결하지 못, 비교, 측정, 숨깁니다, 실행되고, 백그라운드 작업, 보여 줍니다, 재정렬,
-미리보기 이미지, 뜻 색인, 해제했습니다, 하세요, 가져오기."""
+미리보기 이미지, 의미 색인, 해제했습니다, 하세요, 가져오기,
+키워드(단어), 챕터, 이유, 패키지, (선택)."""
 OLD_ENGLISH = (r"\blook(s|ed|ing)? for\b", r"\bpictures? of (the |a )?(chosen )?scenes?\b", r"\bfor the time being\b")
 """Patterns of English wordings with a plainer one: check for, search for, preview images, for now."""
 FIELDS_OF_ONE_END = {"size", "needed", "url"}

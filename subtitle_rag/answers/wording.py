@@ -89,7 +89,7 @@ def _ending_remark(answer: Answer) -> Iterator[str]:
     elif answer.ending == "no_model":
         yield _("There is no model to answer; these are the scenes.")
     elif answer.ending == "whole" and answer.model and not answer.text:
-        yield _("The model gave no answer. Asking again or choosing another model may help.")
+        yield _("No usable answer came. Ask again, or try another model.")
     elif answer.ending == "cut":
         yield _("The answer reached its maximum length and was cut off.")
     elif answer.ending == "loop":

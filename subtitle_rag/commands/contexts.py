@@ -146,7 +146,7 @@ def contexts_export(
     return output.Outcome({"file": str(path), "contexts": len(entries), "videos": count}, [line])
 
 
-@contexts_.command("import", help=N_("Read contexts from a file that export or a person wrote, onto the same times."))
+@contexts_.command("import", help=N_("Import contexts from a file, matched by time."))
 @click.argument("file", metavar="FILE|-")
 @click.option("--replace", is_flag=True, help=N_("Replace the contexts that these windows have."))
 @click.option("--keep", is_flag=True, help=N_("Import only for windows without a context."))

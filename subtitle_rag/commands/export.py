@@ -106,20 +106,20 @@ def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
     type=click.FloatRange(0, 600),
     default=0.0,
     metavar="SECONDS",
-    help=N_("This many seconds more on both sides."),
+    help=N_("Add this many seconds on both sides."),
 )
 @click.option(
-    "--exact", is_flag=True, help=N_("Encode, so that a clip begins at its second, not at the key frame before.")
+    "--exact", is_flag=True, help=N_("Re-encode, so that a clip begins at its exact second, not at a key frame.")
 )
 @click.option("--join", is_flag=True, help=N_("Make one video of all scenes, in their order."))
 @click.option(
     "--subs",
     type=click.Choice(["soft", "burn", "none"]),
     default="none",
-    help=N_("Captions: beside the picture (soft), in it (burn) or left out (none)."),
+    help=N_("Subtitles: as a track (soft), burned in (burn) or none."),
 )
 @click.option(
-    "--height", type=click.IntRange(144, 4320), help=N_("At most this many lines; for downloads 720 if not given.")
+    "--height", type=click.IntRange(144, 4320), help=N_("Maximum height of the picture; downloads default to 720p.")
 )
 @click.option(
     "-o",
@@ -129,7 +129,7 @@ def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
     default=".",
     help=N_("The folder for the clips, or with --join a file that ends in .mp4; else this folder."),
 )
-@click.option("--force", is_flag=True, help=N_("Cut again what is there."))
+@click.option("--force", is_flag=True, help=N_("Cut clips again that already exist."))
 @runtime_outcome
 def clip_(
     runtime: "Runtime",

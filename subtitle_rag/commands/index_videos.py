@@ -99,9 +99,7 @@ index_options = pack_options(
 @click.option(
     "--dry-run", is_flag=True, help=N_("Only show the videos that caption files would become; nothing is written.")
 )
-@click.option(
-    "--yes", is_flag=True, help=N_("Do not ask: fetch all that a list of addresses names; with --listen, listen.")
-)
+@click.option("--yes", is_flag=True, help=N_("Do not ask: fetch every address of a list; with --listen, transcribe."))
 @index_options
 @runtime_outcome
 def index_(

@@ -36,7 +36,7 @@ SELECTIONS = 10
 
 
 @click.command("list")
-@click.option("--channel", shell_complete=complete_channels, help=N_("Only channels whose name holds this."))
+@click.option("--channel", shell_complete=complete_channels, help=N_("Only channels whose name contains TEXT."))
 @runtime_outcome
 def list_(runtime: "Runtime", channel: str | None) -> output.Outcome:
     runtime.require_library()

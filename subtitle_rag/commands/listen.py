@@ -43,7 +43,7 @@ TITLE = 30
 @click.option("--model", help=N_("Listen by this model instead of the one in the config; a name from models list."))
 @newest_option
 @click.option("--again", is_flag=True, help=N_("Listen again to what was heard, for example by another model."))
-@click.option("--cancel", is_flag=True, help=N_("Listen no longer to what was asked for."))
+@click.option("--cancel", is_flag=True, help=N_("Cancel pending transcriptions."))
 @yes_option
 @jsonl_option
 @runtime_outcome
@@ -98,7 +98,7 @@ def listen_to(
         output.say(sentence.format(title=video.title))
     videos = plan.videos[:limit]
     if not videos:
-        notes = [] if plan.captioned else [_("There is nothing among it without captions.")]
+        notes = [] if plan.captioned else [_("Everything there already has captions.")]
         return output.Outcome(output.report_values(ListeningReport()), notes=notes, errors=failures, errors_shown=True)
     estimate = estimate_listening(runtime.library, videos, listener.transcriber.model)
     for line in estimate_lines(estimate):

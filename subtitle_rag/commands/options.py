@@ -195,7 +195,7 @@ newest_option = click.option(
 )
 jsonl_option = click.option("--jsonl", is_flag=True, help=N_("Print every event as a line of JSON while it happens."))
 channel_option = click.option(
-    "--channel", multiple=True, shell_complete=complete_channels, help=N_("Only channels whose name holds this.")
+    "--channel", multiple=True, shell_complete=complete_channels, help=N_("Only channels whose name contains TEXT.")
 )
 video_option = click.option(
     "--video",

@@ -80,7 +80,7 @@ def _video_lines(overview: "VideoOverview") -> Iterator[str]:
     yield from _part(
         _("Most replayed"), (f"{clock(part.start_ms):>8}  {part.line}".rstrip() for part in overview.peaks)
     )
-    yield from _part(_("Telling words"), map(_mention_line, overview.words))
+    yield from _part(_("Key terms"), map(_mention_line, overview.words))
     yield from _part(_("Names"), map(_mention_line, overview.names))
 
 
@@ -92,7 +92,7 @@ def _section_line(section: "Section") -> str:
 
 def _channel_lines(overview: "ChannelOverview") -> Iterator[str]:
     yield f"{overview.name}  ({n_('{n} video', '{n} videos', len(overview.videos))})"
-    yield from _part(_("Telling words"), _places(overview.words))
+    yield from _part(_("Key terms"), _places(overview.words))
     yield from _part(_("Names"), _places(overview.names))
     rows = ((str(video.published or ""), f"{video.title}  {sentence}".rstrip()) for video, sentence in overview.videos)
     yield from _part(_("Videos"), (f"{day:>10}  {text}" for day, text in rows))

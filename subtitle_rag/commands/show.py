@@ -70,7 +70,7 @@ def _spoken_near(windows: Iterable[Window], centre: int | None) -> list[tuple[Li
 def _say_heading(video: Video, track: Track | None) -> None:
     output.say(f"{video.title}\n{video.channel}")
     if track and track.kind == "local":
-        output.say(_("Heard on this machine by {model}.").format(model=track.model))
+        output.say(_("Transcribed on this machine by {model}.").format(model=track.model))
     for note in selection_notes(track.selection) if track and track.selection else ():
         output.say(note)
 

@@ -97,7 +97,7 @@ class PlayerSettings:
     default: str = setting(
         "", N_("browser, mpv, iina, vlc, or a name from [players]; empty: the one chosen in the app, else the browser.")
     )
-    lead_in: int = setting(2, N_("Seconds before the scene at which playing starts, in the browser too."))
+    lead_in: int = setting(2, N_("Start playing this many seconds before the scene, in the browser too."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +114,13 @@ class YoutubeSettings:
     languages: tuple[str, ...] = setting(
         ("ko",), N_("Languages of captions, best first; a channel's own settings go before.")
     )
-    tabs: tuple[str, ...] = setting(TABS, N_("Which tabs of a channel are brought."), among=TABS)
-    pause: int = setting(8, N_("Seconds between one video and the next, at least; at most about twice as many."))
-    rest: int = setting(3600, N_("Seconds of rest after a block for which YouTube names no time."))
+    tabs: tuple[str, ...] = setting(TABS, N_("Which tabs of a channel to import."), among=TABS)
+    pause: int = setting(8, N_("Seconds to wait between videos, at least; at most about twice that."))
+    rest: int = setting(3600, N_("Seconds to pause when YouTube blocks requests without saying for how long."))
     cookies_from_browser: str = setting(
-        "", N_("Whose cookies are used, as yt-dlp writes it: firefox, chrome:Profile 1.")
+        "", N_("The browser whose cookies are used, in yt-dlp's form: firefox, chrome:Profile 1.")
     )
-    cookie_file: str = setting("", N_("A file of cookies in Netscape's format; it is read, never written."))
+    cookie_file: str = setting("", N_("A cookie file in Netscape format; it is only read."))
     proxy: str = setting("", N_("The proxy for requests to YouTube, such as socks5://127.0.0.1:9050."), address=True)
 
     @property
@@ -153,11 +153,11 @@ class LlmSettings:
 
     hosts: tuple[str, ...] = setting(
         ("http://127.0.0.1:11434",),
-        N_("Where Ollama answers; several share the work, none switches models off."),
+        N_("Addresses of Ollama; several share the work, an empty list turns models off."),
         empty=True,
         address=True,
     )
-    model: str = setting("", N_("What writes contexts; empty: what suits this machine's memory."))
+    model: str = setting("", N_("The model that writes contexts; empty: one that fits this machine's memory."))
     contexts: str = setting(
         "ask",
         N_("Whether the model describes new scenes in the background: ask (once, with an estimate), always or never."),
@@ -173,8 +173,8 @@ class LlmSettings:
 class PromptSettings:
     """`[prompts]`: the user's prompt files; relative paths are beside the config file."""
 
-    contexts: str = setting("", N_("A file with the prompt of contexts; empty: the built-in one."))
-    answers: str = setting("", N_("A file with the prompt of answers; empty: the built-in one."))
+    contexts: str = setting("", N_("Prompt file for contexts; empty: the built-in prompt."))
+    answers: str = setting("", N_("Prompt file for answers; empty: the built-in prompt."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +234,7 @@ class Settings:
 
 
 ABOUT = {
-    "language": N_("The language of messages and screens; left out: the system's."),
+    "language": N_("Language of the interface; default: the system's."),
     **{each.name: each.metadata["about"] for each in fields(Settings) if "about" in each.metadata},
 }
 """Purposes of top-level settings and tables."""

@@ -436,7 +436,7 @@ SENTENCES: dict[str, str] = {
     "server_missing.hint": N_("Take url under [qdrant] out of the config, or install them: {line}"),
     "eval_missing": N_("Measuring needs packages that are not installed here (extra eval)."),
     "eval_missing.hint": N_("Install them: {line}"),
-    "mcp_missing": N_("Serving other assistants needs packages that are not installed here (extra mcp)."),
+    "mcp_missing": N_("Connecting other AI apps needs packages that are not installed here (extra mcp)."),
     "mcp_missing.hint": N_("Install them: {line}"),
     "anki_missing": N_("Cards for Anki need packages that are not installed here (extra anki)."),
     "anki_missing.hint": N_("Install them: {line}"),

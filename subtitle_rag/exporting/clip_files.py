@@ -48,7 +48,7 @@ class ClipOptions:
     height: int | None = None
     """The most lines of a picture; None: `HEIGHT` for downloads, and a file's own otherwise."""
     force: bool = False
-    """Cut again what is there."""
+    """Cut clips again that already exist."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -422,7 +422,7 @@ def _stat(pid: int) -> list[str]:
 
 
 def _tell_ended(pid: int) -> None:
-    sentence = _("A process of subtitle-rag that stood still is ended, and another one goes on (pid {pid}).")
+    sentence = _("A subtitle-rag process that hung was ended; a new one takes over (pid {pid}).")
     log_file.tell(logger, sentence.format(pid=pid))
 
 

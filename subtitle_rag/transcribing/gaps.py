@@ -42,4 +42,6 @@ def estimate_lines(estimate: ListeningEstimate) -> Iterator[str]:
             "The length of {n} of them is not known.", "The lengths of {n} of them are not known.", estimate.unmeasured
         )
     if estimate.sound_bytes:
-        yield _("About {size} of sound are fetched, and deleted after.").format(size=byte_size(estimate.sound_bytes))
+        yield _("About {size} of audio is fetched, and deleted afterwards.").format(
+            size=byte_size(estimate.sound_bytes)
+        )

@@ -43,7 +43,7 @@ def test_a_video_is_told_by_its_parts(overview: Run) -> None:
     assert title.startswith("바삭골 신메뉴")
     assert summary == SUMMARY
     titles = [line for line in told.out.splitlines() if line and not line.startswith(" ")]
-    assert titles[2:] == ["Sections", "Most replayed", "Telling words", "Names"]
+    assert titles[2:] == ["Sections", "Most replayed", "Key terms", "Names"]
     assert "    6:34  최종 결론  (" in told.out
     assert "    1:04  아 오늘은 카메라 세워 놓고\n" in told.out
 

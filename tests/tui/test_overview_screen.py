@@ -50,7 +50,7 @@ async def test_a_result_s_video_opens_and_its_rows_play_their_second(app_of: Mak
         rows = shown(screen)
         assert rows[0] == "Sections"
         assert rows[1].startswith("    0:00  신메뉴 소개  ")
-        assert {"Most replayed", "Telling words", "Names"} <= set(rows)
+        assert {"Most replayed", "Key terms", "Names"} <= set(rows)
         await press(pilot, "down", "ㅓ", "k", "enter")
         assert [played["at_ms"] for played in outside.played] == [90_535]
         await press(pilot, "ctrl+y", "y")

@@ -137,7 +137,7 @@ class TestBesideTheRest:
             assert isinstance(app.screen, AnswerScreen)
             current: Any = app.screen
             offered = {command.title for command in app.get_system_commands(current)}
-            assert {"Open: answers", "Ask: of all captions"} <= offered
+            assert {"Open: answers", "Ask: read all captions"} <= offered
             await pilot.press("ctrl+p")
             assert isinstance(app.screen, CommandPalette)
 

@@ -35,7 +35,7 @@ class InstallScreen(Dialog[str]):
             yield Static(self._about(), markup=False)
 
     def _about(self) -> Content:
-        gain = _("Scenes are found that say it in other words, and the most fitting ones come first.")
+        gain = _("Finds scenes that say it in other words, and puts the best first.")
         offer, way = self._offer, self.way
         if way is None:
             by_hand = offer.light.by_hand if offer.light else offer.full.by_hand if offer.full else offer.by_hand
@@ -45,7 +45,7 @@ class InstallScreen(Dialog[str]):
         if way.gain:
             rows.append((way.gain, MUTED))
         if offer.through_ollama:
-            rows.append(_("With Ollama alone, nothing puts the most fitting scenes first; that needs packages."))
+            rows.append(_("Ollama alone cannot rerank results; reranking needs packages."))
         elif offer.environment:
             sentence = _("Packages go only into this program's own environment, {path}.")
             rows.append(clean(sentence.format(path=offer.environment)))

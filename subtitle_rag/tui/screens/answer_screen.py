@@ -31,8 +31,8 @@ class AnswerScreen(PreviewScreen):
     MEANINGS: ClassVar = {
         "screen.back": N_("stop the answer; then back to the search"),
         "screen.switch": N_("question → scenes → transcript; question → earlier answers"),
-        "list.down": N_("citations of the answer, and the seconds that they rest on"),
-        "list.up": N_("citations of the answer, and the seconds that they rest on"),
+        "list.down": N_("choose a citation of the answer, and its moment"),
+        "list.up": N_("choose a citation of the answer, and its moment"),
     }
 
     pane: AnswerPane

@@ -188,7 +188,7 @@ def welcome(counts: "Counts | None") -> Content:
             _("{keys} go through the citations, {key} plays the second that one rests on.").format(**choose),
             "",
             (_("of one video: video:TITLE · of one channel: channel:NAME"), MUTED),
-            (_("Answers are kept on this computer alone."), MUTED),
+            (_("Answers stay on this computer."), MUTED),
         ]
     )
 

@@ -27,7 +27,7 @@ class Confirmation(NamedTuple):
 
 def leave_confirmation(waiting: int) -> Confirmation:
     """Ask before a running job is stopped, for which `waiting` others wait."""
-    note = _("What is done stays, and the same request goes on with the rest.")
+    note = _("Finished videos are kept; the same request resumes the rest.")
     queue = n_("{n} job waits for it.", "{n} jobs wait for it.", waiting)
     keys = _("{quit} stops it and quits · {stay} lets it go on")
     choices = keys.format(quit=key("app.quit"), stay=key("screen.back"))

@@ -38,7 +38,7 @@ def install_way(offer: ModelDownload) -> InstallWay | None:
     if encoder := offer.through_ollama:
         template = _("{model}, already here") if encoder.is_pulled else "{model} {size}"
         detail = template.format(model=_without_owner(encoder.name), size=byte_size(encoder.disk_gb * 1e9))
-        return InstallWay(THROUGH_OLLAMA, _("By Ollama, without further packages"), detail)
+        return InstallWay(THROUGH_OLLAMA, _("Through Ollama, without extra packages"), detail)
     if offer.full and not offer.full.by_hand:
         return _step_way(IN_PROCESS, offer.full)
     if offer.full or offer.by_hand:

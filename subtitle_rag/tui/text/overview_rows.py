@@ -36,7 +36,7 @@ def video_rows(overview: "VideoOverview") -> list[OverviewRow]:
     return [
         *_part(_("Sections"), (_section_row(video, each) for each in overview.sections)),
         *_part(_("Most replayed"), (_timed_row(video, each.start_ms, clean(each.line), "") for each in overview.peaks)),
-        *_part(_("Telling words"), (_mention_row(each, "") for each in overview.words)),
+        *_part(_("Key terms"), (_mention_row(each, "") for each in overview.words)),
         *_part(_("Names"), (_mention_row(each, "") for each in overview.names)),
     ]
 
@@ -45,7 +45,7 @@ def channel_rows(overview: "ChannelOverview") -> list[OverviewRow]:
     """Return the rows of a channel; parts without any have no title."""
     return [
         *_part(_("Videos"), (_video_row(video, sentence) for video, sentence in overview.videos)),
-        *_part(_("Telling words"), (_mention_row(each, each.video.title) for each in overview.words)),
+        *_part(_("Key terms"), (_mention_row(each, each.video.title) for each in overview.words)),
         *_part(_("Names"), (_mention_row(each, each.video.title) for each in overview.names)),
     ]
 

@@ -141,7 +141,7 @@ def listening_brief(progress: ListeningProgress) -> list[str]:
     """Return what is fetched or how much is heard, pace and remaining time, the most important first."""
     if progress.done_bytes or progress.all_bytes:
         size = sizes(progress.done_bytes, progress.all_bytes or progress.done_bytes)
-        return [_("Fetching for listening {size}").format(size=size), clean(progress.title)]
+        return [_("Fetching what transcription needs {size}").format(size=size), clean(progress.title)]
     if not progress.length_ms:
         return [_("Listening…"), clean(progress.title)]
     parts = [_("Listening {done}/{all}").format(done=clock(progress.heard_ms), all=clock(progress.length_ms))]
