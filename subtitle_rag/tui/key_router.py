@@ -6,10 +6,10 @@ without an input method a word comes letter by letter.
 """
 
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual import events
-from textual._time import get_time
 from textual.widgets import Input
 
 from subtitle_rag.tui.screens import BaseScreen
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from textual.app import App
+    from textual.binding import Binding
+    from textual.dom import DOMNode
     from textual.widget import Widget
 
     from subtitle_rag.tui.navigation import Navigation
@@ -28,12 +30,14 @@ HOLD_S = 0.3
 """Longest time between two letters of a word."""
 LATE_S = 0.05
 """Time after a key in which no hand types another syllable."""
+LINE_MODE = {"ctrl+j": "enter", "ctrl+@": "ctrl+d"}
+"""What Enter and Ctrl+D leave in a terminal that still reads lines, as before the app's first frame."""
 OPENING_S = 0.02
-"""Time between two looks whether a screen is open."""
+"""Time between two looks whether screen and library are open."""
 
 
 class KeyRouter:
-    """Hands on keys and pasted texts in their order. They wait while a screen opens."""
+    """Hands on keys and pasted texts in their order. They wait while a screen or the library opens."""
 
     def __init__(
         self, app: "App[object]", navigation: "Navigation", deliver: "Callable[[events.Event], Awaitable[None]]"
@@ -43,44 +47,70 @@ class KeyRouter:
         self._navigation = navigation
         self._deliver = deliver
         self._waiting: deque[events.Key | events.Paste] = deque()
-        self._late_text = LateSyllables()
+        self._doubted: events.Key | events.Paste | None = None
+        """For what follows this one it was waited long enough."""
+        self._composed_in: Widget | None = None
+        """What had the focus at the last key, unless that was Hangul."""
+        self._pressed_at = 0.0
+        """The time of the last key."""
 
     @property
     def waits(self) -> bool:
-        """Whether a key waits for a screen, or for what follows it."""
+        """Whether a key waits: to be handed on, or for what follows it."""
         return bool(self._waiting)
 
     async def take(self, event: events.Key | events.Paste) -> None:
-        self._waiting.append(event)
+        early = None if self._navigation.library_is_open else LINE_MODE.get(getattr(event, "key", ""))
+        self._waiting.append(events.Key(early, None) if early else event)
         await self._hand_on()
 
     async def _hand_on(self) -> None:
         while self._waiting:
-            if not (self._app.screen_stack and self._app.screen.is_mounted):
+            if not self._is_open:
                 self._app.set_timer(OPENING_S, self._hand_on)
                 return
             self._app.app_focus = True  # few terminals tell when they have it again
             event = self._waiting[0]
-            is_word = False
-            if isinstance(event, events.Key) and is_letter(event) and self._is_command(event):
-                following = self._waiting[1] if len(self._waiting) > 1 else None
-                if following is None and (rest := event.time + HOLD_S - get_time()) > 0:
-                    self._app.set_timer(rest, self._hand_on)
-                    return
-                if isinstance(following, events.Key) and following.key == "backspace":  # it takes the letter away
-                    self._waiting.popleft()
-                    self._waiting.popleft()
-                    continue
-                is_word = following is not None and is_text(following)
+            following = self._waiting[1] if len(self._waiting) > 1 else None
+            if following is None and event is not self._doubted and (doubt_s := self._doubt_s(event)):
+                self._app.set_timer(doubt_s, partial(self._doubt_ended, event))
+                return
             self._waiting.popleft()
-            await self._press(event, is_word=is_word)
+            if isinstance(following, events.Key) and following.key == "backspace" and self._may_begin_word(event):
+                self._waiting.popleft()  # a telephone's keyboard takes the letter back for the syllable
+            else:
+                await self._press(event, is_word=is_text(following))
+
+    async def _doubt_ended(self, event: events.Key | events.Paste) -> None:
+        self._doubted = event
+        await self._hand_on()
+
+    def _doubt_s(self, event: events.Key | events.Paste) -> float:
+        """Return how long to wait for what follows a key, as that decides what it is."""
+        return HOLD_S if self._may_begin_word(event) else LATE_S if self._may_be_late(event) else 0.0
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether the screen on top has its widgets, and the command of the first key does not wait for the library."""
+        if not (self._app.screen_stack and self._app.screen.is_mounted):
+            return False
+        event = self._waiting[0]
+        if self._navigation.library_is_open or isinstance(event, events.Paste):
+            return True
+        commands = [(node, binding) for node, binding in self._bindings(event) if binding.priority]
+        return not commands or any(self._app._check_action_state(each.action, node) for node, each in commands)
 
     async def _press(self, event: events.Key | events.Paste, *, is_word: bool) -> None:
+        """Press a key; `is_word`: text follows at once."""
+        if self._may_be_late(event) and not is_word:
+            self._take_late(event)
+            return
+        self._composed_in = None if is_hangul(event) else self._app.focused
+        self._pressed_at = event.time
         if address := self._address(event):
             self._navigation.show_library(address)
-        elif isinstance(event, events.Key) and self._late_text.take(event, self._app.focused):
-            self._navigation.query_changed()
-        elif is_word or (is_text(event) and not self._is_command(event)):
+        elif is_text(event) and (not self._is_command(event) or (is_word and is_letter(event))):
+            self._app.screen._clear_tooltip()  # it lies over what is typed
             target = self._field() or self._app.focused or self._app.screen
             target._forward_event(event)
         else:
@@ -93,10 +123,14 @@ class KeyRouter:
 
     def _is_command(self, event: events.Key | events.Paste) -> bool:
         """Return whether a key is that of a command, be it possible at the moment or not. In a field text is none."""
-        if isinstance(event, events.Paste) or isinstance(self._app.focused, Input):
+        if isinstance(event, events.Paste) or (isinstance(self._app.focused, Input) and is_text(event)):
             return False
+        return bool(self._bindings(event))
+
+    def _bindings(self, event: events.Key) -> "list[tuple[DOMNode, Binding]]":
+        """Return what a key is bound to, and where."""
         chain = self._app.screen._binding_chain
-        return any(event.key in bindings.key_to_bindings for _node, bindings in chain)
+        return [(node, binding) for node, keys in chain for binding in keys.key_to_bindings.get(event.key, ())]
 
     def _field(self) -> Input | None:
         """Return the field with the focus. Without one, give it to the field of the screen.
@@ -113,36 +147,38 @@ class KeyRouter:
             self._app.screen.set_focus(field)
         return field
 
+    # --- Hangul ---
 
-class LateSyllables:
-    """Text that an input method delivers after the key that ended its composition.
+    def _may_begin_word(self, event: events.Key | events.Paste) -> bool:
+        """Return whether a key is a letter of Hangul and that of a command."""
+        return is_letter(event) and self._is_command(event)
 
-    A user who presses F3 after 치킨 sees the whole word in the field. Some terminals send the key first, and the last
-    syllable milliseconds later, when another field has the focus, or keys are commands.
-    """
+    def _may_be_late(self, event: events.Key | events.Paste) -> bool:
+        """Return whether an input method may have composed a syllable before the key which ended that.
 
-    def __init__(self) -> None:
-        self._field: TextField | None = None
-        """It had the focus at the last key."""
-        self._pressed_at = 0.0
+        A user who presses F3 after 치킨 sees the whole word in the field. Some terminals send the key first, and the
+        last syllable milliseconds later, when another field has the focus, or keys are commands.
+        """
+        field = self._composed_in
+        is_elsewhere = isinstance(field, TextField) and field is not self._app.focused and field.is_attached
+        return is_hangul(event) and is_elsewhere and event.time - self._pressed_at <= LATE_S
 
-    def take(self, event: events.Key, focused: "Widget | None") -> bool:
-        """Put a late syllable into the field where it was composed, and return whether `event` is one."""
-        character = event.character or ""
-        if not ("가" <= character <= "힣" or is_letter(event)):
-            self._field = focused if isinstance(focused, TextField) else None
-            self._pressed_at = event.time
-            return False
-        field = self._field
-        if field is None or field is focused or not field.is_attached or event.time - self._pressed_at > LATE_S:
-            return False
-        field.insert_text_at_cursor(character)
-        return True
+    def _take_late(self, event: events.Key | events.Paste) -> None:
+        """Put a syllable into the field where it was composed."""
+        if isinstance(self._composed_in, TextField) and isinstance(event, events.Key):
+            self._composed_in.insert_text_at_cursor(event.character or "")
+            self._composed_in = None  # no more than one comes late
+            self._navigation.query_changed()
 
 
-def is_letter(event: events.Key) -> bool:
+def is_letter(event: events.Event) -> bool:
     """Return whether a key types a letter of Hangul by itself."""
-    return "ㄱ" <= (event.character or "") <= "ㅣ"
+    return isinstance(event, events.Key) and "ㄱ" <= (event.character or "") <= "ㅣ"
+
+
+def is_hangul(event: events.Event) -> bool:
+    """Return whether a key types a syllable or a letter of Hangul."""
+    return is_letter(event) or (isinstance(event, events.Key) and "가" <= (event.character or "") <= "힣")
 
 
 def is_text(event: events.Event | None) -> bool:

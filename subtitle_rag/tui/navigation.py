@@ -117,11 +117,17 @@ class Navigation:
     def library(self) -> "LibraryScreen | None":
         return next((screen for screen in self._app.screen_stack if isinstance(screen, screens.LibraryScreen)), None)
 
-    def open_library(self, address: str = "") -> None:
-        """Open the library above the search, with `address` in its field."""
+    @property
+    def library_is_open(self) -> bool:
+        """Whether it is known what the library holds, or why it cannot be used."""
+        return self.search.page.counts is not None or self.search.page.error is not None
+
+    def open_library(self, address: str = "", *, takes_query: bool = False) -> None:
+        """Open the library above the search, with `address` in its field, or what was typed for the search before."""
         if self.in_search:  # any other screen keeps its place
             begin_query = self.search.begin_query
-            library = screens.LibraryScreen(self._context, self.search.page.counts, address, begin_query=begin_query)
+            typed = self.search.take_query if takes_query and not address else lambda: address
+            library = screens.LibraryScreen(self._context, self.search.page.counts, typed, begin_query=begin_query)
             self._app.push_screen(library)
             self._context.background.retry_transient()
 

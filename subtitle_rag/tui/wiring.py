@@ -103,7 +103,7 @@ class AppWiring:
         if library := self.navigation.library:
             library.counts = message.counts
         elif self._address or (message.counts.videos == 0 and self._port.job is None):
-            self.navigation.open_library(self._address)
+            self.navigation.open_library(self._address, takes_query=True)
         self._address = ""
 
     def _search_ready(self, message: messages.SearchReady) -> None:

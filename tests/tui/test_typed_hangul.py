@@ -1,5 +1,6 @@
 """What is typed or pasted where no field has the focus: text for a field, of which no letter is a command."""
 
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -11,9 +12,23 @@ from subtitle_rag.domain import Answer, Evidence
 from subtitle_rag.library.store import Library
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.controllers.library_opening import LibraryOpening
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.keys import keymap
-from tests.tui.conftest import AppPilot, Outside, at_once, library_of, press, press_each, running, settle
+from subtitle_rag.tui.messages import LibraryOpened
+from subtitle_rag.tui.navigation import LibrarySwitch
+from tests.tui.conftest import (
+    OPENING_S,
+    AppPilot,
+    Outside,
+    at_once,
+    library_of,
+    press,
+    press_each,
+    running,
+    settle,
+    until,
+)
 
 WORDS = ("오늘 이야기", "오", "ㅇㅇ", "ㅇㅗㄴㅡㄹ", "ㅂr보 3개", "마lㅣ크", "ᄋ\u1169ᆫ", "얘,쟤")
 """ㅇ is the key of D, which asks for a removal."""
@@ -167,3 +182,66 @@ async def test_a_pasted_text_goes_to_the_field_with_all_its_lines(
         assert commands == []
         assert isinstance(app.focused, Input)
         assert app.focused.value.removeprefix("치킨").replace('"', "") == "오늘은 국수"
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """The library opens once this is set."""
+    gate, count = threading.Event(), LibraryOpening._count
+
+    def wait(opening: LibraryOpening) -> LibraryOpened:
+        gate.wait(OPENING_S)
+        return count(opening)
+
+    monkeypatch.setattr(LibraryOpening, "_count", wait)
+    return gate
+
+
+async def test_what_is_typed_before_an_empty_library_opens_is_in_its_field(
+    unindexed: Runtime, gate: threading.Event
+) -> None:
+    app = SubtitleApp(unindexed)
+    async with app.run_test(size=(120, 40)) as pilot:
+        type_at_once(app, "바지 사")
+        await until(pilot, lambda: app.search_screen.query_line.value == "바지 사")
+        type_at_once(app, "이즈")
+        gate.set()
+        await settle(pilot)
+        assert library_of(app).field.path.value == "바지 사이즈"
+        assert app.search_screen.query_line.value == ""
+
+
+@pytest.mark.parametrize("key", ["ctrl+d", "ctrl+@"])
+async def test_the_sample_opens_by_its_key_pressed_before_the_library_is_there(
+    unindexed: Runtime, gate: threading.Event, key: str
+) -> None:
+    app = SubtitleApp(unindexed)
+    async with app.run_test(size=(120, 40)) as pilot:
+        at_once(app, key, "치")
+        await pilot.pause()
+        assert app.key_router.waits
+        gate.set()
+        await until(pilot, lambda: app.return_value)
+    assert app.return_value == LibrarySwitch()
+
+
+async def test_enter_before_the_library_is_there_searches_and_keys_of_commands_go_on(
+    filled: Runtime, gate: threading.Event
+) -> None:
+    app = SubtitleApp(filled)
+    async with app.run_test(size=(120, 40)) as pilot:
+        at_once(app, *"국수", "ctrl+j", "f4", *"오늘")
+        await until(pilot, lambda: app.screen is not app.search_screen and not app.key_router.waits)
+        gate.set()
+        await settle(pilot)
+        assert library_of(app).field.path.value == "오늘"
+        assert app.search_screen.query_line.value == "국수"
+        assert app.search_screen.results.text == "국수"
+
+
+async def test_a_screen_that_opens_gets_what_follows_its_key(filled: Runtime) -> None:
+    async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
+        await press(pilot, *"국수", "tab")
+        at_once(app, "t", "/", *"소금", "escape", "l", *"오늘")
+        await settle(pilot)
+        assert library_of(app).field.path.value == "오늘"

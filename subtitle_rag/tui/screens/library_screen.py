@@ -86,11 +86,11 @@ class LibraryScreen(BaseScreen):
         self,
         context: "AppContext",
         counts: "Counts | None",
-        address: str,
+        typed: "Callable[[], str]",
         *,
         begin_query: "Callable[[str], object]",
     ) -> None:
-        """`begin_query` puts the beginning of a query into the field of the search."""
+        """`typed` returns the text for the field once that is there. `begin_query` puts one into that of the search."""
         super().__init__(context)
         self._begin_query = begin_query
         self.tables = LibraryTables(show_times=context.show_times)
@@ -99,7 +99,7 @@ class LibraryScreen(BaseScreen):
         self.field = LibraryField(context, self.row_actions, self.failures)
         self._footer_state: tuple[bool | None, ...] = ()
         self.set_reactive(LibraryScreen.counts, counts)
-        self._address = address
+        self._typed = typed
         self._opened_empty = counts is not None and counts.videos == 0
 
     def compose(self) -> ComposeResult:
@@ -122,7 +122,7 @@ class LibraryScreen(BaseScreen):
         self.watch(self.app, "stages", self._refresh_keys, init=False)
         self._draw()
         self.list_videos()
-        self.field.path.value = self._address
+        self.field.path.replace_value(self._typed())
 
     # --- contents ---
 

@@ -105,6 +105,12 @@ class SearchScreen(PreviewScreen):
         self._selects_on_return = False
         self.query_line.replace_value(text)
 
+    def take_query(self) -> str:
+        """Take what is typed out of the field."""
+        typed = self.query_line.value
+        self.query_line.value = ""
+        return typed
+
     # --- keys ---
 
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
