@@ -295,4 +295,30 @@ async def test_a_video_that_was_heard_says_by_which_model(unindexed: Runtime) ->
         await press(pilot, "f4")
         library_of(app).query_one(VideoTable).focus()
         await settle(pilot)
-        assert said(app, "#detail") == "Heard on this machine by small@1."
+        assert said(app, "#detail") == "Transcribed on this machine by small@1."
+
+
+@pytest.mark.parametrize("size", [(120, 40), (60, 20)])
+async def test_words_in_the_field_narrow_the_tables_and_enter_searches_for_them(
+    app_of: MakeApp, size: tuple[int, int]
+) -> None:
+    async with running(app_of(), size=size) as (app, pilot):
+        await press(pilot, "f4")
+        screen = library_of(app)
+        tables = screen.tables
+        rows = tables.videos.row_count, tables.channels.row_count
+        await paste(pilot, "오일장 느긋한")
+        named = [f"{state.video.title} {state.video.channel}" for state in tables.videos.values]
+        assert 0 < len(named) < rows[0]
+        assert all("오일장" in name and "느긋한" in name for name in named)
+        assert tables.channels.row_count == 2
+        assert said(app, "#check") == "Enter searches for these words"
+        await paste(pilot, "없는 말")
+        assert (tables.videos.row_count, tables.channels.row_count) == (0, 1)
+        await paste(pilot, "")
+        assert (tables.videos.row_count, tables.channels.row_count) == rows
+        await paste(pilot, "오일장 느긋한")
+        await press(pilot, "enter")
+        assert app.screen is app.search_screen
+        assert app.search_screen.query_line.value == "오일장 느긋한"
+        assert app.search_screen.results.text == "오일장 느긋한"

@@ -146,8 +146,11 @@ class TestPaths:
             ("https://www.youtube.com/feed/subscriptions", "refused"),
             ("./@market", "missing"),
             ("file:///no/such/folder", "missing"),
-            ("x" * 300, "missing"),
-            ("\0", "missing"),
+            ("국수 삶기.SRT", "missing"),
+            ("~누구", "missing"),
+            ("x" * 300, "words"),
+            ("\0", "words"),
+            ("국수 3개", "words"),
             (" ", "nothing"),
         ],
     )

@@ -86,6 +86,8 @@ class LibraryField(Vertical):
     @on(messages.FieldTaken)
     def _field_taken(self, message: messages.FieldTaken) -> None:
         check = message.check
+        if check.kind == "words":
+            return  # the screen's
         if check.kind == "nothing":
             self.say(_("Type or paste an address or the path of a folder first."))
         elif check.refusal:

@@ -163,6 +163,18 @@ class LibraryScreen(BaseScreen):
     def action_take(self, whole_list: bool = False) -> None:
         after_typing(self, lambda: self.field.path.submit(self.field.path.value, whole_list))
 
+    @on(messages.FieldChecked)
+    def _field_checked(self, message: messages.FieldChecked) -> None:
+        """List only what the words in the field name."""
+        if message.typed == self.field.path.value:
+            self.tables.look_for(message.typed if message.check.kind == "words" else "")
+
+    @on(messages.FieldTaken)
+    def _field_taken(self, message: messages.FieldTaken) -> None:
+        if message.check.kind == "words":
+            self._begin_query(message.typed)
+            self.dismiss()
+
     # --- the job ---
 
     def _job_changed(self, job: "Job | None") -> None:

@@ -22,7 +22,7 @@ LOOK_S = 0.7
 class FieldCheck:
     """The meaning of the field's text."""
 
-    kind: Literal["nothing", "missing", "files", "list", "source", "refused"]
+    kind: Literal["nothing", "words", "missing", "files", "list", "source", "refused"]
     paths: tuple[Path, ...] = ()
     sources: tuple[Source, ...] = ()
     refusal: UsageError | None = None
@@ -77,10 +77,18 @@ def read(text: str, *, whole_list: bool = False) -> FieldCheck:
         exist = all(os.path.exists(path) for path in paths)  # noqa: PTH110 - Path.exists() raises for names too long
         if exist and len(paths) == 1 and is_address_list(paths[0]):
             return FieldCheck("list", tuple(paths))
-        return FieldCheck("files" if exist else "missing", tuple(paths))
+        return FieldCheck("files" if exist else "missing" if _is_path(text) else "words", tuple(paths))
     if whole_list:
         sources = tuple(dict.fromkeys(video_or_list(source, lambda _source: True) for source in sources))
     return FieldCheck("source", sources=sources)
+
+
+def _is_path(text: str) -> bool:
+    """Return whether a text that names nothing on the disk is to name something, and no words of a query."""
+    from subtitle_rag.captions import MEDIA_SUFFIXES, caption_suffixes
+
+    endings = (*caption_suffixes(certain=True), *MEDIA_SUFFIXES)
+    return any(sign in text for sign in "/\\") or text.startswith((".", "~")) or text.lower().endswith(endings)
 
 
 def look(text: str, stop: Callable[[], bool] = lambda: False) -> FieldCheck:

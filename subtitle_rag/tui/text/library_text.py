@@ -32,6 +32,8 @@ def field_line(check: FieldCheck, *, is_sample: bool = False) -> str:
         return _source_line(check.sources[0])
     if check.refusal:
         return f"! {check.refusal}"
+    if check.kind == "words":
+        return _("{key} searches for these words").format(key=key("library.index"))
     if check.kind == "missing":
         return _("… nothing there yet")
     n, take = check.files, key("library.index")

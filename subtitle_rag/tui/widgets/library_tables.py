@@ -11,7 +11,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from subtitle_rag.captions import selection_notes
-from subtitle_rag.domain import EXPECTED
+from subtitle_rag.domain import EXPECTED, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import ChannelState
 from subtitle_rag.tui.keys import widget_bindings
@@ -190,6 +190,8 @@ class LibraryTables:
         self.fetches = False
         """Captions are being fetched."""
         self.failures_only = False
+        self._words: list[str] = []
+        """Only what has all of these in its title or its channel's name is listed."""
 
     def widgets(self) -> Iterator[Widget]:
         yield from (self.channels, self._heading, self.videos, self._detail)
@@ -202,6 +204,9 @@ class LibraryTables:
     def show_channels(self, *, fetches: bool) -> None:
         self.fetches = fetches
         states = self.channel_states
+        if self._words:
+            named = self._named()
+            states = [state for state in states if any(_belongs(video, state) for video in named)]
         if not self._show_times:
             states = [replace(state, listed_at=None) for state in states]
         self.channels.show(states, running=fetches)
@@ -214,6 +219,18 @@ class LibraryTables:
     def has_details(self) -> bool:
         return any(state.failure or state.selection for state in self._video_states)
 
+    def look_for(self, text: str) -> None:
+        """List only what has all words of `text` in its title or its channel's name; without any, everything."""
+        words = tidy(text).casefold().split()
+        if words != self._words:
+            self._words = words
+            self.show_channels(fetches=self.fetches)
+            self.narrow()
+
+    def _named(self) -> "list[VideoState]":
+        """Return the videos that the typed words name."""
+        return [state for state in self._video_states if _has_words(state, self._words)]
+
     def toggle_failures(self) -> None:
         """Show only the videos that failed, the alarms first; or all again."""
         self.failures_only = not self.failures_only
@@ -223,7 +240,7 @@ class LibraryTables:
         """Show the videos of the channel under the cursor."""
         self.failures_only = self.failures_only and self.has_failures
         channel = self.channels.channel
-        states = [state for state in self._video_states if channel is None or _belongs(state, channel)]
+        states = [state for state in self._named() if channel is None or _belongs(state, channel)]
         if self.failures_only:
             states = [state for state in states if state.failure]
             states.sort(key=lambda state: state.failure in EXPECTED)
@@ -268,6 +285,11 @@ class LibraryTables:
         at = 2 if self.videos.has_focus else 1 if self.channels.has_focus else 0
         table = (None, self.channels, self.videos, None)[at - 1 if back else at + 1]
         return table if table is not None and table.row_count else None
+
+
+def _has_words(state: "VideoState", words: "Sequence[str]") -> bool:
+    name = f"{state.video.title} {state.video.channel}".casefold()
+    return all(word in name for word in words)
 
 
 def _belongs(state: "VideoState", channel: "ChannelState") -> bool:
