@@ -59,7 +59,8 @@ class Conversation:
     def __init__(self, answerer: Answerer, options: AnswerOptions) -> None:
         self._answerer = answerer
         self._options = options
-        self._chat = EvidenceChat(answerer.gatherer.analyzer, answerer.gatherer.prompt)
+        gatherer = answerer.gatherer
+        self._chat = EvidenceChat(gatherer.analyzer, gatherer.prompt, gatherer.names_of)
         self._latest: tuple[Query, Answer] | None = None
 
     def ask_again(self, stop: threading.Event | None = None) -> Iterator[AnswerEvent]:

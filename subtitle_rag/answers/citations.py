@@ -1,8 +1,8 @@
 """The check of an answer's citations: each must name a scene of the evidence that supports its claim.
 
-The check is lexical, so a paraphrase counts as unsupported; the citation is marked and stays visible. A claim (a
-sentence with its citations) is supported if the cited scenes hold its numbers and names, and at least `LEAST` of its
-content morphemes. That is K-Precision, the share of an answer's words in its passages. Of the lexical measures it
+The check is lexical; a citation that fails it is marked and stays visible. A claim (a sentence with its citations) is
+supported if the cited scenes say nothing of it otherwise (`contexts.claims`), and hold at least `LEAST` of its content
+morphemes. That is K-Precision, the share of an answer's words in its passages. Of the lexical measures it
 agrees best with human judgements of faithfulness (Adlakha et al. 2023, arXiv 2307.16877). Of several citations after
 one claim each must carry a part of it, as in ALCE's citation precision (Gao et al. 2023, arXiv 2305.14627). Words of
 two languages cannot be compared: of a claim without Hangul only the numbers are checked.
@@ -16,12 +16,29 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 from subtitle_rag.answers.answer_prompt import NOT_FOUND
-from subtitle_rag.contexts import ORDINARY, all_values, doubts, is_closer, is_preamble, is_refusal, numbers
-from subtitle_rag.domain import Citation, EvidenceSource, Morphemes, UnfoundedClaim, WordCount, squeeze
-from subtitle_rag.retrieval.korean.morphemes import QueryMorphemes, document_bigrams, folded
+from subtitle_rag.contexts import (
+    ORDINARY,
+    Said,
+    Verdict,
+    all_values,
+    claim_text,
+    is_closer,
+    is_preamble,
+    is_refusal,
+    numbers,
+    spelling,
+)
+from subtitle_rag.domain import Citation, EvidenceSource, UnfoundedClaim, WordCount, squeeze
+from subtitle_rag.retrieval.korean.morphemes import (
+    QueryMorphemes,
+    SentenceAnalyzer,
+    TaggedWord,
+    document_bigrams,
+)
 
 LEAST = 0.5
 """The share of a claim's content morphemes; the other half may be the answerer's own words."""
@@ -61,6 +78,8 @@ _ANSWER_WORDS = "질문 답 답변 대답 정보 결론 요약 결과 참고 도
 _OF_ANSWERS = ORDINARY.union(_TALK, _ANSWER_WORDS.split())
 """Nouns that an answer may have of itself."""
 _COUNTED = re.compile(r"\d ?(?:곳|군데|편|번|회|places?|videos?|times)", re.IGNORECASE)
+_CONTENT = ("NNG", "NNP", "XR", "VV", "VA", "SL")
+"""Parts of speech of words that a scene may have."""
 _SENTENCE = re.compile(r"[다요죠][.!。]*$")
 """The end of a Korean sentence that tells something."""
 
@@ -94,30 +113,100 @@ class _Claim:
     marks: tuple[_Mark, ...]
 
 
+_Scene = tuple[EvidenceSource, str, Sequence[TaggedWord]]
+"""A scene, with what is looked up of it and the analysis of that."""
+
+
 def check_citations(
-    answer: str, sources: Sequence[EvidenceSource], analyzer: QueryMorphemes, counts: Sequence[WordCount] = ()
+    answer: str,
+    sources: Sequence[EvidenceSource],
+    analyzer: SentenceAnalyzer,
+    counts: Sequence[WordCount] = (),
+    known: Sequence[str] = (),
 ) -> CitationCheck:
-    """Look up every citation of an answer in the scenes of its evidence. `counts` are given beside the scenes."""
+    """Look up every citation of an answer in the scenes of its evidence.
+
+    `counts` are given beside the scenes; `known` are texts with names that scenes may mishear: glossary, description.
+    """
     claims = [claim for claim in _claims(answer) if claim.marks or not _is_count(claim, counts)]
     scenes = {source.number: source for source in sources}
     declined = not any(claim.marks for claim in claims) and _is_refusal(answer, claims)
     cited = [_cited_scenes(claim, scenes) if claim.marks else _nearest_scenes(claim, sources) for claim in claims]
-    of_sources, analyses = _analyses(claims, {n: scenes[n] for n in sorted(set().union(*cited))}, analyzer)
+    looked_up = {n: scenes[n] for n in sorted(set().union(*cited))}
+    texts = [claim_text(claim.text) for claim in claims]
+    spoken = {n: claim_text("\n".join(filter(None, (source.context, source.text)))) for n, source in looked_up.items()}
+    heads = {n: claim_text(source.video.title) for n, source in looked_up.items()}
+    tagged = analyzer.tagged([*texts, *spoken.values(), *heads.values()]) if looked_up else [[]] * len(texts)
+    of_texts, of_scenes, of_heads = (
+        tagged[: len(texts)],
+        dict(zip(spoken, tagged[len(texts) :], strict=False)),
+        dict(zip(heads, tagged[len(texts) + len(spoken) :], strict=False)),
+    )
+    of_sources = {n: _scene_words(_all_of(looked_up[n]), [*of_scenes[n], *of_heads[n]]) for n in looked_up}
+    analyses = [_claim_words(text, tags) for text, tags in zip(texts, of_texts, strict=True)]
+    cited = [
+        numbers if claim.marks else _related(numbers, words, of_sources)
+        for claim, numbers, words in zip(claims, cited, analyses, strict=True)
+    ]
+    verdicts = _verdicts(
+        texts, of_texts, cited, {n: (source, spoken[n], of_scenes[n]) for n, source in looked_up.items()}, known
+    )
     unfounded = [
-        UnfoundedClaim((claim.start, claim.end), missing)
-        for claim, analysis, numbers in zip(claims, analyses, cited, strict=True)
+        UnfoundedClaim((claim.start, claim.end), fault.missing, fault.otherwise)
+        for claim, words, numbers, verdict in zip(claims, analyses, cited, verdicts, strict=True)
         if not (claim.marks or declined) and _claims_something(claim)
-        for missing in _faults(claim.text, analysis, {n: scenes[n] for n in numbers}, of_sources)
+        for fault in _faults(claim.text, words, {n: scenes[n] for n in numbers}, of_sources, verdict)
     ]
     citations = [
         citation
-        for claim, analysis in zip(claims, analyses, strict=True)
+        for claim, words, verdict in zip(claims, analyses, verdicts, strict=True)
         for citation in _citations(
-            claim, frozenset(analysis.forms) - _TALK, scenes, of_sources, is_count=_is_count(claim, counts)
+            claim,
+            words,
+            scenes,
+            of_sources,
+            Verdict() if _is_count(claim, counts) else verdict,
+            is_count=_is_count(claim, counts),
         )
     ]
     uncited = tuple((claim.start, claim.end) for claim in claims if not claim.marks)
     return CitationCheck(tuple(citations), () if declined else uncited, tuple(unfounded), declined)
+
+
+def _verdicts(
+    texts: Sequence[str],
+    tagged: Sequence[Sequence[TaggedWord]],
+    cited: Sequence[set[int]],
+    scenes: Mapping[int, _Scene],
+    known: Sequence[str],
+) -> list[Verdict]:
+    """Return what of each claim its scenes do not say, all of them together."""
+    prepared: dict[frozenset[int], Said] = {}
+    verdicts = []
+    for text, tags, group in zip(texts, tagged, map(frozenset, cited), strict=True):
+        of_claim = [scenes[n] for n in sorted(group)]
+        if not (of_claim and _HANGUL.search(text)):
+            verdicts.append(Verdict(_missing_numbers(text, [source for source, _text, _tags in of_claim])))
+            continue
+        if group not in prepared:
+            prepared[group] = _said(of_claim, known)
+        verdicts.append(prepared[group].verdict(text, tags))
+    return verdicts
+
+
+def _said(scenes: Sequence[_Scene], known: Sequence[str]) -> Said:
+    """Prepare several scenes as one text."""
+    text, tags = "", list[TaggedWord]()
+    for _source, spoken, tagged in scenes:
+        tags += (word._replace(start=word.start + len(text), end=word.end + len(text)) for word in tagged)
+        text += f"{spoken}\n"
+    heads = (head for source, _text, _tags in scenes for head in (source.video.title, source.video.channel))
+    return Said(text, tags, (*heads, *known))
+
+
+def _missing_numbers(claim: str, scenes: Sequence[EvidenceSource]) -> tuple[str, ...]:
+    values = all_values("\n".join(map(_all_of, scenes)))
+    return tuple(number.text for number in numbers(claim) if scenes and not number.values & values)
 
 
 def _is_count(claim: _Claim, counts: Sequence[WordCount]) -> bool:
@@ -155,16 +244,50 @@ def unsaid_words(question: str, sources: Sequence[EvidenceSource], analyzer: Que
     return tuple(unsaid) if len(unsaid) > 1 and 2 * len(unsaid) > len(words) else ()
 
 
-def _analyses(
-    claims: Sequence[_Claim], scenes: Mapping[int, EvidenceSource], analyzer: QueryMorphemes
-) -> tuple[dict[int, frozenset[str]], list[Morphemes]]:
-    """Return the content morphemes of scenes, and the analyses of claims; empty ones without a scene."""
-    if not scenes:
-        return {}, [Morphemes((), (), ())] * len(claims)
-    texts = [*(claim.text for claim in claims), *map(_all_of, scenes.values())]
-    analyses = list(analyzer.morphemes(texts))
-    forms = [frozenset(each.forms) - _TALK for each in analyses[len(claims) :]]
-    return dict(zip(scenes, forms, strict=True)), analyses[: len(claims)]
+class _ClaimWords(NamedTuple):
+    """The words of a claim that a scene may have."""
+
+    words: Mapping[str, str] = MappingProxyType({})
+    """Each content morpheme with its word's letters up to it."""
+    nouns: Mapping[str, str] = MappingProxyType({})
+    """Nouns of several syllables, as written."""
+    checked: int = 0
+    """Numbers and names in Latin letters, which are checked by themselves."""
+
+
+class _SceneWords(NamedTuple):
+    """The words of a scene, and its letters: the analyzer divides the same word in several ways."""
+
+    forms: frozenset[str]
+    letters: str
+
+    def has(self, claim: _ClaimWords) -> int:
+        """Return how many of a claim's words are here, a verb also without its second part."""
+        return sum(
+            form in self.forms or form[:-1] in self.forms or (len(word) > 1 and word in self.letters)
+            for form, word in claim.words.items()
+        )
+
+
+def _is_content(word: TaggedWord) -> bool:
+    return word.tag.startswith(_CONTENT)
+
+
+def _scene_words(text: str, tags: Sequence[TaggedWord]) -> _SceneWords:
+    return _SceneWords(frozenset(spelling(word.form) for word in tags if _is_content(word)), squeeze(text))
+
+
+def _claim_words(text: str, tags: Sequence[TaggedWord]) -> _ClaimWords:
+    """Return the words of a claim."""
+    words: dict[str, str] = {}
+    nouns: dict[str, str] = {}
+    for word in tags:
+        if not _is_content(word) or word.tag == "SL" or word.form in _TALK:
+            continue
+        words[spelling(word.form)] = squeeze(text[text.rfind(" ", 0, word.start) + 1 : word.end])
+        if word.tag.startswith("NN") and word.form not in _OF_ANSWERS and _NOUN.fullmatch(word.form):
+            nouns[word.form] = text[word.start : word.end]
+    return _ClaimWords(words, nouns, sum(word.tag in ("SN", "NR", "SL") for word in tags))
 
 
 def _cited_scenes(claim: _Claim, scenes: Mapping[int, EvidenceSource]) -> set[int]:
@@ -174,23 +297,25 @@ def _cited_scenes(claim: _Claim, scenes: Mapping[int, EvidenceSource]) -> set[in
 
 def _citations(
     claim: _Claim,
-    forms: frozenset[str],
+    words: _ClaimWords,
     scenes: Mapping[int, EvidenceSource],
-    of_sources: Mapping[int, frozenset[str]],
+    of_sources: Mapping[int, _SceneWords],
+    verdict: Verdict,
     *,
     is_count: bool,
 ) -> Iterator[Citation]:
     """Yield the citations of a claim, each with what its scene lacks and the moment in it; a count needs no scene."""
     cited = {n: scenes[n] for n in _cited_scenes(claim, scenes)}
-    supporting, missing = (frozenset(cited), ()) if is_count else _support(claim.text, forms, cited, of_sources)
+    supporting = frozenset(cited) if is_count else _supporting(claim.text, words, cited, of_sources, verdict)
     for mark in claim.marks:
         for n in mark.numbers:
             status: Status = "supported" if n in supporting else "unsupported"
-            if n in scenes and not (missing or is_count or _is_comparable(claim, scenes[n])):
+            if n in scenes and not (verdict or is_count or _is_comparable(claim, scenes[n])):
                 status = "unchecked"
-            lacks = missing if status == "unsupported" else ()
+            fault = verdict if status == "unsupported" else Verdict()
             at = _nearest(claim.text, scenes[n]) if n in scenes else None
-            yield Citation(n, status, (mark.start, mark.end), (claim.start, claim.end), lacks, at_ms=at)
+            spans = (mark.start, mark.end), (claim.start, claim.end)
+            yield Citation(n, status, *spans, fault.missing, fault.otherwise, at)
 
 
 def _is_comparable(claim: _Claim, scene: EvidenceSource) -> bool:
@@ -206,35 +331,33 @@ def _nearest_scenes(claim: _Claim, sources: Sequence[EvidenceSource]) -> set[int
     return set(sorted(shared, key=lambda number: (-shared[number], number))[:NEAREST])
 
 
+def _related(numbers: set[int], words: _ClaimWords, of_sources: Mapping[int, _SceneWords]) -> set[int]:
+    """Return the scenes that have some of a claim's words; all where none has."""
+    return {n for n in numbers if of_sources[n].has(words) >= LEAST_EACH * len(words.words)} or numbers
+
+
 def _faults(
-    claim: str, analysis: Morphemes, scenes: Mapping[int, EvidenceSource], of_sources: Mapping[int, frozenset[str]]
-) -> list[tuple[str, ...]]:
-    """Return what an unfounded claim says and no scene holds, as one item; nothing for a claim that is borne out.
-
-    A Latin name counts among the other words, and not by itself: captions write mypy as it sounds.
-    """
-    forms = frozenset(analysis.forms) - _TALK
-    related = {n: s for n, s in scenes.items() if len(forms & of_sources[n]) >= LEAST_EACH * len(forms)}
-    supporting, missing = _support(claim, forms, related or scenes, of_sources, forgiven=frozenset({"latin"}))
-    if supporting or not scenes:
+    claim: str,
+    words: _ClaimWords,
+    scenes: Mapping[int, EvidenceSource],
+    of_sources: Mapping[int, _SceneWords],
+    verdict: Verdict,
+) -> list[Verdict]:
+    """Return what an unfounded claim says and no scene holds, as one item; nothing for a claim that is borne out."""
+    if not scenes or _supporting(claim, words, scenes, of_sources, verdict):
         return []
-    if len(forms) <= HEADING and not missing:
-        missing = _unsaid_nouns(claim, analysis, scenes)
-        return [missing] if missing else []
-    return [missing]
+    if len(words.words) <= HEADING and not verdict:
+        missing = _unsaid_nouns(claim, words.nouns, scenes)
+        return [Verdict(missing)] if missing else []
+    return [verdict]
 
 
-def _unsaid_nouns(claim: str, analysis: Morphemes, scenes: Mapping[int, EvidenceSource]) -> tuple[str, ...]:
+def _unsaid_nouns(claim: str, nouns: Mapping[str, str], scenes: Mapping[int, EvidenceSource]) -> tuple[str, ...]:
     """Return the nouns of a short sentence if no scene has any two letters of one: captions may have misheard it.
 
     Of 484 true answers of KorQuAD, each as such a sentence, none is found; of the answers of other paragraphs .83. Of
     694 nouns of scene_bench's answers, mostly in other words than the scenes', .06; of those of other questions .82.
     """
-    nouns = {
-        form: claim[start:end]
-        for form, start, end in zip(analysis.forms, analysis.starts, analysis.ends, strict=True)
-        if folded(claim[start:end]) == form and form not in _OF_ANSWERS and _NOUN.fullmatch(form)
-    }  # a verb's span has its endings, too
     speech = squeeze("\n".join(map(_all_of, scenes.values())))
     is_said = any(noun[at : at + 2] in speech for noun in nouns for at in range(len(noun) - 1))
     return () if is_said or not _SENTENCE.search(claim) else tuple(nouns.values())
@@ -254,33 +377,26 @@ def _says_no_answer(claim: _Claim) -> bool:
     return bool(_NO_ANSWER.search(claim.text))
 
 
-def _support(
+def _supporting(
     claim: str,
-    forms: frozenset[str],
+    words: _ClaimWords,
     cited: Mapping[int, EvidenceSource],
-    of_sources: Mapping[int, frozenset[str]],
-    *,
-    forgiven: frozenset[str] = frozenset(),
-) -> tuple[frozenset[int], tuple[str, ...]]:
-    """Return the cited scenes that support a claim, and its numbers and names that none of them holds.
-
-    `forgiven` are kinds of doubts that do not count.
-    """
-    if not cited:
-        return frozenset(), ()
-    speech = "\n".join(_all_of(source) for source in cited.values())
+    of_sources: Mapping[int, _SceneWords],
+    verdict: Verdict,
+) -> frozenset[int]:
+    """Return the cited scenes that support a claim."""
+    if not cited or verdict:
+        return frozenset()
     if not _HANGUL.search(claim):
-        values = all_values(speech)
-        missing = tuple(number.text for number in numbers(claim) if not number.values & values)
-        return (frozenset() if missing else frozenset(cited)), missing
-    open_doubts = [doubt for doubt in doubts(claim, transcript=speech, title="") if doubt.kind not in forgiven]
-    missing = tuple(dict.fromkeys(doubt.text for doubt in open_doubts))
-    together = frozenset().union(*(of_sources[n] for n in cited))
-    if missing or (forms and len(forms & together) < LEAST * len(forms)):
-        return frozenset(), missing
-    if len(cited) == 1 or not forms:
-        return frozenset(cited), ()
-    return frozenset(n for n in cited if len(forms & of_sources[n]) >= LEAST_EACH * len(forms)), ()
+        return frozenset(cited)
+    together = _SceneWords(
+        frozenset().union(*(of_sources[n].forms for n in cited)), "\n".join(of_sources[n].letters for n in cited)
+    )
+    if together.has(words) + words.checked < LEAST * (len(words.words) + words.checked):
+        return frozenset()
+    if len(cited) == 1 or not words.words:
+        return frozenset(cited)
+    return frozenset(n for n in cited if of_sources[n].has(words) >= LEAST_EACH * len(words.words))
 
 
 def _all_of(source: EvidenceSource) -> str:

@@ -19,9 +19,18 @@ from subtitle_rag.answers.citations import check_citations, unsaid_words
 from subtitle_rag.answers.gathering import EvidenceText
 from subtitle_rag.answers.token_budget import ReadyHost, TokenBudget
 from subtitle_rag.contexts import estimate
-from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AnswerRequest, AppError, BusyError, WordCount
+from subtitle_rag.domain import (
+    Answer,
+    AnswerEvent,
+    AnswerPiece,
+    AnswerRequest,
+    AppError,
+    BusyError,
+    EvidenceSource,
+    WordCount,
+)
 from subtitle_rag.llm import LENGTH, LOOP, Reply
-from subtitle_rag.retrieval.korean.morphemes import QueryMorphemes
+from subtitle_rag.retrieval.korean.morphemes import SentenceAnalyzer
 from subtitle_rag.retrieval.search.query import Query
 
 logger = logging.getLogger(__name__)
@@ -59,9 +68,16 @@ class _AnswerDraft:
 class EvidenceChat:
     """A model's answers about evidence that is chosen for the first question."""
 
-    def __init__(self, analyzer: QueryMorphemes, prompt: AnswerPrompt) -> None:
+    def __init__(
+        self,
+        analyzer: SentenceAnalyzer,
+        prompt: AnswerPrompt,
+        names_of: Callable[[Sequence[EvidenceSource]], Sequence[str]],
+    ) -> None:
+        """`names_of` returns texts with the names of some scenes' videos."""
         self._analyzer = analyzer
         self._prompt = prompt
+        self._names_of = names_of
         self._evidence: EvidenceText | None = None
         self._turns: list[Turn] = []
         self._read: tuple[list[dict[str, str]], int] = ([], 0)
@@ -189,7 +205,7 @@ class EvidenceChat:
         sources = evidence.evidence.sources
         if text:
             self._turns.append(Turn(draft.messages[-1]["content"], text))
-        check = check_citations(text, sources, self._analyzer, draft.counts)
+        check = check_citations(text, sources, self._analyzer, draft.counts, self._names_of(sources))
         answer = Answer(
             query.raw,
             text,

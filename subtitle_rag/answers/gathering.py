@@ -25,7 +25,7 @@ from subtitle_rag.answers.context_builder import (
 from subtitle_rag.answers.token_budget import AUTOMATIC_TOKENS, TokenBudget
 from subtitle_rag.domain import Evidence, EvidenceKind, EvidenceSource, UsageError, Video, Window, WordCount
 from subtitle_rag.library import Library, video_ids
-from subtitle_rag.retrieval.korean.morphemes import QueryMorphemes
+from subtitle_rag.retrieval.korean.morphemes import SentenceAnalyzer
 from subtitle_rag.retrieval.search import Searcher, SearchResult
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.reranking import IN_ANSWER
@@ -80,7 +80,7 @@ class Gatherer:
 
     library: Library
     searcher: Searcher
-    analyzer: QueryMorphemes
+    analyzer: SentenceAnalyzer
     scenes: int = SCENES
     """Their number for a question without a limit of its own."""
     prompt: AnswerPrompt = answer_prompt.BUILT_IN
@@ -112,6 +112,14 @@ class Gatherer:
                 return gathered
         gathered = self._search(query, language, budget, options)
         return replace(gathered, evidence=replace(gathered.evidence, nameless=about_whole and not windows))
+
+    def names_of(self, sources: Sequence[EvidenceSource]) -> list[str]:
+        """Return what has the names of some scenes' videos: glossaries, chapters and descriptions."""
+        videos = {source.video.id: source.video for source in sources}
+        glossaries = {video.channel_id: self.library.contexts.glossary(video.channel_id) for video in videos.values()}
+        chapters = [chapter.title for video in videos.values() for chapter in video.chapters]
+        descriptions = [self.library.details(id).description for id in videos]
+        return [*(name for names in glossaries.values() for name in names), *chapters, *descriptions]
 
     def _evident_video(self, query: Query, *, about_whole: bool) -> Video | None:
         """Return the one video that filters, library or question leave no choice about."""

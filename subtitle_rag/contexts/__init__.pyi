@@ -1,5 +1,6 @@
 from . import context_file as context_file, context_prompt as context_prompt
 from .answer_check import known_text as known_text
+from .claims import Said as Said, Verdict as Verdict, claim_text as claim_text, spelling as spelling
 from .cleaning import answer_object as answer_object, clean_context as clean_context, final_message as final_message
 from .context_prompt import (
     BUCKETS as BUCKETS,

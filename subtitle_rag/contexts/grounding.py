@@ -91,16 +91,27 @@ class Number(NamedTuple):
 
     text: str
     values: frozenset[float]
+    start: int
+    """Its place in `figures` of the text."""
 
 
-class _VideoFacts(NamedTuple):
+class VideoFacts(NamedTuple):
     """The words and numbers of a video, prepared for lookup."""
 
     text: str
     letters: str
     numbers: frozenset[float]
     words: frozenset[str]
+    stems: frozenset[str]
+    """The words without particles."""
     sounds: frozenset[str]
+
+    def has_number(self, number: Number) -> bool:
+        """Whether a number is there, a year also by its last two figures."""
+        if number.values & self.numbers:
+            return True
+        year = re.fullmatch(r"(?:19|20)([0-9]{2})", number.text)
+        return bool(year and re.search(rf"(?<![0-9]){year[1]} ?(?:년|SS|FW|AW|S/S|F/W)", self.text, re.IGNORECASE))
 
 
 def doubts(
@@ -117,13 +128,13 @@ def doubts(
     `title` may be the whole head of the prompt (channel, date, chapters).
     """
     context = nfc(context)
-    facts = _video_facts("\n".join((nfc(transcript), nfc(title), *map(nfc, glossary))))
-    result = [Doubt("number", number.text) for number in numbers(context) if not _is_known(number, facts)]
+    facts = video_facts("\n".join((nfc(transcript), nfc(title), *map(nfc, glossary))))
+    result = [Doubt("number", number.text) for number in numbers(context) if not facts.has_number(number)]
     glossed = _glossed_words(context, facts)
     result += [
-        Doubt("latin", word) for word in _LATIN.findall(context) if word not in glossed and not _has_latin(facts, word)
+        Doubt("latin", word) for word in _LATIN.findall(context) if word not in glossed and not has_latin(facts, word)
     ]
-    result += [Doubt("name", name) for name in _presented_names(context) if not _has_name(facts, name)]
+    result += [Doubt("name", name) for name in presented_names(context) if not has_name(facts, name)]
     if window and _overlap(context, nfc(window)) >= ECHO:
         result.append(Doubt("echo", context))
     if previous and SequenceMatcher(None, nfc(previous), context, autojunk=False).ratio() >= REPEAT:
@@ -137,22 +148,24 @@ def numbers(text: str) -> list[Number]:
     2천, 2,000, 이천 and 2000 have one value; 20~30만 may stand for 20 and for 200,000. Left out are "one" in words and
     single syllables (이, 사, 오), which are mostly something else.
     """
-    text = _figures(text)
+    text = figures(text)
     result = []
     for match in _SINO.finditer(text):
         numeral = match[0].rstrip()
         if numeral and (numeral[0].isdigit() or _is_numeral(text, match.start(), numeral)):
-            result.append(Number(numeral, frozenset((_values(numeral)[-1], *_of_range(text, match.start())))))
+            result.append(
+                Number(numeral, frozenset((_values(numeral)[-1], *_of_range(text, match.start()))), match.start())
+            )
     for match in _NATIVE.finditer(text):
         value = _native(match)
         if value > 1 and match["counted"]:
-            result.append(Number(match[0].strip(), frozenset((float(value),))))
+            result.append(Number(match[0].strip(), frozenset((float(value),)), match.end() - len(match[0].lstrip())))
     return result
 
 
 def all_values(text: str) -> frozenset[float]:
     """Return every possible value of the numbers in a text."""
-    text = _figures(text)
+    text = figures(text)
     values: set[float] = set()
     for match in _SINO.finditer(text):
         numeral = match[0].strip()
@@ -166,7 +179,7 @@ def all_values(text: str) -> frozenset[float]:
     return frozenset(values)
 
 
-def _figures(text: str) -> str:
+def figures(text: str) -> str:
     """Write figures without separators, 3점 6 as 3.6, and 만 29 as 29: before an age, 만 is no ten thousand."""
     text = re.sub(r"(?<![가-힣0-9])만 ?(?=[0-9])", "", text)
     text = re.sub(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))", "", text)
@@ -228,41 +241,35 @@ def _native(match: re.Match[str]) -> int:
     return TENS.get(match["tens"], 0) + ONES.get(match["ones"], 0)
 
 
-def _is_known(number: Number, facts: _VideoFacts) -> bool:
-    if number.values & facts.numbers:
-        return True
-    year = re.fullmatch(r"(?:19|20)([0-9]{2})", number.text)
-    return bool(year and re.search(rf"(?<![0-9]){year[1]} ?(?:년|SS|FW|AW|S/S|F/W)", facts.text, re.IGNORECASE))
-
-
 @lru_cache(maxsize=4)
-def _video_facts(text: str) -> _VideoFacts:
+def video_facts(text: str) -> VideoFacts:
     """Prepare the facts of a video; cached, since all windows of a video are compared with the same ones."""
     words = frozenset(re.findall(r"[^\W_]+", text.casefold()))
-    sounds = frozenset(_sounds(form) for word in words for form in (word, _PARTICLE.sub("", word)))
-    return _VideoFacts(text, letters(text), all_values(text), words, sounds)
+    stems = frozenset(_PARTICLE.sub("", word) for word in words)
+    sounds = frozenset(map(_sounds, words | stems))
+    return VideoFacts(text, letters(text), all_values(text), words, stems, sounds)
 
 
-def _has_latin(facts: _VideoFacts, word: str) -> bool:
+def has_latin(facts: VideoFacts, word: str) -> bool:
     """Whether a Latin word is there: spaced in any way, letter by letter (에이피아이), or written as it sounds."""
     lower = word.casefold()
     if lower in facts.letters:
         return True
-    spelled = "".join(f"(?:{'|'.join(LETTER_NAMES[letter])})" for letter in lower)
-    if len(word) <= 5 and re.search(spelled, facts.letters):
+    spelled = "".join(f"(?:{'|'.join(LETTER_NAMES[letter])})" for letter in lower if letter in LETTER_NAMES)
+    if spelled and len(word) <= 5 and re.search(spelled, facts.letters):
         return True
     sounds = _sounds(word)
     return len(sounds) >= MIN_SOUNDS and sounds in facts.sounds
 
 
-def _glossed_words(context: str, facts: _VideoFacts) -> set[str]:
+def _glossed_words(context: str, facts: VideoFacts) -> set[str]:
     """Return the Latin spellings beside a known Hangul name: 블레스(BLESS), but not 쯔양(Tzuyu)."""
     words_spelled = set()
     for before, inside, latin, hangul in _GLOSS.findall(context):
         words = _LATIN.findall(inside or latin)
         hangul_words = (before or hangul).split()[-len(words) :] if words else []
         sounds = _sounds("".join(words))
-        if sounds and _sounds("".join(hangul_words)) == sounds and _has_name(facts, " ".join(hangul_words)):
+        if sounds and _sounds("".join(hangul_words)) == sounds and has_name(facts, " ".join(hangul_words)):
             words_spelled.update(words)
     return words_spelled
 
@@ -278,7 +285,7 @@ def _sounds(text: str) -> str:
     return re.sub(r"(.)\1+", r"\1", sounds)
 
 
-def _presented_names(context: str) -> Iterator[str]:
+def presented_names(context: str) -> Iterator[str]:
     """Yield the Hangul words that a sentence presents as names."""
     for match in _QUOTED.finditer(context):
         quoted = next(filter(None, match.groups()))
@@ -289,25 +296,31 @@ def _presented_names(context: str) -> Iterator[str]:
     yield from _SOLD_AT.findall(context)
 
 
-def _has_name(facts: _VideoFacts, name: str) -> bool:
+def has_name(facts: VideoFacts, name: str) -> bool:
     """Whether a name is there, spaced in any way, or spelled otherwise by one letter (jamo) as recognisers do."""
     spelled = letters(name)
     if spelled in facts.letters:
         return True
     words = re.findall(r"[^\W_]+", name.casefold())
     if len(words) > 1:
-        return all(_has_name(facts, word) for word in words)
+        return all(has_name(facts, word) for word in words)
     sizes = range(max(2, len(spelled) - 1), len(spelled) + 2)
     return len(spelled) > 2 and any(
         one_letter_apart(spelled, word[:size]) for word in facts.words for size in sizes if len(word) >= size
     )
 
 
-def one_letter_apart(first: str, second: str) -> bool:
-    """Whether two words differ by one letter (jamo) at most, put in, left out or replaced."""
+def one_letter_apart(first: str, second: str, letters: int = 1) -> bool:
+    """Whether two words differ by one letter (jamo) at most, or as many, put in, left out or replaced."""
     from rapidfuzz.distance import Levenshtein
 
-    return Levenshtein.distance(normalize("NFD", first), normalize("NFD", second), score_cutoff=1) <= 1
+    spelled = normalize("NFD", first), normalize("NFD", second)
+    return Levenshtein.distance(*spelled, score_cutoff=letters) <= letters
+
+
+def consonants(word: str) -> int:
+    """Return how many consonants tell a word in Latin letters by its sound."""
+    return len(_sounds(word))
 
 
 def _overlap(context: str, window: str) -> float:

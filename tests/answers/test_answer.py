@@ -93,7 +93,7 @@ def test_a_prompt_in_the_place_of_an_answer_is_ended_and_not_shown(desk: Desk) -
     assert chat.ended.wait(20)
     assert chat.outcome == "gone", "the rest is not waited for"
     remarks = list(answer_remarks(found.answer))
-    assert remarks[0].startswith("The model gave no answer.")
+    assert remarks[0].startswith("No usable answer came.")
     assert any("instructions to the model" in remark for remark in remarks)
 
 

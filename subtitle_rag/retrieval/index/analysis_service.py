@@ -149,6 +149,7 @@ class AnalysisService(ABC):
         self._query_methods: dict[str, Callable[..., Any]] = {
             "load": self._load,
             "morphemes": self._morphemes,
+            "tagged": self._analyzer.tagged,
             "nearness": self._analyzer.nearness,
             "adverbs": self._analyzer.adverbs,
             "analyze": self._queries.analyze,

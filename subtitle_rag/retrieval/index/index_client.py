@@ -19,6 +19,7 @@ from subtitle_rag.retrieval.index.index_rules import check_payloads, check_point
 from subtitle_rag.retrieval.index.interface import Index
 from subtitle_rag.retrieval.index.readable_copy import UNWRITABLE, readable_copy
 from subtitle_rag.retrieval.index.server_terms import TIMEOUT_S, address, collection_address, read_key
+from subtitle_rag.retrieval.korean.morphemes import TaggedWord
 from subtitle_rag.retrieval.named_vectors import check_name
 from subtitle_rag.retrieval.values import Point, Vector
 
@@ -101,6 +102,11 @@ class HostedPoints(Client):
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
         """As `Analyzer.morphemes`, with the priority of queries."""
         yield from self.call("morphemes", list(texts))
+
+    def tagged(self, texts: Sequence[str]) -> list[list[TaggedWord]]:
+        """As `Analyzer.tagged`, with the priority of queries."""
+        tagged: list[list[TaggedWord]] = self.call("tagged", list(texts))
+        return tagged
 
     def nearness(self, forms: Sequence[str]) -> dict[str, float]:
         """As `Analyzer.nearness`."""

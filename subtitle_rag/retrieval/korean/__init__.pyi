@@ -5,5 +5,6 @@ from . import (
     morphemes as morphemes,
     numerals as numerals,
     periods as periods,
+    pronunciation as pronunciation,
     readings as readings,
 )

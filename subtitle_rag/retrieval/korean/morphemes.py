@@ -94,10 +94,28 @@ _NO_MEMORY = re.compile(
 _LETTERS = re.compile(r"[^\W_]+")
 
 
+class TaggedWord(NamedTuple):
+    """A morpheme with its part of speech, and its place in the text."""
+
+    form: str
+    tag: str
+    start: int
+    end: int
+    unknown: bool
+    """Whether the dictionary has no such word."""
+
+
 class QueryMorphemes(Protocol):
     """Analysis for queries, implemented by `Analyzer` and the client of the index host."""
 
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]: ...
+
+
+class SentenceAnalyzer(QueryMorphemes, Protocol):
+    """Analysis with parts of speech, implemented by `Analyzer` and the client of the index host."""
+
+    def tagged(self, texts: Sequence[str]) -> list[list[TaggedWord]]:
+        """Return all morphemes of each text."""
 
 
 class TextMorphemes(QueryMorphemes, Protocol):
@@ -145,6 +163,13 @@ class Analyzer:
             content = _with_readings(text, tokens)
             forms, starts, ends = zip(*content, strict=True) if content else ((), (), ())
             yield Morphemes(forms, starts, ends)
+
+    def tagged(self, texts: Sequence[str]) -> list[list[TaggedWord]]:
+        """Return all morphemes of each text."""
+        tokenized = self.load().tokenize([blank_unspoken(text) for text in texts])
+        return [
+            [TaggedWord(each.form, each.tag, each.start, each.end, each.oov) for each in tokens] for tokens in tokenized
+        ]
 
     def related(self, forms: Sequence[str], among: Collection[str]) -> dict[str, dict[str, float]]:
         """Return for each form the words `among` these that Kiwi's language model relates to it, with similarities.

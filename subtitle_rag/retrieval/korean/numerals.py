@@ -142,6 +142,11 @@ def unit(text: str) -> str | None:
     return _LATIN_UNITS.get(text)
 
 
+def same_counter(counter: str) -> str:
+    """Return the counter that stands for all of its kind: 살 for 세."""
+    return _SAME_COUNTERS.get(counter.lower(), counter)
+
+
 def is_counted(text: str, end: int) -> bool:
     """Return whether what a number counts stands behind it."""
     return _COUNTER.match(text, end) is not None

@@ -1,0 +1,566 @@
+"""The claims of a sentence, and whether a text says them: names, quantities, roles, negation, order and comparisons.
+
+A claim is said, said otherwise or not found. A name is found by its letters, or by its sound where captions may have
+misheard it. All else is compared with the clauses of the text that share most words with the sentence's own clause:
+they may have another quantity of the same unit, another noun in the same role, or a negation. Without such clauses a
+claim is left alone, for the sentence may be in other words than the text.
+"""
+
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+from subtitle_rag.contexts.grounding import (
+    MIN_SOUNDS,
+    consonants,
+    figures,
+    has_latin,
+    has_name,
+    numbers,
+    one_letter_apart,
+    presented_names,
+    video_facts,
+)
+from subtitle_rag.contexts.sentence_filters import letters
+from subtitle_rag.domain import nfc
+from subtitle_rag.retrieval.korean.morphemes import TaggedWord, key
+from subtitle_rag.retrieval.korean.numerals import COUNTERS, same_counter
+from subtitle_rag.retrieval.korean.pronunciation import SoundIndex, jamo
+from subtitle_rag.retrieval.korean.readings import other_spellings
+
+CONFIDENT = 0.5
+"""Share of a clause's weight that a clause of the text has if both tell of the same thing."""
+MARGIN = 0.75
+"""Share of the best clause's weight from which on another clause may be the one that is meant."""
+SURE = 0.8
+"""The share from which on a name may have a word in its place that the dictionary knows: 보리, a cat's name."""
+NEAR = 0.4
+"""Weight of a word in the clause before: what a sentence is about is often said there alone."""
+SUBJECT_REACH = 3
+"""Clauses for which a subject lasts."""
+HEARD_LETTERS = 5
+"""Jamo of a name for each of those that captions may have misheard, at most two. Of 80 names in scene_bench's answers
+none more is within them in its own scene, and of 240 in other scenes 16."""
+LATIN_WORDS = 5
+"""Words in Latin letters from which on captions write names so; others write them as they sound."""
+LONG_NAME = 4
+"""Syllables of a word from which on one more than in the text is no other name: 뒷다리살 for 뒷다리."""
+MAX_CHARACTERS = 20_000
+"""Characters of a text whose clauses are compared."""
+LAST_DURATION = 1000
+"""Years from which on a number of them is a date."""
+DAY = "일"
+RANK = "째"
+"""The unit of ordinals."""
+
+_NAMES = frozenset(("NNP", "SL"))
+_NOUNS = frozenset(("NNG", "NNP", "XR", "SL"))
+_FRAGMENTS = frozenset(("MM", "NR", "XPN", "MAG", "IC", "XR"))
+_LIGHT = frozenset(
+    ("하", "되", "말하", "이야기하", "얘기하", "보", "주", "가지", "대하", "위하", "통하", "그렇", "이렇")
+)
+"""Verbs that take their meaning from another word, or say that something is said."""
+_NEGATIONS = frozenset(("안", "못"))
+_NEGATING = frozenset(("않", "못하", "말"))
+_SUBJECTS = frozenset(("이", "가", "께서", "은", "는"))
+_TOPICS = frozenset(("은", "는", "도", "만"))
+_EARLY = frozenset(("먼저", "우선"))
+_AFTER = frozenset(("뒤", "후", "다음", "이후"))
+_BEFORE = frozenset(("전", "이전"))
+_LATE = frozenset(("나중", *_AFTER))
+_ONES = "첫 한 두 둘 세 셋 네 넷 다섯 여섯 일곱 여덟 아홉 열"
+_RANKS = dict(zip(_ONES.split(), (1, 1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9, 10), strict=True))
+_ORDINAL = re.compile(
+    rf"(?<![가-힣])({'|'.join(_RANKS)}) ?(?:번째|째)|(?<![가-힣])(첫) ?(?=날|주|해|달)|([0-9]+) ?번째|(마지막)"
+)
+_DAYS = dict(
+    zip(
+        ["하루", "이틀", "사흘", "나흘", "닷새", "엿새", "이레", "여드레", "아흐레", "열흘", "보름"],
+        (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15),
+        strict=True,
+    )
+)
+_DAY = re.compile(rf"(?<![가-힣])(?:{'|'.join(_DAYS)})")
+_ONE = re.compile(rf"(?<![가-힣0-9])한 ?(?=({'|'.join(sorted(COUNTERS, key=len, reverse=True))})(?![가-힣]{{2}}))")
+_COUNTER = re.compile(rf" ?(?:여 ?)?({'|'.join(sorted(COUNTERS, key=len, reverse=True))})")
+_SECONDS = {"시간": 3600.0, "분": 60.0, "초": 1.0}
+_LATIN_WORD = re.compile("[A-Za-z]{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a sentence claims and a text does not say; all else is said, or cannot be told."""
+
+    missing: tuple[str, ...] = ()
+    """Names and numbers that are not found."""
+    otherwise: tuple[str, ...] = ()
+    """Words of claims that the text says otherwise."""
+
+    def __bool__(self) -> bool:
+        return bool(self.missing or self.otherwise)
+
+
+class _Quantity(NamedTuple):
+    """A number with what it counts."""
+
+    text: str
+    values: frozenset[float]
+    unit: str
+    start: int
+
+
+class _Noun(NamedTuple):
+    """A noun, and the particle after it: its role."""
+
+    form: str
+    text: str
+    role: str
+    is_name: bool
+    is_whole: bool
+    """Whether it is no part of a longer word."""
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class _Clause:
+    nouns: list[_Noun] = field(default_factory=list)
+    predicates: dict[str, tuple[bool, str]] = field(default_factory=dict)
+    """Whether each predicate is negated, and its text."""
+    quantities: list[_Quantity] = field(default_factory=list)
+    than: str = ""
+    """The noun before 보다."""
+    marks: set[str] = field(default_factory=set)
+    """Words of order: `early`, `late`, `before`."""
+    subject: _Noun | None = None
+    """The latest subject or topic, also of a clause before."""
+    forms: frozenset[str] = frozenset()
+    """Nouns, also those that are parts of longer ones, and predicates."""
+    words: frozenset[str] = frozenset()
+    """The same without parts, and without what a number counts."""
+    counted: frozenset[str] = frozenset()
+    spelled: str = ""
+
+
+def claim_text(text: str) -> str:
+    """Return a text as it is to be analysed for its claims."""
+    return figures(nfc(text))[:MAX_CHARACTERS]
+
+
+def spelling(form: str) -> str:
+    """Return the one of a word's spellings that stands for all: 장고 for Django."""
+    word = key(form)
+    return min((word, *other_spellings(word)))
+
+
+class Said:
+    """A text prepared for the claims of sentences about it. It and its analysis are of `claim_text`."""
+
+    def __init__(self, text: str, tags: Sequence[TaggedWord], known: Iterable[str] = ()) -> None:
+        """`known` are texts whose names and numbers are known although nobody says them: titles, glossary."""
+        everything = "\n".join((text, *map(claim_text, known)))
+        self._facts = video_facts(everything)
+        self._stems = video_facts(text).stems
+        self._clauses = _clauses(text, tags)
+        self._spoken = jamo(self._facts.letters)
+        self._has_latin = len(_LATIN_WORD.findall(text)) >= LATIN_WORDS
+        self._values = self._facts.numbers | {v for c in self._clauses for q in c.quantities for v in q.values}
+        self._days = {v for clause in self._clauses for q in clause.quantities if q.unit == DAY for v in q.values}
+        self._sounds: SoundIndex | None = None
+        self._known_places: dict[str, frozenset[int]] = {}
+
+    def verdict(self, text: str, tags: Sequence[TaggedWord]) -> Verdict:
+        """Return what of a sentence is not said."""
+        clauses = _clauses(text, tags)
+        forms = frozenset().union(*(clause.forms for clause in clauses))
+        missing = [*self._missing_numbers(text, clauses), *self._missing_names(text, tags)]
+        otherwise = [word for clause in clauses for word in self._said_otherwise(clause, forms)]
+        otherwise += self._other_order(clauses)
+        otherwise = [word for word in otherwise if word not in missing]
+        return Verdict(tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(otherwise)))
+
+    # --- not found ---
+
+    def _missing_numbers(self, text: str, clauses: Sequence[_Clause]) -> Iterator[str]:
+        for number in numbers(text):
+            if not (number.values & self._values or self._facts.has_number(number)):
+                yield number.text
+        for clause in clauses:
+            for quantity in clause.quantities:
+                if quantity.text in _DAYS and not quantity.values & self._days:
+                    yield quantity.text
+
+    def _missing_names(self, text: str, tags: Sequence[TaggedWord]) -> Iterator[str]:
+        for run in _noun_runs(tags):
+            start, end = _word_start(run[0], tags), run[-1].end
+            names = [word for word in run if _is_name(word)]
+            if names:
+                if not all(self._has_form(word.form) for word in names) and not self._has_form(text[start:end]):
+                    yield text[start:end]
+            elif self._is_other_compound([letters(text[word.start : end]) for word in run], letters(text[start:end])):
+                yield text[start:end]
+        yield from (name for name in presented_names(text) if not has_name(self._facts, name))
+
+    def _has_form(self, form: str) -> bool:
+        """Whether a name is there, in its letters, in another spelling, or as it sounds."""
+        if form.isascii():
+            is_told = self._has_latin or consonants(form) >= MIN_SOUNDS
+            return not is_told or has_latin(self._facts, form) or self._sounds_like(form)
+        is_longer = len(form) >= LONG_NAME and letters(form[:-1]) in self._facts.letters
+        return is_longer or has_name(self._facts, form) or self._is_misheard(form) or self._sounds_like(form)
+
+    def _is_misheard(self, form: str) -> bool:
+        """Whether letters somewhere in the text, across spaces, sound nearly like a name."""
+        from rapidfuzz import fuzz
+
+        sounds = jamo(form)
+        allowed = min(2, (len(sounds) - HEARD_LETTERS) // HEARD_LETTERS + 1) if len(sounds) >= HEARD_LETTERS else 0
+        if not allowed or len(self._spoken) < len(sounds):
+            return False
+        place = fuzz.partial_ratio_alignment(sounds, self._spoken)
+        nearby = self._spoken[max(0, place.dest_start - allowed) : place.dest_end + allowed] if place else ""
+        return any(
+            one_letter_apart(sounds, nearby[start : start + length], allowed)
+            for length in range(len(sounds) - allowed, len(sounds) + allowed + 1)
+            for start in range(len(nearby) - length + 1)
+        )
+
+    def _sounds_like(self, form: str) -> bool:
+        word = key(form)
+        if any(letters(spelling) in self._facts.letters for spelling in other_spellings(word)):
+            return True
+        if self._sounds is None:
+            self._sounds = SoundIndex(self._facts.words | self._facts.stems)
+        return bool(self._sounds.hangul_of(word) if word.isascii() else self._sounds.latin_of(word))
+
+    def _is_other_compound(self, tails: Sequence[str], whole: str) -> bool:
+        """Whether the end of a word is there after other beginnings alone: 만복정육점 beside 금성정육점."""
+        facts = self._facts
+        tail = next((each for each in tails if len(each) > 1 and each in facts.letters), "")
+        beginning = whole.removesuffix(tail)
+        if not tail or len(beginning) < 2 or beginning in facts.letters:
+            return False
+        before = [stem[: -len(tail)] for stem in self._stems if stem.endswith(tail)]
+        return bool(before) and all(len(each) > 1 for each in before)
+
+    # --- said otherwise ---
+
+    def _said_otherwise(self, clause: _Clause, sentence: Collection[str]) -> Iterator[str]:
+        for quantity in clause.quantities:
+            if self._has_other_quantity(quantity, clause):
+                yield quantity.text
+        for predicate, (negated, text) in clause.predicates.items():
+            if self._is_negated_otherwise(predicate, negated, clause):
+                yield text
+        for noun in clause.nouns:
+            if noun.is_whole and self._has_other_noun(noun, clause, sentence):
+                yield noun.text
+        if self._is_other_comparison(clause):
+            yield clause.than
+
+    def _scores(self, forms: Collection[str]) -> tuple[list[float], float]:
+        """Return how much each clause has of some words, by weight, and the weight of all of them."""
+        places = {form: self._places(form) for form in forms}
+        weights = {form: math.log(1 + len(self._clauses) / max(0.5, len(places[form]))) for form in forms}
+        scores = []
+        for at in range(len(self._clauses)):
+            own = sum(weights[form] for form in forms if at in places[form])
+            near = sum(weights[form] for form in forms if at - 1 in places[form] and at not in places[form])
+            scores.append(own + NEAR * near if own else 0.0)
+        return scores, sum(weights.values())
+
+    def _places(self, form: str) -> frozenset[int]:
+        """Return the clauses with a word, also as a part of what the analyzer has divided otherwise."""
+        if form not in self._known_places:
+            spellings = [each for each in (form, *other_spellings(form)) if len(each) > 1]
+            self._known_places[form] = frozenset(
+                at
+                for at, clause in enumerate(self._clauses)
+                if form in clause.forms or any(each in clause.spelled for each in spellings)
+            )
+        return self._known_places[form]
+
+    def _best(self, forms: Collection[str], among: Collection[int] | None = None) -> list[int]:
+        """Return the clauses that tell of the same thing as these words; none if no clause surely does."""
+        scores, total = self._scores(forms)
+        places = range(len(scores)) if among is None else among
+        top = max((scores[at] for at in places), default=0.0)
+        if not top or top < CONFIDENT * total:
+            return []
+        return [at for at in places if scores[at] >= MARGIN * top]
+
+    def _has_other_quantity(self, quantity: _Quantity, clause: _Clause) -> bool:
+        if not quantity.unit:
+            return False
+        of_unit = [
+            at for at, each in enumerate(self._clauses) if any(other.unit == quantity.unit for other in each.quantities)
+        ]
+        best = self._best(clause.words, of_unit)
+        return bool(best) and not any(
+            other.values & quantity.values
+            for at in best
+            for other in self._clauses[at].quantities
+            if other.unit == quantity.unit
+        )
+
+    def _is_negated_otherwise(self, predicate: str, negated: bool, clause: _Clause) -> bool:
+        having = [at for at, each in enumerate(self._clauses) if predicate in each.predicates]
+        others = (clause.words | clause.counted) - {predicate}
+        best = self._best(others, having) if others else having
+        return bool(best) and all(self._clauses[at].predicates[predicate][0] != negated for at in best)
+
+    def _has_other_noun(self, noun: _Noun, clause: _Clause, sentence: Collection[str]) -> bool:
+        """Whether the clauses that tell the same have another noun in this noun's role, and the noun is elsewhere."""
+        is_elsewhere = self._places(noun.form) or (noun.is_name and letters(noun.text) in self._facts.letters)
+        if not (noun.role and clause.predicates and is_elsewhere):
+            return False
+        others = clause.words - {noun.form}
+        best = self._best(others)
+        scores, total = self._scores(others)
+        rivals = [
+            self._rival(noun, self._clauses[at], clause, sentence, is_sure=scores[at] >= SURE * total) for at in best
+        ]
+        return bool(rivals) and all(rivals)
+
+    def _rival(self, noun: _Noun, there: _Clause, clause: _Clause, sentence: Collection[str], *, is_sure: bool) -> bool:
+        """Whether a clause has another noun of the text in the role of a noun, which it lacks itself."""
+        if (
+            noun.text in there.spelled
+            or noun.form in there.forms
+            or not there.predicates.keys() & clause.predicates.keys()
+        ):
+            return False
+        if noun.role in _SUBJECTS:
+            subject = there.subject
+            if subject is None or (noun.is_name and not subject.is_name and not is_sure):
+                return False
+            return subject.form != noun.form and subject.form not in (clause.forms if noun.is_name else sentence)
+        rivals = [other for other in there.nouns if _same_role(other.role, noun.role) and other.is_whole]
+        return bool(rivals) and not any(other.form in sentence for other in rivals)
+
+    def _is_other_comparison(self, clause: _Clause) -> bool:
+        """Whether the text compares the same two things the other way round."""
+        if not clause.than:
+            return False
+        compared = {noun.form for noun in clause.nouns} - {clause.than}
+        found = [each for each in self._clauses if each.than]
+        return any(each.than in compared for each in found) and not any(each.than == clause.than for each in found)
+
+    def _other_order(self, clauses: Sequence[_Clause]) -> Iterator[str]:
+        """Yield the word of order between two clauses that the text has the other way round."""
+        for first, second in pairwise(clauses):
+            if not ("early" in first.marks or "late" in second.marks):
+                continue
+            one, two = (
+                self._best(here.predicates.keys() - there.predicates.keys())
+                for here, there in ((first, second), (second, first))
+            )
+            if one and two and min(one) > max(two):
+                is_told = "before" in self._clauses[two[-1]].marks | self._clauses[one[0]].marks
+                yield from (text for _negated, text in [*first.predicates.values()][:1] if not is_told)
+
+
+def _same_role(first: str, second: str) -> bool:
+    """Whether two particles may mark the same role; a topic may be an object."""
+    objects = {"을", "를", "ᆯ"}
+    return first == second or (first in objects and second in objects) or (first in _TOPICS and second in objects)
+
+
+def _is_name(word: TaggedWord) -> bool:
+    return (word.tag in _NAMES or (word.unknown and word.tag in _NOUNS)) and len(word.form) > 1
+
+
+def _word_start(first: TaggedWord, tags: Sequence[TaggedWord]) -> int:
+    """Return where the word of a noun begins: the analyzer takes syllables of unknown names for other words."""
+    start = first.start
+    for word in reversed(tags[: tags.index(first)]):
+        if word.end != start or word.tag not in _FRAGMENTS:
+            break
+        start = word.start
+    return start
+
+
+def _noun_runs(tags: Sequence[TaggedWord]) -> Iterator[list[TaggedWord]]:
+    """Yield the nouns that are one word, letter beside letter."""
+    run: list[TaggedWord] = []
+    for word in tags:
+        if run and (word.tag not in _NOUNS or word.start != run[-1].end):
+            yield run
+            run = []
+        if word.tag in _NOUNS:
+            run.append(word)
+    if run:
+        yield run
+
+
+def _quantities(text: str) -> list[_Quantity]:
+    """Return the numbers of a text with what they count, ordinals and names of days among them."""
+    found = [
+        _Quantity(match[0].strip(), frozenset((float(_rank(match)),)), RANK, match.start())
+        for match in _ORDINAL.finditer(text)
+    ]
+    taken = {quantity.start for quantity in found}
+    found += [_Quantity(m[0], frozenset((float(_DAYS[m[0]]),)), DAY, m.start()) for m in _DAY.finditer(text)]
+    found += [_one(m) for m in _ONE.finditer(text) if m.start() not in taken]
+    for number in numbers(text):
+        counter = _COUNTER.match(text, number.start + len(number.text))
+        unit = same_counter(counter[1]) if counter else ""
+        if unit in _SECONDS:
+            seconds = frozenset(value * _SECONDS[unit] for value in number.values)
+            found.append(_Quantity(number.text, seconds, "시간", number.start))
+            continue
+        if unit == "년" and any(value > LAST_DURATION for value in number.values):
+            unit = "년도"
+        if unit != "번" and number.start not in taken:
+            found.append(_Quantity(number.text, number.values, unit, number.start))
+    return found
+
+
+def _one(match: re.Match[str]) -> _Quantity:
+    """Return "한 시간" and its like as a quantity."""
+    unit = same_counter(match[1])
+    value, unit = (_SECONDS[unit], "시간") if unit in _SECONDS else (1.0, unit)
+    return _Quantity(f"{match[0].strip()} {match[1]}", frozenset((value,)), unit, match.start())
+
+
+def _rank(match: re.Match[str]) -> float:
+    if match[4]:
+        return math.inf
+    return int(match[3]) if match[3] else _RANKS[match[1] or match[2]]
+
+
+def _clauses(text: str, tags: Sequence[TaggedWord]) -> list[_Clause]:
+    """Return the clauses of an analysed text: each ends with the ending of its predicate."""
+    quantities = sorted(_quantities(text), key=lambda quantity: quantity.start)
+    clauses: list[_Clause] = []
+    clause, first = _Clause(), 0
+    for at, word in enumerate(tags):
+        _take(clause, tags, at, text)
+        if _ends_clause(tags, at) or at == len(tags) - 1:
+            start, end = tags[first].start, word.end if at < len(tags) - 1 else len(text)
+            clause.quantities = [quantity for quantity in quantities if start <= quantity.start < end]
+            clause.spelled = letters(text[start:end])
+            clauses.append(clause)
+            clause, first = _Clause(), at + 1
+    subject, age = None, 0
+    for clause in clauses:
+        own = [noun for noun in clause.nouns if noun.role in _SUBJECTS and noun.is_whole]
+        subject, age = (own[-1], 0) if own else (subject, age + 1)
+        clause.subject = subject if age <= SUBJECT_REACH else None
+        if own and own[-1].form == "":
+            subject = clause.subject = None
+        clause.nouns = [noun for noun in clause.nouns if noun.form]
+        clause.forms = frozenset((*(noun.form for noun in clause.nouns), *clause.predicates))
+        ends = {quantity.start + len(quantity.text) for quantity in clause.quantities}
+        wholes = (noun for noun in clause.nouns if noun.is_whole and not ends & {noun.start, noun.start - 1, noun.end})
+        clause.words = frozenset((*(noun.form for noun in wholes), *clause.predicates))
+        clause.counted = frozenset(noun.form for noun in clause.nouns if noun.is_whole) - clause.words
+    return [clause for clause in clauses if clause.forms or clause.quantities]
+
+
+def _ends_clause(tags: Sequence[TaggedWord], at: int) -> bool:
+    word = tags[at]
+    if word.tag in ("EF", "SF"):
+        return True
+    if word.tag == "NNG" and at and word.form in _AFTER | _BEFORE:
+        return tags[at - 1].tag in ("ETM", "ETN")
+    if word.tag != "EC" or word.form in ("어", "아", "여", "지"):
+        return False
+    after = next((each for each in tags[at + 1 :] if each.tag != "JX"), None)
+    return after is None or after.tag not in ("VX", "VX-I", "VX-R")
+
+
+def _take(clause: _Clause, tags: Sequence[TaggedWord], at: int, text: str) -> None:
+    """Add a morpheme to its clause."""
+    word = tags[at]
+    tag = word.tag.partition("-")[0]
+    after = tags[at + 1] if at + 1 < len(tags) else None
+    if tag == "NP" and word.form in ("저", "나", "제", "내", "우리", "저희") and after and after.form in _SUBJECTS:
+        clause.nouns.append(
+            _Noun("", word.form, after.form, is_name=False, is_whole=True, start=word.start, end=word.end)
+        )
+    elif tag in _NOUNS:
+        _take_noun(clause, tags, at, text)
+    elif tag in ("VV", "VA"):
+        _take_predicate(clause, tags, at, text)
+    elif word.form == "보다" and tag == "JKB" and clause.nouns:
+        clause.than = next(noun.form for noun in reversed(clause.nouns) if noun.is_whole)
+    elif tag == "MAG" and word.form in _EARLY:
+        clause.marks.add("early")
+
+
+def _take_noun(clause: _Clause, tags: Sequence[TaggedWord], at: int, text: str) -> None:
+    word = tags[at]
+    if word.form in _LATE and word.tag == "NNG":
+        clause.marks.add("late")
+        return
+    if word.form in _BEFORE and at and tags[at - 1].tag == "ETN":
+        clause.marks.add("before")
+        return
+    last = at
+    while last + 1 < len(tags) and tags[last + 1].tag in _NOUNS and tags[last + 1].start == tags[last].end:
+        last += 1
+    follows = last + 1
+    while (
+        follows < len(tags) and tags[follows].tag in ("XSN", "NNB") and tags[follows].form in ("님", "씨", "들", "이")
+    ):
+        follows += 1
+    after = tags[follows] if follows < len(tags) else None
+    if last == at and after is not None and after.tag in ("XSV", "XSA"):
+        clause.predicates[key(word.form)] = _is_negated(tags, at, follows), word.form
+        return
+    role = after.form if after is not None and after.tag.startswith("J") else ""
+    is_whole = last == at and not (at and tags[at - 1].tag in _NOUNS and tags[at - 1].end == word.start)
+    clause.nouns.append(_Noun(spelling(word.form), word.form, role, _is_name(word), is_whole, word.start, word.end))
+    if last > at and (not at or tags[at - 1].end != word.start or tags[at - 1].tag not in _NOUNS):
+        whole = text[word.start : tags[last].end]
+        is_name = any(map(_is_name, tags[at : last + 1]))
+        clause.nouns.append(
+            _Noun(spelling(whole), whole, role, is_name, is_whole=True, start=word.start, end=tags[last].end)
+        )
+
+
+def _take_predicate(clause: _Clause, tags: Sequence[TaggedWord], at: int, text: str) -> None:
+    word = tags[at]
+    form, negated = word.form, _is_negated(tags, at, at)
+    if form.endswith("없"):
+        form, negated = f"{form[:-1]}있", not negated
+    if form in ("하", "되"):
+        before = next((each for each in reversed(tags[max(0, at - 3) : at]) if each.tag in _NOUNS), None)
+        if before is not None:
+            clause.predicates[key(before.form)] = negated, before.form
+        return
+    if form not in _LIGHT:
+        clause.predicates[key(form)] = negated, _written(tags, at, text)
+
+
+def _written(tags: Sequence[TaggedWord], at: int, text: str) -> str:
+    """Return a predicate as written, with its endings."""
+    end = tags[at].end
+    for word in tags[at + 1 :]:
+        if not word.tag.startswith(("E", "VX")) or word.start > end + 1:
+            break
+        end = max(end, word.end)
+    return text[tags[at].start : end]
+
+
+def _is_negated(tags: Sequence[TaggedWord], at: int, last: int) -> bool:
+    """Return whether the predicate at these morphemes is negated, once or three times."""
+    negated = bool(at) and tags[at - 1].tag == "MAG" and tags[at - 1].form in _NEGATIONS
+    before = tags[last]
+    for word in tags[last + 1 :]:
+        tag = word.tag.partition("-")[0]
+        if tag in ("JX", "JKO", "JKS"):
+            continue
+        is_after_ji = before.tag == "EC" and before.form == "지"
+        is_possibility = before.form == "수" and tag in ("VA", "VV")
+        is_negating = (tag == "VX" or is_after_ji) and word.form in _NEGATING | _NEGATIONS
+        is_ending = tag in ("EP", "ETM", "VX") or (tag == "EC" and word.form in ("지", "어", "아", "여"))
+        if not (is_ending or is_negating or is_possibility or word.form == "수"):
+            break
+        negated ^= is_negating or (is_possibility and word.form == "없")
+        before = word
+    return negated
