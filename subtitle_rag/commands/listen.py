@@ -153,6 +153,8 @@ class _Progress:
         self._heard_ms = 0
 
     def update(self, event: ListeningEvent) -> Mapping[str, Any]:
+        from subtitle_rag.transcribing import pace_text
+
         match event:
             case ListeningDue():
                 return {"total": event.length_ms // 1000 or None, "completed": event.heard_ms // 1000}
@@ -165,7 +167,7 @@ class _Progress:
                 self._heard_ms += event.end_ms - event.begin_ms
                 pace = self._heard_ms / 1000 / max(0.1, time.monotonic() - self._began)
                 done = f"{clock(event.end_ms)}/{clock(event.length_ms)}"
-                speed = _("{n} times as fast as speech").format(n=f"{pace:.1f}")
+                speed = pace_text(pace)
                 description = f"{event.title[:TITLE]} · {done} · {speed}"
                 return {"advance": (event.end_ms - event.begin_ms) / 1000, "description": description}
             case ListeningFailed():
@@ -176,17 +178,15 @@ class _Progress:
 
 
 def _report_lines(report: ListeningReport) -> Iterator[str]:
-    from subtitle_rag.transcribing import duration_text
+    from subtitle_rag.transcribing import duration_text, pace_text
 
     yield n_("{n} video was listened to.", "{n} videos were listened to.", report.heard)
     yield n_("{n} window became searchable.", "{n} windows became searchable.", report.windows)
     if report.gap_ms:
         yield _("{time} was not understood; the transcript says where.").format(time=duration_text(report.gap_ms))
     if report.seconds >= 1 and report.sound_ms:
-        pace = f"{report.sound_ms / 1000 / report.seconds:.1f}"
-        yield _("{time} of sound heard, {n} times as fast as speech.").format(
-            time=duration_text(report.sound_ms), n=pace
-        )
+        pace = report.sound_ms / 1000 / report.seconds
+        yield _("{time} of sound heard: {pace}.").format(time=duration_text(report.sound_ms), pace=pace_text(pace))
     if report.failed:
         yield n_("{n} video failed.", "{n} videos failed.", report.failed)
     if report.left:

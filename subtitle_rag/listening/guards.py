@@ -2,8 +2,9 @@
 
 import re
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from unicodedata import normalize
 
 from subtitle_rag.domain import GapReason, SpeechGap
 from subtitle_rag.listening.sentences import HeardWord, text_of_words
@@ -24,6 +25,10 @@ LEAST_LOGPROB = -1.2
 """Lowest mean of the log probabilities of a passage's tokens."""
 DOUBT_LOGPROB, DOUBT_SILENCE, DOUBT_VOICE = -0.7, 0.5, 0.5
 """A stock phrase is not believed below the first, above the second (that nobody speaks), below the third (voice)."""
+LEAST_ALIKE = 0.65
+"""Share of letters (jamo) that two words have in common, from which on one is the other one bent."""
+REPEATED_WORDS, LEAST_DISTINCT = 9, 3
+"""Words of a passage from which on fewer distinct ones than a third of them are a loop."""
 STOCK_PHRASES = re.compile(
     r"(?:오늘도|지금까지|끝까지|영상|방송|여러분)*(?:시청|들어|봐|구독|함께)해?주[셔시]서(?:정말|너무)?(?:감사합니다|고맙습니다)"
     r"|(?:구독|좋아요|알림설정)(?:과|와|하고|및|버튼)*(?:구독|좋아요|알림설정)?(?:과|와|하고|및)?(?:알림설정|댓글)?까?지?(?:을|를|은|는)?"
@@ -66,7 +71,7 @@ def doubtful(passages: Sequence[Passage]) -> tuple[SpeechGap, ...]:
             continue
         begin, end = passage.words[0].begin_ms, _end(passage.words)
         letters = len(squeezed(passage.text))
-        if compression(passage.text) > MOST_RATIO:
+        if compression(passage.text) > MOST_RATIO or _is_repetition(passage.text):
             gaps.append(SpeechGap(begin, end, GapReason.LOOP))
         elif passage.logprob < LEAST_LOGPROB or letters > MOST_SYLLABLES * max(1.0, (end - begin) / 1000):
             gaps.append(SpeechGap(begin, end, GapReason.INVENTED))
@@ -74,13 +79,17 @@ def doubtful(passages: Sequence[Passage]) -> tuple[SpeechGap, ...]:
 
 
 def echoes(passages: Sequence[Passage], names: Sequence[str]) -> tuple[SpeechGap, ...]:
-    """Return where a text is nothing but names that the model was told: it repeats them over what it does not know."""
-    squeezed_names = {name for name in map(squeezed, names) if len(name) > 1}
-    return tuple(
-        SpeechGap(passage.words[0].begin_ms, _end(passage.words), GapReason.INVENTED)
-        for passage in passages
-        if passage.words and _count_parts(squeezed(passage.text), squeezed_names) > 1
-    )
+    """Return where most distinct words are of names that the model was told: it repeats them, bent as well, over what
+    it does not understand. One name by itself is said."""
+    told = {part for name in names for part in _words(name)}
+    longest = max((len(_words(name)) for name in names), default=0)
+    gaps = []
+    for passage in passages:
+        words = _words(passage.text)
+        of_names = [word for word in words if any(_is_bent(word, part) for part in told)]
+        if len(of_names) > longest and 2 * len(set(of_names)) > len(set(words)):
+            gaps.append(SpeechGap(passage.words[0].begin_ms, _end(passage.words), GapReason.INVENTED))
+    return tuple(gaps)
 
 
 def silent_speech(words: Sequence[HeardWord], voices: Sequence[tuple[int, int]]) -> tuple[SpeechGap, ...]:
@@ -109,15 +118,26 @@ def squeezed(text: str) -> str:
     return _NO_LETTER.sub("", text).casefold()
 
 
-def _count_parts(text: str, parts: Collection[str]) -> int:
-    """Return of how many parts a text is made, at most; 0 where it has anything else."""
-    counts = {0: 0}
-    for at in range(len(text)):
-        if at in counts:
-            for part in parts:
-                if text.startswith(part, at):
-                    counts[at + len(part)] = max(counts.get(at + len(part), 0), counts[at] + 1)
-    return counts.get(len(text), 0)
+def _words(text: str) -> list[str]:
+    return [word for word in map(squeezed, text.split()) if word]
+
+
+def _is_bent(word: str, other: str) -> bool:
+    """Whether two words are nearly alike, letter by letter (jamo): 레시코 and 레시피."""
+    from rapidfuzz.distance import Levenshtein
+
+    spelled = normalize("NFD", word), normalize("NFD", other)
+    return bool(Levenshtein.normalized_similarity(*spelled, score_cutoff=LEAST_ALIKE))
+
+
+def _is_repetition(text: str) -> bool:
+    """Whether a text has few words over and over, bent as well."""
+    words = _words(text)
+    distinct: list[str] = []
+    for word in words:
+        if not any(_is_bent(word, other) for other in distinct):
+            distinct.append(word)
+    return len(words) >= REPEATED_WORDS and LEAST_DISTINCT * len(distinct) < len(words)
 
 
 def _is_stock(text: str) -> bool:

@@ -121,9 +121,8 @@ class SoundListener:
         passages, gaps = self._attempt(track, probabilities, begin_ms, language, self.names, again=False)
         if gaps:
             logger.info("a stretch is heard again: %s", {str(gap.reason) for gap in gaps})
-            names = () if echoes(passages, self.names) else self.names
-            retried, new_gaps = self._attempt(track, probabilities, begin_ms, language, names, again=True)
-            # a penalty can cost words that were right
+            retried, new_gaps = self._attempt(track, probabilities, begin_ms, language, (), again=True)
+            # a penalty can cost words that were right, and without names they are misspelled
             if retried and _length(new_gaps) < _length(gaps) and _letters(retried) * 2 >= _letters(passages, gaps):
                 passages, gaps = retried, new_gaps
         words = [word for passage in passages for word in passage.words]

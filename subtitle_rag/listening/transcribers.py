@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 MEASURING_S = 10.0
 """Longest time in which the lengths of sounds are read before anybody is asked."""
-GUARDS = 2
+GUARDS = 3
 """Version of the rules by which a text is heard: another one means other captions of the same sound."""
 
 

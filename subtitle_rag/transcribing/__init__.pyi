@@ -1,4 +1,9 @@
-from .gaps import duration_text as duration_text, estimate_lines as estimate_lines, gap_line as gap_line
+from .gaps import (
+    duration_text as duration_text,
+    estimate_lines as estimate_lines,
+    gap_line as gap_line,
+    pace_text as pace_text,
+)
 from .listener import Listener as Listener
 from .listening_plan import (
     ListeningEstimate as ListeningEstimate,

@@ -26,6 +26,11 @@ def duration_text(ms: int) -> str:
     return _("{m} min").format(m=minutes) if minutes else _("{s} s").format(s=seconds)
 
 
+def pace_text(pace: float) -> str:
+    """Return how long a minute of sound takes, at so many seconds of sound a second."""
+    return _("1 min of sound in {time}").format(time=duration_text(max(1000, round(60_000 / max(pace, 0.01)))))
+
+
 def estimate_lines(estimate: ListeningEstimate) -> Iterator[str]:
     """Yield what a plan takes: sound, time, and what is fetched."""
     count = n_("{n} video without captions", "{n} videos without captions", estimate.videos)

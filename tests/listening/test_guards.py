@@ -79,6 +79,11 @@ def test_people_repeat_themselves(text: str) -> None:
     assert doubtful([passage(text)]) == ()
 
 
+def test_few_words_over_and_over_are_a_gap_however_they_are_bent() -> None:
+    (gap,) = doubtful([passage("레시피 레시피 레시코 레시피 레시피 레시코 레시피 김치찌개 레시피 레시피")])
+    assert gap.reason == GapReason.LOOP
+
+
 @pytest.mark.parametrize("name", sorted(path.name for path in SAMPLE.glob("*.vtt")))
 def test_the_captions_of_the_sample_pass(name: str) -> None:
     cues = parse_captions((SAMPLE / name).read_bytes(), "vtt")
@@ -167,6 +172,8 @@ NAMES = ("다온", "느린 부엌", "날씨와 바람")
         ("날씨와 바람.", False),
         ("다온 님이 느린 부엌에서", False),
         ("", False),
+        ("느린 부어크 느린 부엌 바람 느린 부엌", True),
+        ("느린 부엌에서 날씨와 상관없이 바람을 맞으며 국을 끓여요", False),
     ],
 )
 def test_names_that_the_model_was_told_are_no_speech_by_themselves(text: str, echo: bool) -> None:

@@ -14,6 +14,7 @@ from subtitle_rag.contexts import request_notes
 from subtitle_rag.domain import AppError, clock, sizes
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.terminal_text import fitting_text
+from subtitle_rag.transcribing import pace_text
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import (
     ContextProgress,
@@ -146,7 +147,7 @@ def listening_brief(progress: ListeningProgress) -> list[str]:
         return [_("Listening…"), clean(progress.title)]
     parts = [_("Listening {done}/{all}").format(done=clock(progress.heard_ms), all=clock(progress.length_ms))]
     if progress.rate is not None and progress.remaining_s is not None:
-        parts += [_("{n} times as fast as speech").format(n=f"{progress.rate:.1f}"), remaining(progress.remaining_s)]
+        parts += [pace_text(progress.rate), remaining(progress.remaining_s)]
     if (waiting := progress.videos - progress.processed - 1) > 0:
         parts.append(n_("{n} video waits", "{n} videos wait", waiting))
     return [*parts, clean(progress.title)]
