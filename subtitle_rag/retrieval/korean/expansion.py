@@ -8,6 +8,7 @@ from itertools import chain
 
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval.korean.keyboard import key_sequence
+from subtitle_rag.retrieval.korean.letter_names import same_names
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.korean.pronunciation import (
     homophones,
@@ -212,7 +213,7 @@ class Expansion:
 
 @lru_cache(CACHE_SIZE)
 def _respelled(word: str) -> tuple[str, ...]:
-    return (*other_spellings(letters_of(word)), *open_finals(word))
+    return (*other_spellings(letters_of(word)), *open_finals(word), *same_names(word))
 
 
 @lru_cache(CACHE_SIZE)

@@ -17,9 +17,10 @@ from subtitle_rag.i18n import _
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval.korean.expansion import Expansion, TermSources
 from subtitle_rag.retrieval.korean.keyboard import FIRST_CONSONANTS
+from subtitle_rag.retrieval.korean.letter_names import RUN
 from subtitle_rag.retrieval.korean.morphemes import Analyzer, key, query_bigrams, sparse, term_id
 from subtitle_rag.retrieval.korean.periods import find_uploads
-from subtitle_rag.retrieval.korean.typed_text import RUN, WEIGHTLESS, WORD, TypedText
+from subtitle_rag.retrieval.korean.typed_text import WEIGHTLESS, WORD, TypedText
 from subtitle_rag.retrieval.korean.vocabulary import Vocabulary
 from subtitle_rag.retrieval.named_vectors import BM25
 from subtitle_rag.retrieval.values import Filter, Hit, Searched, SparseVector, VectorSearch

@@ -21,6 +21,7 @@ from subtitle_rag.domain import BusyError, Morphemes
 from subtitle_rag.platforms import lower_thread_priority
 from subtitle_rag.retrieval.korean import numerals
 from subtitle_rag.retrieval.korean.hanja import hangul_of_hanja
+from subtitle_rag.retrieval.korean.letter_names import RUN, written_names
 from subtitle_rag.retrieval.korean.readings import Reading, readings
 from subtitle_rag.retrieval.values import SparseVector
 
@@ -36,7 +37,6 @@ _CONTENT = TAGS | _INFLECTED
 _UNNAMING = frozenset(("MAG", "MAJ", "MM", "NP", "IC", "XR"))
 """Parts of speech that name nothing, and are in a text as they are; roots of adjectives (화려하다) are no words."""
 _VERBS = frozenset(("VV", "VA", "VX"))
-NUMERALS = frozenset(("SN", "NR"))
 MAX_NUMERALS = 12
 """Morphemes of the longest number."""
 NICENESS = 5
@@ -80,18 +80,18 @@ _NUMBERS = (
     AVERAGE_BIGRAMS,
     sorted(TAGS),
 )
-REVISION = 9
+REVISION = 10
 """Raise it with every change of the analysis outside these numbers."""
 ANALYZER = f"kiwi0.24-v{REVISION}-{crc32(repr(_NUMBERS).encode()):08x}"
 """Version of the `bm25` vectors; an index of another version must be rebuilt."""
 
 _NOISE = re.compile(r"\[[^\[\]]{1,12}\]|>>|♪+|[\x1c-\x1f]")
 """ASCII's separators are among it: they are spaces to Python, but part of a hashtag to Kiwi."""
+_DIGITS = {ord(first) + at: str(at + 1) for first in "\N{CIRCLED DIGIT ONE}❶\N{ROMAN NUMERAL ONE}ⅰ" for at in range(9)}
 _NO_MEMORY = re.compile(
     "failed to map segment|cannot allocate|bad.?alloc|resource temporarily unavailable", re.IGNORECASE
 )
 """Words of the dynamic loader, C++ and threads for want of memory."""
-_LETTERS = re.compile(r"[^\W_]+")
 
 
 class TaggedWord(NamedTuple):
@@ -243,7 +243,7 @@ def _new_kiwi_that_yields() -> "Kiwi":
 
 def _with_readings(text: str, tokens: "Sequence[Token]") -> list[tuple[str, int, int]]:
     """Return form, start and end of each morpheme with content and of each reading, by their places."""
-    read = list(readings(text, tokens))
+    read = [*readings(text, tokens), *written_names(text, tokens)]
     content = list(_content(text, tokens, [each for each in read if each.replaced]))
     if not read:
         return content
@@ -267,7 +267,7 @@ def _content(text: str, tokens: "Sequence[Token]", replacing: Sequence[Reading])
         if replacing and is_replaced(token):
             at += 1
             continue
-        if tag in NUMERALS and (joined := _number(tokens, at)):
+        if tag in numerals.TAGS and (joined := _number(tokens, at)):
             digits, after = joined
             end = tokens[after - 1].end
             if end - token.start == 1 and tag == "NR" and not numerals.is_counted(text, end):
@@ -295,7 +295,7 @@ def _number(tokens: "Sequence[Token]", first: int) -> tuple[str, int] | None:
     for previous, token in pairwise(islice(tokens, first, first + MAX_NUMERALS)):
         gap = token.start - previous.end
         text = key(token.form)
-        if token.tag not in NUMERALS or not numerals.joins(texts[-1], text, gap):
+        if token.tag not in numerals.TAGS or not numerals.joins(texts[-1], text, gap):
             break
         texts.append(text)
         gaps.append(gap)
@@ -362,8 +362,9 @@ def _end(tokens: "Sequence[Token]", at: int) -> int:
 
 
 def blank_unspoken(text: str) -> str:
-    """Blank out sound tags, speaker marks and ASCII separators; every other character keeps its offset."""
-    return _NOISE.sub(lambda match: " " * len(match[0]), text)
+    """Blank out sound tags, speaker marks and ASCII separators, and make digits of numbers in circles and Roman ones;
+    every character keeps its offset."""
+    return _NOISE.sub(lambda match: " " * len(match[0]), text).translate(_DIGITS)
 
 
 def folded(text: str) -> str:
@@ -382,7 +383,7 @@ key = lru_cache(maxsize=65536)(folded)
 
 def words(text: str) -> list[str]:
     """Return a text's runs of letters and digits, in their indexed form."""
-    return _LETTERS.findall(unicodedata.normalize("NFKC", blank_unspoken(text)).lower())
+    return RUN.findall(unicodedata.normalize("NFKC", blank_unspoken(text)).lower())
 
 
 def document_bigrams(text: str) -> Counter[str]:

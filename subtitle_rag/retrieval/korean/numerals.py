@@ -5,10 +5,13 @@ As Lucene's KoreanNumberFilter does it: the numerals of a text that make one num
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
+TAGS = frozenset(("SN", "NR"))
+"""Parts of speech of numerals."""
 DIGITS = dict(zip("영공일이삼사오육륙칠팔구", (0, 0, 1, 2, 3, 4, 5, 6, 6, 7, 8, 9), strict=True))
 SMALL = {"천": 1_000, "백": 100, "십": 10}
 LARGE = {"조": 10**12, "억": 10**8, "만": 10**4}
@@ -88,6 +91,8 @@ _NUMERAL = rf"(?:\d+|[{_SPELLED}십백]+)"
 _FRACTION = re.compile(
     rf"(?<![가-힣\d])({_NUMERAL})\s?분의\s?({_NUMERAL})(?![천백십]|만\s?(?:[\d{_SPELLED}원명]))|(?<![\d/.])(\d{{1,2}})/(\d{{1,2}})(?![\d/])"
 )
+_ONE_SIGN = re.compile("[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]")
+_HALF_OF = re.compile(r"(?<![가-힣])반(?=\s?(?:컵|잔|스푼|숟갈|개|병|마리|모|포기|근|통|봉지|그릇)(?![가-힣]))")
 _BELOW_ZERO = re.compile(rf"(?:(?<!\S)[-−]|(?<![가-힣])(?:영하|마이너스)\s?)({_NUMERAL}(?:\.\d+)?)\s?(?:도|℃|°)")
 _DECIMAL = re.compile(
     rf"(?<![가-힣\d])([영공]|{_NUMERAL})\s?점(?!이\s)\s?([\d영공{_SPELLED}]{{1,3}})(?=\s?(?:{_ANY_COUNTER}))"
@@ -202,6 +207,10 @@ def _fractions(text: str) -> Iterator[Counted]:
         below, above = (number(each) for each in ((match[1], match[2]) if match[1] else (match[4], match[3])))
         if below and above:
             yield Counted(f"{above}/{below}", *match.span())
+    for match in _ONE_SIGN.finditer(text):
+        yield Counted(unicodedata.normalize("NFKC", match[0]).replace("\u2044", "/"), *match.span())
+    for match in _HALF_OF.finditer(text):
+        yield Counted("1/2", *match.span())
 
 
 def _decimals(text: str) -> Iterator[Counted]:
@@ -225,7 +234,7 @@ def _years_of_birth(text: str) -> Iterator[Counted]:
 
 
 _PHRASES = {
-    ("분의", "/"): _fractions,
+    ("분의", "/", "반", *"½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"): _fractions,
     ("점",): _decimals,
     ("도", "℃", "°"): _degrees_below_zero,
     ("년생", "학번"): _years_of_birth,

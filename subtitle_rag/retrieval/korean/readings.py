@@ -17,14 +17,14 @@ from subtitle_rag.retrieval.korean import numerals
 
 _NAMES_OF_LETTERS = """
     에이,비,씨|시,디,이,에프,지|쥐,에이치|에치,아이,제이,케이,엘,엠,엔,오,피,큐,알|아르,에스,티,유,브이|뷔|비,
-    더블유|더블류,엑스,와이,제트|지
+    더블유|더블류,엑스,와이,제트|지|젯
 """
 LETTER_NAMES = {
     letter: tuple(names.strip().split("|"))
     for letter, names in zip("abcdefghijklmnopqrstuvwxyz", _NAMES_OF_LETTERS.split(","), strict=True)
 }
 """The letters as they are read. V is 비 in 티비, and Z is 지 in 엠지."""
-_DIGIT_NAMES = {
+DIGIT_NAMES = {
     **{name: str(value) for value, name in enumerate("일이삼사오육칠팔구", start=1)},
     "원": "1",
     "투": "2",
@@ -58,7 +58,7 @@ _LATIN_WORD = re.compile("[A-Za-z]+")
 NAME_WORDS = 4
 """Latin words of the longest name of the table: The Last of Us."""
 _LETTER_AND_DIGIT = re.compile(
-    r"(?<![A-Za-z\d])(?:[A-Za-z]{1,3}\d{1,2}|\d{1,2}[A-Za-z]{1,2}|[A-Za-z]\d[A-Za-z])(?![A-Za-z\d])"
+    r"(?<![A-Za-z\d])(?:[A-Za-z]{1,3}\d{1,3}|\d{1,2}[A-Za-z]{1,2}|[A-Za-z]\d[A-Za-z]\d?|\d[A-Za-z]{2}\d)(?![A-Za-z\d])"
 )
 _TEARS = re.compile("[ㅜㅠ]{2,}")
 TEARS = "ㅠㅠ"
@@ -72,6 +72,7 @@ _PARTICLE_ENDS = frozenset(ending[-1] for ending in _BY_LENGTH)
 _NOUNS = frozenset(("NNG", "NNP", "NNB", "NR", "MM", "MAG", "IC", "XPN", "XSN"))
 _SUFFIXES = frozenset(("님", "씨", "들", "적", "식", "쯤", "용"))
 _COUNTING = frozenset(("NR", "MM", "SN"))
+_FRACTIONS = _COUNTING | {"SL"}
 _NAMING = frozenset(("NNG", "NNP"))
 
 
@@ -130,7 +131,7 @@ def _names() -> Mapping[str, Sequence[str]]:
 def _parts_of_letters() -> Mapping[str, Sequence[tuple[str, str]]]:
     """Return letters and digits by the first syllable of their names, with the names."""
     parts: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for letter, names in (*LETTER_NAMES.items(), *((digit, (name,)) for name, digit in _DIGIT_NAMES.items())):
+    for letter, names in (*LETTER_NAMES.items(), *((digit, (name,)) for name, digit in DIGIT_NAMES.items())):
         for name in names:
             parts[name[0]].append((name, letter))
     return parts
@@ -154,7 +155,7 @@ def readings(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
             counted = numerals.native(text, at)
             yield from (Reading(*each, _COUNTING) for each in counted if each.end in ends)
     for phrase in numerals.phrases(text):
-        yield Reading(*phrase, _COUNTING if "/" in phrase.form else frozenset())
+        yield Reading(*phrase, _FRACTIONS if "/" in phrase.form else frozenset())
     for match in _TEARS.finditer(text):
         yield Reading(TEARS, *match.span())
     yield from _latin(text)
@@ -166,7 +167,7 @@ def read_aloud(word: str) -> list[str]:
     """Return the other words that a digit and a letter are read as: 오지 for 5G."""
     if len(word) != len("5g") or not (word[0].isdigit() and word[1] in LETTER_NAMES):
         return []
-    digit = next((name for name, value in _DIGIT_NAMES.items() if value == word[0]), "")
+    digit = next((name for name, value in DIGIT_NAMES.items() if value == word[0]), "")
     return [digit + name for name in LETTER_NAMES[word[1]] if digit + name in _NO_LETTERS]
 
 

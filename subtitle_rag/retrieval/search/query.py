@@ -154,7 +154,7 @@ def query_parts(tidied: str) -> Iterator[Part]:
         typed_name = match["name"] or ""
         name = typed_name.lower()
         value = " ".join((match["phrase"] or match["day"] or match["word"] or "").split())
-        if not any(character.isalnum() for character in value):
+        if not any(character.isalnum() for character in value) and value != "&":  # R & D
             value = ""
         quoted = match["phrase"] is not None
         yield Part(_NAMES.get(name, name), typed_name, value, bool(match["minus"]), quoted, match.start(), match.end())

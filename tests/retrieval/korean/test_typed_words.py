@@ -22,7 +22,9 @@ CASES = [
     if not line.startswith("#")
 ]
 """Kind, query, a line that it means, and one that it does not."""
-KINDS = {"pair": 0.95, "name": 0.9, "letters": 0.95, "numeral": 0.95, "little": 0.95, "misheard": 0.75}
+KINDS = {"pair": 0.95, "name": 0.9, "letters": 0.95, "numeral": 0.95, "little": 0.95, "misheard": 0.75} | dict.fromkeys(
+    ("signed", "day", "lettered"), 0.95
+)
 """The part of the queries of each kind that find their line among five. `misheard` has all kinds of slips."""
 SPELLINGS = [
     line.split()

@@ -68,7 +68,7 @@ def test_a_word_of_three_letters_is_marked_wherever_it_stands(analyzer: Analyzer
         ("ㅋㅋㅋ", "아 ㅋㅋㅋ 치킨", ["ㅋㅋㅋ"]),
         ("kpop", "우리는 K-POP 팬", ["K-POP"]),
         ("소", "소스 소금", []),
-        ("C++", "C++ 그리고 c", ["C", "c"]),
+        ("C++", "C++ 그리고 c", ["C++"]),
         ("치킨", "닭고기", []),
         ("", "닭고기", []),
         ("닭", "", []),

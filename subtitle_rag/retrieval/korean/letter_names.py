@@ -1,0 +1,286 @@
+"""Names that are made of letters, digits and signs, and days known by their numbers: C#, A형, H.O.T., GS25, 6·25.
+
+People write them in many ways, and speech recognition as they are read: 씨샵, 에이형, 육이오. `written_names` yields
+one form of each for captions and queries, and `same_names` what else a word of a query may be in the captions.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import islice, product
+
+from subtitle_rag.retrieval.korean import numerals
+from subtitle_rag.retrieval.korean.readings import DIGIT_NAMES, LETTER_NAMES, Reading, Token
+
+_SIGN_NAMES = {
+    "#": ("샵",),
+    "++": ("플플", "플러스플러스"),
+    "+": ("플러스", "쁠", "플"),
+    "&": ("앤", "앤드"),
+    "-": ("마이너스",),
+}
+_SIGNED = (
+    r"(?<![\w+])(?:[A-Za-z][A-Za-z\d]{0,11})\+{1,2}(?![A-Za-z\d_+])"  # C++, A+, S24+
+    r"|(?<!\w)[가-힣]{1,9}\+(?=(?:[은는이가을를의에도로와과만]|에서|으로|까지|보다)?(?!\w))"  # 디즈니+
+    r"|(?<!\w)[A-Za-z]#(?![A-Za-z\d_#])|(?<![\w-])[A-Da-d]-(?![A-Za-z\d_-])"  # C#, A-
+    r"|(?<![\w.])\.[A-Za-z]{2,4}(?![A-Za-z\d_.])"  # .NET
+    r"|(?<!\w)[A-Za-z]{1,3}&[A-Za-z]{1,3}(?![A-Za-z\d_&])"  # R&D
+    r"|(?<![\w./])(?:[A-Za-z]\.){2,7}(?:[A-Za-z](?![A-Za-z\d_]))?"  # H.O.T.
+)
+RUN = re.compile(rf"{_SIGNED}|[^\W_]+")
+"""A word: letters and digits, with the signs that make it another one."""
+_SIGNED_NAME = re.compile(_SIGNED)
+_DOTTED = re.compile(r"(?:[a-z]\.){2,}[a-z]?")
+_APART = re.compile(r"(?<!\w)([A-Za-z]{1,3})(?: & |/)([A-Za-z]{1,3})(?![A-Za-z\d_/])")
+"""R & D, A/S."""
+_HYPHENED = re.compile(r"(?<![\w-])([A-Za-z]{1,2})-([A-Za-z]{2,9}|\d{1,2}[A-Za-z]{0,2})(?![A-Za-z\d_-])")
+_NUMBERED = re.compile(r"(?<![\w-])([A-Z]{1,3}) (\d{1,3})(?![\w.,])")
+"""GS 25."""
+_BEFORE_HANGUL = re.compile(r"(?<![A-Za-z\d_.])([A-Za-z]{1,4}\d{0,2})-?(?=[가-힣])")
+_AFTER_HANGUL = re.compile(r"(?<=[가-힣])([A-Za-z]{1,2}\d{0,2})(?![A-Za-z\d_&/.+-])")
+_DOTS = ".·‧・∙⋅•ㆍ"
+_DAY = re.compile(rf"(?<![\d{_DOTS}])(\d{{1,2}})[{_DOTS}](\d{{1,2}})(?![\d%℃]|[{_DOTS}]\d)")
+_OCCASION = re.compile(
+    "절|운동|항쟁|선언|사건|후퇴|혁명|사태|의거|참사|만세|전쟁|수복|독립|민주|세대|성명|정변|대책|합의|조치|회담|계엄|여성"
+)
+_READ_DAY = re.compile("(?<![가-힣])[일이삼사오육륙칠팔구공십]{2,5}")
+_HANGUL = re.compile("[가-힣]+")
+_NAMING = frozenset(("NNG", "NNP", "NNB", "XSN"))
+_PARTS = _NAMING | {"NR", "MM", "MAG", "IC", "XPN", "XR"}
+"""Parts of speech of a name in Hangul that the analyzer does not know."""
+_LETTERS = frozenset(("SL", "W_URL", "W_SERIAL"))
+_DIGITS = frozenset(("SN", "NR", "MM", "NNB", "NNG", "NNP", "MAG"))
+LONGEST = 10
+"""Letters of the longest name."""
+MOST_LETTERS = 5
+"""Letters that are read one by one."""
+MOST_SAME = 64
+"""Most forms of a word to look up in the library."""
+
+
+def written_names(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
+    """Yield the names of a text and its morphemes, each in one form, whatever its dots and hyphens."""
+    if not text.isascii():
+        yield from _unknown_names(text, tokens)
+        yield from _read_days(text, tokens)
+    yield from _days(text)
+    for match in _SIGNED_NAME.finditer(text):
+        name = match[0].lower()
+        if _DOTTED.fullmatch(name):
+            name = name.replace(".", "")
+        yield Reading(name, *match.span(), _replaced(match[0]))
+    for match in _APART.finditer(text):
+        sign = "&" if "&" in match[0] else ""
+        yield Reading(f"{match[1]}{sign}{match[2]}".lower(), *match.span(), _replaced(match[0]))
+    for match in (*_HYPHENED.finditer(text), *_NUMBERED.finditer(text)):
+        yield Reading(f"{match[1]}{match[2]}".lower(), *match.span())
+    for match in _BEFORE_HANGUL.finditer(text):
+        for end in _noun_ends(tokens, match.end()):
+            yield Reading(match[1].lower() + text[match.end() : end], match.start(), end)
+    for match in _AFTER_HANGUL.finditer(text):
+        for start in (token.start for token in tokens if token.end == match.start() and token.tag in _NAMING):
+            yield Reading(text[start : match.start()] + match[1].lower(), start, match.end())
+
+
+@lru_cache(1_000)
+def same_names(word: str) -> tuple[str, ...]:
+    """Return the other forms of a word that is, or may be, such a name, in the order of their likelihood."""
+    names = list(_names_of_days(word))
+    if _HANGUL.fullmatch(word):
+        read = list(_read_names(word))
+        names += [*read, *(word.removesuffix(plus) + "+" for plus in _SIGN_NAMES["+"] if word.endswith(plus))]
+        word_is_name = (each for each in read if not _HANGUL.search(each))
+        names += (each for name in word_is_name for each in islice(_spoken(name), MOST_SAME))
+    elif not word.isdigit() and not (word.isascii() and word.isalpha()):
+        names += islice(_spoken(word), MOST_SAME)
+    return tuple(dict.fromkeys(each for each in names if each != word))[:MOST_SAME]
+
+
+def _replaced(written: str) -> frozenset[str]:
+    """Return the tags of the parts that a name replaces: the letters of C# say no other word."""
+    return _LETTERS if max(map(len, re.findall("[A-Za-z]+", written)), default=3) < 3 else frozenset()
+
+
+def _noun_ends(tokens: Sequence[Token], start: int) -> Iterator[int]:
+    """Yield the ends of the nouns that follow each other from here on."""
+    for token in tokens:
+        if token.start > start or (token.start == start and token.tag not in _NAMING):
+            return
+        if token.start == start:
+            start = token.end
+            yield start
+
+
+def _unknown_names(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
+    """Yield words that begin with names of letters, of parts that the analyzer knows: 에이형, 티원, 이스포츠."""
+    at_start = {token.start: at for at, token in enumerate(tokens)}
+    first_syllables = _first_syllables()
+    for run in _HANGUL.finditer(text):
+        start, stop = run.span()
+        at = at_start.get(start, len(tokens)) if text[start] in first_syllables else len(tokens)
+        ends: list[int] = []
+        while at < len(tokens) and tokens[at].tag in _PARTS and tokens[at].end <= min(stop, start + LONGEST):
+            ends.append(tokens[at].end)
+            at += 1
+        if len(ends) > 1 and any(text[start:end] in _letters_by_reading() for end in ends[:-1]):
+            yield Reading(text[start : ends[-1]], start, ends[-1])
+
+
+# Days
+
+
+def _days(text: str) -> Iterator[Reading]:
+    """Yield days written by numbers, with a dot of any form, and the occasion that they name: 3·1절."""
+    for match in _DAY.finditer(text):
+        day, end = f"{match[1]}.{match[2]}", match.end()
+        occasion = _occasion(text, end)
+        if day not in _readings_by_day() or (numerals.is_counted(text, end) and not occasion):
+            continue
+        if match[0] != day:
+            yield Reading(day, *match.span(), _DIGITS)
+        if occasion and occasion.start() == end:
+            yield Reading(day + occasion[0], match.start(), occasion.end())
+
+
+def _occasion(text: str, end: int) -> re.Match[str] | None:
+    return _OCCASION.match(text, end + (text[end : end + 1] == " "))
+
+
+def _read_days(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
+    """Yield days whose numbers are read one by one: 사일구. What may be another number needs an occasion: 육십 항쟁."""
+    known = {token.start: token.end for token in tokens if token.tag not in numerals.TAGS}
+    for match in _READ_DAY.finditer(text):
+        start, end = match.span()
+        if match[0] not in _days_by_reading() or known.get(start, 0) >= end:
+            continue
+        is_number = len(match[0]) == 2 or numerals.number(match[0]) is not None
+        if not is_number or _occasion(text, end):
+            yield Reading(match[0], start, end, _DIGITS)
+
+
+def _names_of_days(word: str) -> Iterator[str]:
+    """Yield the other forms of a day with its occasion, if it has one."""
+    occasion = _OCCASION.search(word, 2)
+    at = occasion.start() if occasion and occasion.end() == len(word) else len(word)
+    day, rest = word[:at], word[at:]
+    for days in (_days_by_reading().get(day, ()), [day] if day in _readings_by_day() else ()):
+        for each in days:
+            yield each + rest
+            yield from (reading + rest for reading in _readings_by_day()[each])
+
+
+@cache
+def _readings_by_day() -> Mapping[str, Sequence[str]]:
+    """Return the days of a year with their readings: 10.26 is 십이육, 일공이육, and 십이륙."""
+    readings = {}
+    for month in range(1, 13):
+        for day in range(1, 32 - (month in (4, 6, 9, 11)) - 2 * (month == 2)):
+            spoken = [first + last for first in _read_number(month) for last in _read_number(day)]
+            readings[f"{month}.{day}"] = [*spoken, *(each[:-1] + "륙" for each in spoken if each.endswith("육"))]
+    return readings
+
+
+@cache
+def _days_by_reading() -> Mapping[str, Sequence[str]]:
+    days: dict[str, list[str]] = defaultdict(list)
+    for day, readings in _readings_by_day().items():
+        for reading in readings:
+            days[reading].append(day)
+    return days
+
+
+def _read_number(number: int) -> list[str]:
+    """Return the readings of a number below 1,000: digit by digit, of tens without their one, and as a whole."""
+    digits = [_DIGITS_READ[int(each)] for each in str(number)]
+    whole = ""
+    for digit, unit in zip(digits, ("백", "십", "")[3 - len(digits) :], strict=True):
+        whole += "" if digit == "공" else unit if digit == "일" and unit else digit + unit
+    return list(dict.fromkeys(("".join(digits), whole)))
+
+
+_DIGITS_READ = "공일이삼사오육칠팔구"
+
+
+# Letters
+
+
+@cache
+def _letters_by_reading() -> Mapping[str, str]:
+    """Return the names of one and of two letters, with these."""
+    one = {name: letter for letter, names in LETTER_NAMES.items() for name in names}
+    return {a + b: x + y for a, x in one.items() for b, y in one.items()} | one
+
+
+@cache
+def _first_syllables() -> frozenset[str]:
+    return frozenset(name[0] for names in LETTER_NAMES.values() for name in names)
+
+
+@cache
+def _symbols() -> Mapping[str, Sequence[tuple[str, str]]]:
+    """Return letters, digits and signs by the first syllable of their names, with the names."""
+    symbols: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    names = [(name, symbol) for table in (LETTER_NAMES, _SIGN_NAMES) for symbol, all_ in table.items() for name in all_]
+    for name, symbol in (*names, *DIGIT_NAMES.items()):
+        symbols[name[0]].append((name, symbol))
+    return symbols
+
+
+def _read_names(word: str) -> Iterator[str]:
+    """Yield what a Hangul word may be the reading of: as a whole, at its beginning and at its end."""
+    for end, names in sorted(_prefixes(word).items(), reverse=True):
+        for name in names:
+            rest = word[end:]
+            if not rest and _is_name(name):
+                yield name
+            elif rest and name.isalnum():
+                yield name + rest
+                digits = numerals.number(rest) if name.isalpha() and len(rest) > 1 else None
+                if digits and len(digits) < 4:
+                    yield name + digits
+    for start in range(1, len(word)):
+        last = word[start:]
+        yield from (word[:start] + name for name in _prefixes(last).get(len(last), ()) if _is_last(name))
+        name = next((each for each in _prefixes(last[:-2]).get(len(last) - 2, ()) if each.isalpha()), "")
+        if name and (digits := numerals.number(last[-2:])):
+            yield word[:start] + name + digits
+
+
+def _prefixes(word: str) -> dict[int, list[str]]:
+    """Return by their end the letters, digits and signs that a word begins with, a letter first."""
+    names: dict[int, list[str]] = defaultdict(list)
+
+    def walk(at: int, name: str) -> None:
+        if name:
+            names[at].append(name)
+        if len(name) < MOST_LETTERS:
+            for read, symbol in _symbols().get(word[at : at + 1], ()):
+                if word.startswith(read, at) and (name or symbol.isalpha()):
+                    walk(at + len(read), name + symbol)
+
+    walk(0, "")
+    return names
+
+
+def _is_name(name: str) -> bool:
+    """Return whether symbols are a name in writing: C#, R&D, T1, 2NE1, but not the letters of every word."""
+    return _SIGNED_NAME.fullmatch(name) is not None or re.fullmatch(r"[a-z]{1,4}\d{1,3}", name) is not None
+
+
+def _is_last(name: str) -> bool:
+    return re.fullmatch(r"[a-z]{1,2}\d{0,2}|\+", name) is not None
+
+
+def _spoken(name: str) -> Iterator[str]:
+    """Yield the readings of a name: letters and signs by their names, digits by theirs or as a number."""
+    parts = re.findall(r"[가-힣]+|\d+|\+\+|.", name)
+    if sum(part in LETTER_NAMES for part in parts) <= MOST_LETTERS:
+        yield from map("".join, product(*map(_spoken_part, parts)))
+
+
+def _spoken_part(part: str) -> Iterable[str]:
+    if part.isdigit():
+        english = [name for name, digits in DIGIT_NAMES.items() if digits == part]
+        return dict.fromkeys((*english, *(_read_number(int(part)) if len(part) < 4 else ())))
+    return LETTER_NAMES.get(part) or _SIGN_NAMES.get(part) or (part,)
