@@ -13,6 +13,7 @@ from subtitle_rag.exporting.scene_reader import read_scenes, span_at
 from subtitle_rag.retrieval.index.payload import to_payload
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.suggestions import suggest_queries
 from tests.support.place import Place
 
 MEETING = """WEBVTT
@@ -46,6 +47,24 @@ def test_a_query_names_who_speaks(place: Place) -> None:
     assert found(place, '예산 회의 화자:"홍 길동"') == ["예산"]
     assert found(place, "예산 회의 speaker:철수") == []
     assert found(place, '"예산 회의" speaker:영희') == ["예산"]
+
+
+def test_a_speaker_alone_lists_what_is_said_from_his_line_on(place: Place) -> None:
+    result = place.searcher.search(parse_query("화자:영희"))
+
+    assert [(scene.video.title, scene.lines[scene.best_line].speaker, scene.reason) for scene in result.scenes] == [
+        ("예산", "김영희", "said")
+    ]
+    assert place.searcher.mentions(parse_query("화자:영희"), result.scenes[0].video.id) == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"), [("홍길동", "화자:홍길동"), ("홍길동이 시작한 예산", "시작한 예산 화자:홍길동")]
+)
+def test_the_name_of_a_speaker_offers_the_filter(place: Place, typed: str, offered: str) -> None:
+    first, *_others = suggest_queries(place.searcher, place.library, typed)
+
+    assert (first.kind, first.changed, first.query, first.scenes) == ("speaker", "홍길동", offered, 1)
 
 
 def test_lines_keep_their_speakers_in_library_and_index(place: Place) -> None:

@@ -83,6 +83,7 @@ from .values import (
     differs_in_language as differs_in_language,
     named_text as named_text,
     natural_key as natural_key,
+    is_named as is_named,
     nfc as nfc,
     parse_clock as parse_clock,
     sizes as sizes,

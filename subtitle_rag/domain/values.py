@@ -92,6 +92,11 @@ def _script(text: str) -> str:
     return "other" if words else ""
 
 
+def is_named(speaker: str, names: Iterable[str]) -> bool:
+    """Return whether a speaker's name has one of these in it, whatever their spaces and case."""
+    return bool(speaker) and any(squeeze(name) in squeeze(speaker) for name in names)
+
+
 @dataclass(frozen=True, slots=True)
 class Cue:
     """One line of captions: `text` is a single line without markup; `word_starts` has one time per

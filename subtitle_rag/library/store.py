@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain import Details, Morphemes, Track, TrackSelection, Video, Window, natural_key, squeeze
+from subtitle_rag.domain import Details, Morphemes, Track, TrackSelection, Video, Window, is_named, natural_key
 from subtitle_rag.library import rows
 from subtitle_rag.library.answers import Answers
 from subtitle_rag.library.connection import Database, write_setting
@@ -325,11 +325,10 @@ class Library:
         rows_of_speakers = self.database.rows(
             "SELECT id, lines FROM window WHERE instr(lines, '\"')"  # only names have quotation marks there
         )
-        squeezed_names = [squeeze(name) for name in speakers]
         return frozenset(
             id
             for id, lines in rows_of_speakers
-            if any(name in squeeze(speaker) for speaker in rows.speakers_of(lines) for name in squeezed_names)
+            if any(is_named(speaker, speakers) for speaker in rows.speakers_of(lines))
         )
 
     def texts(self, ids: Collection[str]) -> dict[str, str]:

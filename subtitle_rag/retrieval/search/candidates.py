@@ -45,8 +45,14 @@ class CandidateSearch:
     def by_words(
         self, query: Query, where: Filter, retrievers: tuple[str, ...], depth: int, *, is_explicit: bool
     ) -> tuple[SearchRequest, Candidates]:
-        """Analyse the query and find windows by its words, in one call of the index host."""
-        if "bm25" not in retrievers:
+        """Analyse the query and find windows by its words, in one call of the index host.
+
+        A query without words has all windows of its speakers, those of the newest videos first.
+        """
+        if not query.text:
+            retrievers, lexical = LEXICAL, self._queries.analyze("")
+            candidates = self._spoken_by(where, depth)
+        elif "bm25" not in retrievers:
             lexical = self._queries.analyze(query.text)
             candidates = Candidates()
         else:
@@ -58,6 +64,21 @@ class CandidateSearch:
         query_weight = sum(lexical.vector.values) or 1.0
         request = SearchRequest(query, retrievers, is_explicit, depth, lexical, where)
         return request, replace(candidates, query_weight=query_weight)
+
+    def _spoken_by(self, where: Filter, depth: int) -> Candidates:
+        """Return the windows that a filter names."""
+        positions = self._windows.places((where.only or frozenset()) - where.without)
+        videos = self._windows.videos({video_id for video_id, _at in positions.values()})
+
+        def place(id: str) -> tuple[int, str, int]:
+            video_id, ordinal = positions[id]
+            published = videos[video_id].published
+            return -published.toordinal() if published else 0, video_id, ordinal
+
+        ids = [
+            id for id, (video_id, _at) in positions.items() if video_id in videos and where.has_video(videos[video_id])
+        ]
+        return Candidates({"bm25": [Hit(id, 1.0) for id in sorted(ids, key=place)[:depth]]}, positions)
 
     def by_meaning(self, request: SearchRequest, candidates: Candidates, encoded: Encoded, id: str) -> Candidates:
         """Add what the query's vectors find, from one call of the index; another computes what is missing."""

@@ -47,7 +47,8 @@ _KINDS = {word: kind for kind, words in KINDS.items() for word in words}
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A parsed query. `text` has the words and phrases, without exclusions and filters."""
+    """A parsed query. `text` has the words and phrases, without exclusions and filters; it is empty for one that asks
+    for speakers alone."""
 
     raw: str
     text: str
@@ -139,7 +140,7 @@ def parse_query(raw: str) -> Query:
         if part.quoted and not (part.name or part.minus):
             values["phrase"].append(value)
     text = " ".join(values["text"])
-    if not any(character.isalnum() for character in text):
+    if not any(character.isalnum() for character in text) and not values["speaker"]:
         raise UsageError("only_exclusions" if values["excluded"] else "empty_query")
     phrases, excluded, channels, videos, kinds, speakers = map(
         tuple, (values[name] for name in ("phrase", "excluded", "channel", "video", "kind", "speaker"))
@@ -154,7 +155,8 @@ def query_parts(tidied: str) -> Iterator[Part]:
         typed_name = match["name"] or ""
         name = typed_name.lower()
         value = " ".join((match["phrase"] or match["day"] or match["word"] or "").split())
-        if not any(character.isalnum() for character in value) and value != "&":  # R & D
+        is_sign = value == "&" and not (name or match["minus"])  # of R & D
+        if not (is_sign or any(character.isalnum() for character in value)):
             value = ""
         quoted = match["phrase"] is not None
         yield Part(_NAMES.get(name, name), typed_name, value, bool(match["minus"]), quoted, match.start(), match.end())

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from subtitle_rag.domain import Line, Morphemes, Video, Window
+from subtitle_rag.domain import Line, Morphemes, Video, Window, is_named
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.pieces import cut_pieces
@@ -65,6 +65,11 @@ class Scene:
     def speakers(self) -> tuple[str, ...]:
         """Who speaks, in the order of the lines, as far as the track tells."""
         return tuple(dict.fromkeys(line.speaker for line in self.lines if line.speaker))
+
+    def at_speaker(self, names: Sequence[str]) -> "Scene":
+        """Return the scene from where one of these speakers begins."""
+        line = next((line for line in self.lines if is_named(line.speaker, names)), None)
+        return replace(self, at_ms=line.start_ms, reason="said") if line else self
 
     @property
     def best_line(self) -> int:

@@ -209,6 +209,8 @@ class Searcher:
 
     def mentions(self, query: Query, video_id: str, *, limit: int = MENTIONS) -> list[Mention]:
         """Return the best `limit` windows of a video by `bm25`, in the order of time. Raises the errors of `stages`."""
+        if not query.text:
+            return []
         where = replace(self.where(query), videos=(video_id,))
         lexical, hits = self._queries.search(self._index, query.text, limit=limit, where=where)
         positions = self._windows.places(hit.id for hit in hits)
@@ -229,7 +231,7 @@ class Searcher:
             request = search.request
             counts = places_of_all(self._library, request.query, request.lexical, request.where)
         search = replace(search, counts=counts)
-        reranker, failure = self._reranker() if rerank else (None, None)
+        reranker, failure = self._reranker() if rerank and request.query.text else (None, None)
         if failure is not None:
             search = replace(search, missing=(("rerank", failure),))
         ordered = search
@@ -388,6 +390,8 @@ class Searcher:
             first, more = first_results(groups, search.limit, self._windows.morphemes)
             nearest = self._retrieval.nearest_pieces(search.candidates)
             best = make_results(self._windows, first, request.lexical, nearest)
+            if not request.query.text:
+                best = tuple(scene.at_speaker(request.query.speakers) for scene in best)
         return SearchResult(
             request.query,
             order.parts,

@@ -14,7 +14,7 @@ from subtitle_rag.domain import UsageError, tidy
 from subtitle_rag.i18n import n_
 from subtitle_rag.retrieval.korean.keyboard import hangul, latin
 from subtitle_rag.retrieval.korean.morphemes import key, words
-from subtitle_rag.retrieval.search.query import Part, parse_query, query_parts
+from subtitle_rag.retrieval.search.query import KOREAN, Part, parse_query, query_parts
 
 if TYPE_CHECKING:
     from subtitle_rag.library import Library
@@ -40,7 +40,7 @@ PARTICLES = frozenset(
 )
 """Particles; the library's vocabulary has stems."""
 
-Kind = Literal["layout", "spelling", "quotes", "exclusion", "filter", "filters"]
+Kind = Literal["speaker", "layout", "spelling", "quotes", "exclusion", "filter", "filters"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,8 @@ def suggestion_reason(suggestion: Suggestion) -> str:
     n = f"{scenes}+" if suggestion.more else f"{scenes}"
     fields = {"word": suggestion.changed, "instead": suggestion.instead, "n": n}
     match suggestion.kind:
+        case "speaker":
+            return n_("“{word}” speaks in {n} scene.", "“{word}” speaks in {n} scenes.", scenes, **fields)
         case "layout":
             return n_(
                 "The keys of “{word}” write “{instead}” in the keyboard's other mode; there is {n} scene.",
@@ -110,7 +112,8 @@ def suggest_queries(
     """
     typed = tidy(typed)
     terms = [part for part in _complete(typed) if not (part.name or part.minus)]
-    respelled, relaxed = chain(_retyped(typed, terms), _spellings(library, typed, terms)), _relaxed(typed)
+    respelled = chain(_speakers(library, typed, terms), _retyped(typed, terms), _spellings(library, typed, terms))
+    relaxed = _relaxed(typed)
     in_library = library.term_counts([form for part in terms for form in (*words(part.value), *_stems(part.value))])
     likely, unlikely = (relaxed, respelled) if in_library else (respelled, relaxed)
     candidates = chain(islice(likely, TRIES - MAX_SUGGESTIONS), unlikely, likely)
@@ -163,6 +166,16 @@ def _without(typed: str, some: list[Part]) -> str:
 
 
 # Other spellings
+
+
+def _speakers(library: "Library", typed: str, terms: list[Part]) -> Iterator[Suggestion]:
+    """Yield the query with a speaker's name as a filter."""
+    for start, end in [span for part in terms for span in _words_in(typed, part)][:WORDS]:
+        for name in _stems(typed[start:end]):
+            if library.said_by([name]):
+                filter_name = KOREAN["speaker"] if not typed.isascii() else "speaker"
+                yield Suggestion("speaker", tidy(f"{typed[:start]}{typed[end:]} {filter_name}:{name}"), name)
+                break
 
 
 def _retyped(typed: str, terms: list[Part]) -> Iterator[Suggestion]:
