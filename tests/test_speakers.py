@@ -59,7 +59,7 @@ def test_a_speaker_alone_lists_what_is_said_from_his_line_on(place: Place) -> No
 
 
 @pytest.mark.parametrize(
-    ("typed", "offered"), [("홍길동", "화자:홍길동"), ("홍길동이 시작한 예산", "시작한 예산 화자:홍길동")]
+    ("typed", "offered"), [("홍길동", "speaker:홍길동"), ("홍길동이 시작한 예산", "시작한 예산 speaker:홍길동")]
 )
 def test_the_name_of_a_speaker_offers_the_filter(place: Place, typed: str, offered: str) -> None:
     first, *_others = suggest_queries(place.searcher, place.library, typed)

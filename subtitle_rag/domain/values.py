@@ -92,7 +92,7 @@ def _script(text: str) -> str:
     return "other" if words else ""
 
 
-def is_named(speaker: str, names: Iterable[str]) -> bool:
+def is_named(speaker: str, names: Sequence[str]) -> bool:
     """Return whether a speaker's name has one of these in it, whatever their spaces and case."""
     return bool(speaker) and any(squeeze(name) in squeeze(speaker) for name in names)
 

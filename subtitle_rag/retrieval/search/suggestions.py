@@ -11,7 +11,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal
 
 from subtitle_rag.domain import UsageError, tidy
-from subtitle_rag.i18n import n_
+from subtitle_rag.i18n import in_language, n_
 from subtitle_rag.retrieval.korean.keyboard import hangul, latin
 from subtitle_rag.retrieval.korean.morphemes import key, words
 from subtitle_rag.retrieval.search.query import KOREAN, Part, parse_query, query_parts
@@ -173,7 +173,7 @@ def _speakers(library: "Library", typed: str, terms: list[Part]) -> Iterator[Sug
     for start, end in [span for part in terms for span in _words_in(typed, part)][:WORDS]:
         for name in _stems(typed[start:end]):
             if library.said_by([name]):
-                filter_name = KOREAN["speaker"] if not typed.isascii() else "speaker"
+                filter_name = in_language({"ko": KOREAN["speaker"], "en": "speaker"})
                 yield Suggestion("speaker", tidy(f"{typed[:start]}{typed[end:]} {filter_name}:{name}"), name)
                 break
 
