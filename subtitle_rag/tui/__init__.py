@@ -6,9 +6,13 @@ the protocol.
 """
 
 import os
+import sys
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from subtitle_rag.config import Settings
 
 __all__ = ["run"]
@@ -26,12 +30,37 @@ def prepare_textual() -> None:
     os.environ.setdefault("TEXTUAL_FPS", str(FRAMES))
 
 
+@contextmanager
+def silent_terminal() -> "Iterator[None]":
+    """Have the terminal keep what is typed while no app reads it, and show none of it."""
+    try:
+        import termios
+
+        terminal = sys.stdin.fileno()
+        before = termios.tcgetattr(terminal)
+    except (ImportError, OSError, termios.error):  # Windows, or no terminal
+        yield
+        return
+    quiet = [*before[:3], before[3] & ~(termios.ECHO | termios.ICANON), *before[4:]]
+    termios.tcsetattr(terminal, termios.TCSANOW, quiet)
+    try:
+        yield
+    finally:
+        with suppress(termios.error):  # the terminal is gone
+            termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
+
+
 def run(settings: "Settings", *, in_sample: bool = False) -> int:
     """Show the app until the user leaves it, on the user's library or the sample; returns the exit status.
 
     Raises:
         UsageError: `bad_config`, for keys and theme, of which only the app knows what there is.
     """
+    with silent_terminal():
+        return _run(settings, in_sample=in_sample)
+
+
+def _run(settings: "Settings", *, in_sample: bool) -> int:
     prepare_textual()
     from subtitle_rag.library import theme_at
     from subtitle_rag.runtime import Runtime
@@ -43,18 +72,18 @@ def run(settings: "Settings", *, in_sample: bool = False) -> int:
 
     keymap.check(settings.keys, settings.paths.config)
     themes.check(settings)
-    address = ""
+    address, typed = "", ()
     while True:
         with Runtime(sample_settings(settings) if in_sample else settings) as runtime:
             runtime.prioritize_queries = True
-            app = SubtitleApp(runtime, address=address)
+            app = SubtitleApp(runtime, address=address, typed=typed)
             app.freezes_objects = True
             app.first_theme = theme_at(runtime.settings.paths.library) or theme_at(settings.paths.library)
             end = app.run()
             app.wait_for_threads(LEAVING_S)
         if not isinstance(end, LibrarySwitch):
             return app.return_code or 0
-        in_sample, address = in_sample == end.is_same, end.address
+        in_sample, address, typed = in_sample == end.is_same, end.address, tuple(app.key_router.waiting)
         settings = _reread(settings)
 
 

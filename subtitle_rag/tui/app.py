@@ -18,6 +18,7 @@ from textual import events, on
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.command import CommandPalette
+from textual.message import Message
 from textual.reactive import var
 from textual.worker import Worker, WorkerFailed, WorkerState
 
@@ -69,11 +70,18 @@ class SubtitleApp(App[object]):
     removal_line: var[str] = var("")
     other_run_line: var[str] = var("")
 
-    def __init__(self, runtime: "Runtime", *, show_times: bool = True, address: str = "") -> None:
+    def __init__(
+        self,
+        runtime: "Runtime",
+        *,
+        show_times: bool = True,
+        address: str = "",
+        typed: "Iterable[events.Key | events.Paste]" = (),
+    ) -> None:
         """Take an open or yet unopened `runtime`; the caller closes it.
 
         `show_times=False` leaves out times and paths, which differ from run to run, for pictures. An `address` opens
-        the library, with it in the field.
+        the library, with it in the field; `typed` is what the user has typed since the app before this one ended.
         """
         i18n.activate(runtime.settings.language)
         textual_fixes.activate()
@@ -95,7 +103,7 @@ class SubtitleApp(App[object]):
         self.jobs, self.background = self.context.jobs, self.context.background
         self.search_screen = self.wiring.search
         self._commands = app_commands(self.wiring)
-        self.key_router = KeyRouter(self, self.wiring.navigation, super().on_event)
+        self.key_router = KeyRouter(self, self.wiring.navigation, super().on_event, typed)
 
     def get_css_variables(self) -> dict[str, str]:
         variables = super().get_css_variables()
@@ -113,6 +121,7 @@ class SubtitleApp(App[object]):
         self._stored_theme = self.theme
         self.theme_changed_signal.subscribe(self, self._theme_changed)
         self.call_after_refresh(self.wiring.opening.open)
+        self.call_later(self.key_router.hand_on)
         if not self.is_headless:
             self._end_on_signals()
 
@@ -130,8 +139,15 @@ class SubtitleApp(App[object]):
             loop.add_signal_handler(number, end, number)
 
     def exit(self, *arguments: Any, **options: Any) -> None:
+        self.key_router.is_closed = True
         self.wiring.halt()
         super().exit(*arguments, **options)
+
+    def post_message(self, message: Message) -> bool:
+        if isinstance(message, events.Key | events.Paste) and self.key_router.is_closed:
+            self.key_router.waiting.append(message)
+            return False
+        return super().post_message(message)
 
     def on_unmount(self) -> None:
         self.wiring.halt()

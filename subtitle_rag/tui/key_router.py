@@ -17,7 +17,7 @@ from subtitle_rag.tui.state import pasted_address
 from subtitle_rag.tui.widgets import TextField
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from textual.app import App
     from textual.binding import Binding
@@ -40,13 +40,19 @@ class KeyRouter:
     """Hands on keys and pasted texts in their order. They wait while a screen or the library opens."""
 
     def __init__(
-        self, app: "App[object]", navigation: "Navigation", deliver: "Callable[[events.Event], Awaitable[None]]"
+        self,
+        app: "App[object]",
+        navigation: "Navigation",
+        deliver: "Callable[[events.Event], Awaitable[None]]",
+        typed: "Iterable[events.Key | events.Paste]",
     ) -> None:
-        """`deliver` runs the command of a key, or hands it to what has the focus."""
+        """`deliver` runs the command of a key, or hands it to what has the focus. `typed` comes first."""
         self._app = app
         self._navigation = navigation
         self._deliver = deliver
-        self._waiting: deque[events.Key | events.Paste] = deque()
+        self.waiting = deque(typed)
+        self.is_closed = False
+        """The app ends: what comes is for the one that opens in its place."""
         self._doubted: events.Key | events.Paste | None = None
         """For what follows this one it was waited long enough."""
         self._composed_in: Widget | None = None
@@ -57,33 +63,33 @@ class KeyRouter:
     @property
     def waits(self) -> bool:
         """Whether a key waits: to be handed on, or for what follows it."""
-        return bool(self._waiting)
+        return bool(self.waiting)
 
     async def take(self, event: events.Key | events.Paste) -> None:
         early = None if self._navigation.library_is_open else LINE_MODE.get(getattr(event, "key", ""))
-        self._waiting.append(events.Key(early, None) if early else event)
-        await self._hand_on()
+        self.waiting.append(events.Key(early, None) if early else event)
+        await self.hand_on()
 
-    async def _hand_on(self) -> None:
-        while self._waiting:
+    async def hand_on(self) -> None:
+        while self.waiting and not self.is_closed:
             if not self._is_open:
-                self._app.set_timer(OPENING_S, self._hand_on)
+                self._app.set_timer(OPENING_S, self.hand_on)
                 return
             self._app.app_focus = True  # few terminals tell when they have it again
-            event = self._waiting[0]
-            following = self._waiting[1] if len(self._waiting) > 1 else None
+            event = self.waiting[0]
+            following = self.waiting[1] if len(self.waiting) > 1 else None
             if following is None and event is not self._doubted and (doubt_s := self._doubt_s(event)):
                 self._app.set_timer(doubt_s, partial(self._doubt_ended, event))
                 return
-            self._waiting.popleft()
+            self.waiting.popleft()
             if isinstance(following, events.Key) and following.key == "backspace" and self._may_begin_word(event):
-                self._waiting.popleft()  # a telephone's keyboard takes the letter back for the syllable
+                self.waiting.popleft()  # a telephone's keyboard takes the letter back for the syllable
             else:
                 await self._press(event, is_word=is_text(following))
 
     async def _doubt_ended(self, event: events.Key | events.Paste) -> None:
         self._doubted = event
-        await self._hand_on()
+        await self.hand_on()
 
     def _doubt_s(self, event: events.Key | events.Paste) -> float:
         """Return how long to wait for what follows a key, as that decides what it is."""
@@ -94,7 +100,7 @@ class KeyRouter:
         """Whether the screen on top has its widgets, and the command of the first key does not wait for the library."""
         if not (self._app.screen_stack and self._app.screen.is_mounted):
             return False
-        event = self._waiting[0]
+        event = self.waiting[0]
         if self._navigation.library_is_open or isinstance(event, events.Paste):
             return True
         commands = [(node, binding) for node, binding in self._bindings(event) if binding.priority]

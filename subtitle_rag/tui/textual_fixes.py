@@ -8,6 +8,7 @@ from contextvars import Context
 from functools import lru_cache, partial
 from inspect import iscoroutinefunction
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any, cast
 
 import textual.screen
@@ -42,6 +43,8 @@ def activate() -> None:
         from textual.drivers import linux_driver
 
         setattr(linux_driver, "getincrementaldecoder", _lenient_decoder)  # noqa: B010 - mypy takes it for a type
+        # it throws away what is typed while the app ends, though another one opens in its place
+        setattr(linux_driver, "termios", SimpleNamespace(**vars(linux_driver.termios) | {"tcflush": lambda *_: None}))  # noqa: B010 - mypy takes it for a module
 
 
 _NAMES = {short: name for name, short in KEY_NAME_REPLACEMENTS.items()}

@@ -1,6 +1,7 @@
 """The sample library in the app."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from textual.widgets import Static
@@ -102,15 +103,16 @@ def test_the_field_of_the_sample_offers_the_users_library_and_no_import(check: F
 
 
 def test_the_other_library_opens_after_a_switch(unindexed: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[tuple[bool, str]] = []
+    opened: list[tuple[bool, str, tuple[str, ...]]] = []
     ends = iter([LibrarySwitch(), LibrarySwitch("@느린부엌"), None])
 
     class FakeSubtitleApp:
         return_code = 0
+        key_router = SimpleNamespace(waiting=["치"])
 
-        def __init__(self, runtime: Runtime, *, address: str) -> None:
+        def __init__(self, runtime: Runtime, *, address: str, typed: tuple[str, ...]) -> None:
             self.settings: Settings = runtime.settings
-            opened.append((runtime.settings.is_sample, address))
+            opened.append((runtime.settings.is_sample, address, typed))
 
         def run(self) -> LibrarySwitch | None:
             return next(ends)
@@ -121,4 +123,4 @@ def test_the_other_library_opens_after_a_switch(unindexed: Runtime, monkeypatch:
     monkeypatch.setattr(app_module, "SubtitleApp", FakeSubtitleApp)
     monkeypatch.setattr(app_state, "theme_at", lambda _path: "")
     assert tui.run(unindexed.settings) == 0
-    assert opened == [(False, ""), (True, ""), (False, "@느린부엌")]
+    assert opened == [(False, "", ()), (True, "", ("치",)), (False, "@느린부엌", ("치",))]

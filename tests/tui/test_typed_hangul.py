@@ -217,12 +217,15 @@ async def test_the_sample_opens_by_its_key_pressed_before_the_library_is_there(
 ) -> None:
     app = SubtitleApp(unindexed)
     async with app.run_test(size=(120, 40)) as pilot:
-        at_once(app, key, "치")
+        at_once(app, key, "치", "킨")
         await pilot.pause()
         assert app.key_router.waits
         gate.set()
         await until(pilot, lambda: app.return_value)
+        app.post_message(events.Key("집", "집"))
     assert app.return_value == LibrarySwitch()
+    async with running(SubtitleApp(unindexed, typed=app.key_router.waiting), size=(120, 40)) as (app, _pilot):
+        assert library_of(app).field.path.value == "치킨집"
 
 
 async def test_enter_before_the_library_is_there_searches_and_keys_of_commands_go_on(
