@@ -103,13 +103,19 @@ def by_scores(candidates: Candidates) -> list[Ranked]:
     return fuse_scores(candidates, shares(candidates))
 
 
+def by_given_words(candidates: Candidates) -> list[Ranked]:
+    """Return the order where `WORDS` counts, not what is known of the encoder."""
+    return by_scores(replace(candidates, words=None))
+
+
 def arms(numbers: Sequence[str]) -> Iterator[Arm]:
     """Yield the arms; `numbers` are texts like `WORDS=0.5,0.7`."""
     yield from (Arm(name, partial(alone, name), {}) for name in ("bm25", "dense"))
     yield Arm("ranks (RRF, k 60)", lambda candidates: fuse(candidates.lists, candidates.positions), {})
     yield Arm("scores, as the program", by_scores, {})
     for name, _, values in (text.partition("=") for text in numbers):
-        yield from (Arm(f"{name} {value}", by_scores, {name: float(value)}) for value in values.split(","))
+        order = by_given_words if name == "WORDS" else by_scores
+        yield from (Arm(f"{name} {value}", order, {name: float(value)}) for value in values.split(","))
 
 
 def rows(each: Measured, numbers: Sequence[str]) -> Iterator[list[object]]:

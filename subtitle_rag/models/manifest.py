@@ -45,6 +45,8 @@ class OfferedModel:
     doubt: str = ""
     is_light: bool = False
     """Whether it reads a window in hundredths of a second on a processor."""
+    words: float | None = None
+    """How much words weigh beside an encoder's meaning; None where that is not measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,6 +231,13 @@ def neural_model(name: str) -> NeuralModel | None:
     sought = name.casefold()
     original = (each for each in every if sought and sought == each.original.casefold())
     return _named(every, name) or next(original, None)
+
+
+def words_weight(encoder_id: str) -> float | None:
+    """Return how much words weigh beside the meaning of an encoder; None where that is not measured."""
+    name = encoder_id.partition("@")[0]
+    model: OfferedModel | None = ollama_encoder(name) if is_ollama(name) else neural_model(name)
+    return model.words if model else None
 
 
 @cache

@@ -3,6 +3,7 @@ from .calibration import (
     Calibration as Calibration,
     calibration_of as calibration_of,
     stored_calibration as stored_calibration,
+    words_weight as words_weight,
 )
 from .device import plan_graph as plan_graph, probe_device as probe_device
 from .interface import (

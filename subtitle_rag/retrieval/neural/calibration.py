@@ -13,10 +13,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from subtitle_rag.library import Library
+from subtitle_rag.models import manifest
 from subtitle_rag.retrieval.neural.interface import Encoder
 
 _PAIRS = Path(__file__).with_name("korean_pairs.jsonl")
 _DIGITS = 4
+MEASURED = ((0.78, 0.7), (0.96, 0.3))
+"""`Calibration.first` of multilingual-e5-small and of EmbeddingGemma, each with the weight of words that ranks best
+beside it on both halves of scene_bench (`scripts/bench fusion --number WORDS=…`)."""
+MOST_WORDS = 1.0
 
 
 class Pair(NamedTuple):
@@ -54,6 +59,14 @@ class Calibration:
         return max(self.floor, statistics.quantiles(self.strangers, n=20, method="inclusive")[-1])
 
     @property
+    def words(self) -> float:
+        """Return how much words weigh beside this meaning: by `first` on the line through two encoders that were
+        measured on questions about scenes, and never more than beside no encoder of worth."""
+        (weak, heavy), (strong, light) = MEASURED
+        weight = heavy + (light - heavy) * (self.first - weak) / (strong - weak)
+        return round(min(MOST_WORDS, max(light, weight)), 2)
+
+    @property
     def separation(self) -> float:
         """Return how likely a related pair is nearer than an unrelated one: 0.5 by chance, 1 at best."""
         wins = sum((a > b) + (a == b) / 2 for a in self.related for b in self.unrelated)
@@ -85,6 +98,14 @@ def stored_calibration(library: Library, encoder_id: str) -> Calibration | None:
         return None
     cosines = {name: tuple(values[name]) for name in ("related", "unrelated", "strangers")}
     return Calibration(**cosines, first=values["first"])
+
+
+def words_weight(library: Library, encoder_id: str) -> float | None:
+    """Return how much words weigh beside an encoder's meaning: by the manifest, else by its stored calibration."""
+    weight = manifest.words_weight(encoder_id)
+    if weight is None and (calibration := stored_calibration(library, encoder_id)):
+        return calibration.words
+    return weight
 
 
 def calibrate(encoder: Encoder) -> Calibration:

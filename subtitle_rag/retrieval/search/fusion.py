@@ -38,7 +38,8 @@ DEFAULT_PARTS = {"dense": 1.0, "sparse": 0.15}
 `sparse` is not measured: it mostly finds words, as `bm25` does, and its scores are as far apart.
 """
 WORDS = 1.0
-"""The part of `bm25`, whose scores count as parts of the sum of the query's weights, beside `dense`.
+"""The part of `bm25`, whose scores count as parts of the sum of the query's weights, beside `dense` of an encoder of
+which nothing is known; the better an encoder, the less words weigh beside it (`words` in the manifest).
 
 The theoretical scale of Bruch et al. instead of the best hit's score: words have as much say as the best window says of
 the query. In other words than the captions' that is little, and meaning decides; of words that nobody says it is pairs
@@ -168,6 +169,8 @@ class Candidates:
     """Windows without vectors, which only `bm25` can find yet."""
     query_weight: float = 1.0
     """The sum of the query's weights by words."""
+    words: float | None = None
+    """How much words weigh beside the encoder's meaning, in place of `WORDS`."""
     pieces: Mapping[str, float] = field(default_factory=dict)
     """By window, the cosine of its best piece. Windows may lack vectors of their pieces."""
     video_scores: Mapping[str, float] = field(default_factory=dict)
@@ -181,7 +184,8 @@ class Candidates:
 def shares(candidates: Candidates) -> dict[str, float]:
     """Return each retriever's share in the fused score; together they are 1. See `deciding_shares`."""
     best_score = max((hit.score for hit in candidates.lists.get("bm25", ())), default=0.0) / candidates.query_weight
-    parts = {name: WORDS * best_score if name == "bm25" else DEFAULT_PARTS[name] for name in candidates.lists}
+    words = (WORDS if candidates.words is None else candidates.words) * best_score
+    parts = {name: words if name == "bm25" else DEFAULT_PARTS[name] for name in candidates.lists}
     return _normalised(parts)
 
 

@@ -19,7 +19,7 @@ from subtitle_rag.library import (
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery, LexicalSearch, unknown_words
 from subtitle_rag.retrieval.korean.morphemes import folded, key
 from subtitle_rag.retrieval.named_vectors import PIECES
-from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, Reranker
+from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, Reranker, words_weight
 from subtitle_rag.retrieval.search.candidates import CandidateSearch
 from subtitle_rag.retrieval.search.copies import first_results
 from subtitle_rag.retrieval.search.fusion import Candidates, Ranked, merge_neighbours
@@ -204,7 +204,7 @@ class Searcher:
         """Return the windows with their scores before these are fused. Raises the errors of `rank`."""
         search = self._begin(query, None, depth=depth)
         if encoded := self._encode(search):
-            return self._retrieval.by_meaning(search.request, search.candidates, *encoded)
+            return self._with_meaning(search, *encoded)
         return search.candidates
 
     def mentions(self, query: Query, video_id: str, *, limit: int = MENTIONS) -> list[Mention]:
@@ -320,8 +320,12 @@ class Searcher:
     def _by_meaning(self, search: _Search, encoded: Encoded, id: str) -> _Search:
         """Add what the query's vectors find, and order all of it."""
         with _timed(search.took_ms, "retrieve"):
-            candidates = self._retrieval.by_meaning(search.request, search.candidates, encoded, id)
+            candidates = self._with_meaning(search, encoded, id)
         return self._ordered(replace(search, candidates=candidates))
+
+    def _with_meaning(self, search: _Search, encoded: Encoded, id: str) -> Candidates:
+        candidates = self._retrieval.by_meaning(search.request, search.candidates, encoded, id)
+        return replace(candidates, words=words_weight(self._library, id))
 
     def _ordered(self, search: _Search) -> _Search:
         """Order what is found."""

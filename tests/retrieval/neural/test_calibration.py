@@ -8,8 +8,18 @@ import pytest
 
 from subtitle_rag.domain import squeeze
 from subtitle_rag.library import Library
+from subtitle_rag.models import manifest
 from subtitle_rag.retrieval.neural import Encoded
-from subtitle_rag.retrieval.neural.calibration import calibrate, calibration_of, korean_pairs, stored_calibration
+from subtitle_rag.retrieval.neural.calibration import (
+    MEASURED,
+    MOST_WORDS,
+    Calibration,
+    calibrate,
+    calibration_of,
+    korean_pairs,
+    stored_calibration,
+    words_weight,
+)
 from subtitle_rag.retrieval.values import DenseVector
 
 
@@ -90,3 +100,20 @@ def test_an_encoder_without_dense_vectors_has_none(library: Library) -> None:
     encoder.dimensions = 0
     assert calibration_of(library, encoder) is None
     assert encoder.calls == 0
+
+
+def test_the_better_an_encoder_the_less_words_weigh() -> None:
+    weights = [Calibration((), (), (), first=first / 100).words for first in range(101)]
+    assert weights == sorted(weights, reverse=True)
+    assert weights[0] == MOST_WORDS
+    for first, weight in MEASURED:
+        assert weights[round(100 * first)] == pytest.approx(weight)
+
+
+def test_the_manifest_knows_the_weight_of_its_encoders_and_calibration_that_of_others(library: Library) -> None:
+    offered = "embeddinggemma-300m-ONNX@5090578d?query=x"
+    assert words_weight(library, offered) == manifest.words_weight("ollama:embeddinggemma@0123abcd") == 0.3
+    calibrated = calibration_of(library, SubjectEncoder())
+    assert calibrated is not None
+    assert words_weight(library, "subjects@1") == calibrated.words
+    assert words_weight(library, "unseen@1") is None

@@ -330,6 +330,14 @@ def test_by_scores_too_a_window_without_vectors_stands_where_bm25_alone_would_ha
     assert fuse_scores(Candidates(lists, ALL, without_vectors={"w00"}), EVEN)[0].window_id == "w00"
 
 
+def test_words_weigh_less_beside_a_better_encoder() -> None:
+    lists = {"bm25": scored(w00=4.0, w01=1.0), "dense": scored(w01=0.9, w00=0.5)}
+    by_words, by_meaning = (Candidates(lists, ALL, query_weight=4.0, words=words) for words in (2.0, 0.3))
+
+    assert order(fuse_scores(by_words, shares(by_words)))[0] == "w00"
+    assert order(fuse_scores(by_meaning, shares(by_meaning)))[0] == "w01"
+
+
 def test_words_have_as_much_say_as_the_best_window_says_of_the_query() -> None:
     def words(best: float, asked: float) -> float:
         lists = {"bm25": scored(a=best, b=1.0), "dense": hits("a", "b"), "sparse": hits("a")}
