@@ -3,7 +3,7 @@
 import hashlib
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,8 @@ from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE
 from subtitle_rag.evaluation.questions import Dataset, Document
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library import Library, windows_by_name
-from subtitle_rag.retrieval.index import EdgeIndex
+from subtitle_rag.retrieval.index import EdgeIndex, Index
+from subtitle_rag.retrieval.index.vector_backup import VectorBackup, backup_path
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, DEFAULT_PARAMS, Analyzer, Bm25Params
 from subtitle_rag.retrieval.neural import Encoder, Models
@@ -90,13 +91,15 @@ def create(
     making: Bm25Params = DEFAULT_PARAMS,
     models: Models | None = None,
     encoder: Encoder | None = None,
+    earlier: tuple[Library, Index] | None = None,
     encoded: Callable[[int], object] = lambda _count: None,
     level: str = NO_MODEL,
     setting: str = "",
 ) -> Iterator[LibraryView]:
     """Create a library of these videos, gone at the end; `contexts` by window.
 
-    `encoder`, which `models` find, makes its vectors; `encoded` gets the size of each batch. Raises what it raises.
+    `encoder`, which `models` find, makes its vectors, except for those of the same passages that the `earlier` library
+    has; `encoded` gets the size of each batch. Raises what it raises.
     """
     # Windows deletes nothing that is still open
     with tempfile.TemporaryDirectory(prefix="subtitle-rag-eval-", ignore_cleanup_errors=True) as folder:
@@ -108,6 +111,9 @@ def create(
                 library.put_video(video, Track("ko", "file", "vtt", b"", digest, 0), windows, RULE)
             library.put_rule(RULE)
             context_file.store(library, contexts or {})
+            if encoder is not None and earlier is not None:
+                with closing(VectorBackup(backup_path(library))) as backup:  # the rebuild brings them back
+                    backup.save(earlier[1], earlier[0])
             for _event in Indexer(library, index, analyzer, making).rebuild():
                 pass
             started = perf_counter()
@@ -210,6 +216,7 @@ class LibraryViews:
                 making=making,
                 models=models,
                 encoder=encoder,
+                earlier=(self.runtime.library, self.runtime.index),
                 encoded=lambda count: self.encoding(count, total),
                 level=level,
                 setting=setting,

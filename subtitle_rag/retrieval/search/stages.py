@@ -60,7 +60,10 @@ class Order:
 
 
 def fuse_candidates(candidates: Candidates, *, by_ranks: bool = False) -> Order:
-    """Order candidates by their scores or, with `by_ranks`, by their ranks, and put own words first."""
+    """Order candidates by their scores or, with `by_ranks`, by their ranks.
+
+    Where words search, windows that say them themselves come first.
+    """
     parts = (*candidates.lists, *([PIECES] if candidates.pieces else []))
     if by_ranks or (len(candidates.lists) < 2 and not candidates.pieces):
         ranked, deciding = fuse(candidates.lists, candidates.positions, without_vectors=candidates.without_vectors), {}
@@ -70,4 +73,6 @@ def fuse_candidates(candidates: Candidates, *, by_ranks: bool = False) -> Order:
         if candidates.pieces:
             meaning = deciding["dense"]
             deciding |= {"dense": meaning * (1 - PIECE_SHARE), PIECES: meaning * PIECE_SHARE}
-    return Order(own_words_first(ranked, candidates.own_word_ranks), parts, deciding)
+    if "bm25" in candidates.lists:
+        ranked = own_words_first(ranked, candidates.own_word_ranks)
+    return Order(ranked, parts, deciding)

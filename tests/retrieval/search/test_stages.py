@@ -1,6 +1,7 @@
 """Each stage of a search by itself: values in, values out, without an index, a library or a model."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -60,6 +61,15 @@ def test_lists_are_fused_by_scores_with_what_each_decides() -> None:
     assert order.parts == ("bm25", "dense")
     assert order.shares == deciding_shares(BOTH, shares(BOTH))
     assert ranks(order) == [1, 2, 3, 4]
+
+
+def test_typed_words_come_first_only_where_words_search() -> None:
+    own_words = dict.fromkeys(PLACES, BORROWED) | {"d": IN_TEXT}
+    dense = Candidates({"dense": MEANING}, PLACES, own_word_ranks=own_words)
+    both = replace(BOTH, own_word_ranks=own_words)
+
+    assert ids(fuse_candidates(dense)) == "cda"
+    assert ids(fuse_candidates(both))[0] == "d"
 
 
 def test_lists_are_fused_by_ranks_where_that_is_asked_for() -> None:
