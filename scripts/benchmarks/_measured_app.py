@@ -29,7 +29,7 @@ from subtitle_rag.tui import messages, screens
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens import search_screen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.widgets.scene_list import SceneList
+from subtitle_rag.tui.widgets.grouped_scenes import GroupedSceneList
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,11 +44,11 @@ BEAT_S = 0.005
 HELD_S = 0.01
 
 
-class MeasuredList(SceneList):
-    def fill(self, scenes: "Sequence[Scene]", keep: str | None = None, *, still: bool = False) -> None:
+class MeasuredList(GroupedSceneList):
+    def fill(self, scenes: "Sequence[Scene]", keep: str | None, **options: Any) -> None:
         assert isinstance(self.app, MeasuredApp)
         self.app.scenes_coming()
-        super().fill(scenes, keep, still=still)
+        super().fill(scenes, keep, **options)
 
     def render_line(self, y: int) -> "Strip":
         assert isinstance(self.app, MeasuredApp)
@@ -117,7 +117,7 @@ class MeasuredApp(SubtitleApp):
 def main() -> None:
     home, gaps = sys.argv[1:]
     MeasuredApp.gaps = Path(gaps)
-    vars(search_screen)["SceneList"] = MeasuredList
+    vars(search_screen)["GroupedSceneList"] = MeasuredList
     vars(screens)["LibraryScreen"] = MeasuredLibrary
     with Runtime(config.load(home=home)) as runtime:
         runtime.prioritize_queries = True  # as `tui.run` does

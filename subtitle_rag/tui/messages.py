@@ -101,6 +101,15 @@ class ScenesFound(Message):
 
 
 @dataclass
+class FurtherScenesFound(Message):
+    """All scenes of a query among `depth` windows from each retriever."""
+
+    text: str
+    result: "SearchResult"
+    depth: int
+
+
+@dataclass
 class SearchFailed(Message):
     text: str
     error: "AppError"

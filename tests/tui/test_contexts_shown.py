@@ -1,11 +1,10 @@
-"""Contexts as the screens show them: apart from speech in the preview, and as a line of their own."""
+"""Contexts as the screens show them: as a line of their own, and never as a change of a scene."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from rich.cells import cell_len
-from textual.widgets import Static
 
 from subtitle_rag import i18n
 from subtitle_rag.contexts.context_text import request_notes
@@ -19,58 +18,18 @@ from subtitle_rag.domain import (
     ModelRequest,
     OverviewWritten,
 )
-from subtitle_rag.library.context_store import ContextCounts, Contexts
+from subtitle_rag.library.context_store import ContextCounts
 from subtitle_rag.tui.state.stage_progress import ContextProgress
 from subtitle_rag.tui.text.stage_lines import context_brief, stage_progress_rows
-from tests.support.invented import context
 from tests.tui.conftest import (
-    AppPilot,
     MakeApp,
-    drawn_by,
-    press,
     running,
     scene,
-    settle,
-    transcript_text,
-    typed,
     writing,
 )
 
 
-class TestPreview:
-    HOSTILE = "[red]국수[/] \x1b[31m삶는\x07 \u202e장면 [@click=app.quit]여기[/]\n둘째 줄"
-
-    @pytest.mark.campaign(part="app")
-    async def test_a_context_is_shown_literally_and_is_never_marked(self, app_of: MakeApp) -> None:
-        app = app_of(scenes=[scene(context=self.HOSTILE, text="국수 삶는 법")])
-        async with running(app, "국수", size=(120, 40)):
-            said = app.search_screen.query_one("#written", Static).content
-            assert str(said) == "Context  [red]국수[/] [31m삶는 장면 [@click=app.quit]여기[/] 둘째 줄"
-            assert "[red]국수[/]" in drawn_by(app)
-            assert {str(span.style) for span in said.spans} == {"bold $focus", "dim"}  # type: ignore[union-attr]
-            assert "둘째 줄" not in transcript_text(app)
-
-    async def test_a_context_that_is_left_out_is_named_with_its_reason(
-        self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        first, second = scene(1), scene(2)
-        doubted = replace(context(first.id, first.video.id, ""), doubts=(("name", "두레반[/]칼국수"),), tries=2)
-        monkeypatch.setattr(Contexts, "left_out", lambda *_arguments: {first.id: doubted})
-        async with running(app_of(scenes=[first, second]), "국수", size=(120, 40)) as (app, pilot):
-            said = app.search_screen.query_one("#written", Static).content
-            assert str(said) == "Context  Left out: it names what the video does not: 두레반[/]칼국수."
-            assert app.search_screen.query_one("#context").display
-            await press(pilot, "down")
-            assert not app.search_screen.query_one("#context").display
-
-    @pytest.mark.campaign(part="app")
-    async def test_it_goes_with_the_scene_that_has_none(self, app_of: MakeApp) -> None:
-        app = app_of(scenes=[scene(1, context="국수를 삶는다"), scene(2)])
-        async with running(app, "국수", size=(120, 40)) as (_, pilot):
-            assert app.search_screen.query_one("#context").display
-            await press(pilot, "down")
-            assert not app.search_screen.query_one("#context").display
-
+class TestScenes:
     @pytest.mark.campaign(part="app")
     async def test_scenes_that_look_the_same_are_not_drawn_anew(self, app_of: MakeApp) -> None:
         plain = [scene(1), scene(2)]
@@ -83,23 +42,6 @@ class TestPreview:
             assert screen.scenes.cursor == 1
             assert screen.scenes.value
             assert screen.scenes.value.context == "새 문맥"
-
-    @pytest.mark.campaign(part="app")
-    def test_picture(self, app_of: MakeApp, snap_compare: Any) -> None:
-        async def search(pilot: AppPilot) -> None:
-            await settle(pilot)
-            await typed(pilot, "치킨")
-            app.background.show(writing(taken=40, seconds=600.0))
-            await settle(pilot)
-
-        own = scene(
-            title="바삭한 이야기",
-            context="초벌로 튀긴 치킨을 매운 소스에 찍어 먹으며 앞에서 만든 두 가지 소스의 맛을 견주는 장면이다. "
-            "진행자는 '느린 부엌'의 양념보다 덜 달다고 말한다.",
-            overlap_before="그 앞의 장면에서 한 말",
-        )
-        app = app_of(scenes=[own, *(scene(number, title=f"{number}편") for number in range(2, 9))], show_times=False)
-        assert snap_compare(app, terminal_size=(120, 40), run_before=search)
 
 
 class TestLines:

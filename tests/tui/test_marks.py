@@ -18,7 +18,8 @@ from subtitle_rag.tui.dialogs.mark_screen import MarkScreen
 from subtitle_rag.tui.screens.marks_screen import MarksScreen
 from subtitle_rag.tui.state.export_source import ExportSource, file_name, with_suffix
 from subtitle_rag.tui.state.marked_scenes import MarkedScenes
-from subtitle_rag.tui.text.content import mark_label, scene_row
+from subtitle_rag.tui.text.content import mark_label
+from subtitle_rag.tui.text.scene_rows import scene_row
 from subtitle_rag.tui.widgets.footer import KeyBar
 from tests.tui.conftest import AppPilot, MakeApp, Outside, press, running, scene, settle, toasts, until
 
@@ -57,9 +58,11 @@ class TestMarkedScenes:
 
 
 def test_the_row_of_a_marked_scene_has_its_sign_and_tag() -> None:
-    assert scene_row(scene(), 80)[1].plain.startswith(" " * 10 + "채널")
-    assert scene_row(scene(), 80, "")[1].plain.startswith(" " * 8 + "✦ 채널")
-    assert scene_row(scene(), 80, "맛[b]\x1b")[1].plain.startswith(" " * 8 + "✦ #맛[b] · 채널")
+    assert scene_row(scene(), 80, 6)[0].plain.startswith("   1:01  ")
+    marked, right = scene_row(scene(), 80, 6, "맛[b]\x1b")
+    assert marked.plain.startswith("✦  1:01  ")
+    assert right.plain == "#맛[b]"
+    assert not scene_row(scene(), 80, 6, "")[1]
     assert mark_label("") == "✦ "
 
 
@@ -96,9 +99,10 @@ def unmarked(runtime: Runtime) -> Iterator[Runtime]:
         runtime.library.marks.remove(each.id)
 
 
-def byline(app: SubtitleApp) -> str:
-    """The second line of the first result."""
-    return next(iter(app.search_screen.scenes.rows.values()))[1].plain
+def row(app: SubtitleApp) -> str:
+    """Both parts of the first result."""
+    left, right = next(iter(app.search_screen.scenes.rows.values()))
+    return f"{left.plain} {right.plain}"
 
 
 @pytest.mark.campaign(part="app")
@@ -109,7 +113,7 @@ async def test_a_scene_is_marked_edited_listed_and_removed(
         await press(pilot, "tab", "space")
         [added] = unmarked.library.marks.all()
         assert added.line in app.search_screen.scenes.value.text  # type: ignore[union-attr]
-        assert "✦" in byline(app)
+        assert "✦" in row(app)
         assert "Space again adds a note and a tag." in toasts(app)[-1]
 
         await pilot.press("space")
@@ -120,7 +124,7 @@ async def test_a_scene_is_marked_edited_listed_and_removed(
         await press(pilot, "enter")
         [edited] = unmarked.library.marks.all()
         assert (edited.note, edited.tag) == ("청귤 소스", "맛")
-        assert "✦ #맛" in byline(app)
+        assert "#맛" in row(app)
 
         await press(pilot, "ctrl+l")
         screen = app.screen
@@ -141,7 +145,7 @@ async def test_a_scene_is_marked_edited_listed_and_removed(
         assert not screen.rows.row_count
         assert "No scene is marked. Space marks" in str(screen.query_one("#marks-title", Static).content)
         await pilot.press("escape")
-        assert "✦" not in byline(app)
+        assert "✦" not in row(app)
 
 
 @pytest.mark.campaign(part="app")

@@ -12,10 +12,10 @@ from tests.tui.conftest import MakeApp, Outside, drawn_by, press, running, scene
 async def test_selected_text_of_rows_is_copied_on_release(app_of: MakeApp, outside: Outside) -> None:
     app = app_of(scenes=[scene(1, "소스에 찍어요"), scene(2, "국물을 마셔요")])
     async with running(app, "치킨", size=(80, 24)) as (_, pilot):
-        await pilot.mouse_down("#scenes", offset=(12, 1))
-        await pilot.hover("#scenes", offset=(18, 1))
-        await pilot.hover("#scenes", offset=(20, 3))
-        await pilot.mouse_up("#scenes", offset=(20, 3))
+        await pilot.mouse_down("#scenes", offset=(12, 2))
+        await pilot.hover("#scenes", offset=(18, 2))
+        await pilot.hover("#scenes", offset=(20, 5))
+        await pilot.mouse_up("#scenes", offset=(20, 5))
         await settle(pilot)
         [copied] = outside.copied
         assert "찍어요" in copied
@@ -30,8 +30,8 @@ async def test_lines_tell_the_places_of_their_letters_to_the_mouse(app_of: MakeA
     async with running(app, "치킨", size=(80, 24)):
         shown = app.search_screen.scenes
         corner = shown.content_region.offset
-        found = app.screen.get_widget_and_offset_at(corner.x + 10, corner.y + 2)
-        assert found == (shown, Offset(letter_at(shown, 10, 2), 2))
+        found = app.screen.get_widget_and_offset_at(corner.x + 10, corner.y + 1)
+        assert found == (shown, Offset(letter_at(shown, 10, 1), 1))
 
 
 def letter_at(shown: SceneList, cell: int, line: int) -> int:
@@ -42,7 +42,7 @@ def letter_at(shown: SceneList, cell: int, line: int) -> int:
 
 async def test_the_right_button_offers_what_can_be_done_with_the_scene(app_of: MakeApp, outside: Outside) -> None:
     async with running(app_of(scenes=[scene(1), scene(2)]), "치킨", size=(80, 24)) as (app, pilot):
-        await pilot.click("#scenes", offset=(12, 2), button=3)
+        await pilot.click("#scenes", offset=(12, 5), button=3)
         await settle(pilot)
         assert isinstance(app.screen, SceneMenu)
         assert app.search_screen.query_one(SceneList).cursor == 1

@@ -28,7 +28,16 @@ from subtitle_rag.tui.state import source_field
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.job_queue import JobQueue
 from subtitle_rag.tui.state.spoken_lines import Surroundings
-from subtitle_rag.tui.text import content, failure_reasons, field_line, job_lines, search_text, shortfalls, transcript
+from subtitle_rag.tui.text import (
+    content,
+    failure_reasons,
+    field_line,
+    job_lines,
+    scene_rows,
+    search_text,
+    shortfalls,
+    transcript,
+)
 from subtitle_rag.tui.text.failure_reasons import remaining
 from tests.tui.conftest import NOON, SAMPLE, scene
 
@@ -49,17 +58,16 @@ class TestText:
 
     def test_a_row_begins_near_its_first_mark(self) -> None:
         long = "아" * 300 + "치킨" + "어" * 300
-        first, second = content.scene_row(scene(text=long, highlights=((300, 302),)), 80)
-        assert first.plain.index("치킨") < 50
-        assert second.plain.strip() == "채널 · 제목"
+        words, _reason = scene_rows.scene_row(scene(text=long, highlights=((300, 302),)), 80, 6)
+        assert words.plain.index("치킨") < 50
 
     @pytest.mark.parametrize("room", [50, 70, 110])
     @pytest.mark.parametrize("before", [0, 10, 25, 38, 120])
     def test_the_first_mark_of_a_row_is_seen_in_any_width(self, room: int, before: int) -> None:
         said = " ".join(["가나다라"] * 30)[:before] + " 치킨 소스를 찍어요"
         at = said.index("치킨")
-        first, _second = content.scene_row(scene(text=said, highlights=((at, at + 2),)), room)
-        assert cell_len(first.plain[: first.plain.index("치킨") + 2]) <= room
+        words, _reason = scene_rows.scene_row(scene(text=said, highlights=((at, at + 2),)), room, 6)
+        assert cell_len(words.plain[: words.plain.index("치킨") + 2]) <= room
 
     def test_variants_are_marked_otherwise_than_typed_words(self) -> None:
         drawn = content.marked("통닭과 치킨", [(0, 2), (4, 6)], 0, 6, related={(0, 2)})
@@ -67,7 +75,7 @@ class TestText:
 
     def test_a_row_without_a_mark_in_its_speech_tells_its_reason(self) -> None:
         found = scene(title="치킨의 날", highlights=(), title_highlights=((0, 2),), reason="title")
-        _words, byline = content.scene_row(found, 80)
+        byline = content.byline(found)
         assert byline.plain.strip() == "found by the title · 치킨의 날 · 채널"
         assert [byline.plain[s.start : s.end] for s in byline.spans if s.style == content.MARK] == ["치킨"]
 

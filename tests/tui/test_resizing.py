@@ -70,7 +70,6 @@ class TestSearching:
             await until(pilot, begun.is_set)
             async for _app in through(pilot):
                 assert app.search_screen.query_line.value == "치킨 소스"
-                assert app.search_screen.query_line.has_focus
                 assert app.search_screen.results.text == "치킨"
                 assert app.search_screen.scenes.cursor == 2
             gate.set()
@@ -97,8 +96,7 @@ class TestSearching:
     def in_sight(app: SubtitleApp) -> bool:
         """The highlighted row is among those that are drawn."""
         scenes = app.search_screen.scenes
-        top = 2 * (scenes.cursor or 0) - round(scenes.scroll_y)
-        return 0 <= top < scenes.size.height
+        return 0 <= scenes.cursor_line < scenes.size.height
 
     async def test_the_end_of_a_long_query_stays_in_sight(self, app_of: MakeApp) -> None:
         async with running(app_of(), " ".join([CHICKEN] * 6) + " 끝말", size=(80, 24)) as (app, pilot):

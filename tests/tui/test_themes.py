@@ -82,8 +82,8 @@ class TestInTheApp:
             toast = style_at(app.screen.query_one(Toast), 0)
             assert "default" not in {toast.color and toast.color.name, toast.bgcolor and toast.bgcolor.name}
             for _focus in ("field", "list"):
-                assert style_at(scenes, 0).reverse
-                assert not style_at(scenes, 2).reverse
+                assert style_at(scenes, 1).reverse
+                assert not style_at(scenes, 4).reverse
                 await pilot.press("tab")
             await press(pilot, "ctrl+f")
             chosen = style_at(app.screen.query_one(OptionList), 0)

@@ -9,6 +9,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice
 
 from subtitle_rag.captions import OVERLAP_MS
 from subtitle_rag.retrieval.named_vectors import PIECES
@@ -179,6 +180,8 @@ class Candidates:
     """By window, which of the typed words it says itself, see `own_words.OwnWords.ranks`."""
     meaning: tuple[str, DenseVector] | None = None
     """The named vector of pieces, and the query's vector to compare with them."""
+    is_cut: bool = False
+    """The query's words find further windows."""
 
 
 def shares(candidates: Candidates) -> dict[str, float]:
@@ -370,6 +373,20 @@ def _near(ranked: Sequence[Ranked], spans: Spans) -> Mapping[str, list[tuple[str
             near[ids[first]].append(second)
             near[ids[second]].append(first)
     return near
+
+
+def best_of_videos(groups: Sequence[list[Ranked]], limit: int, per_video: int) -> tuple[list[list[Ranked]], int]:
+    """Move the best `per_video` groups of each of the first videos to the front, at most `limit`, and count these.
+
+    All groups keep their order among those at the front, and among those behind.
+    """
+    by_video: dict[str, list[int]] = {}
+    for at, group in enumerate(groups):
+        by_video.setdefault(group[0].video_id, []).append(at)
+    wanted = chain.from_iterable(of_video[:per_video] for of_video in by_video.values())
+    front = set(islice(wanted, limit))
+    order = sorted(range(len(groups)), key=lambda at: at not in front)
+    return [groups[at] for at in order], len(front)
 
 
 def _is_open(group: Sequence[Ranked], entry: Ranked, least: float, part: float) -> bool:

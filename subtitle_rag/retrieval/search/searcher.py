@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -22,7 +23,7 @@ from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, Reranker, words_weight
 from subtitle_rag.retrieval.search.candidates import CandidateSearch
 from subtitle_rag.retrieval.search.copies import first_results
-from subtitle_rag.retrieval.search.fusion import Candidates, Ranked, merge_neighbours
+from subtitle_rag.retrieval.search.fusion import Candidates, Ranked, best_of_videos, merge_neighbours
 from subtitle_rag.retrieval.search.parts import LEXICAL, RETRIEVERS, SEARCH_PARTS
 from subtitle_rag.retrieval.search.place_counts import places_of_all, places_of_each
 from subtitle_rag.retrieval.search.query import Query
@@ -63,6 +64,10 @@ class SearchResult:
     """By part: `retrieve`, `encode` (the query) and `rerank`."""
     more: bool = False
     """Whether further scenes lie beyond the limit."""
+    scenes_by_video: Mapping[str, int] = field(default_factory=dict)
+    """How many scenes of each video were found, also those beyond the limit, whose copies are counted as scenes."""
+    is_cut: bool = False
+    """The words are said in further windows, which a search of greater depth finds."""
     lexical: LexicalQuery | None = field(default=None, repr=False)
     reranked: bool = False
     missing: tuple[tuple[str, AppError], ...] = ()
@@ -78,7 +83,7 @@ class SearchResult:
     undated: int = 0
     """Videos that a filter by date leaves out since nobody knows their day."""
     counts: PlaceCount | None = None
-    """The places that say all typed words, see `place_counts`; None for a query without words."""
+    """The places that say all typed words, see `place_counts`; None for a query without words, and from `stages`."""
 
     @property
     def has_known_word(self) -> bool:
@@ -111,6 +116,8 @@ class _Search:
     missing: tuple[tuple[str, AppError], ...] = ()
     """As `SearchResult.missing`."""
     counts: PlaceCount | None = None
+    per_video: int | None = None
+    """Most scenes of a video in a result."""
 
 
 class Searcher:
@@ -154,9 +161,13 @@ class Searcher:
         retrievers: Sequence[str] | None = None,
         rerank: bool = True,
         budget: RerankBudget | None = None,
+        depth: int = DEPTH,
     ) -> SearchResult:
-        """Return the best scenes, at most `limit`, by the given or all ready retrievers. See `stages`."""
-        search = self._begin(query, retrievers, limit)
+        """Return the best scenes, at most `limit`, by the given or all ready retrievers. See `stages`.
+
+        `depth` is the number of windows from each retriever.
+        """
+        search = self._begin(query, retrievers, limit, depth=depth)
         *_, last = self._stages(search, rerank, lambda: False, budget or self.budget, early=False)
         return last
 
@@ -170,8 +181,11 @@ class Searcher:
         budget: RerankBudget | None = None,
         refine: bool = False,
         stop: Callable[[], bool] = lambda: False,
+        per_video: int | None = None,
     ) -> Generator[SearchResult, None, None]:
         """Yield the result of `bm25`, then of all retrievers, then the reranked one, each complete.
+
+        With `per_video` a result has at most as many scenes of each video, and those of one before the next video's.
 
         The last one is `final`. Each stage runs when its result is requested. With `refine` the order so far comes
         every `REFINED_S` while the reranker reads. `stop` is polled during reranking and ends the search without a
@@ -183,7 +197,7 @@ class Searcher:
             BusyError, AppError: from the library and the index, and from the encoder if `retrievers` names one of its
                 own.
         """
-        search = self._begin(query, retrievers, limit)
+        search = replace(self._begin(query, retrievers, limit), per_video=per_video)
         return self._stages(search, rerank, stop, budget or self.budget, early=True, refine=refine)
 
     def rank(
@@ -227,10 +241,11 @@ class Searcher:
         refine: bool = False,
     ) -> Generator[SearchResult, None, None]:
         """Run `stages`; without `early` yield only the last result."""
-        with _timed(search.took_ms, "retrieve"):
-            request = search.request
-            counts = places_of_all(self._library, request.query, request.lexical, request.where)
-        search = replace(search, counts=counts)
+        request = search.request
+        if not early:  # whoever waits for the first stage does without
+            with _timed(search.took_ms, "retrieve"):
+                counts = places_of_all(self._library, request.query, request.lexical, request.where)
+            search = replace(search, counts=counts)
         reranker, failure = self._reranker() if rerank and request.query.text else (None, None)
         if failure is not None:
             search = replace(search, missing=(("rerank", failure),))
@@ -390,18 +405,25 @@ class Searcher:
     ) -> SearchResult:
         request, order = search.request, search.order
         with _timed(search.took_ms, "retrieve"):
-            groups = groups or self._grouped(order.windows, len(order.windows))
-            first, more = first_results(groups, search.limit, self._windows.morphemes)
+            all_groups = self._grouped(order.windows, len(order.windows))
+            groups, limit = groups or all_groups, search.limit
+            if search.per_video is not None:
+                groups, limit = best_of_videos(groups, limit, search.per_video)
+            first, more = first_results(groups, limit, self._windows.morphemes)
             nearest = self._retrieval.nearest_pieces(search.candidates)
             best = make_results(self._windows, first, request.lexical, nearest)
             if not request.query.text:
                 best = tuple(scene.at_speaker(request.query.speakers) for scene in best)
+            counts = Counter(group[0].video_id for group in all_groups)
+            counts.subtract(copy.video.id for scene in best for copy in scene.copies)
         return SearchResult(
             request.query,
             order.parts,
             best,
             {name: round(spent, 1) for name, spent in search.took_ms.items()},
             more,
+            +counts,
+            search.candidates.is_cut,
             request.lexical,
             reranked,
             search.missing,

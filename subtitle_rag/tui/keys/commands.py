@@ -145,6 +145,22 @@ _REGISTRY = (
         importance=3,
         needs_scene=True,
     ),
+    Command(
+        "scene.open",
+        "right",
+        N_("Open"),
+        N_("read the scene in its transcript, or show the rest of its video"),
+        "open",
+        show=False,
+    ),
+    Command(
+        "scene.close",
+        "left",
+        N_("Back"),
+        N_("back to the list, or to the best scenes of the video"),
+        "close",
+        show=False,
+    ),
     # --- the search ---
     Command(
         "search.refine",

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 class AnswerScreen(PreviewScreen):
     BESIDE_ROWS = 30
-    BELOW_ROWS = 40
     AUTO_FOCUS = "#question"
     FOOTER_HIDDEN = PreviewScreen.FOOTER_HIDDEN | {"app.transcript"}
     BINDINGS = bindings(

@@ -22,14 +22,16 @@ from subtitle_rag.library import forget_searches, last_place, note_search, put_l
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.reranking import FULL
 from subtitle_rag.retrieval.search.suggestions import suggest_queries
-from subtitle_rag.tui.messages import ScenesFound, SearchFailed
-from subtitle_rag.tui.state import scene_of_line
+from subtitle_rag.tui.messages import FurtherScenesFound, ScenesFound, SearchFailed
+from subtitle_rag.tui.state import SHOWN, scene_of_line
 from subtitle_rag.tui.threads import run_in_thread, to_app_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from textual.message import Message
     from textual.widget import Widget
+    from textual.worker import Worker
 
     from subtitle_rag.domain import Video
     from subtitle_rag.library import Library
@@ -42,6 +44,8 @@ logger = logging.getLogger(__name__)
 
 DEBOUNCE_S = 0.2
 """Keys that follow each other more quickly than this are one search; a syllable of Hangul takes longer to type."""
+ALL_OF = 4
+"""More than there are retrievers: a limit that cuts nothing off."""
 PAUSE_S = 0.3
 """How much longer nothing is typed before models are asked: half a word is not worth their time."""
 
@@ -55,11 +59,13 @@ class LiveSearch:
         self._typed_at = -math.inf
         self._moved: AppError | None = None
         """That the index is elsewhere by now, read by the last search."""
+        self._further: Worker[object] | None = None
+        """The last search for further scenes, until they have arrived."""
         self._reported_codes: set[str] = set()
         """Codes of failures that were shown: every search has them again."""
 
     def cancel(self) -> None:
-        for group in ("debounce", "search"):
+        for group in ("debounce", "search", "further"):
             self._owner.workers.cancel_group(self._owner, group)
 
     def search_soon(self, query: str) -> None:
@@ -76,11 +82,40 @@ class LiveSearch:
         await asyncio.sleep(DEBOUNCE_S)
         self.search_now(query, pause=PAUSE_S)
 
-    def search_now(self, query: str, *, pause: float = 0.0) -> None:
-        """Search if searching is possible already; ask models only after a pause, in seconds."""
+    def search_now(self, query: str, *, pause: float = 0.0, least: int = 0) -> None:
+        """Search if searching is possible already; ask models only after a pause, in seconds.
+
+        `least` is the number of scenes that the list has already.
+        """
         self._owner.workers.cancel_group(self._owner, "debounce")
         if self._context.opening.ready:
-            self._start(partial(self._search, query, pause))
+            self._start(partial(self._search, query, pause, least))
+
+    def search_further(self, query: str, depth: int, *, pause: float) -> None:
+        """Search after a pause for all scenes among `depth` windows from each retriever, unless it is under way."""
+        if self._further is None or self._further.is_finished or self._further.is_cancelled:
+            search = partial(self._search_further, query, depth, pause)
+            self._further = self._owner.run_worker(
+                search, thread=True, group="further", exclusive=True, exit_on_error=False
+            )
+
+    def further_arrived(self) -> None:
+        self._further = None
+
+    def _search_further(self, query: str, depth: int, pause: float) -> None:
+        worker = get_current_worker()
+        time.sleep(pause)
+        if worker.is_cancelled:
+            return
+        try:
+            searcher = self._context.runtime.searcher
+            # the order of what the list has stays; what follows has the order that it had before a reranker
+            result = searcher.search(parse_query(query), limit=ALL_OF * depth, rerank=False, depth=depth)
+            message: Message = FurtherScenesFound(query, result, depth)
+        except Exception as error:  # whatever a door throws, the app stays up
+            message = SearchFailed(query, to_app_error(error))
+        if not worker.is_cancelled:
+            self._owner.post_message(message)
 
     def refine(self, query: str) -> None:
         """Have the reranker read all candidates of a query whose scenes are shown."""
@@ -90,8 +125,8 @@ class LiveSearch:
     def _start(self, search: "Callable[[], None]") -> None:
         self._owner.run_worker(search, thread=True, group="search", exclusive=True, exit_on_error=False)
 
-    def _search(self, query: str, pause: float) -> None:
-        for at, result in enumerate(self._stages(query)):
+    def _search(self, query: str, pause: float, least: int) -> None:
+        for at, result in enumerate(self._stages(query, least=least)):
             self._owner.post_message(ScenesFound(query, result))
             if not (at or result.final):
                 time.sleep(pause)
@@ -104,15 +139,16 @@ class LiveSearch:
                 text = _("There is no reranker. Ctrl+G or subtitle-rag models get fetches one.")
                 self._owner.call_later(partial(self._context.app.notify, text, markup=False))
 
-    def _stages(self, query: str, **options: Any) -> "Iterator[SearchResult]":
+    def _stages(self, query: str, *, least: int = 0, **options: Any) -> "Iterator[SearchResult]":
         """Yield the results of a query until the worker is cancelled. A failure is posted."""
         worker = get_current_worker()
         runtime, settings = self._context.runtime, self._context.settings
         try:
             searcher = runtime.searcher
             self._moved = runtime.moved_index()
-            limit = settings.search.limit
-            for result in searcher.stages(parse_query(query), limit=limit, stop=lambda: worker.is_cancelled, **options):
+            limit = max(least, settings.search.limit)
+            options |= {"limit": limit, "per_video": SHOWN, "stop": lambda: worker.is_cancelled}
+            for result in searcher.stages(parse_query(query), **options):
                 if not worker.is_cancelled:
                     yield result
                 if worker.is_cancelled:

@@ -28,8 +28,6 @@ class PreviewScreen(FieldScreen):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 - Textual declares it so
     BESIDE_ROWS: ClassVar[int] = 0
     """Rows that a wide screen needs for a preview beside its list."""
-    BELOW_ROWS: ClassVar[int] = 30
-    """Rows that a narrow screen needs for a preview below its list."""
 
     def __init__(self, context: "AppContext", pane: PreviewPane) -> None:
         """`pane` has the list and the preview."""
@@ -51,7 +49,7 @@ class PreviewScreen(FieldScreen):
     @on(events.Resize)
     def _resized(self, event: events.Resize) -> None:
         width, height = event.size
-        self.pane.put(choose_preview_room(width, height, beside_rows=self.BESIDE_ROWS, below_rows=self.BELOW_ROWS))
+        self.pane.put(choose_preview_room(width, height, beside_rows=self.BESIDE_ROWS))
 
     def action_page(self, pages: int) -> None:
         self.pane.page(pages)

@@ -19,8 +19,15 @@ from subtitle_rag.domain import BusyError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.search.query import offer_period
 from subtitle_rag.tui import dialogs
-from subtitle_rag.tui.messages import AddressEntered, Jumped, LibraryOpened, ScenesFound, SearchFailed
-from subtitle_rag.tui.screens.live_search import LiveSearch, RecentSearches
+from subtitle_rag.tui.messages import (
+    AddressEntered,
+    FurtherScenesFound,
+    Jumped,
+    LibraryOpened,
+    ScenesFound,
+    SearchFailed,
+)
+from subtitle_rag.tui.screens.live_search import PAUSE_S, LiveSearch, RecentSearches
 from subtitle_rag.tui.state import (
     ContextProgress,
     ModelDownload,
@@ -30,14 +37,16 @@ from subtitle_rag.tui.state import (
     typed_url,
     without_filter,
 )
-from subtitle_rag.tui.text import describe_result, job_brief, notice_line
+from subtitle_rag.tui.text import job_brief, notice_line, result_note, result_title
 from subtitle_rag.tui.widgets import (
     EmptyStatePage,
     FilterBar,
+    GroupedSceneList,
     QueryBar,
     ReadyQueryList,
     ResultPane,
     StartOffers,
+    label_panel,
     watch_stage,
 )
 
@@ -191,7 +200,7 @@ class SearchPage(Vertical):
             return None
         self.recent.note(self.typed)
         if self.typed == self.results.text:
-            return self.results.scenes.value
+            return None if self.results.scenes.open_rest() else self.results.scenes.value
         self._entered_query = self.typed
         self.search_now()
         return None
@@ -266,6 +275,18 @@ class SearchPage(Vertical):
         self.recent.suggest(message)
         self.live_search.report_failures(message.result)
 
+    @on(GroupedSceneList.EndNear)
+    def _end_near(self, message: GroupedSceneList.EndNear) -> None:
+        if self.typed == self.results.text and (depth := self.results.further_depth()):
+            self.live_search.search_further(self.typed, depth, pause=0.0 if message.by_user else PAUSE_S)
+
+    @on(FurtherScenesFound)
+    def _further_found(self, message: FurtherScenesFound) -> None:
+        self.live_search.further_arrived()
+        if message.text == self.results.text:
+            self.results.extend(message.result, message.depth)
+            self._draw_counter()
+
     @on(SearchFailed)
     def _search_failed(self, message: SearchFailed) -> None:
         """Show the failure under the field. One of the library takes the place of all scenes."""
@@ -282,8 +303,8 @@ class SearchPage(Vertical):
 
     def search_again(self) -> None:
         """Search again as the library has changed, unless the user is typing."""
-        if self.is_open and self.results.text == self.typed:
-            self.search_now()
+        if self.is_open and self.is_usable and self.typed and self.results.text == self.typed:
+            self.live_search.search_now(self.typed, least=len(self.results.result.scenes) if self.results.result else 0)
 
     def toggle_refinement(self) -> None:
         """Have the reranker read all candidates of the query, after the scenes on the screen, or stop it."""
@@ -348,7 +369,8 @@ class SearchPage(Vertical):
     def _draw_counter(self) -> None:
         counter = self.query_bar.counter
         if result := self.results.result:
-            counter.say(describe_result(result, self.counts, show_times=self.context.show_times))
+            counter.say("")
+            label_panel(self.results.scenes, result_title(result), result_note(result, self.counts))
         else:
             ready = self.context.opening.ready or self.error
             counter.say("" if ready else _("getting ready…"))

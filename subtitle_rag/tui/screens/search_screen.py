@@ -14,6 +14,7 @@ from subtitle_rag.tui.screens.search_page import PageContent, SearchPage
 from subtitle_rag.tui.state import ExportSource, VideoMoment
 from subtitle_rag.tui.widgets import (
     STAGE_BRIEFS,
+    GroupedSceneList,
     JobBar,
     KeyBar,
     LineBar,
@@ -55,7 +56,7 @@ class SearchScreen(PreviewScreen):
 
     def __init__(self, context: "AppContext") -> None:
         self.query_line = TextField(_("What was said in the scene?"), id="query")
-        scenes = SceneList(lambda scene: context.marks.scenes.tag_of(scene))
+        scenes = GroupedSceneList(lambda scene: context.marks.scenes.tag_of(scene))
         self.results = ResultPane(self.query_line, scenes, make_preview(context, scenes))
         super().__init__(context, self.results)
         self.page = SearchPage(context, self.results)
@@ -162,10 +163,6 @@ class SearchScreen(PreviewScreen):
         )
         self.scene_actions.export(sources)
 
-    @on(SceneList.RowClicked)
-    def _row_clicked(self) -> None:
-        self.query_line.focus()
-
     def action_back(self) -> None:
         if self.page.stop_refinement() or self.results.uncover() or self.results.leave_transcript():
             return
@@ -175,8 +172,18 @@ class SearchScreen(PreviewScreen):
             self.query_line.value = ""
 
     def action_move(self, rows: int) -> None:
-        queries = self.page.ready_queries
+        queries, scenes = self.page.ready_queries, self.scenes
         if rows < 0 and queries.highlighted_choice is None and self.check_action("restore_query", ()):
             self.page.restore()
-            return
-        (queries if queries.display else self.results.moving_rows).move(rows)
+        elif queries.display:
+            queries.move(rows)
+        elif rows < 0 and scenes.has_focus and not scenes.cursor:
+            self.query_line.focus()
+        else:
+            if rows > 0 and self.query_line.has_focus and self.has_scenes and not self.results.covers_list:
+                scenes.focus()
+            self.results.moving_rows.move(rows)
+
+    @on(GroupedSceneList.SceneOpened)
+    def _scene_opened(self) -> None:
+        self.results.open_preview()

@@ -82,3 +82,4 @@ from .stage_progress import (
     VectorProgress as VectorProgress,
     WindowProgress as WindowProgress,
 )
+from .video_groups import SHOWN as SHOWN, VideoGroup as VideoGroup, group_by_video as group_by_video

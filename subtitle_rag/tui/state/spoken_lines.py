@@ -3,11 +3,10 @@
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from subtitle_rag.contexts import left_out_reason
 from subtitle_rag.domain import Heat, Line
 from subtitle_rag.tui.state.clean_text import clean
 
@@ -115,8 +114,6 @@ class Surroundings:
     """End of its last window."""
     heat: Sequence[Heat] = ()
     matches: "Sequence[Mention] | None" = None
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    """Why the contexts of some windows are left out, by window."""
     gaps: SpokenLines = ()
     """A line for each place of its speech that was not understood."""
 
@@ -129,9 +126,8 @@ def read_surroundings(runtime: "Runtime", video_id: str, result: "SearchResult |
     windows = runtime.library.windows_of(video_id)
     lines = read_spoken_lines(windows)
     end = max((window.end_ms for window in windows), default=0)
-    reasons = {id: left_out_reason(context) for id, context in runtime.library.contexts.left_out(video_id).items()}
     gaps = read_gap_lines(runtime.library, video_id)
-    surroundings = Surroundings(lines, end, runtime.library.details(video_id).heatmap, left_out=reasons, gaps=gaps)
+    surroundings = Surroundings(lines, end, runtime.library.details(video_id).heatmap, gaps=gaps)
     yield surroundings
     if result is not None:
         yield replace(surroundings, matches=runtime.searcher.mentions(result.query, video_id))

@@ -23,7 +23,6 @@ from .content import (
     heading as heading,
     mark_label as mark_label,
     paragraphs as paragraphs,
-    scene_row as scene_row,
     short_name as short_name,
     time_head as time_head,
 )
@@ -59,9 +58,15 @@ from .model_lines import (
 )
 from .overview_rows import OverviewRow as OverviewRow, channel_rows as channel_rows, video_rows as video_rows
 from .quotes import quote_answer as quote_answer, quote_scene as quote_scene
+from .scene_rows import (
+    header_row as header_row,
+    more_row as more_row,
+    scene_row as scene_row,
+)
 from .search_text import (
-    describe_result as describe_result,
     notice_line as notice_line,
+    result_note as result_note,
+    result_title as result_title,
     videos_left_out as videos_left_out,
 )
 from .setting_rows import setting_note as setting_note, setting_row as setting_row, value_text as value_text

@@ -39,8 +39,6 @@ MUTED = "dim"
 SIGN = "✦"
 """The sign of marked scenes: one cell wide in every terminal, unlike a star."""
 TIME_CELLS = 8
-LEAD = 12
-"""Most characters before the first mark of a sentence that has no room up to its last one."""
 
 
 def marked(
@@ -62,10 +60,10 @@ def marked(
             parts += [(clean(text[at:begin]), style), (clean(text[begin:stop]), mark)]
             at = stop
     parts.append((clean(text[at:end]), style))
-    return _assembled(*((part, style) for part, style in parts if part))
+    return assembled(*((part, style) for part, style in parts if part))
 
 
-def _assembled(*parts: str | Content | tuple[str, str]) -> Content:
+def assembled(*parts: str | Content | tuple[str, str]) -> Content:
     """Join parts that are clean: Textual would look for control characters again, for a third of a row's time."""
     return Content.assemble(*parts, strip_control_codes=False)
 
@@ -88,34 +86,12 @@ def byline(scene: "Scene") -> Content:
     is_titled = scene.reason == "title" or any(word.source == "title" for word in scene.words)
     ordered = (reason, title, *names) if is_titled else (reason, *names, title)
     parts = [part if isinstance(part, Content) else (part, MUTED) for part in ordered if part]
-    return _assembled(*[each for part in parts for each in ((" · ", MUTED), part)][1:])
+    return assembled(*[each for part in parts for each in ((" · ", MUTED), part)][1:])
 
 
 def time_head(at_ms: int) -> str:
     """Return the beginning of a row: a time in its column."""
     return clock(at_ms).rjust(TIME_CELLS) + "  "
-
-
-def scene_row(scene: "Scene", room: int, tag: str | None = None) -> tuple[Content, Content]:
-    """Return a scene's two lines in the list: time and best sentence, then the byline, of `room` characters at most.
-
-    The byline of a marked scene, whose `tag` is not None, begins with its sign and tag.
-
-    Text beyond the edge costs time: a hundred characters of Hangul take as long to draw as the rest of a row.
-    """
-    start, stop = scene.sentence
-    lead = ""
-    spans = [span for span in scene.highlights if start <= span[0] < stop]
-    typed = [span for span in spans if span not in scene.related] or spans
-    if typed and cell_len(scene.text[start : typed[-1][1]]) > room - TIME_CELLS - 2:
-        near = max(start, typed[0][0] - LEAD)
-        cut = scene.text.find(" ", near, typed[0][0]) + 1 or typed[0][0]
-        if near > start:
-            start, lead = cut, "… "
-    words = marked(scene.text, scene.highlights, start, min(len(scene.text), start + room), related=scene.related)
-    head = time_head(scene.at_ms) + lead
-    label = "  " if tag is None else mark_label(tag)
-    return _assembled(head, words), _assembled(" " * TIME_CELLS, label, byline(scene)[:room])
 
 
 def hanging(head: str, content: Content, width: int, style: str = "") -> Sequence[Content]:

@@ -133,20 +133,22 @@ def so_far(counts: "Counts | None", indexing: str = "") -> str:
     return indexing
 
 
-def describe_result(result: "SearchResult", counts: "Counts | None", *, show_times: bool) -> str:
-    scenes = len(result.scenes)
-    line = n_("{n} scene", "{n} scenes", scenes, n=f"{scenes}+" if result.more else f"{scenes}")
-    if stage := _stage(result):
-        line += f" {stage}"
-    if result.counts:
-        from subtitle_rag.retrieval.search.place_counts import counts_text
+def result_title(result: "SearchResult") -> str:
+    """Return how many scenes of how many videos were found; without any, nothing is counted."""
+    places, videos = sum(result.scenes_by_video.values()), len(result.scenes_by_video)
+    if not places:
+        return _("Scenes")
+    in_videos = n_("in {n} video", "in {n} videos", videos, n=f"{videos:,}")
+    n = f"{places:,}+" if result.is_cut else f"{places:,}"
+    return n_("Scenes · {n} place {videos}", "Scenes · {n} places {videos}", places, n=n, videos=in_videos)
 
-        line += f" · {counts_text(result.counts)}"
-    if show_times:
-        line += f" {sum(result.took_ms.values()):.0f}ms"
+
+def result_note(result: "SearchResult", counts: "Counts | None") -> str:
+    """Return what has ordered the scenes, and how much of a library that grows is searched."""
+    parts = [_stage(result)]
     if progress := searchable_videos(counts):
-        line += " · " + _("{done}/{all} videos").format(done=progress[0], all=progress[1])
-    return line
+        parts.append(_("{done}/{all} videos").format(done=progress[0], all=progress[1]))
+    return " · ".join(filter(None, parts))
 
 
 def notice_line(

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from subtitle_rag.domain import Heat, clock
-from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.state import Surroundings
 from subtitle_rag.tui.text.content import MUTED
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 CURRENT, LISTED, FURTHER, BAR, CHAPTER = "█", "┃", "│", "─", "╵"
 BLOCKS = "▁▂▃▄▅▆▇█"
-ROWS = 4
+ROWS = 3
 """With or without a curve, so that nothing below moves when it comes."""
 CELLS_A_CHAPTER = 4
 """Denser chapters get no ticks."""
@@ -94,28 +93,13 @@ def draw_timeline(line: Timeline, width: int) -> Content:
     if width < 1:
         return Content("")
     curve = _curve(line, width)
-    rows = [_legend(line, width), *([curve] if curve else []), _bar(line, width), _times(line, width)]
+    rows = [*([curve] if curve else []), _bar(line, width), _times(line, width)]
     return Content("\n").join([Content("")] * (ROWS - len(rows)) + rows)
-
-
-def peak(heat: Sequence[Heat]) -> Heat | None:
-    """Return the most replayed part, the first of equals."""
-    return max(_sound(heat), key=lambda part: part.value, default=None)
 
 
 def _sound(heat: Sequence[Heat]) -> list[Heat]:
     """Return the valid parts: the numbers come from outside."""
     return [part for part in heat if math.isfinite(part.value) and part.value > 0 and part.start_ms < part.end_ms]
-
-
-def _legend(line: Timeline, width: int) -> Content:
-    count = len(line.marks)
-    text = Content.styled(n_("{n} place in this video", "{n} places in this video", count), "bold")
-    if top := peak(line.heat):
-        label = _("most replayed {time}").format(time=clock(top.start_ms))
-        full_text = Content.assemble(text, (f" · {label}", MUTED))
-        text = full_text if full_text.cell_length <= width else Content.styled(label, MUTED)
-    return text.truncate(width, ellipsis=True)
 
 
 def _curve(line: Timeline, width: int) -> Content | None:

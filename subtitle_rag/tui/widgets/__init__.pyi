@@ -7,6 +7,7 @@ from .empty_state_page import (
 )
 from .filter_bar import FilterBar as FilterBar
 from .footer import KeyBar as KeyBar
+from .grouped_scenes import GroupedSceneList as GroupedSceneList
 from .library_tables import ChannelTable as ChannelTable, LibraryTables as LibraryTables, VideoTable as VideoTable
 from .panel import label_panel as label_panel
 from .preview import Preview as Preview

@@ -10,22 +10,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textual import events, on, work
-from textual.containers import Vertical, VerticalScroll
-from textual.content import Content
+from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Static
 from textual.worker import Worker, get_current_worker
 
-from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.messages import SurroundingsRead
-from subtitle_rag.tui.state import Surroundings, clean, scene_of_line
+from subtitle_rag.tui.state import Surroundings, scene_of_line
 from subtitle_rag.tui.text import (
     CHAPTER,
     CURRENT,
     FURTHER,
     LISTED,
-    MUTED,
     Timeline,
     TranscriptLines,
     channel_and_date,
@@ -34,6 +31,7 @@ from subtitle_rag.tui.text import (
     scene_lines,
     scene_timeline,
 )
+from subtitle_rag.tui.widgets.panel import label_panel
 from subtitle_rag.tui.widgets.scene_list import SceneList, appearance
 from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
@@ -89,25 +87,15 @@ class TimelineBar(Static):
 
 
 class Preview(Vertical):
-    """One scene: its video, its place in the video, the context by a model and, apart from it, the speech."""
+    """One scene: its video in the border, its place in the video, and what is said around it."""
 
     can_focus = False
 
     def __init__(self, scenes: SceneList, surroundings: "ReadSurroundings") -> None:
         """`scenes` is the list beside it. `surroundings` reads the surroundings of a video's scenes, in a thread."""
         self.transcript = TranscriptList()
-        self._about = Static(id="about")
         self._timeline = TimelineBar()
-        self._context_line = Static(id="written")
-        self._context_box = VerticalScroll(self._context_line, id="context", can_focus=False)
-        super().__init__(
-            self._about,
-            self._timeline,
-            self._context_box,
-            self.transcript,
-            id="preview",
-            classes="panel",
-        )
+        super().__init__(self._timeline, self.transcript, id="preview", classes="panel")
         self._scenes = scenes
         self._read_surroundings = surroundings
         self.visible = False
@@ -128,10 +116,8 @@ class Preview(Vertical):
         before, self.scene = self.scene, scene
         self.visible = scene is not None
         self._forget_stale(result, before)
-        if _context_text(scene) != _context_text(before):
-            self._draw_context()
         if scene is None or before is None or appearance(scene) != appearance(before):
-            self._draw_about()
+            self._draw_title()
             self._draw_lines()
         self._draw_timeline()
         self._look_soon(TYPED_REST_S if new else REST_S)
@@ -210,8 +196,6 @@ class Preview(Vertical):
         if self.scene is not None and self.scene.video.id == message.video_id:
             before, new = self._around, message.surroundings
             self._around = new if new.matches is not None else replace(new, matches=before.matches)
-            if new.left_out != before.left_out:
-                self._draw_context()
             if (before.lines, before.gaps) != (new.lines, new.gaps):
                 self._draw_lines()
             self._draw_timeline()
@@ -223,14 +207,6 @@ class Preview(Vertical):
 
     # --- drawing ---
 
-    def _draw_context(self) -> None:
-        context = _context_text(self.scene)
-        if self.scene and not context and (reason := self._around.left_out.get(self.scene.id)):
-            context = _("Left out: {reason}.").format(reason=clean(reason))
-        self._context_box.display = bool(context)
-        label = (_("Context") + "  ", "bold $focus")
-        self._context_line.update(Content.assemble(label, (context, MUTED)))
-
     def _draw_timeline(self) -> None:
         line, scene = None, self.scene
         if scene is not None:
@@ -238,13 +214,9 @@ class Preview(Vertical):
             line = scene_timeline(scene, self._around, listed, cited)
         self._timeline.show(line)
 
-    def _draw_about(self) -> None:
-        rows = []
-        if scene := self.scene:
-            details = " · ".join(filter(None, (channel_and_date(scene.video), clock(scene.at_ms))))
-            link = scene.jump_url or _("no link")
-            rows = [(clean(scene.video.title), "bold"), (details, MUTED), (link, MUTED)]
-        self._about.update(paragraphs(rows))
+    def _draw_title(self) -> None:
+        video = self.scene.video if self.scene else None
+        label_panel(self, video.title if video else "", channel_and_date(video) if video else "")
 
     def _draw_lines(self) -> None:
         if self.scene is None:
@@ -262,7 +234,3 @@ class Preview(Vertical):
         if self.scene is None or not self.transcript.has_focus or (line := self.transcript.line) is None:
             return None
         return scene_of_line(self.scene.video, *line)
-
-
-def _context_text(scene: "Scene | None") -> str:
-    return clean(scene.context or "").strip() if scene else ""

@@ -3,18 +3,19 @@
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from textual import on
 from textual.containers import Container
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.scene_list import SceneList
+from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
 if TYPE_CHECKING:
     from textual.widget import Widget
 
     from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.widgets.text_field import TextField
-    from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
 
 WIDE = 100
@@ -25,16 +26,13 @@ class PreviewPlacement(Enum):
     """The values are classes of the style sheet."""
 
     BESIDE = "-beside"
-    BELOW = "-below"
     OVER = "-over"
-    """None by itself: a key opens the preview over the list."""
+    """None by itself: a key opens the preview in the place of the list."""
 
 
-def choose_preview_room(width: int, height: int, *, beside_rows: int, below_rows: int) -> PreviewPlacement:
-    """Return where the preview fits on a screen of this size: beside or below the list from these rows on."""
-    if width >= WIDE:
-        return PreviewPlacement.BESIDE if height >= beside_rows else PreviewPlacement.OVER
-    return PreviewPlacement.BELOW if height >= below_rows else PreviewPlacement.OVER
+def choose_preview_room(width: int, height: int, *, beside_rows: int) -> PreviewPlacement:
+    """Return where the preview fits on a screen of this size: beside the list from these rows on."""
+    return PreviewPlacement.BESIDE if width >= WIDE and height >= beside_rows else PreviewPlacement.OVER
 
 
 class PreviewPane(Container):
@@ -65,26 +63,39 @@ class PreviewPane(Container):
         self._arrange()
 
     def toggle(self) -> None:
-        """Show or hide the preview. Without a scene it cannot lie over the list: say so."""
-        if self.room is PreviewPlacement.OVER and not self.is_open and not self.preview.visible:
+        """Show or hide the preview."""
+        if self.room is PreviewPlacement.OVER and not self.is_open:
+            self.open_preview()
+        elif not self.uncover():
+            self._set_open(not self.is_open)
+
+    def open_preview(self) -> None:
+        """Go to the lines of the preview, and show it. Without a scene, say so."""
+        if not self.preview.visible:
             self.app.notify(_("No scene is chosen yet."), markup=False)
             return
-        self.leave_transcript()
-        self._is_open[self.room] = not self.is_open
-        self._arrange()
+        self._set_open(True)
+        self.preview.transcript.focus()
 
     def uncover(self) -> bool:
-        """Close the preview if it lies over the list, and return whether it did."""
+        """Bring the list back from under the preview, and return whether it was there."""
         if covered := self.covers_list:
-            self.toggle()
+            self._set_open(False)
         return covered
 
+    def _set_open(self, is_open: bool) -> None:
+        self._is_open[self.room] = is_open
+        self._arrange()
+
     def _arrange(self) -> None:
+        transcript = self.preview.transcript
+        if not self.is_open and transcript.has_focus:
+            self.scenes.focus()
         self.preview.display = self.is_open
         self.update_classes({each.value: each is self.room for each in PreviewPlacement} | {"-preview": self.is_open})
         self.refresh_bindings()
         if self.covers_list and self.scenes.has_focus:
-            self.field.focus()  # its arrow keys move through the same list
+            transcript.focus()
 
     @property
     def moving_rows(self) -> "SceneList | TranscriptList":
@@ -111,5 +122,10 @@ class PreviewPane(Container):
     def leave_transcript(self) -> bool:
         """Go back to the list, if the focus is in the transcript."""
         if in_transcript := self.preview.transcript.has_focus:
-            (self.field if self.covers_list else self.scenes).focus()
+            self.scenes.focus()
         return in_transcript
+
+    @on(TranscriptList.Left)
+    def _transcript_left(self) -> None:
+        if not self.uncover():
+            self.leave_transcript()

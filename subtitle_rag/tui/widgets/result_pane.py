@@ -8,6 +8,7 @@ from textual import on, work
 
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.korean.keyboard import key_sequence
+from subtitle_rag.tui.widgets.grouped_scenes import GroupedSceneList
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.preview_pane import PreviewPane
 from subtitle_rag.tui.widgets.scene_list import SceneList
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.search.scenes import Scene
 
+DEEPER = 4
+"""How many times as many windows the next search for further scenes is asked for."""
 FRAME_S = 0.02
 """More than Textual waits between two frames."""
 DIM_S = 0.3
@@ -26,13 +29,19 @@ DIM_S = 0.3
 
 
 class ResultPane(PreviewPane):
-    def __init__(self, field: TextField, scenes: SceneList, preview: Preview) -> None:
+    scenes: GroupedSceneList
+
+    def __init__(self, field: TextField, scenes: GroupedSceneList, preview: Preview) -> None:
         super().__init__(scenes, preview, field=field, scenes=scenes, preview=preview, id="found")
         self.text: str | None = None
         """The query of the scenes. None before the first result, and for an empty query."""
         self.result: SearchResult | None = None
+        self._answer: SearchResult | None = None
+        """The result as the search gave it: what was read of its videos stays when further scenes come."""
+        self._depth = 0
+        """Windows from each retriever among which all scenes were asked for."""
         self._user_choice: str | None = None
-        """The scene to which the user moved the highlight."""
+        """The row to which the user moved the highlight."""
         self._dim_timer: Timer | None = None
 
     def keeps_old_results(self, text: str, result: "SearchResult") -> bool:
@@ -57,13 +66,40 @@ class ResultPane(PreviewPane):
 
     def show(self, text: str, result: "SearchResult") -> None:
         """Show the scenes. The highlight stays on its scene; for another query only if the user moved it there."""
-        scene = self.scenes.value
-        keep = scene.id if text == self.text and scene else self._user_choice
-        still = text == self.text and keep is not None and keep == self._user_choice
-        self.text, self.result = text, result
-        self.scenes.fill(result.scenes, keep, still=still)
+        same = text == self.text
+        keep = self.scenes.cursor_key if same else self._user_choice
+        still = same and keep == self._user_choice
+        self.text, self.result, self._answer = text, result, result
+        self._depth = 0
+        self.scenes.fill(result.scenes, keep, still=still, counts=result.scenes_by_video, fold=not same)
         self.show_preview()
         self.set_stale(False)
+
+    def further_depth(self) -> int | None:
+        """Return the depth of a search for further scenes, if there are any."""
+        result = self.result
+        if result is None or not result.final or not (result.more or result.is_cut):
+            return None
+        from subtitle_rag.retrieval.search import DEPTH
+
+        return DEEPER * self._depth if self._depth else DEPTH
+
+    def extend(self, further: "SearchResult", depth: int) -> None:
+        """Put the scenes of a search to this depth behind those that are shown."""
+        if self.result is None:
+            return
+        self._depth = depth
+        latest = {scene.id: scene for scene in further.scenes}
+        scenes = [latest.pop(scene.id, scene) for scene in self.result.scenes]
+        scenes += latest.values()
+        ranked = tuple(replace(scene, rank=rank) for rank, scene in enumerate(scenes, 1))
+        counts = further.scenes_by_video
+        self.result = replace(
+            self.result, scenes=ranked, more=further.more, scenes_by_video=counts, is_cut=further.is_cut
+        )
+        self.scenes.fill(ranked, self.scenes.cursor_key, still=True, counts=counts)
+        if scene := self.scenes.value:
+            self.preview.show(scene, self._answer)
 
     def set_progress(self, progress: tuple[int, int] | None) -> None:
         """Note the progress of a refinement, or None for its end."""
@@ -78,7 +114,8 @@ class ResultPane(PreviewPane):
     async def show_preview(self) -> None:
         """Show the preview one frame after the list: whoever types looks at the list."""
         await asyncio.sleep(FRAME_S)
-        self.preview.show(self.scenes.value, self.result, new=True)
+        scene = self.preview.scene if self.scenes.row_count else None
+        self.preview.show(self.scenes.value or scene, self._answer, new=True)
 
     def find_scene(self) -> "Scene | None":
         scene = self.preview.line_scene or (self.scenes.value if self.text is not None else None)
@@ -89,7 +126,8 @@ class ResultPane(PreviewPane):
     @on(SceneList.Highlighted)
     def _highlighted(self) -> None:
         self._user_choice = self.scenes.cursor_key or None
-        self.preview.show(self.scenes.value, self.result)
+        if scene := self.scenes.value:
+            self.preview.show(scene, self._answer)
 
     def set_stale(self, stale: bool) -> None:
         """Dim the scenes of an old query after `DIM_S`, as dimming at every key would flicker and be slow."""

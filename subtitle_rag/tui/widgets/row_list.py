@@ -11,7 +11,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from subtitle_rag.tui.messages import SceneMenuAsked
-from subtitle_rag.tui.widgets.row_view import T, ValueRows, draw_row, select_lines
+from subtitle_rag.tui.widgets.row_view import T, ValueRows, draw_row, draw_strip, select_lines
 
 if TYPE_CHECKING:
     from textual.selection import Selection
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Row = tuple[Content, Content]
 LINES = 2
 """Lines of a row."""
+GAP = 2
+"""Cells before what stands at the right end of a line."""
 RIGHT_BUTTON = 3
 HIGHLIGHTED, HOVERED = "rows--highlighted", "rows--hovered"
 
@@ -64,7 +66,7 @@ class RowList(ValueRows[T]):
     def redraw(self) -> None:
         """Rebuild all rows: their width or their contents have changed."""
         self._cache = {}
-        self.virtual_size = Size(self.width, LINES * self.row_count)
+        self.virtual_size = Size(self.width, self.line_count)
         self.cursor = self.cursor  # there may be fewer rows
         self.scroll_to(y=self.scroll_y, animate=False, force=True, immediate=True)
         self.refresh()
@@ -84,12 +86,19 @@ class RowList(ValueRows[T]):
 
     # --- lines ---
 
+    @property
+    def line_count(self) -> int:
+        return LINES * self.row_count
+
+    def line_parts(self, line: int) -> Row:
+        """Return a line: what is cut where it is too long, and what stands at its right end."""
+        return self._row(self._keys[line // LINES])[line % LINES], Content()
+
     def lines_of(self, row: int) -> tuple[int, int]:
         return LINES * row, LINES * (row + 1)
 
     def row_of(self, line: int) -> int | None:
-        row = line // LINES
-        return row if row < self.row_count else None
+        return line // LINES if 0 <= line < self.line_count else None
 
     @property
     def page(self) -> int:
@@ -123,14 +132,18 @@ class RowList(ValueRows[T]):
     # --- drawing ---
 
     def render_line(self, y: int) -> Strip:
-        at, line = divmod(y + self.scroll_offset.y, LINES)
-        name = HIGHLIGHTED if at == self.cursor else HOVERED if at == self.hovered else ""
+        line = y + self.scroll_offset.y
+        at, width = self.row_of(line), self.width
+        name = "" if at is None else HIGHLIGHTED if at == self.cursor else HOVERED if at == self.hovered else ""
         style = self.row_style(name)
-        width = self.width
-        if at >= self.row_count or not width:
+        if line >= self.line_count or not width:
             return Strip.blank(width, style.rich_style)
-        return draw_row(self, self._row(self._keys[at])[line], style, width, LINES * at + line)
+        left, right = self.line_parts(line)
+        if not (beside := right.cell_length):
+            return draw_row(self, left, style, width, line)
+        row = draw_row(self, left, style, max(1, width - beside - GAP), line)
+        end = draw_strip(self, Content(" " * GAP) + right, style, min(beside + GAP, width - 1))
+        return Strip.join([row, end])
 
     def get_selection(self, selection: "Selection") -> tuple[str, str] | None:
-        lines = LINES * self.row_count
-        return select_lines(selection, lines, lambda line: self._row(self._keys[line // LINES])[line % LINES].plain)
+        return select_lines(selection, self.line_count, lambda line: self.line_parts(line)[0].plain)

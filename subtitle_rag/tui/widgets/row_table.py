@@ -124,7 +124,7 @@ class RowTable(ValueRows[T]):
         return line - 1 if 0 < line <= len(self._keys) else None
 
     def row_under(self, event: events.MouseEvent) -> int | None:
-        return super().row_under(event) if event.y else None  # the titles do not scroll
+        return super().row_under(event) if event.y > self.gutter.top else None  # the titles do not scroll
 
     @property
     def page(self) -> int:

@@ -106,8 +106,12 @@ class RowView(ScrollView, can_focus=True):
         if self.cursor is not None:
             self.scroll_to_region(self.region_of(self.cursor), animate=False, force=True, immediate=True)
 
+    def line_under(self, event: events.MouseEvent) -> int:
+        """Return the line at the mouse: its place is told from the corner of the border."""
+        return event.y - self.gutter.top + self.scroll_offset.y
+
     def row_under(self, event: events.MouseEvent) -> int | None:
-        return self.row_of(event.y + self.scroll_offset.y)
+        return self.row_of(self.line_under(event))
 
 
 class ValueRows(RowView, Generic[T]):

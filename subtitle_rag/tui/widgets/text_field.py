@@ -57,6 +57,8 @@ class TextField(Input):
         """A text that → at the end of the value puts in its place; empty for none."""
         # every repaint can make the window of an input method flicker
         self.cursor_blink = False
+        # Textual 8.2.8 does not scroll to the end of a long first text
+        self._initial_value = False
 
     @property
     def typed(self) -> str:

@@ -37,10 +37,13 @@ class TranscriptList(RowView):
         & > .transcript--cursor { background: $block-cursor-background; }
     }
     """
-    BINDINGS = widget_bindings("transcript.quote list.query")
+    BINDINGS = widget_bindings("transcript.quote list.query scene.close")
 
     class DoubleClicked(Message):
         """A line was clicked twice; the cursor is there."""
+
+    class Left(Message):
+        """The user goes back to the list beside it."""
 
     def __init__(self) -> None:
         super().__init__(id="transcript")
@@ -151,6 +154,9 @@ class TranscriptList(RowView):
         self.scroll_to_cursor()
 
     # --- keys and mouse ---
+
+    def action_close(self) -> None:
+        self.post_message(self.Left())
 
     def on_click(self, event: events.Click) -> None:
         if (row := self.row_under(event)) is not None:
