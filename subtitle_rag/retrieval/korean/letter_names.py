@@ -30,7 +30,11 @@ _SIGNED = (
 )
 RUN = re.compile(rf"{_SIGNED}|[^\W_]+")
 """A word: letters and digits, with the signs that make it another one."""
+PLAIN_RUN = re.compile(r"[^\W_]+")
+HAS_SIGN = re.compile(r"\w[+#&]|[A-Da-d]-|\.[A-Za-z]")
+"""Matches in every text with a word that has a sign, five times as fast."""
 _SIGNED_NAME = re.compile(_SIGNED)
+_LATIN = re.compile("[A-Za-z]")
 _DOTTED = re.compile(r"(?:[a-z]\.){2,}[a-z]?")
 _APART = re.compile(r"(?<!\w)([A-Za-z]{1,3})(?: & |/)([A-Za-z]{1,3})(?![A-Za-z\d_/])")
 """R & D, A/S."""
@@ -65,7 +69,9 @@ def written_names(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
         yield from _unknown_names(text, tokens)
         yield from _read_days(text, tokens)
     yield from _days(text)
-    for match in _SIGNED_NAME.finditer(text):
+    if not (_LATIN.search(text) or "+" in text):
+        return
+    for match in _SIGNED_NAME.finditer(text) if HAS_SIGN.search(text) else ():
         name = match[0].lower()
         if _DOTTED.fullmatch(name):
             name = name.replace(".", "")
@@ -75,11 +81,17 @@ def written_names(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
         yield Reading(f"{match[1]}{sign}{match[2]}".lower(), *match.span(), _replaced(match[0]))
     for match in (*_HYPHENED.finditer(text), *_NUMBERED.finditer(text)):
         yield Reading(f"{match[1]}{match[2]}".lower(), *match.span())
+    nouns = [token for token in tokens if token.tag in _NAMING]
+    ends_by_start = {token.start: token.end for token in reversed(nouns)}
+    starts_by_end = {token.end: token.start for token in reversed(nouns)}
     for match in _BEFORE_HANGUL.finditer(text):
-        for end in _noun_ends(tokens, match.end()):
-            yield Reading(match[1].lower() + text[match.end() : end], match.start(), end)
+        end = match.end()
+        while (noun_end := ends_by_start.get(end, 0)) > end:
+            yield Reading(match[1].lower() + text[match.end() : noun_end], match.start(), noun_end)
+            end = noun_end
     for match in _AFTER_HANGUL.finditer(text):
-        for start in (token.start for token in tokens if token.end == match.start() and token.tag in _NAMING):
+        start = starts_by_end.get(match.start())
+        if start is not None:
             yield Reading(text[start : match.start()] + match[1].lower(), start, match.end())
 
 
@@ -102,23 +114,12 @@ def _replaced(written: str) -> frozenset[str]:
     return _LETTERS if max(map(len, re.findall("[A-Za-z]+", written)), default=3) < 3 else frozenset()
 
 
-def _noun_ends(tokens: Sequence[Token], start: int) -> Iterator[int]:
-    """Yield the ends of the nouns that follow each other from here on."""
-    for token in tokens:
-        if token.start > start or (token.start == start and token.tag not in _NAMING):
-            return
-        if token.start == start:
-            start = token.end
-            yield start
-
-
 def _unknown_names(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
     """Yield words that begin with names of letters, of parts that the analyzer knows: 에이형, 티원, 이스포츠."""
     at_start = {token.start: at for at, token in enumerate(tokens)}
-    first_syllables = _first_syllables()
-    for run in _HANGUL.finditer(text):
+    for run in _begun_by_letter().finditer(text):
         start, stop = run.span()
-        at = at_start.get(start, len(tokens)) if text[start] in first_syllables else len(tokens)
+        at = at_start.get(start, len(tokens))
         ends: list[int] = []
         while at < len(tokens) and tokens[at].tag in _PARTS and tokens[at].end <= min(stop, start + LONGEST):
             ends.append(tokens[at].end)
@@ -213,8 +214,10 @@ def _letters_by_reading() -> Mapping[str, str]:
 
 
 @cache
-def _first_syllables() -> frozenset[str]:
-    return frozenset(name[0] for names in LETTER_NAMES.values() for name in names)
+def _begun_by_letter() -> re.Pattern[str]:
+    """Return a pattern of words in Hangul that begin as the name of a letter."""
+    first = {name[0] for names in LETTER_NAMES.values() for name in names}
+    return re.compile(f"(?<![가-힣])[{''.join(sorted(first))}][가-힣]+")
 
 
 @cache

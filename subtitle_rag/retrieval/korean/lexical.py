@@ -20,7 +20,7 @@ from subtitle_rag.retrieval.korean.keyboard import FIRST_CONSONANTS
 from subtitle_rag.retrieval.korean.letter_names import RUN
 from subtitle_rag.retrieval.korean.morphemes import Analyzer, key, query_bigrams, sparse, term_id
 from subtitle_rag.retrieval.korean.periods import find_uploads
-from subtitle_rag.retrieval.korean.typed_text import WEIGHTLESS, WORD, TypedText
+from subtitle_rag.retrieval.korean.typed_text import WEIGHTLESS, WORD, TypedText, without_particle
 from subtitle_rag.retrieval.korean.vocabulary import Vocabulary
 from subtitle_rag.retrieval.named_vectors import BM25
 from subtitle_rag.retrieval.values import Filter, Hit, Searched, SparseVector, VectorSearch
@@ -122,7 +122,7 @@ class QueryAnalyzer:
         # after first consonants the names that they stand for: 바삭골 for ㅂㅅㄱ
         spelled_out = _INITIALS.sub(lambda match: " ".join((match[0], *vocabulary.abbreviated(match[0]))), entered)
         typed = TypedText.of(spelled_out, next(self._analyzer.morphemes([spelled_out])))
-        entered_words = map(key, RUN.findall(entered))
+        entered_words = (without_particle(key(word)) for word in RUN.findall(entered))
         expansion = Expansion.of(typed, entered_words, self._library, vocabulary, self._analyzer)
         variants = expansion.weights(vocabulary.windows)
         weights, required = _term_weights(expansion, variants)
@@ -182,7 +182,8 @@ def _unknown(text: str, expansion: Expansion, vocabulary: Vocabulary) -> Iterato
     for form, word in expansion.words_by_form.items():
         if form not in units:
             forms.setdefault(word, []).append(form)
-    entered = [word for word in RUN.findall(text) if key(word) in forms and key(word) != unfinished]
+    runs = map(without_particle, RUN.findall(text))
+    entered = [word for word in runs if key(word) in forms and key(word) != unfinished]
     unsaid = [word for word in dict.fromkeys(entered) if _is_unsaid(key(word), forms[key(word)], counts)]
     dated = RUN.findall(_upload_date(text)) if unsaid else ()
     for word in unsaid:

@@ -21,7 +21,7 @@ from subtitle_rag.domain import BusyError, Morphemes
 from subtitle_rag.platforms import lower_thread_priority
 from subtitle_rag.retrieval.korean import numerals
 from subtitle_rag.retrieval.korean.hanja import hangul_of_hanja
-from subtitle_rag.retrieval.korean.letter_names import RUN, written_names
+from subtitle_rag.retrieval.korean.letter_names import HAS_SIGN, PLAIN_RUN, RUN, written_names
 from subtitle_rag.retrieval.korean.readings import Reading, readings
 from subtitle_rag.retrieval.values import SparseVector
 
@@ -383,7 +383,8 @@ key = lru_cache(maxsize=65536)(folded)
 
 def words(text: str) -> list[str]:
     """Return a text's runs of letters and digits, in their indexed form."""
-    return RUN.findall(unicodedata.normalize("NFKC", blank_unspoken(text)).lower())
+    spoken = unicodedata.normalize("NFKC", blank_unspoken(text)).lower()
+    return (RUN if HAS_SIGN.search(spoken) else PLAIN_RUN).findall(spoken)
 
 
 def document_bigrams(text: str) -> Counter[str]:

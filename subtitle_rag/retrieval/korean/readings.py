@@ -67,8 +67,8 @@ _ENDINGS = """
     이나 라고 이라고
 """
 _PARTICLES = frozenset(_ENDINGS.split())
-_BY_LENGTH = sorted({*_PARTICLES, "예"}, key=len, reverse=True)
-_PARTICLE_ENDS = frozenset(ending[-1] for ending in _BY_LENGTH)
+ENDINGS = sorted({*_PARTICLES, "예"}, key=len, reverse=True)
+_PARTICLE_ENDS = frozenset(ending[-1] for ending in ENDINGS)
 _NOUNS = frozenset(("NNG", "NNP", "NNB", "NR", "MM", "MAG", "IC", "XPN", "XSN"))
 _SUFFIXES = frozenset(("님", "씨", "들", "적", "식", "쯤", "용"))
 _COUNTING = frozenset(("NR", "MM", "SN"))
@@ -211,7 +211,7 @@ def _without_particles(tokens: Sequence[Token]) -> Iterator[Reading]:
     """Yield unknown nouns without the particle that the analyzer took for their end: 가디언즈 of 가디언즈로."""
     for token in tokens:
         if token.tag in _NAMING and token.form[-1] in _PARTICLE_ENDS and token.oov:
-            ending = next((end for end in _BY_LENGTH if token.form.endswith(end)), "")
+            ending = next((end for end in ENDINGS if token.form.endswith(end)), "")
             count = token.end - token.start - len(ending)
             if ending and count >= MIN_NAME:
                 yield Reading(token.form[:count], token.start, token.start + count)

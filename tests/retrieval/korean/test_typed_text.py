@@ -23,6 +23,16 @@ def test_what_is_asked_for_is_no_part_of_it(typed: Typed, asked: str) -> None:
     assert text.forms == typed("치킨 먹는").forms
 
 
+@pytest.mark.parametrize(
+    "asked", ["chicken이 몇 번 나와?", "chicken이 총 몇 번 언급돼", "chicken은 어디에 나와?", "chicken 나오는 장면"]
+)
+def test_a_question_for_places_is_what_it_asks_for(typed: Typed, asked: str) -> None:
+    text = typed(asked)
+    assert text.forms == ("chicken",)
+    assert text.content_words == ("chicken",), "without the particle"
+    assert text.words_by_form == {"chicken": "chicken"}
+
+
 def test_a_query_for_a_scene_and_nothing_else_is_whole(typed: Typed) -> None:
     assert typed("거 장면").text == "거 장면"
 
