@@ -353,6 +353,7 @@ class Runtime:
                 hosts,
                 model or self.context_model,
                 stop or threading.Event(),
+                analyzer=self.words,
                 prompt=prompt,
                 summaries=True,
             )

@@ -117,7 +117,7 @@ def stored(
         "built-in": BUILT_IN.rules,
         "examples": tuple((folder / EXAMPLES).read_text(encoding="utf-8").splitlines()),
     }
-    words = ContextWords(dict)
+    words, analyzer = ContextWords(dict), Analyzer()
     checks: dict[tuple[str, str], AnswerCheck] = {}
     previous: dict[str, str] = {}
     for answer in answers:
@@ -127,7 +127,7 @@ def stored(
             assert video is not None, id
             windows = library.windows_of(id)
             rules = prompts[answer.prompt]
-            checks[id, answer.prompt] = AnswerCheck(library, video, windows, words, ContextWords(dict), rules)
+            checks[id, answer.prompt] = AnswerCheck(library, video, windows, words, ContextWords(dict), analyzer, rules)
         check = checks[id, answer.prompt]
         text, _fault, _doubts = check.context(answer.window, answer.reply, previous.get(id, ""), last=True)
         if in_turn:

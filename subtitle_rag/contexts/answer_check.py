@@ -4,31 +4,42 @@ import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
+from subtitle_rag.contexts.claims import Said, claim_text
 from subtitle_rag.contexts.cleaning import MAX_CONTEXT, clean_context
 from subtitle_rag.contexts.context_prompt import MAX_SUMMARY, SUMMARY_SENTENCES
-from subtitle_rag.contexts.context_text import COPY, SAME, UNRELATED
+from subtitle_rag.contexts.context_text import COPY, ELSEWHERE, GENERAL, SAME, UNRELATED
 from subtitle_rag.contexts.copied_text import SourceTexts
-from subtitle_rag.contexts.grounding import UNGROUNDED, doubts
+from subtitle_rag.contexts.grounding import doubts
 from subtitle_rag.contexts.sentence_filters import (
     SCRIPT_REMINDER,
+    content_stems,
     find_foreign_script,
     split_sentences,
     without_foreign_script,
 )
+from subtitle_rag.contexts.window_fit import WindowFit
 from subtitle_rag.domain import Video, Window, nfc
 from subtitle_rag.library import Library
 from subtitle_rag.llm import LENGTH, LOOP, USELESS, Reply
+from subtitle_rag.retrieval.korean.morphemes import SentenceAnalyzer
 
 REPETITION_REMINDER = "다른 구간과 같은 설명입니다. 이 구간에만 있는 내용을 쓰세요."
 SUMMARY_REPETITION_REMINDER = "다른 영상과 같은 요약입니다. 이 영상에만 있는 내용을 쓰세요."
 UNGROUNDED_REMINDER = "영상에 없는 말은 빼고 쓰세요: {words}."
 UNRELATED_REMINDER = "이 영상에서 실제로 말하는 내용을 쓰세요."
 COPY_REMINDER = "자막이나 지시문을 옮겨 적지 말고 자기 말로 쓰세요."
+ELSEWHERE_REMINDER = "다른 구간의 내용입니다. 이 구간에서 말하는 내용을 쓰세요."
+GENERAL_REMINDER = "어느 구간에나 맞는 말입니다. 이 구간에만 있는 이름과 내용을 쓰세요."
+REFUSED = frozenset({"number", "name"})
+"""Kinds of doubts about what is surely nowhere in the video."""
 REMINDER_WORDS = 40
 """Characters of the words that this reminder names."""
 
 _VALUE_START = re.compile(r"^\s*\{\s*\"\w+\"\s*:\s*\"?")
 """In front of the value of an answer under a schema."""
+
+_REMINDERS = {SAME: REPETITION_REMINDER, ELSEWHERE: ELSEWHERE_REMINDER, GENERAL: GENERAL_REMINDER}
+"""What to tell the model of each kind of fault."""
 
 Doubts = tuple[tuple[str, str], ...]
 """Kind and text of each."""
@@ -75,6 +86,7 @@ class AnswerCheck:
         windows: Sequence[Window],
         words: ContextWords,
         summary_words: ContextWords,
+        analyzer: SentenceAnalyzer,
         prompt_texts: Sequence[str] = (),
     ) -> None:
         """`words` are those of all contexts, by window, `summary_words` those of all summaries, by video.
@@ -87,6 +99,12 @@ class AnswerCheck:
         self._head = _head(video)
         self._glossary = library.contexts.glossary(video.channel_id)
         self._transcript = " ".join(window.text for window in windows)
+        self._analyzer = analyzer
+        self._numbers = {window.id: number for number, window in enumerate(windows)}
+        self._fit = WindowFit([window.text for window in windows], content_stems(nfc(" ".join(prompt_texts))))
+        self._said = Said(
+            claim_text(self._transcript), (), (self._head, *self._glossary, library.details(video.id).description)
+        )
         self._known = _joined(self._head, self._glossary, self._transcript)
         labels = (video.title, video.channel)
         self._sources = SourceTexts.of(
@@ -110,6 +128,7 @@ class AnswerCheck:
             return ("", COPY_REMINDER, ((COPY, answer),)) if answer else ("", fault, ())
         text = self._sources.without_unrelated(own_text)
         doubt_pairs = self._find_doubts(text or own_text, window=window.text, previous=previous)
+        doubt_pairs += self._false_claims(text, window) if text else ()
         if not text and not _fault_reminder(doubt_pairs):
             return "", UNRELATED_REMINDER, ((UNRELATED, answer),)
         if self._words.are_of_another(window.id, text):
@@ -138,7 +157,7 @@ class AnswerCheck:
         text = "".join(split_sentences(own_text)[:SUMMARY_SENTENCES]).strip()
         if self._summary_words.are_of_another(self._video_id, text):
             return "", SUMMARY_REPETITION_REMINDER
-        reminder = _fault_reminder(self._find_doubts(text))
+        reminder = _fault_reminder((*self._find_doubts(text), *self._false_claims(text)))
         if answer and not reminder and not self._is_about_video(own_text):
             reminder = UNRELATED_REMINDER if own_text else COPY_REMINDER
         return ("", reminder) if reminder else (text, fault)
@@ -150,7 +169,9 @@ class AnswerCheck:
         """
         answer, _fault = self._clean(reply, last=last)
         text = self._sources.without_unrelated(self._sources.without_copies(answer))
-        is_usable = self._is_about_video(text) and not _fault_reminder(self._find_doubts(text))
+        is_usable = self._is_about_video(text) and not _fault_reminder(
+            (*self._find_doubts(text), *self._false_claims(text))
+        )
         return text if is_usable else ""
 
     def _is_about_video(self, text: str) -> bool:
@@ -180,12 +201,31 @@ class AnswerCheck:
         )
         return tuple((doubt.kind, doubt.text) for doubt in doubt_pairs)
 
+    def _false_claims(self, text: str, window: Window | None = None) -> Doubts:
+        """Return the doubts about names that are surely invented, and about a context of another window or of none.
+
+        Captions in another language tell nothing.
+        """
+        if not self._sources.video_words.spelled:
+            return ()
+        spoken = claim_text(text)
+        (tags,) = self._analyzer.tagged([spoken])
+        claims = tuple(("name", name) for name in self._said.strange_names(tags))
+        at = self._numbers.get(window.id) if window else None
+        if at is None:
+            return claims
+        if self._fit.is_of_another(at, spoken, tags):
+            return (*claims, (ELSEWHERE, text))
+        return (*claims, (GENERAL, text)) if self._fit.says_nothing(at, spoken, tags) else claims
+
 
 def _fault_reminder(doubt_pairs: Doubts) -> str:
     """Return what to tell the model about a context that must not be searched; empty for one that may be."""
-    if any(kind == SAME for kind, _text in doubt_pairs):
-        return REPETITION_REMINDER
-    words = ", ".join(text for kind, text in doubt_pairs if kind in UNGROUNDED)
+    kinds = {kind for kind, _text in doubt_pairs}
+    for kind, reminder in _REMINDERS.items():
+        if kind in kinds:
+            return reminder
+    words = ", ".join(text for kind, text in doubt_pairs if kind in REFUSED)
     return UNGROUNDED_REMINDER.format(words=words[:REMINDER_WORDS]) if words else ""
 
 

@@ -15,6 +15,10 @@ COPY = "copy"
 """The kind of doubt about an answer that only repeats captions, title or prompt."""
 UNRELATED = "unrelated"
 """The kind of doubt about an answer that has no word of its video: it talks of the task, or of something else."""
+ELSEWHERE = "elsewhere"
+"""The kind of doubt about a context with far more words of another window than of its own."""
+GENERAL = "general"
+"""The kind of doubt about a context that would fit any window of its video."""
 NOTABLE_S = 3
 """Seconds from which on the state of a request is shown: a quick model's would only flicker."""
 
@@ -70,6 +74,10 @@ def left_out_reason(context: "Context") -> str:
         return _("it only repeats the captions, the title or the instructions")
     if any(kind == UNRELATED for kind, _text in context.doubts):
         return _("it has hardly a word of the video")
+    if any(kind == ELSEWHERE for kind, _text in context.doubts):
+        return _("it is about another scene of the video")
+    if any(kind == GENERAL for kind, _text in context.doubts):
+        return _("it says nothing that tells the scene from others")
     words = ", ".join(dict.fromkeys(text for _kind, text in context.doubts))
     return _("it names what the video does not: {words}").format(words=words)
 

@@ -107,8 +107,10 @@ class VideoFacts(NamedTuple):
     sounds: frozenset[str]
 
     def has_number(self, number: Number) -> bool:
-        """Whether a number is there, a year also by its last two figures."""
+        """Whether a number is there, a year also by its last two figures, and they by the year (25SS in 2025)."""
         if number.values & self.numbers:
+            return True
+        if re.fullmatch("[0-9]{2}", number.text) and {1900 + int(number.text), 2000 + int(number.text)} & self.numbers:
             return True
         year = re.fullmatch(r"(?:19|20)([0-9]{2})", number.text)
         return bool(year and re.search(rf"(?<![0-9]){year[1]} ?(?:년|SS|FW|AW|S/S|F/W)", self.text, re.IGNORECASE))

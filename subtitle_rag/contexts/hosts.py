@@ -32,6 +32,7 @@ from subtitle_rag.domain import (
 from subtitle_rag.library import TRIES, Context, Library, OverviewSection, Recipe, VideoSummary, WindowSelection
 from subtitle_rag.llm import Llm, ModelInfo, Reply
 from subtitle_rag.platforms import wait_for
+from subtitle_rag.retrieval.korean.morphemes import SentenceAnalyzer
 
 logger = logging.getLogger(__name__)
 
@@ -95,6 +96,7 @@ class ContextHostRun:
     library: Library
     task: ContextTask
     stop: threading.Event
+    analyzer: SentenceAnalyzer
     pause: float
     limit: int | None
     answered: Callable[[Context], object] | None = None
@@ -313,7 +315,9 @@ class _VideoRun:
     def __post_init__(self) -> None:
         run = self.run
         prompt_texts = (*run.task.prompt.rules, REMINDER, SUMMARY_REMINDER, *context_prompt.INSTRUCTIONS)
-        self.check = AnswerCheck(run.library, self.video, self.windows, run.words, run.summary_words, prompt_texts)
+        self.check = AnswerCheck(
+            run.library, self.video, self.windows, run.words, run.summary_words, run.analyzer, prompt_texts
+        )
         self.text_hash = context_prompt.transcript_hash(self.windows)
 
     def write_missing(self) -> None:

@@ -19,6 +19,7 @@ from subtitle_rag.domain import ContextEvent, ContextReport, ContextsDue, Contex
 from subtitle_rag.library import Context, Library, Recipe, WindowSelection, hold_lock
 from subtitle_rag.llm import Llm, hosts_with
 from subtitle_rag.log_file import counts_of, logged_stage
+from subtitle_rag.retrieval.korean.morphemes import SentenceAnalyzer
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +45,7 @@ class Writer:
     stop: threading.Event = field(default_factory=threading.Event)
     """Set by another thread, it ends a run at once."""
     _: KW_ONLY
+    analyzer: SentenceAnalyzer
     pause: float = PAUSE_S
     answered: Callable[[Context], object] | None = None
     """Gets every answer, also one that is asked for again, from the threads of the hosts."""
@@ -70,6 +72,7 @@ class Writer:
                 self.library,
                 task,
                 self.stop,
+                self.analyzer,
                 self.pause,
                 selection.limit,
                 self.answered,

@@ -33,6 +33,7 @@ from subtitle_rag.evaluation.questions import Document
 from subtitle_rag.evaluation.records import Entry, Records
 from subtitle_rag.library import Context, Library, Recipe, WindowSelection
 from subtitle_rag.llm import Llm, ModelInfo, hosts_with
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 
 FOLDER = "comparisons"
 OWN = "library"
@@ -146,6 +147,7 @@ class ModelContexts:
             _NoIndex(),
             self._hosts,
             self.info.name,
+            analyzer=Analyzer(),
             answered=lambda context: self._append(_entry(context)),
             prompt=self.prompt,
         )

@@ -216,7 +216,9 @@ def test_answers_and_contexts_ask_a_model_with_one_num_ctx(
 
     def write() -> None:
         with desk.answerer() as answerer:
-            writer = Writer(desk.place.library, desk.place.indexer, answerer.hosts, "writer:q4")
+            writer = Writer(
+                desk.place.library, desk.place.indexer, answerer.hosts, "writer:q4", analyzer=desk.place.analyzer
+            )
             assert isinstance(list(writer.run())[-1], ContextReport)
 
     def ask() -> None:

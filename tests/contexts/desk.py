@@ -76,7 +76,8 @@ class Desk:
             bases = [server.base for server in servers or (self.ollama,)]
             hosts = [opened.enter_context(closing(Llm(base, LlmSettings()))) for base in bases]
             stop = stop or threading.Event()
-            yield Writer(self.place.library, self.place.indexer, hosts, model, stop, pause=pause, **options)
+            options = {"analyzer": self.place.analyzer, "pause": pause, **options}
+            yield Writer(self.place.library, self.place.indexer, hosts, model, stop, **options)
 
     def write(
         self, chosen: WindowSelection | None = None, *, servers: Sequence[StandIn] = (), **options: Any

@@ -49,7 +49,7 @@ def test_a_model_that_is_missing_is_told_with_how_to_get_it(desk: Desk) -> None:
 
 def test_without_any_host_there_is_no_run(desk: Desk) -> None:
     with failing("llm_off"):
-        list(Writer(desk.place.library, desk.place.indexer, [], "writer:q4").run())
+        list(Writer(desk.place.library, desk.place.indexer, [], "writer:q4", analyzer=desk.place.analyzer).run())
 
 
 @pytest.mark.parametrize("model", [Model("far:q4", remote_host="https://ollama.com"), Model("big:120b-cloud")])
@@ -143,7 +143,7 @@ def test_one_usable_answer_within_the_stretch_lets_a_model_go_on(desk: Desk) -> 
     minutes = UNUSABLE + 5
     desk.put("a", talk(minutes))
     answers = ["네, 알겠습니다."] * (2 * minutes)
-    answers[2 * (UNUSABLE - 1)] = CLEAN
+    answers[2 * (UNUSABLE - 1)] = f"{100 + UNUSABLE - 1}번째 이야기를 하며 국수를 삶는 장면입니다."
     desk.ollama.answer(*answers)
     report = desk.write()
     assert (report.blocked, report.written, report.empty) == (None, 1, minutes - 1)
