@@ -163,7 +163,8 @@ def _example_query(library: Library, video: Video) -> str:
     def weight(pair: tuple[str, str]) -> float:
         return pairs[pair] * sum(inverse_document_frequency(frequencies[form], size) for form in pair)
 
-    return " ".join(max((pair for pair in pairs if set(pair) <= set(frequencies)), key=weight, default=()))
+    known: list[tuple[str, str]] = [pair for pair in pairs if set(pair) <= set(frequencies)]
+    return " ".join(max(known, key=weight)) if known else ""
 
 
 def highest_parts(heat: Sequence[Heat]) -> tuple[Heat, ...]:

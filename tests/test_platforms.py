@@ -51,8 +51,10 @@ GUARDED = {
     ("player/mpv.py", "getuid"),
     ("retrieval/index/readable_copy.py", "getuid"),
     ("retrieval/neural/neural_host.py", "sysconf"),
+    ("tui/__init__.py", "termios"),
     ("tui/app.py", "SIGHUP"),
     ("tui/app.py", "add_signal_handler"),
+    ("tui/textual_fixes.py", "termios"),
 }
 """Where one is used, after a look at the platform; whoever adds a place has looked at what Windows does there."""
 
@@ -284,7 +286,7 @@ def test_macos_is_asked_for_its_language(
 def test_a_signal_sets_an_event_whose_lock_is_held_by_whoever_begins_to_wait() -> None:
     event = threading.Event()
     handler = threading.Thread(target=platforms.set_from_signal, args=(event,), daemon=True)
-    with event._cond:
+    with event._cond:  # type: ignore[attr-defined]
         handler.start()
         handler.join(10)
         assert not handler.is_alive()

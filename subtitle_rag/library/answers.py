@@ -95,4 +95,5 @@ def _answer(row: Sequence[Any]) -> StoredAnswer:
 
 
 def _citation(entry: dict[str, Any]) -> Citation:
-    return Citation(**{name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()})
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()}
+    return Citation(**values)

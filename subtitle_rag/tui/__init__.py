@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from textual import events
+
     from subtitle_rag.config import Settings
 
 __all__ = ["run"]
@@ -35,10 +37,13 @@ def silent_terminal() -> "Iterator[None]":
     """Have the terminal keep what is typed while no app reads it, and show none of it."""
     try:
         import termios
-
+    except ImportError:  # Windows
+        yield
+        return
+    try:
         terminal = sys.stdin.fileno()
         before = termios.tcgetattr(terminal)
-    except (ImportError, OSError, termios.error):  # Windows, or no terminal
+    except (OSError, termios.error):  # no terminal
         yield
         return
     quiet = [*before[:3], before[3] & ~(termios.ECHO | termios.ICANON), *before[4:]]
@@ -72,7 +77,8 @@ def _run(settings: "Settings", *, in_sample: bool) -> int:
 
     keymap.check(settings.keys, settings.paths.config)
     themes.check(settings)
-    address, typed = "", ()
+    address = ""
+    typed: tuple[events.Key | events.Paste, ...] = ()
     while True:
         with Runtime(sample_settings(settings) if in_sample else settings) as runtime:
             runtime.prioritize_queries = True

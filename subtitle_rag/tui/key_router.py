@@ -124,8 +124,9 @@ class KeyRouter:
 
     def _address(self, event: events.Key | events.Paste) -> str | None:
         """Return the address in a pasted text. In a dialog it is as good as any text."""
-        is_page = isinstance(event, events.Paste) and not self._app.screen.is_modal
-        return pasted_address(event.text) if is_page else None
+        if not isinstance(event, events.Paste) or self._app.screen.is_modal:
+            return None
+        return pasted_address(event.text)
 
     def _is_command(self, event: events.Key | events.Paste) -> bool:
         """Return whether a key is that of a command, be it possible at the moment or not. In a field text is none."""

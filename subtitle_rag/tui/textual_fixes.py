@@ -40,11 +40,13 @@ def activate() -> None:
     setattr(textual.screen, "Compositor", WholeTextCompositor)  # noqa: B010 - mypy takes it for a type
     setattr(textual.screen, "key_to_character", _character_of)  # noqa: B010 - mypy takes it for a type
     if sys.platform != "win32":  # a Windows console sends characters
+        import termios
+
         from textual.drivers import linux_driver
 
         setattr(linux_driver, "getincrementaldecoder", _lenient_decoder)  # noqa: B010 - mypy takes it for a type
         # it throws away what is typed while the app ends, though another one opens in its place
-        setattr(linux_driver, "termios", SimpleNamespace(**vars(linux_driver.termios) | {"tcflush": lambda *_: None}))  # noqa: B010 - mypy takes it for a module
+        setattr(linux_driver, "termios", SimpleNamespace(**vars(termios) | {"tcflush": lambda *_: None}))  # noqa: B010
 
 
 _NAMES = {short: name for name, short in KEY_NAME_REPLACEMENTS.items()}

@@ -70,7 +70,7 @@ _SIXTEEN: Mapping[str, str] = {
 def colour_roles(theme: Theme, variables: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of all roles, and those of Textual that follow them, of a theme with its own variables."""
     if theme.ansi:
-        roles = dict(_SIXTEEN) if theme.dark else _SIXTEEN | {"focus": "ansi_blue", "match": "ansi_magenta"}
+        roles = dict(_SIXTEEN) if theme.dark else {**_SIXTEEN, "focus": "ansi_blue", "match": "ansi_magenta"}
     else:
         focus = variables.get("focus", variables["text-primary"])
         foreground = Color.parse(variables["foreground"])

@@ -265,6 +265,16 @@ def test_control_c_ends_a_run_at_once(run: Run, ollama: StandIn, isolated_home: 
     assert run("contexts", "list", "--json").result["written"] <= 1
 
 
+def answer_prompts(monkeypatch: pytest.MonkeyPatch, prompts: list[str], answer: str) -> None:
+    """Answer the questions of a command on a terminal, and note them."""
+
+    def prompted(prompt: str) -> str:
+        prompts.append(prompt)
+        return answer
+
+    monkeypatch.setattr("click.termui.visible_prompt_func", prompted)
+
+
 class TestConsent:
     """`index` on a terminal asks once whether a model describes scenes; scripts have `--no-contexts`."""
 
@@ -272,7 +282,7 @@ class TestConsent:
     def asked(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         prompts: list[str] = []
         monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
-        monkeypatch.setattr("click.termui.visible_prompt_func", lambda prompt: prompts.append(prompt) or "n")
+        answer_prompts(monkeypatch, prompts, "n")
         return prompts
 
     def test_a_no_is_kept_and_not_asked_again(
@@ -289,7 +299,7 @@ class TestConsent:
     def test_a_yes_holds_for_later_runs(
         self, run: Run, ollama: StandIn, asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("click.termui.visible_prompt_func", lambda prompt: asked.append(prompt) or "y")
+        answer_prompts(monkeypatch, asked, "y")
         for part, minutes in (("second", 2.8), ("third", 3.8)):
             result = run("index", caption_folder(tmp_path / part, 1, minutes=minutes), "--json").result
             assert result["contexts"]["written"]

@@ -50,6 +50,7 @@ def test_a_copy_has_the_vectors_of_the_same_passages_and_makes_those_of_others(a
     encoder = NotingEncoder()
     with temp_library.create([(VIDEO, some)], analyzer, models=encoder, encoder=encoder) as library:
         encoder.passages_read.clear()
+        assert library.searcher._index is not None
         earlier = library.library, library.searcher._index
         contexts = {some[1].id: "강가에서 본 새 이야기"}
         with temp_library.create(

@@ -37,7 +37,9 @@ def add_word(folder: Path, word: str, *, special: bool) -> int:
     tokenizer = Tokenizer.from_file(path)
     tokenizer.add_tokens([AddedToken(word, normalized=False, special=special)])
     tokenizer.save(path)
-    return int(tokenizer.token_to_id(word))
+    added = tokenizer.token_to_id(word)
+    assert added is not None
+    return added
 
 
 def tiny_graph(
