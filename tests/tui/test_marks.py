@@ -21,7 +21,7 @@ from subtitle_rag.tui.state.marked_scenes import MarkedScenes
 from subtitle_rag.tui.text.content import mark_label
 from subtitle_rag.tui.text.scene_rows import scene_row
 from subtitle_rag.tui.widgets.footer import KeyBar
-from tests.tui.conftest import AppPilot, MakeApp, Outside, press, running, scene, settle, toasts, until
+from tests.tui.conftest import AppPilot, MakeApp, Outside, press, press_each, running, scene, settle, toasts, until
 
 
 def mark(id: int, start_s: int = 60, end_s: int = 120, at_s: int = 61, *, tag: str = "") -> Mark:
@@ -161,7 +161,29 @@ async def test_the_key_of_tags_is_offered_while_a_mark_has_one(app_of: MakeApp, 
         await press(pilot, "enter")
         assert "By tag" in {hint.description for hint in bar.hints}
         await pilot.press("tab")
-        assert str(app.screen.query_one("#marks-title", Static).content).endswith("· #맛")
+        assert str(app.screen.query_one("#counter", Static).content).endswith("· #맛")
+
+
+async def test_typed_words_narrow_the_marks_and_editing_keys_edit_them(app_of: MakeApp, unmarked: Runtime) -> None:
+    video = unmarked.library.videos()[0].video
+    for at, (line, note) in enumerate((("소스 부어라", ""), ("가루파", "매운 소스"), ("식은 치킨", ""))):
+        unmarked.library.marks.add(video, at * 5_000, at * 5_000 + 5_000, at * 5_000, line, note=note)
+    async with running(app_of(), size=(120, 40)) as (app, pilot):
+        await press(pilot, "ctrl+l")
+        screen = app.screen
+        assert isinstance(screen, MarksScreen)
+        assert screen.rows.row_count == 3
+        await press(pilot, *"소스둘", "backspace")
+        assert screen.text_field.value == "소스"
+        assert [mark.line for mark in screen.rows.values] == ["가루파", "소스 부어라"]
+        await press_each(pilot, "down", "enter")
+        assert screen.rows.has_focus
+        assert screen.rows.cursor == 1
+        await press_each(pilot, "escape")
+        assert screen.rows.row_count == 3
+        await press_each(pilot, "escape")
+        assert app.screen is app.search_screen
+    assert len(unmarked.library.marks.all()) == 3
 
 
 async def test_no_notice_lies_over_the_fields_of_note_and_tag(app_of: MakeApp, unmarked: Runtime) -> None:

@@ -3,18 +3,18 @@
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui import dialogs
 from subtitle_rag.tui.keys import bindings, closed_by, key
-from subtitle_rag.tui.screens.base_screen import BaseScreen
+from subtitle_rag.tui.screens.base_screen import FieldScreen
 from subtitle_rag.tui.state import ExportSource, clean
-from subtitle_rag.tui.text import MUTED, TIME_CELLS, heading, mark_confirmation, mark_label, time_head
-from subtitle_rag.tui.widgets import KeyBar, Row, RowList
+from subtitle_rag.tui.text import MUTED, TIME_CELLS, mark_confirmation, mark_label, time_head
+from subtitle_rag.tui.widgets import KeyBar, QueryBar, Row, RowList, TextField, after_typing
 
 if TYPE_CHECKING:
     from subtitle_rag.library import Mark
@@ -23,15 +23,18 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.state import MarkedScenes
 
 
-class MarksScreen(BaseScreen):
+class MarksScreen(FieldScreen):
     AUTO_FOCUS = "#marks"
     SHOWS_VIDEOS = True
-    FOOTER_HIDDEN = BaseScreen.FOOTER_HIDDEN | {"app.transcript"}
+    FOOTER_HIDDEN = FieldScreen.FOOTER_HIDDEN | {"app.transcript"}
     BINDINGS = bindings(
         "scene.play marks.play-all scene.play-with scene.mark marks.remove scene.export",
-        "scene.copy scene.copy-markdown marks.tag screen.back",
+        "scene.copy scene.copy-markdown marks.tag screen.back list.down list.up",
     ) + closed_by("app.marks")
     FOOTER: ClassVar = {"scene.mark": N_("Note/tag"), "scene.export": N_("Export")}
+
+    text_field = getters.query_one("#marks-words", TextField)
+    query_bar = getters.query_one(QueryBar)
 
     def __init__(self, context: "AppContext") -> None:
         super().__init__(context)
@@ -40,11 +43,13 @@ class MarksScreen(BaseScreen):
         self.rows: RowList[Mark] = RowList("marks")
 
     def compose(self) -> ComposeResult:
+        yield QueryBar(TextField(_("Search in the marks"), id="marks-words"), _("Marks"))
         yield Static(id="marks-title", markup=False)
         yield self.rows
         yield KeyBar()
 
     def on_mount(self) -> None:
+        self.query_bar.set_prompt("/")
         self.show_marks()
 
     @property
@@ -52,10 +57,12 @@ class MarksScreen(BaseScreen):
         return self.context.marks.scenes
 
     def show_marks(self) -> None:
-        """List the marks, the newest first, after they were read or changed."""
+        """List the marks, the newest first, after they or the words in the field were changed."""
         if self._tag not in self._scenes.tags:
             self._tag = None
-        marks = [mark for mark in reversed(self._scenes.marks) if self._tag in (None, mark.tag)]
+        words = self.text_field.typed.casefold().split()
+        tagged = [mark for mark in reversed(self._scenes.marks) if self._tag in (None, mark.tag)]
+        marks = [mark for mark in tagged if all(word in _said(mark) for word in words)]
         with self.rows.prevent(RowList.Highlighted):
             self.rows.put({str(mark.id): mark for mark in marks}, self._row)
             self.rows.cursor = self.rows.cursor or 0
@@ -64,19 +71,19 @@ class MarksScreen(BaseScreen):
         self.refresh_bindings()
 
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "remove" and self.text_field.has_focus:  # its keys delete letters there
+            return False
         if action == "next_tag":
             return bool(self._scenes.tags)
         return super().allows(action, parameters)
 
     def _show_title(self) -> None:
-        count = self.rows.row_count
-        if not self._scenes.marks:
-            text = _("No scene is marked. {key} marks the chosen scene of a search.").format(key=key("scene.mark"))
-        else:
-            text = n_("{n} marked scene", "{n} marked scenes", count)
-        if self._tag:
-            text = f"{text} · #{clean(self._tag)}"
-        self.query_one("#marks-title", Static).update(heading(_("Marks"), text))
+        count = n_("{n} marked scene", "{n} marked scenes", self.rows.row_count)
+        self.query_bar.counter.say(f"{count} · #{clean(self._tag)}" if self._tag else count)
+        title = self.query_one("#marks-title", Static)
+        title.display = not self._scenes.marks
+        text = _("No scene is marked. {key} marks the chosen scene of a search.").format(key=key("scene.mark"))
+        title.update(Content(text))
 
     def _row(self, mark: "Mark") -> Row:
         head = time_head(mark.at_ms)
@@ -89,9 +96,34 @@ class MarksScreen(BaseScreen):
         mark = self.rows.value
         return self._scenes.scene_of(mark) if mark else None
 
-    @on(RowList.RowDoubleClicked)
+    @on(Input.Changed, "#marks-words")
+    def _words_changed(self) -> None:
+        self.show_marks()
+
     def action_play(self) -> None:
+        after_typing(self, self._enter)
+
+    def _enter(self) -> None:
+        """Play. From the field go to the marks: a syllable that comes late must not play another one."""
+        if self.text_field.has_focus:
+            self.rows.focus()
+        else:
+            self._play()
+
+    @on(RowList.RowDoubleClicked)
+    def _play(self) -> None:
         self.action_scene("play")
+
+    def action_move(self, rows: int) -> None:
+        self.rows.move(rows)
+
+    def action_back(self) -> None:
+        if self.text_field.has_focus:
+            self.rows.focus()
+        elif self.text_field.value:
+            self.text_field.value = ""
+        else:
+            self.dismiss()
 
     def action_play_all(self) -> None:
         if marks := self.rows.values:
@@ -115,3 +147,8 @@ class MarksScreen(BaseScreen):
         tags = [None, *self._scenes.tags]
         self._tag = tags[(tags.index(self._tag) + 1) % len(tags)]
         self.show_marks()
+
+
+def _said(mark: "Mark") -> str:
+    """Return what words of a filter are looked for in."""
+    return " ".join((mark.line, mark.note, mark.tag, mark.title, mark.channel)).casefold()
