@@ -8,8 +8,9 @@ from textual.app import App
 from textual.command import CommandPalette
 
 from subtitle_rag.i18n import _
+from subtitle_rag.requests import JobRequest
 from subtitle_rag.tui import dialogs, screens
-from subtitle_rag.tui.keys import COMMANDS, declared_by, keymap
+from subtitle_rag.tui.keys import COMMANDS, keymap
 from subtitle_rag.tui.state import ModelDownload
 from subtitle_rag.tui.text import (
     context_confirmation,
@@ -17,7 +18,7 @@ from subtitle_rag.tui.text import (
     listening_confirmation,
     removal_confirmation,
 )
-from subtitle_rag.tui.widgets import SceneList
+from subtitle_rag.tui.widgets import SceneList, TextField
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.messages import PlayersFound
     from subtitle_rag.tui.screens import LibraryScreen, SearchScreen
     from subtitle_rag.tui.state import Removal
-    from subtitle_rag.tui.widgets import TextField
 
 
 SCENE_COMMANDS = (
@@ -85,18 +85,17 @@ class Navigation:
         """Whether the screen is no dialog."""
         return self._page is not None
 
-    def is_free(self, id: str) -> bool:
-        """Return whether the key of a command is no other's on the screen, which may close by it what it opens."""
-        is_own = self._page is not None and id in self._page.OWN_KEYS
-        return not is_own and all(binding.id != id for binding in declared_by(type(self._screen)))
+    def can_open(self, page: type["screens.BaseScreen"]) -> bool:
+        """Return whether a page can be opened from here: not from a dialog, nor from itself."""
+        return self.in_page and not isinstance(self._page, page)
 
-    def can_open(self, id: str) -> bool:
-        """Return whether a command opens its page from here: not from a dialog."""
-        return self.in_page and self.is_free(id)
-
-    def return_to_search(self) -> None:
-        self._return_to(self.search)
-        self.search.query_line.focus()
+    def go_to_field(self) -> None:
+        """Go to the field of the page, else to that of the search."""
+        field = next((field for field in self._screen.query(TextField) if field.focusable), None)
+        if field is None:
+            self._return_to(self.search)
+            field = self.search.query_line
+        field.focus()
 
     def begin_search(self) -> "TextField":
         """Go back to the search, with its field empty for a new query."""
@@ -158,6 +157,18 @@ class Navigation:
     def shows_offer(self) -> bool:
         """Whether the screen has a line for missing models."""
         return self.search.page.is_idle if self.in_search else self._app.screen is self.library
+
+    def sync(self) -> None:
+        """Open a library again that could not be opened; else ask for new videos: of the chosen channel, or of all."""
+        library = self.library
+        channel = library.tables.row.channel if library and self._app.screen is library else None
+        if self.search.page.error:
+            self.search.page.retry()
+        elif channel and channel.urls:
+            for url in channel.urls:
+                self._context.jobs.start(JobRequest.of_address(url))
+        else:
+            self._context.jobs.sync()
 
     # --- answers ---
 
@@ -228,7 +239,8 @@ class Navigation:
     # --- help and checks ---
 
     def open_help(self) -> None:
-        self._app.push_screen(dialogs.HelpScreen(self._app.screen))
+        if page := self._page:
+            self._app.push_screen(dialogs.HelpScreen(page))
 
     def open_checks(self) -> None:
         self._app.push_screen(screens.ChecksScreen(self._context))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from textual.app import App
 
-from subtitle_rag.tui import messages
+from subtitle_rag.tui import messages, screens
 from subtitle_rag.tui.controllers import (
     AppContext,
     BackgroundController,
@@ -19,7 +19,6 @@ from subtitle_rag.tui.controllers import (
     RemovalController,
 )
 from subtitle_rag.tui.navigation import Navigation
-from subtitle_rag.tui.screens import SearchScreen
 from subtitle_rag.tui.state import clean
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class AppWiring:
             self.opening,
             ContextPause(port, runtime, self.background),
         )
-        self.search = SearchScreen(self.context)
+        self.search = screens.SearchScreen(self.context)
         self.navigation = Navigation(app, self.context, self.search)
         self._handlers = self._connect()
 
@@ -203,28 +202,22 @@ def app_commands(wiring: AppWiring) -> dict[str, AppCommand]:
 
     return {
         "app.help": AppCommand(navigation.open_help, lambda: navigation.in_page),
-        "app.search": AppCommand(
-            navigation.return_to_search, lambda: navigation.in_page and navigation.is_free("app.search")
+        "app.search": AppCommand(navigation.go_to_field, lambda: navigation.in_page),
+        "app.library": AppCommand(navigation.show_library, lambda: navigation.can_open(screens.LibraryScreen)),
+        "app.checks": AppCommand(navigation.open_checks, lambda: navigation.can_open(screens.ChecksScreen)),
+        "app.settings": AppCommand(navigation.open_settings, lambda: navigation.can_open(screens.SettingsScreen)),
+        "app.ask": AppCommand(navigation.ask, lambda: navigation.in_page and is_usable()),
+        "app.marks": AppCommand(
+            navigation.open_marks, lambda: navigation.can_open(screens.MarksScreen) and is_usable()
         ),
-        "app.library": AppCommand(navigation.show_library, lambda: navigation.is_free("app.library")),
-        "app.checks": AppCommand(
-            navigation.open_checks, lambda: navigation.in_page and navigation.is_free("app.checks")
-        ),
-        "app.settings": AppCommand(navigation.open_settings, lambda: navigation.can_open("app.settings")),
-        "app.ask": AppCommand(navigation.ask, is_usable),
-        "app.marks": AppCommand(navigation.open_marks, lambda: navigation.can_open("app.marks") and is_usable()),
         "app.transcript": AppCommand(
-            navigation.open_transcript, lambda: navigation.shows_videos and navigation.is_free("app.transcript")
+            navigation.open_transcript,
+            lambda: navigation.shows_videos and navigation.can_open(screens.TranscriptScreen),
         ),
-        "app.overview": AppCommand(
-            navigation.open_overview, lambda: navigation.shows_videos and navigation.is_free("app.overview")
-        ),
+        "app.overview": AppCommand(navigation.open_overview, lambda: navigation.shows_videos),
         "app.quit": AppCommand(navigation.leave),
         "library.sample": AppCommand(navigation.switch_library, lambda: navigation.can_switch_library),
-        "library.sync": AppCommand(
-            lambda: search.page.retry() if search.page.error else jobs.sync(),
-            lambda: jobs.can_sync if is_usable() else navigation.in_search,
-        ),
+        "library.sync": AppCommand(navigation.sync, lambda: jobs.can_sync if is_usable() else navigation.in_search),
         "library.stop": AppCommand(jobs.stop, lambda: jobs.busy),
         "library.background": AppCommand(
             navigation.toggle_background, lambda: background.can_toggle or background.can_ask_for_contexts

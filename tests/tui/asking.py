@@ -50,7 +50,7 @@ async def asking(
 
 async def opened(pilot: AppPilot, question: str = QUESTION) -> AnswerScreen:
     await typed(pilot, question)
-    await press(pilot, "f3")
+    await press(pilot, "escape", "a")
     assert isinstance(pilot.app.screen, AnswerScreen)
     return pilot.app.screen
 

@@ -32,6 +32,7 @@ from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import jobs
+from subtitle_rag.tui.keys import COMMANDS, keymap
 from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state import clean
@@ -259,6 +260,15 @@ async def left_promptly(app: SubtitleApp) -> AsyncIterator[tuple[SubtitleApp, Ap
     app.wait_for_threads(PROMPT_S)
     assert time.monotonic() - began < PROMPT_S
     assert app.return_code == 0
+
+
+async def run_command(pilot: AppPilot, id: str) -> None:
+    """Run a command as the command palette does."""
+    app, command = pilot.app, COMMANDS[id]
+    nodes = (app.screen, *app.screen.query("*"), app)
+    node = next(node for node in nodes if keymap.can_run(node, command))
+    await app.run_action(command.binding.action, node)
+    await pilot.pause()
 
 
 def index_sample(app: SubtitleApp) -> None:

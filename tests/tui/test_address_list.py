@@ -50,7 +50,7 @@ async def test_channels_are_fetched_after_one_question(hasty: Runtime, youtube: 
         await dropped(pilot, takeout)
         await press(pilot, "left", "enter")
         await until(pilot, lambda: hasty.library.counts().videos == 5 and not app.jobs.busy)
-        await press(pilot, "f4")
+        await press(pilot, "ctrl+l")
         await dropped(pilot, takeout)
         assert any("2 others are in the library already." in toast for toast in toasts(app))
 

@@ -118,12 +118,12 @@ class TestAsking:
             assert QUESTION in said(screen)
             assert "❯ 소금은?\n소금입니다 [2]" in said(screen)
             screen.question.value = "소스 치킨"
-            await pilot.press("f3")
+            await pilot.press("escape", "a")
             await until(pilot, lambda: len(ollama.asked("chat")) == 3 and not screen.page.dialogue.running)
             assert len(ollama.asked("chat")[2].messages) == 2
             assert QUESTION not in said(screen)
             assert ids(screen) != before
-            await pilot.press("f3")
+            await pilot.press("escape", "a")
             assert "Ask what the videos say" in said(screen)
 
     @pytest.mark.campaign(part="app")
@@ -182,12 +182,12 @@ class TestAsking:
         ollama.answer(ANSWER)
         async with asking(make()) as (pilot, screen):
             await ask(pilot, screen)
-            await press(pilot, "escape", "f3")
+            await press(pilot, "escape", "a")
             assert QUESTION in said(screen)
             assert screen.question.typed == ""
             await pilot.press("escape")
             await typed(pilot, " 소금")
-            await press(pilot, "f3")
+            await press(pilot, "escape", "a")
             assert QUESTION not in said(screen)
             assert screen.question.typed == f"{QUESTION} 소금"
 
@@ -335,7 +335,7 @@ class TestStopping:
             await until(pilot, lambda: ollama.asked("chat")[0].outcome == "gone")
             await pilot.press("escape")
             assert isinstance(screen.app.screen, SearchScreen)
-            await pilot.press("f3")
+            await pilot.press("escape", "a")
             assert "배추는 0 배추는" in said(screen)
 
     @pytest.mark.campaign(part="app")
@@ -426,9 +426,9 @@ class TestLoops:
             assert "F7 asks once more with another seed." in said(screen)
             assert said(screen).count("카라리스") == 1
             assert len(ollama.asked("chat")) == 1
-            await pilot.press("f7")
+            await pilot.press("escape", "r")
             await until(pilot, lambda: not screen.page.dialogue.running)
             assert [turn.text for turn in screen.page.dialogue.turns] == ["소금입니다 [1]."]
-            await pilot.press("f7")
+            await pilot.press("escape", "r")
             assert "Only an answer that repeats itself" in hint(screen)
             assert len(ollama.asked("chat")) == 2

@@ -50,11 +50,11 @@ async def in_query(pilot: AppPilot) -> None:
 
 
 async def in_library(pilot: AppPilot) -> None:
-    await pilot.press("f4", *"한글")
+    await pilot.press("ctrl+l", *"한글")
 
 
 async def in_question(pilot: AppPilot) -> None:
-    await pilot.press("f3", *"한글")
+    await pilot.press("escape", "a", *"한글")
 
 
 @pytest.mark.parametrize("go", [in_query, in_library, in_question])

@@ -85,7 +85,7 @@ def names(table: ChannelTable) -> list[str]:
 async def opened(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:
     """The library with the cursor in its channels."""
     await settle(pilot)
-    await press(pilot, "f4", "tab")
+    await press(pilot, "ctrl+l", "tab")
     assert library_of(app).tables.channels.has_focus
     return library_of(app)
 
@@ -143,7 +143,7 @@ class TestNarrowing:
     @pytest.mark.campaign(part="app")
     async def test_on_a_low_terminal_the_way_back_to_the_channels_shows_them(self, followed: Runtime) -> None:
         async with running(SubtitleApp(followed), size=(40, 15)) as (app, pilot):
-            await press(pilot, "f4")
+            await press(pilot, "ctrl+l")
             screen = library_of(app)
             screen.failures.update("\n".join("123456"))  # the page is higher than the screen
             for key in ("tab", "tab", "left"):
@@ -296,7 +296,7 @@ class TestDoing:
         async with running(SubtitleApp(empty), size=(120, 40)) as (app, pilot):
             app.jobs.start(JobRequest(sources=(parse_address(KITCHEN),)))
             await until(pilot, lambda: app.screen is app.search_screen and hold.arrived.is_set())
-            await pilot.press("f4", "tab")
+            await pilot.press("ctrl+l", "tab")
             await until(
                 pilot, lambda: isinstance(app.screen, LibraryScreen) and library_of(app).tables.channels.has_focus
             )
@@ -315,7 +315,7 @@ class TestDoing:
     @pytest.mark.campaign(part="app")
     async def test_letters_typed_into_the_field_do_nothing_else(self, followed: Runtime) -> None:
         async with running(SubtitleApp(followed), size=(120, 40)) as (app, pilot):
-            await press(pilot, "f4")
+            await press(pilot, "ctrl+l")
             await press(pilot, *"ruf v")
             assert library_of(app).field.path.value == "ruf v"
             assert not app.jobs.busy

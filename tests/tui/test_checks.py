@@ -23,7 +23,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.checks_screen import ChecksScreen
 from subtitle_rag.tui.widgets.check_list import CheckList, CheckRow
 from tests.stand_ins.youtube import stand_in
-from tests.tui.conftest import AppPilot, MakeApp, commands, drawn_by, running, settle, typed, until
+from tests.tui.conftest import AppPilot, MakeApp, commands, drawn_by, run_command, running, settle, typed, until
 
 DEVICE_S = 60
 """PyTorch's import included, on a machine with much else to do."""
@@ -72,7 +72,7 @@ class TestScreen:
     async def test_all_are_made_and_nothing_is_sent(self, app_of: MakeApp, looked: Counter[str]) -> None:
         async with running(app_of(), size=(120, 50)) as (app, pilot):
             with stand_in() as youtube:
-                await pilot.press("f6")
+                await run_command(pilot, "app.checks")
                 await ended(pilot)
                 assert youtube.count() == 0
             assert looked == dict.fromkeys(doctor.OFFLINE, 1)
@@ -87,7 +87,7 @@ class TestScreen:
     @pytest.mark.campaign(part="app")
     async def test_keys_check_again_ask_youtube_and_close(self, app_of: MakeApp, looked: Counter[str]) -> None:
         async with running(app_of("ko"), "치킨", size=(80, 24)) as (app, pilot):
-            await pilot.press("f6")
+            await run_command(pilot, "app.checks")
             await ended(pilot)
             with stand_in() as youtube:
                 await pilot.press("ㅜ")
@@ -100,10 +100,11 @@ class TestScreen:
             assert looked["terminal"] == 2
             assert rows(app)["network"].startswith("✓ YouTube")
             assert "YouTube" in drawn_by(app)
-            await pilot.press("f6")
+            await run_command(pilot, "app.checks")
             assert app.screen is app.search_screen
             assert app.search_screen.query_line.value == "치킨"
-            await pilot.press("f6", "escape")
+            await run_command(pilot, "app.checks")
+            await pilot.press("escape")
             assert app.screen is app.search_screen
 
     @pytest.mark.campaign(part="app")
@@ -113,7 +114,7 @@ class TestScreen:
         app = app_of()
         runtime.settings = replace(runtime.settings, llm=LlmSettings(hosts=(silent,)))
         async with running(app, size=(120, 50)) as (_, pilot):
-            await pilot.press("f6")
+            await run_command(pilot, "app.checks")
             checks = app.screen.query_one(CheckList)
             await until(pilot, lambda: set(checks.results) == doctor.OFFLINE - {"ollama"}, DEVICE_S)
             assert rows(app)["ollama"].strip() == "… Ollama"
@@ -140,12 +141,12 @@ class TestScreen:
         monkeypatch.setattr(doctor, "probe", probe)
         async with running(app_of(), size=(120, 50)) as (app, pilot):
             for _opening in range(3):
-                await pilot.press("f6")
+                await run_command(pilot, "app.checks")
                 await until(pilot, lambda: len(begun) == 4)  # three threads, and the one of the doors
                 await pilot.press("escape")
             assert set(begun.values()) == {1}
             first = set(begun)
-            await pilot.press("f6")
+            await run_command(pilot, "app.checks")
             ending.set()
             await ended(pilot)
             assert set(app.screen.query_one(CheckList).results) == doctor.OFFLINE
@@ -155,10 +156,10 @@ class TestScreen:
     async def test_the_palette_has_it_and_it_does_not_open_over_itself(self, app_of: MakeApp) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
             assert "Open: checks" in commands(app)
-            await pilot.press("f6")
+            await run_command(pilot, "app.checks")
             assert isinstance(app.screen, ChecksScreen)
             assert "Open: checks" not in commands(app)
-            await pilot.press("f1", "f6")
+            await pilot.press("f1")
             assert len([screen for screen in app.screen_stack if isinstance(screen, ChecksScreen)]) == 1
 
 

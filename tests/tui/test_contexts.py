@@ -98,7 +98,7 @@ class TestWriting:
             assert any(unit in bar(app) for unit in (" windows/s  ", "/min  "))
             await typed(pilot, " 찍어")
             assert app.search_screen.results.text == "치킨 소스 찍어"
-            await pilot.press("f4")
+            await pilot.press("ctrl+l")
             await until(pilot, lambda: " tokens read, " in bar(app))
 
     @pytest.mark.campaign(part="app")
@@ -145,7 +145,7 @@ class TestWriting:
         hold = ollama.hold()
         async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await until(pilot, hold.arrived.is_set)
-            await press(pilot, "f4")
+            await press(pilot, "ctrl+l")
             app.screen.query_one("#path").value = str(next(SAMPLE.glob("*sample-0002*")))  # type: ignore[attr-defined]
             await press(pilot, "enter")
             await until(pilot, lambda: toasts(app))
@@ -167,7 +167,7 @@ class TestPausing:
     async def test_ctrl_t_pauses_and_goes_on_where_it_was(self, indexed: Runtime, ollama: StandIn) -> None:
         ollama.add(Model(MODEL, behaviour="slow"))
         async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
-            await pilot.press("f4")
+            await pilot.press("ctrl+l")
             await until(pilot, lambda: stage(app, "contexts").processed)
             assert "Background: pause" in commands(app)
             await pilot.press("ctrl+t")
@@ -230,13 +230,13 @@ class TestTrouble:
     ) -> None:
         async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await idle(pilot)
-            await pilot.press("f4")
+            await pilot.press("ctrl+l")
             await idle(pilot)
             assert f"does not have the model {MODEL}." in bar(app)
             assert f"subtitle-rag models get {MODEL}" in bar(app)
             assert toasts(app) == []
             ollama.add(Model(MODEL))
-            await pilot.press("f4", "f4")  # looks again
+            await pilot.press("ctrl+l", "ctrl+l")  # looks again
             await until(pilot, lambda: stage(app, "contexts").state == "done")
             await idle(pilot)
             assert indexed.library.contexts.counts().written == 8
@@ -252,7 +252,7 @@ class TestTrouble:
 
         async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await idle(pilot)
-            await press(pilot, "f4")
+            await press(pilot, "ctrl+l")
             assert "does not fit into memory" in bar(app)
             assert "Ctrl+T tries again" in bar(app)
             assert toasts(app) == []
@@ -271,7 +271,7 @@ class TestTrouble:
             next(events)
             async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
                 await idle(pilot)
-                await pilot.press("f4")
+                await pilot.press("ctrl+l")
                 await idle(pilot)
                 assert "Another subtitle-rag is writing contexts" in bar(app)
                 assert "run the same command" not in bar(app)

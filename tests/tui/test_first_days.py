@@ -56,10 +56,10 @@ async def first_hour(pilot: AppPilot, app: SubtitleApp, outside: Outside) -> Non
     assert shows(app, LibraryScreen)
     await press_each(pilot, "escape", "escape")
     assert "The library is empty." in drawn_by(app)
-    await press_each(pilot, "f3")
+    await press_each(pilot, "escape", "a")
     assert shows(app, AnswerScreen)
     assert "The library is empty." in drawn_by(app)
-    await press_each(pilot, "f4")
+    await press_each(pilot, "ctrl+l")
     library = library_of(app)
     library.field.path.value = str(SAMPLE)
     await settle(pilot)
@@ -76,17 +76,17 @@ async def first_hour(pilot: AppPilot, app: SubtitleApp, outside: Outside) -> Non
     await press_each(pilot, "escape", "b")
     assert shows(app, MarksScreen)
     assert "1 marked scene" in drawn_by(app)
-    await press_each(pilot, "q", "t")
+    await press_each(pilot, "escape", "t")
     assert shows(app, TranscriptScreen)
     # settings from a list by a letter, the Korean layout's too
-    await press_each(pilot, "q", "comma")
+    await press_each(pilot, "escape", "comma")
     assert shows(app, SettingsScreen)
-    await press_each(pilot, "j", "enter", "down", "enter", "ㅕ", "q")
+    await press_each(pilot, "j", "enter", "down", "enter", "ㅕ", "escape")
     assert not app.runtime.settings.tui.theme
     # a cleared query comes back
     await press_each(pilot, "slash", "escape")
     assert app.search_screen.query_line.value == ""
-    await press_each(pilot, "ctrl+z")
+    await press_each(pilot, "up")
     assert app.search_screen.query_line.value == QUERY
 
 
@@ -101,7 +101,7 @@ async def seventh_day(pilot: AppPilot, app: SubtitleApp) -> None:
     # pages open from a list by their letters
     await press_each(pilot, "tab", "l")
     assert shows(app, LibraryScreen)
-    await press_each(pilot, "escape", "escape", "f3")
+    await press_each(pilot, "escape", "escape", "a")
     assert shows(app, AnswerScreen)
 
 

@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING
 
 import pytest
-from textual.binding import Binding
 
+from subtitle_rag.tui.keys import COMMANDS, keymap
+from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.widgets.footer import KeyBar, KeyHint, fitting
+from subtitle_rag.tui.widgets.footer import MOST, KeyBar, KeyHint, fitting
 from tests.tui.conftest import MakeApp, drawn_by, press, running, settle, typed
 
 if TYPE_CHECKING:
@@ -18,31 +19,34 @@ def column(bar: KeyBar, description: str) -> int:
     return str(bar.render()).index(description)
 
 
-def hint(key: str, description: str, importance: int = 2) -> KeyHint:
-    return KeyHint(key, key, description, "", True, importance)
+def hint(id: str, description: str) -> KeyHint:
+    return KeyHint(id, "k", "k", description, "", True)
 
 
 class TestFitting:
     hints = (
-        hint("f1", "도움말", 3),
-        hint("a", "first", 1),
-        hint("b", "second", 1),
-        hint("c", "third"),
-        hint("q", "끝", 3),
+        hint("scene.play", "Play"),
+        hint("app.ask", "Ask"),
+        hint("app.library", "Library"),
+        hint("screen.back", "Back"),
+        hint("app.help", "도움말"),
     )
+    cells = (8, 7, 11, 8, 10)
 
-    @pytest.mark.parametrize(("width", "keys"), [(45, "f1 a b c q"), (44, "f1 a c q"), (35, "f1 a c q")])
-    def test_of_equally_important_keys_the_last_is_left_out_first(self, width: int, keys: str) -> None:
-        assert " ".join(each.key for each in fitting(self.hints, width)) == keys
-
-    @pytest.mark.parametrize(("width", "keys"), [(34, "f1 c q"), (25, "f1 q"), (16, "f1"), (10, "q"), (0, "")])
-    def test_the_important_ones_stay_longest(self, width: int, keys: str) -> None:
-        assert " ".join(each.key for each in fitting(self.hints, width)) == keys
-
-    def test_a_long_one_leaves_its_room_to_shorter_ones(self) -> None:
-        long, short = hint("Ctrl+Y", "Copy link"), hint("F3", "New", 1)
-        assert fitting((long, short), long.cells - 1) == [short]
-        assert fitting((short, long), long.cells) == [long]
+    @pytest.mark.parametrize(
+        ("width", "left"),
+        [
+            (44, "scene.play app.ask app.library screen.back app.help"),
+            (43, "scene.play app.ask screen.back app.help"),
+            (32, "scene.play screen.back app.help"),
+            (25, "scene.play screen.back"),
+            (15, "scene.play"),
+            (7, ""),
+        ],
+    )
+    def test_the_last_go_first_but_for_help_and_the_way_back(self, width: int, left: str) -> None:
+        assert tuple(each.cells for each in self.hints) == self.cells
+        assert " ".join(each.id for each in fitting(self.hints, width)) == left
 
 
 async def test_no_key_is_cut_and_the_mouse_finds_none_that_is_left_out(app_of: MakeApp) -> None:
@@ -90,58 +94,53 @@ async def test_hangul_takes_two_cells_in_front_of_the_keys_behind_it(app_of: Mak
 
 async def test_the_key_under_the_mouse_is_marked_and_told(app_of: MakeApp) -> None:
     async with running(app_of(), size=(120, 30)) as (app, pilot):
-        app.screen._bindings.key_to_bindings["f9"] = [Binding("f9", "app.bell", "Ring", tooltip="Rings the bell")]
-        app.screen.refresh_bindings()
-        await settle(pilot)
         bar = app.screen.query_one(KeyBar)
-        await pilot.hover(KeyBar, offset=(column(bar, "Ring"), 0))
-        assert [hint.key for hint in bar.hints if hint is bar.hovered] == ["f9"]
-        assert str(bar.tooltip) == "Rings the bell"
+        await pilot.hover(KeyBar, offset=(column(bar, "Library"), 0))
+        assert bar.hovered
+        assert bar.hovered.id == "app.library"
+        assert str(bar.tooltip) == "library: videos, new captions"
         await pilot.hover("#calm")
         assert bar.tooltip is None
 
 
-async def test_of_two_keys_for_one_action_the_first_is_shown(app_of: MakeApp) -> None:
-    async with running(app_of(), size=(120, 30)) as (app, pilot):
-        app.screen._bindings.key_to_bindings["f10"] = [Binding("f10", "run('app.library')", "Again")]
-        app.screen.refresh_bindings()
-        await settle(pilot)
-        actions = [hint.description for hint in app.screen.query_one(KeyBar).hints]
-        assert len(actions) == len(set(actions))
-        assert "Library" not in actions or "Again" not in actions
+def shown(app: "SubtitleApp") -> str:
+    """The keys and words of the footer."""
+    return "  ".join(f"{hint.key_label} {hint.description}" for hint in app.screen.query_one(KeyBar).hints)
 
 
-class TestKeysOfScenes:
-    """A key that needs a scene is named where there is one."""
-
-    KEYS = frozenset({"Play", "Copy link", "Transcript", "List", "Mark", "Export"})
-
-    @staticmethod
-    def named(app: "SubtitleApp") -> set[str]:
-        return {hint.description for hint in app.screen.query_one(KeyBar).hints}
+class TestWhatHoldsNow:
+    """At most seven acts, in one order, and none that a field would take for text."""
 
     @pytest.mark.campaign(part="app")
-    async def test_a_search_screen_names_them_while_it_lists_scenes(self, app_of: MakeApp) -> None:
+    async def test_the_search_shows_what_works_where_the_keyboard_is(self, app_of: MakeApp) -> None:
         async with running(app_of(), size=(120, 30)) as (app, pilot):
-            assert not self.named(app) & self.KEYS
-            await typed(pilot, "치킨")
-            assert self.named(app) >= self.KEYS
+            assert shown(app) == "Enter Search  Ctrl+L Library  Esc Menu  Ctrl+P Commands  F1 Help  Ctrl+Q Quit"
             await press(pilot, "escape")
-            assert not self.named(app) & self.KEYS
-
-    async def test_the_preview_that_is_hidden_comes_back_by_its_key_only_for_a_scene(self, app_of: MakeApp) -> None:
-        async with running(app_of(), size=(70, 24)) as (app, pilot):
-            assert "Preview" not in self.named(app)
+            assert shown(app) == "a Ask  l Library  m Marks  , Settings  / Search  ? Help  Ctrl+Q Quit"
+            await press(pilot, "slash")
             await typed(pilot, "치킨")
-            assert "Preview" in self.named(app)
+            assert shown(app) == "Enter Search  Ctrl+L Library  ↓ Scenes  Ctrl+P Commands  F1 Help  Ctrl+Q Quit"
+            await press(pilot, "enter")
+            assert shown(app) == "Enter Play  Space Mark  t Transcript  a Ask  e Export  l Library  ? Help"
 
-    async def test_an_answer_is_copied_once_there_is_one(self, app_of: MakeApp) -> None:
-        async with running(app_of(), size=(120, 30)) as (app, pilot):
-            await press(pilot, "f3")
-            assert {"Ask/play"} <= self.named(app)
-            assert "Copy answer" not in self.named(app)
+    @pytest.mark.parametrize(
+        ("key", "expected"),
+        [
+            ("t", "Enter Play  Space Mark  c Copy  n Next match  / Find  Esc Back  ? Help"),
+            ("m", "Esc Back  ? Help"),
+            ("comma", "Enter Change  r Open again  d Default  Esc Back  ? Help"),
+        ],
+    )
+    @pytest.mark.campaign(part="app")
+    async def test_a_page_shows_its_own_acts(self, app_of: MakeApp, key: str, expected: str) -> None:
+        async with running(app_of(), "치킨", size=(120, 30)) as (app, pilot):
+            await press(pilot, "enter", key)
+            assert shown(app) == expected
 
-    async def test_marks_have_keys_once_there_are_marks(self, app_of: MakeApp) -> None:
-        async with running(app_of(), size=(120, 30)) as (app, pilot):
-            await press(pilot, "ctrl+l")
-            assert self.named(app) == {"Help", "Back", "Quit"}
+    def test_all_footers_are_of_commands_and_name_seven_at_most(self) -> None:
+        kinds = {kind for kinds in keymap.declarations().values() for kind in kinds if issubclass(kind, BaseScreen)}
+        assert len(kinds) > 5
+        for kind in kinds:
+            for footer in (kind.FOOTER, kind.FIELD_FOOTER):
+                assert set(footer.split()) <= COMMANDS.keys(), kind
+            assert 0 < len(kind.FOOTER.split()) <= MOST, kind

@@ -264,7 +264,7 @@ class TestLibrary:
     async def test_tables_filters_and_scenes(self, filled: Runtime, size: tuple[int, int]) -> None:
         async with running(SubtitleApp(filled), "국수", size=size) as (app, pilot):
             look(app)
-            await pilot.press("ctrl+f")
+            await pilot.press("escape", "f")
             await looked(pilot, FilterScreen)
             await pilot.press("pagedown", "pagedown")
             await looked(pilot, FilterScreen)
@@ -272,9 +272,9 @@ class TestLibrary:
             await looked(pilot, FilterScreen, literal="[red]빨강[/]")
             await press(pilot, "enter")
             look(app, literal="[red]빨강[/]")
-            await pilot.press("ctrl+f")
+            await pilot.press("escape", "f")
             await looked(pilot, FilterScreen)
-            await pilot.press("escape", "f4", "tab")
+            await pilot.press("escape", "ctrl+l", "tab")
             await looked(pilot, LibraryScreen, literal="[red]빨강[/]")
             library = library_of(app)
             for at in range(library.tables.channels.row_count):
@@ -290,7 +290,7 @@ class TestLibrary:
     @pytest.mark.campaign(part="app")
     async def test_removals(self, filled: Runtime) -> None:
         async with running(SubtitleApp(filled), size=(80, 24), notifications=True) as (app, pilot):
-            await press(pilot, "f4", "tab")
+            await press(pilot, "ctrl+l", "tab")
             library = library_of(app)
             states = [
                 state for state in library.tables.channel_states if state.channel_id in ("UC0", "UC1", "UC2", "UC9")
@@ -318,7 +318,7 @@ class TestLibrary:
                 for shown in (job, replace(job, ended=True, stopped=True, resting=None)):
                     app.job = shown
                     await looked(pilot, type(app.screen), where=name)
-                    await pilot.press("f4")  # the library is empty, and so it was seen first
+                    await pilot.press("ctrl+l")  # the library is empty, and so it was seen first
                     await looked(pilot, type(app.screen), where=name)
 
     @staticmethod
@@ -352,14 +352,14 @@ class TestAnswers:
                 screen = await opened(pilot, "국수")
                 screen.question.value = ""
                 for name in names:
-                    await pilot.press("f3")
+                    await pilot.press("escape", "a")
                     await ask(pilot, screen, f"국수 {HOSTILE[name][:300]}")
                     markup = "[red]빨강[/]" if name == "markup" else ""
                     await looked(pilot, AnswerScreen, where=name, literal=markup)
                     for key in ("down", "pageup"):
                         await pilot.press(key)
                         await looked(pilot, AnswerScreen, where=f"{name} {key}")
-                await press(pilot, "f3", "tab")
+                await press(pilot, "escape", "a", "tab")
                 recent = screen.page.recent
                 assert recent.has_focus
                 for at in range(recent.option_count):

@@ -17,7 +17,20 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
 from subtitle_rag.tui.messages import PlayersFound
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
-from tests.tui.conftest import AppPilot, MakeApp, Outside, drawn_by, press, running, scene, settle, toasts, typed, until
+from tests.tui.conftest import (
+    AppPilot,
+    MakeApp,
+    Outside,
+    drawn_by,
+    press,
+    run_command,
+    running,
+    scene,
+    settle,
+    toasts,
+    typed,
+    until,
+)
 
 LINK = "https://youtu.be/video-00001?t=61"
 
@@ -53,7 +66,7 @@ def on_disk(tmp_path: Path) -> Scene:
 
 async def chooser(pilot: AppPilot) -> PlayerScreen:
     await typed(pilot, "치킨")
-    await pilot.press("ctrl+o")
+    await run_command(pilot, "scene.play-with")
     await until(pilot, lambda: isinstance(pilot.app.screen, PlayerScreen))
     await pilot.pause()
     screen = pilot.app.screen
@@ -91,7 +104,7 @@ class TestChoosing:
         async with running(app_of(scenes=[scene(1), scene(2)])) as (app, pilot):
             await chooser(pilot)
             await press(pilot, "down", "enter")
-            await press(pilot, "enter")
+            await press(pilot, "enter", "enter")
             assert [play["name"] for play in outside.played] == ["mpv", "browser"]
             assert {play["link"] for play in outside.played} == {LINK}
             assert app.runtime.library.database.get_setting(PLAYER) is None
@@ -106,12 +119,11 @@ class TestChoosing:
             assert [play["name"] for play in outside.played] == ["mpv"]
             assert app.screen is app.search_screen
 
-    @pytest.mark.parametrize("key", ["escape", "ctrl+o"])
     @pytest.mark.campaign(part="app")
-    async def test_it_closes_without_playing(self, app_of: MakeApp, outside: Outside, key: str) -> None:
+    async def test_it_closes_without_playing(self, app_of: MakeApp, outside: Outside) -> None:
         async with running(app_of(scenes=[scene()])) as (app, pilot):
             await chooser(pilot)
-            await press(pilot, "ㅓ", key)
+            await press(pilot, "ㅓ", "escape")
             assert app.screen is app.search_screen
             assert not outside.played
 
@@ -123,31 +135,15 @@ class TestChoosing:
             await settle(pilot)
             assert [play["name"] for play in outside.played] == ["mpv"]
 
-    @pytest.mark.parametrize("key", ["o", "ㅐ", "ctrl+o"])
-    @pytest.mark.campaign(part="app")
-    async def test_the_list_has_letters_for_it(self, app_of: MakeApp, key: str) -> None:
-        async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
-            await pilot.press("tab", key)
-            await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
-            assert app.search_screen.query_line.typed == "치킨"
-
-    @pytest.mark.campaign(part="app")
-    async def test_too_early_it_searches(self, app_of: MakeApp, unhurried: None) -> None:
-        async with running(app_of(scenes=[scene()])) as (app, pilot):
-            await press(pilot, *"치킨", "ctrl+o")
-            assert app.screen is app.search_screen
-            assert app.search_screen.results.text == "치킨"
-            await pilot.press("ctrl+o")
-            await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
-
     async def test_the_scenes_of_an_answer_have_it_too(self, app_of: MakeApp) -> None:
         async with running(app_of(scenes=[scene()])) as (app, pilot):
             screen = AnswerScreen(app.context)
             await app.push_screen(screen)
-            await press(pilot, "ctrl+o")
+            await run_command(pilot, "scene.play-with")
+            await settle(pilot)
             assert toasts(app) == ["No scene is chosen yet."]
             screen.pane.find_scene = lambda: scene()  # type: ignore[method-assign]
-            await pilot.press("ctrl+o")
+            await run_command(pilot, "scene.play-with")
             await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
 
     @pytest.mark.campaign(part="app")
@@ -169,9 +165,9 @@ class TestDefault:
             assert rows(screen)[1].endswith("✓ default")
             assert not any(row.endswith("default") for row in rows(screen)[:1])
             assert toasts(app) == ["mpv is the default player now."]
-            await press(pilot, "escape", "enter")
+            await press(pilot, "escape", "enter", "enter")
         async with running(SubtitleApp(runtime), "치킨") as (_, pilot):
-            await press(pilot, "enter")
+            await press(pilot, "enter", "enter")
         assert [play["name"] for play in outside.played] == ["mpv", "mpv"]
 
     @pytest.mark.campaign(part="app")
@@ -181,7 +177,7 @@ class TestDefault:
         runtime.settings = replace(runtime.settings, player=PlayerSettings(default="browser"))
         async with running(app_of(scenes=[scene()]), size=(100, 30)) as (app, pilot):
             await chooser(pilot)
-            await press(pilot, "down", "space", "escape", "enter")
+            await press(pilot, "down", "space", "escape", "enter", "enter")
             assert "mpv plays until you quit: the config says browser." in toasts(app)
         assert [play["name"] for play in outside.played] == ["mpv"]
         assert runtime.library.database.get_setting(PLAYER) is None
@@ -193,7 +189,7 @@ class TestDefault:
             await press(pilot, "down", "space", "escape")
         shutil.rmtree(programs)
         async with running(SubtitleApp(app.runtime), "치킨") as (_, pilot):
-            await press(pilot, "enter")
+            await press(pilot, "enter", "enter")
         assert [play["name"] for play in outside.played] == ["browser"]
 
 
@@ -203,7 +199,7 @@ class TestFiles:
         self, app_of: MakeApp, outside: Outside, on_disk: Scene
     ) -> None:
         async with running(app_of(scenes=[on_disk]), "치킨") as (app, pilot):
-            await press(pilot, "enter")
+            await press(pilot, "enter", "enter")
             [play] = outside.played
             assert (play["name"], play["link"], play["watch_url"]) == ("mpv", None, None)
             assert play["media"] == Path(str(on_disk.video.source)).with_name("제목.mp4")
@@ -215,17 +211,16 @@ class TestFiles:
     ) -> None:
         runtime.settings = replace(runtime.settings, player=PlayerSettings(default="vlc"))
         async with running(app_of(scenes=[on_disk]), "치킨") as (_, pilot):
-            await press(pilot, "enter")
+            await press(pilot, "enter", "enter")
             assert [play["name"] for play in outside.played] == ["vlc"]
 
-    @pytest.mark.parametrize("key", ["enter", "ctrl+o"])
     @pytest.mark.campaign(part="app")
     async def test_without_a_player_of_files_it_is_told_what_helps(
-        self, app_of: MakeApp, on_disk: Scene, programs: Path, key: str
+        self, app_of: MakeApp, on_disk: Scene, programs: Path
     ) -> None:
         shutil.rmtree(programs)
         async with running(app_of(scenes=[on_disk]), "치킨", size=(120, 30)) as (app, pilot):
-            await press(pilot, key)
+            await press(pilot, "enter", "enter")
             assert "no player of files is installed" in toasts(app)[0]
             assert "Install mpv or VLC" in toasts(app)[0]
             assert app.screen is app.search_screen
@@ -248,13 +243,12 @@ class TestWithoutAScreen:
             assert app.screen is app.search_screen
             assert not outside.played
 
-    @pytest.mark.parametrize("key", ["enter", "ctrl+o"])
     async def test_a_file_has_no_link_to_copy(
-        self, app_of: MakeApp, on_disk: Scene, monkeypatch: pytest.MonkeyPatch, key: str
+        self, app_of: MakeApp, on_disk: Scene, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(player, "can_show", lambda: False)
         async with running(app_of(scenes=[on_disk]), "치킨", size=(120, 30)) as (app, pilot):
-            await press(pilot, key)
+            await press(pilot, "enter", "enter")
             assert toasts(app)[0].startswith("There is no screen here to play")
             assert "제목.mp4" in toasts(app)[0]
             assert app.clipboard == ""
@@ -268,12 +262,12 @@ async def test_a_late_list_does_not_open_over_another_question(app_of: MakeApp) 
         assert app.screen is screen
 
 
-async def test_a_key_plays_the_scene_in_another_video_that_says_the_same(app_of: MakeApp, outside: Outside) -> None:
+async def test_the_scene_is_played_in_another_video_that_says_the_same(app_of: MakeApp, outside: Outside) -> None:
     copies = tuple(scene(number, title=f"{number}편") for number in (2, 3))
     async with running(app_of(scenes=[scene(1, copies=copies), scene(4)]), "치킨") as (app, pilot):
-        await press(pilot, "tab", "v")
+        await run_command(pilot, "scene.copies")
         assert "2편" in drawn_by(app)
         await press(pilot, "down", "enter")
         assert ["video-00003" in played["link"] for played in outside.played] == [True]
-        await press(pilot, "j", "v")
-        assert app.screen is app.search_screen
+        await press(pilot, "enter", "j")
+        assert not app.search_screen.check_action("scene", ("copies",))

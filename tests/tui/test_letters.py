@@ -1,4 +1,4 @@
-"""Letters as commands: in lists and pages every act has one, in both modes of the keyboard, and the footer names it."""
+"""Letters as commands, in both modes of the keyboard."""
 
 import pytest
 
@@ -11,20 +11,14 @@ from subtitle_rag.tui.keys import keymap
 from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.screens.checks_screen import ChecksScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.marks_screen import MarksScreen
 from subtitle_rag.tui.screens.overview_screen import OverviewScreen
 from subtitle_rag.tui.screens.search_screen import SearchScreen
+from subtitle_rag.tui.screens.settings_screen import SettingsScreen
 from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
 from subtitle_rag.tui.state import source_field
-from subtitle_rag.tui.widgets.footer import KeyBar
 from tests.tui.conftest import MakeApp, Outside, press, running, settle
-
-
-def labels(app: SubtitleApp) -> dict[str, str]:
-    """What the footer says: description → key."""
-    return {hint.description: hint.key_label for hint in app.screen.query_one(KeyBar).hints}
 
 
 def test_the_table_of_the_keyboard_is_one() -> None:
@@ -55,8 +49,7 @@ def test_no_letter_of_the_app_is_taken_by_a_screen_or_its_widgets() -> None:
         for key in keymap.keys(id)
         if key in of_app and of_app[key] != id
     }
-    by_design = {("slash", "list.query"), ("slash", "transcript.search")}  # `/` goes to the screen's own field
-    assert elsewhere == by_design
+    assert elsewhere == set()
 
 
 @pytest.mark.campaign(part="app")
@@ -64,11 +57,11 @@ async def test_a_letter_opens_from_the_list_in_both_modes(app_of: MakeApp) -> No
     async with running(app_of(), "치킨", size=(100, 30)) as (app, pilot):
         for letter, opened in (
             ("t", TranscriptScreen),
-            ("i", OverviewScreen),
+            ("o", OverviewScreen),
             ("a", AnswerScreen),
             ("l", LibraryScreen),
-            ("b", MarksScreen),
-            ("c", ChecksScreen),
+            ("m", MarksScreen),
+            ("comma", SettingsScreen),
             ("question_mark", HelpScreen),
             ("e", ExportScreen),
         ):
@@ -100,15 +93,16 @@ async def test_mark_preview_and_player_have_letters_beside_the_list(app_of: Make
             await press(pilot, key)
             displays.append(search.preview.display)
         assert displays == [True, False, True]
-        await press(pilot, "y")
+        await press(pilot, "c")
         assert len(outside.copied) == 1
 
 
 @pytest.mark.campaign(part="app")
 async def test_the_slash_goes_back_to_the_search_from_any_page(app_of: MakeApp) -> None:
     async with running(app_of(), "치킨", size=(100, 30)) as (app, pilot):
-        for opening in ("b", "c"):
-            await press(pilot, "tab", opening)
+        for opening in ("m", "o"):
+            app.search_screen.scenes.focus()
+            await press(pilot, opening)
             assert not isinstance(app.screen, SearchScreen), opening
             await press(pilot, "slash")
             assert isinstance(app.screen, SearchScreen), opening
@@ -121,7 +115,7 @@ async def test_a_letter_in_a_dialog_is_no_command_of_the_app(app_of: MakeApp) ->
         await press(pilot, "tab", "question_mark")
         await press(pilot, "l", "a")
         assert isinstance(app.screen, HelpScreen)
-        await press(pilot, "q")
+        await press(pilot, "escape")
         assert isinstance(app.screen, BaseScreen)
 
 
@@ -133,33 +127,13 @@ async def test_a_letter_without_effect_is_not_typed_into_the_query(app_of: MakeA
         assert app.search_screen.query_line.value == "치킨"
 
 
-async def test_the_footer_names_letters_where_they_are_commands(app_of: MakeApp) -> None:
-    async with running(app_of(), "치킨", size=(140, 30)) as (app, pilot):
-        in_query = labels(app)
-        assert (in_query["Help"], in_query["Transcript"]) == ("F1", "F12")
-        assert in_query["List"] == "Tab"
-        await press(pilot, "tab")
-        in_list = labels(app)
-        for description, key in (
-            ("Help", "?"),
-            ("Mark", "Space"),
-            ("Export", "e"),
-            ("Transcript", "t"),
-            ("Ask", "a"),
-            ("Library", "l"),
-            ("Query", "/"),
-        ):
-            assert in_list[description] == key
-        assert "List" not in in_list
-
-
 @pytest.mark.campaign(part="app")
 async def test_a_slash_is_typed_into_a_field_though_it_is_a_key(
     filled: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(source_field, "look", lambda text, _stop: source_field.read(text))  # not through the whole disk
     async with running(SubtitleApp(filled, show_times=False), size=(100, 30)) as (app, pilot):
-        await press(pilot, "f4")
+        await press(pilot, "ctrl+l")
         await pilot.press("slash", *"home", "slash", "question_mark")
         assert isinstance(app.screen, LibraryScreen)
         assert app.screen.field.path.value == "/home/?"

@@ -88,7 +88,7 @@ class TestEmpty:
             assert toasts(app) == ["9 videos can be searched now."]
             await press(pilot, *"치킨 소스")
             assert app.search_screen.scenes.row_count
-            await press(pilot, "f4")
+            await press(pilot, "ctrl+l")
             assert library_of(app).query_one(VideoTable).row_count == 9
 
     @pytest.mark.campaign(part="app")
@@ -258,7 +258,7 @@ async def test_a_library_that_is_being_opened_is_not_said_to_be_empty(
     monkeypatch.setattr(runtime.library, "counts", lambda: (gate.wait(10), counts())[1])
     app = app_of()
     async with app.run_test(size=(100, 30)) as pilot:
-        await pilot.press("f4")
+        await pilot.press("ctrl+l")
         await pilot.pause()
         try:
             assert "Opening the library…" in drawn_by(app)
@@ -274,7 +274,7 @@ class TestFull:
     @pytest.mark.campaign(part="app")
     async def test_f2_lists_the_videos_and_escape_returns(self, app_of: MakeApp) -> None:
         async with running(app_of("ko"), size=(100, 30)) as (app, pilot):
-            await press(pilot, "f4")
+            await press(pilot, "ctrl+l")
             assert "채널 1 · 영상 9 · 구간 75" in said(app, "#title")
             table = library_of(app).query_one(VideoTable)
             assert "느긋한 식탁" in row_cells(table, 0)
@@ -282,7 +282,7 @@ class TestFull:
             assert table.has_focus
             await pilot.press("escape", "escape", "escape")
             assert app.screen is app.search_screen
-            await pilot.press("f4", "f4")
+            await pilot.press("ctrl+l", "ctrl+l")
             assert app.screen is app.search_screen
 
 
@@ -292,7 +292,7 @@ async def test_a_video_that_was_heard_says_by_which_model(unindexed: Runtime) ->
     track = heard_track([Cue(0, 2_000, "육수부터 끓여요")], [], "ko", "small@1", "int8")
     list(unindexed.indexer.add(video, track, Details()))
     async with running(SubtitleApp(unindexed), size=(100, 30)) as (app, pilot):
-        await press(pilot, "f4")
+        await press(pilot, "ctrl+l")
         library_of(app).query_one(VideoTable).focus()
         await settle(pilot)
         assert said(app, "#detail") == "Transcribed on this machine by small@1."
@@ -303,7 +303,7 @@ async def test_words_in_the_field_narrow_the_tables_and_enter_searches_for_them(
     app_of: MakeApp, size: tuple[int, int]
 ) -> None:
     async with running(app_of(), size=size) as (app, pilot):
-        await press(pilot, "f4")
+        await press(pilot, "ctrl+l")
         screen = library_of(app)
         tables = screen.tables
         rows = tables.videos.row_count, tables.channels.row_count

@@ -50,7 +50,7 @@ async def test_the_right_button_offers_what_can_be_done_with_the_scene(app_of: M
         ids = [option.id for option in rows.options]
         assert ids[0] == "scene.play"
         assert {"scene.copy", "scene.mark", "scene.export", "app.transcript"} <= set(ids)
-        assert "Copy link" in drawn_by(app)
+        assert "Copy" in drawn_by(app)
         rows.highlighted = ids.index("scene.copy")
         await press(pilot, "enter")
         assert app.search_screen.is_current

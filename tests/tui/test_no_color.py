@@ -60,7 +60,7 @@ async def test_the_chosen_scene_its_marks_and_old_scenes_can_be_told(
 @pytest.mark.campaign(part="app")
 async def test_the_row_of_a_table_can_be_told(app_of: MakeApp) -> None:
     async with running(app_of(), size=SIZE) as (app, pilot):
-        await press(pilot, "f4")
+        await press(pilot, "ctrl+l")
         for table in app.screen.query(RowTable):
             region = table.region
             strips = app.screen._compositor.render_strips()

@@ -123,7 +123,7 @@ class TestOffer:
             await until(pilot, lambda: OFFER in welcome(app))
             assert "6.0 MB) onto this computer, Ctrl+X hides this." in welcome(app)
             assert bar(app, "offer") == ""  # the page tells it
-            await press(pilot, "f4")
+            await press(pilot, "ctrl+l")
             assert OFFER in bar(app, "offer")
             assert "Models: fetch" in commands(app)
             assert set(toasts(app)) <= {"9 videos can be searched now."}
@@ -136,7 +136,7 @@ class TestOffer:
             assert "ctrl+g" not in welcome(app)
         async with running(SubtitleApp(indexed), size=(120, 40)) as (again, pilot):
             assert "ctrl+g" not in welcome(again)
-            await press(pilot, "f4")
+            await press(pilot, "ctrl+l")
             assert bar(again, "offer") == ""
             assert "Models: fetch" in commands(again)
             again.action_run("models.fetch")
@@ -225,7 +225,7 @@ class TestFetching:
             app.wiring.opening.look_up()  # as at the end of a job
             await settle(pilot)
             assert "limits requests" in welcome(app)
-            await pilot.press("f4", "ctrl+g")
+            await pilot.press("ctrl+l", "ctrl+g")
             await arrived(pilot)
 
     async def test_a_disk_that_is_too_small_is_told_before_anything_comes(

@@ -86,7 +86,7 @@ class TestChecks:
         self, runtime: Runtime, looked: dict[str, int]
     ) -> None:
         async with running(SubtitleApp(runtime), size=(120, 40)) as (app, pilot):
-            await press(pilot, "f4")
+            await press(pilot, "ctrl+l")
             assert not app.screen.query_one(Onboarding).region
             assert looked == {}
 

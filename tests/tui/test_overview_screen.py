@@ -33,14 +33,14 @@ def text(screen: OverviewScreen, id: str) -> str:
 
 async def open_of_video(pilot: AppPilot) -> OverviewScreen:
     await typed(pilot, "치킨 소스")
-    await press(pilot, "ctrl+f12")
+    await press(pilot, "escape", "o")
     return opened(pilot.app)
 
 
 @pytest.mark.campaign(part="app")
 async def test_a_result_s_video_opens_and_its_rows_play_their_second(app_of: MakeApp, outside: Outside) -> None:
     async with running(app_of(), size=(100, 30)) as (app, pilot):
-        await pilot.press("ctrl+f12")
+        await pilot.press("escape", "o")
         assert toasts(app) == ["No video is chosen yet."]
         screen = await open_of_video(pilot)
         found = app.search_screen.scenes.value
@@ -55,9 +55,9 @@ async def test_a_result_s_video_opens_and_its_rows_play_their_second(app_of: Mak
         assert [played["at_ms"] for played in outside.played] == [90_535]
         await press(pilot, "ctrl+y", "y")
         assert outside.copied == [watch_url(found.video.id, 90_535)] * 2
-        await press(pilot, "f12")
+        await press(pilot, "escape", "t")
         assert isinstance(app.screen, TranscriptScreen)
-        await pilot.press("escape", "ctrl+f12")
+        await pilot.press("escape", "o")
         assert app.screen.id == app.search_screen.id
         assert not isinstance(app.screen, OverviewScreen)
 
@@ -88,12 +88,12 @@ async def test_a_row_can_be_marked(filled: Runtime) -> None:
 async def test_a_channel_lists_its_videos_which_open_theirs(filled: Runtime, outside: Outside) -> None:
     filled.library.summaries.put(VideoSummary("sample-0001", SUMMARY, "m", "d", "p", 1, True, 1, 1, 1, 1))
     async with running(SubtitleApp(filled), size=(100, 40)) as (app, pilot):
-        await press(pilot, "f4")
+        await press(pilot, "ctrl+l")
         assert isinstance(app.screen, LibraryScreen)
-        await pilot.press("ctrl+f12")
+        await pilot.press("escape", "o")
         assert toasts(app) == ["No video is chosen yet."]
         app.screen.tables.channels.focus()
-        await press(pilot, "down", "ctrl+f12")
+        await press(pilot, "down", "o")
         screen = opened(app)
         assert "느긋한 식탁   2 videos" in text(screen, "#overview-title")
         rows = shown(screen)
@@ -115,7 +115,7 @@ async def test_a_video_of_the_library_without_captions_says_so(filled: Runtime) 
         app.push_screen(OverviewScreen(app.context, Video("due00000000", "아직 없는 영상", "UC9", "느린 부엌")))
         await settle(pilot)
         assert text(opened(app), "#overview-summary") == "This library has no captions of this video."
-        await pilot.press("enter", "y", "j", "k", "f12")
+        await pilot.press("enter", "c", "j", "k", "t")
         assert toasts(app) == ["No video is chosen yet."]
 
 

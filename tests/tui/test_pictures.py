@@ -37,7 +37,19 @@ from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
 from subtitle_rag.tui.text.confirmations import leave_confirmation
 from subtitle_rag.tui.widgets import CheckList
-from tests.tui.conftest import NOON, Answers, AppPilot, MakeApp, press, press_each, scene, settle, typed, until
+from tests.tui.conftest import (
+    NOON,
+    Answers,
+    AppPilot,
+    MakeApp,
+    press,
+    press_each,
+    run_command,
+    scene,
+    settle,
+    typed,
+    until,
+)
 
 pytestmark = pytest.mark.usefixtures("noon")
 
@@ -219,10 +231,10 @@ class TestTranscript:
     def test_words_are_found(self, app_of: MakeApp, picture: Picture) -> None:
         async def search(pilot: AppPilot) -> None:
             pilot.app.screen.query_one("#videos").focus()
-            await press(pilot, "f12")
+            await press(pilot, "t")
             await pilot.press(*"그래", "enter")
 
-        assert picture(app_of(show_times=False), "f4", act=search)
+        assert picture(app_of(show_times=False), "ctrl+l", act=search)
 
 
 class TestOverview:
@@ -236,14 +248,14 @@ class TestOverview:
 
     @pytest.mark.parametrize("language", ["en", "ko"])
     def test_of_a_video(self, app_of: MakeApp, picture: Picture, language: str) -> None:
-        assert picture(app_of(language, show_times=False), "ctrl+f12", "down", query="치킨 소스")
+        assert picture(app_of(language, show_times=False), "escape", "o", "down", query="치킨 소스")
 
     def test_of_a_channel(self, app_of: MakeApp, picture: Picture) -> None:
         async def look(pilot: AppPilot) -> None:
             pilot.app.screen.query_one("#channels").focus()
-            await press(pilot, "down", "ctrl+f12")
+            await press(pilot, "down", "o")
 
-        assert picture(app_of(show_times=False), "f4", act=look)
+        assert picture(app_of(show_times=False), "ctrl+l", act=look)
 
 
 class TestCalm:
@@ -270,7 +282,7 @@ class TestLibrary:
     """Channels, playlists and their videos."""
 
     def test_channels(self, library: Runtime, picture: Picture) -> None:
-        assert picture(SubtitleApp(library, show_times=False), "f4", "tab", "down")
+        assert picture(SubtitleApp(library, show_times=False), "ctrl+l", "tab", "down")
 
 
 class TestStages:
@@ -286,20 +298,20 @@ class TestStages:
             )
             app.background.show(VectorProgress("waiting", model="BAAI/bge-m3", windows=9_412, missing=9_412))
 
-        assert picture(SubtitleApp(library, show_times=False), "f4", act=work)
+        assert picture(SubtitleApp(library, show_times=False), "ctrl+l", act=work)
 
     def test_a_long_prompt_is_read(self, library: Runtime, picture: Picture) -> None:
         async def work(pilot: AppPilot) -> None:
             pilot.app.background.show(reading())
 
-        assert picture(SubtitleApp(library, show_times=False), "f4", act=work)
+        assert picture(SubtitleApp(library, show_times=False), "ctrl+l", act=work)
 
     def test_a_rest(self, library: Runtime, picture: Picture) -> None:
         async def work(pilot: AppPilot) -> None:
             rest = Resting(NOON + 3_600, "bot_check", {"title": "국수 삶는 날", "reason": ""}, True)
             pilot.app.job = JOB.after(rest, 601.0)
 
-        assert picture(SubtitleApp(library, show_times=False), "f4", act=work)
+        assert picture(SubtitleApp(library, show_times=False), "ctrl+l", act=work)
 
 
 class TestFailures:
@@ -307,7 +319,7 @@ class TestFailures:
 
     @pytest.mark.campaign(part="app")
     def test_a_video(self, library: Runtime, picture: Picture) -> None:
-        assert picture(SubtitleApp(library, show_times=False), "f4", "tab", "down", "enter", "f")
+        assert picture(SubtitleApp(library, show_times=False), "ctrl+l", "tab", "down", "enter", "f")
 
     def test_a_job(self, library: Runtime, picture: Picture) -> None:
         async def work(pilot: AppPilot) -> None:
@@ -317,7 +329,7 @@ class TestFailures:
             reason = AppError("network", title="느린 부엌", reason="timed out")
             pilot.app.job = replace(JOB, failures=failures, ended=True, stopped=True, reason=reason)
 
-        assert picture(SubtitleApp(library, show_times=False), "f4", act=work)
+        assert picture(SubtitleApp(library, show_times=False), "ctrl+l", act=work)
 
 
 class TestOnboarding:
@@ -343,10 +355,11 @@ class TestChecks:
         )
 
         async def look(pilot: AppPilot) -> None:
+            await run_command(pilot, "app.checks")
             checks = pilot.app.screen.query_one(CheckList)
             await until(pilot, lambda: not checks.busy)
 
-        assert picture(SubtitleApp(unindexed, show_times=False), "f6", act=look)
+        assert picture(SubtitleApp(unindexed, show_times=False), act=look)
 
 
 class TestRemoval:
@@ -354,7 +367,7 @@ class TestRemoval:
 
     @pytest.mark.campaign(part="app")
     def test_the_question(self, library: Runtime, picture: Picture) -> None:
-        assert picture(SubtitleApp(library, show_times=False), "f4", "tab", "down", "d")
+        assert picture(SubtitleApp(library, show_times=False), "ctrl+l", "tab", "down", "d")
 
 
 class TestPlayers:
@@ -381,7 +394,7 @@ class TestMarks:
         monkeypatch.setattr(MarkStore, "all", lambda _store: list(self.MARKED))
 
     def test_they_are_listed(self, found: MakeApp, picture: Picture) -> None:
-        assert picture(found(), "ctrl+l", query=QUERY)
+        assert picture(found(), "escape", "m", query=QUERY)
 
     @pytest.mark.campaign(part="app")
     def test_note_and_tag(self, found: MakeApp, picture: Picture) -> None:
@@ -416,11 +429,11 @@ class TestSettings:
 
     def test_list(self, library: Runtime, picture: Picture) -> None:
         library.settings = replace(library.settings, language="ko")
-        assert picture(SubtitleApp(library, show_times=False), "ctrl+f6")
+        assert picture(SubtitleApp(library, show_times=False), "escape", "comma")
 
     @pytest.mark.campaign(part="app")
     def test_mistake(self, library: Runtime, picture: Picture) -> None:
-        assert picture(SubtitleApp(library, show_times=False), "ctrl+f6", *("down",) * 5, "enter", "s", "enter")
+        assert picture(SubtitleApp(library, show_times=False), "escape", "comma", *("down",) * 5, "enter", "s", "enter")
 
 
 @pytest.mark.campaign(part="app")
@@ -440,4 +453,4 @@ class TestFewColours:
         assert picture(made, query=QUERY)
 
     def test_settings(self, made: SubtitleApp, picture: Picture) -> None:
-        assert picture(made, "ctrl+f6", "down")
+        assert picture(made, "escape", "comma", "down")

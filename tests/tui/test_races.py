@@ -38,6 +38,7 @@ from tests.tui.conftest import (
     drawn_by,
     library_of,
     press,
+    run_command,
     running,
     scene,
     settle,
@@ -175,7 +176,7 @@ class TestTheSlowerOlderAnswer:
 
     async def test_of_the_channels(self, app_of: MakeApp, slow: MakeSlow) -> None:
         async with running(app_of(scenes=[])) as (app, pilot):
-            await press(pilot, "f4")
+            await press(pilot, "ctrl+l")
             screen = library_of(app)
             listed = slow(library_screen, "channel_states")
             screen.list_videos()
@@ -192,9 +193,10 @@ class TestTheSlowerOlderAnswer:
         app = app_of(scenes=[scene(1), scene(2)])
         usable = slow(player, "usable")
         async with running(app, "치킨") as (_, pilot):
-            await pilot.press("ctrl+o")
+            await run_command(pilot, "scene.play-with")
             await until(pilot, usable.begun.is_set)
-            await pilot.press("down", "ctrl+o")
+            await pilot.press("down")
+            await run_command(pilot, "scene.play-with")
             await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
             await pilot.press("escape")
             await usable.let(pilot)
@@ -207,7 +209,7 @@ class TestTheSlowerOlderAnswer:
         monkeypatch.setattr(doctor, "OFFLINE", doctor.OFFLINE - {"device"})  # which takes long
         probe = slow(doctor, "probe")
         async with running(app_of(scenes=[]), size=(80, 24)) as (app, pilot):
-            await pilot.press("f6")
+            await run_command(pilot, "app.checks")
             await until(pilot, probe.begun.is_set)
             screen = app.screen
             assert isinstance(screen, ChecksScreen)
@@ -226,10 +228,10 @@ class TestScreensThatHaveGone:
     async def test_filters(self, app_of: MakeApp, slow: MakeSlow) -> None:
         named = slow(filter_screen, "video_facets")
         async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
-            await pilot.press("ctrl+f")
+            await pilot.press("escape", "f")
             await until(pilot, named.begun.is_set)
             assert "Opening the library…" in drawn_by(app)
-            await pilot.press("escape", "ctrl+f")
+            await pilot.press("escape", "f")
             screen = app.screen
             assert isinstance(screen, FilterScreen)
             catalogue = partial(getattr, screen, "_catalogue")
@@ -243,11 +245,11 @@ class TestScreensThatHaveGone:
     async def test_checks_and_the_library(self, app_of: MakeApp, slow: MakeSlow) -> None:
         probe, listed = slow(doctor, "probe"), slow(library_screen, "channel_states")
         async with running(app_of(scenes=[scene()])) as (app, pilot):
-            await pilot.press("f6")
+            await run_command(pilot, "app.checks")
             await until(pilot, probe.begun.is_set)
-            await pilot.press("escape", "f4")
+            await pilot.press("escape", "ctrl+l")
             await until(pilot, listed.begun.is_set)
-            await pilot.press("f4")
+            await pilot.press("ctrl+l")
             assert app.screen is app.search_screen
             for each in (listed, probe):
                 await each.let(pilot)
@@ -258,7 +260,7 @@ class TestScreensThatHaveGone:
     async def test_an_overview(self, app_of: MakeApp, slow: MakeSlow) -> None:
         read = slow(overview_screen, "read_overview")
         async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
-            await pilot.press("ctrl+f12")
+            await pilot.press("escape", "o")
             await until(pilot, read.begun.is_set)
             await pilot.press("enter", "down", "ctrl+y", "escape")
             assert app.screen is app.search_screen
@@ -309,7 +311,7 @@ class TestEnterTooEarly:
     async def test_in_filters_that_are_not_read_yet(self, app_of: MakeApp, slow: MakeSlow) -> None:
         named = slow(filter_screen, "video_facets")
         async with running(app_of("en", scenes=[scene()]), "치킨") as (app, pilot):
-            await pilot.press("ctrl+f")
+            await pilot.press("escape", "f")
             await until(pilot, named.begun.is_set)
             at_once(app, *"느긋", "enter")
             await pilot.pause()
@@ -325,7 +327,7 @@ class TestEnterTooEarly:
     ) -> None:
         usable = slow(player, "usable")
         async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
-            await pilot.press("ctrl+o")
+            await run_command(pilot, "scene.play-with")
             await until(pilot, usable.begun.is_set)
             at_once(app, "enter")  # which plays with the default one, as ever
             await pilot.pause()

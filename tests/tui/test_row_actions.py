@@ -58,26 +58,14 @@ def can(actions: RowActions, row: LibraryRow) -> set[str]:
 
 def test_each_row_has_its_own_commands(actions: RowActions) -> None:
     assert can(actions, LibraryRow()) == set()
-    assert can(actions, LibraryRow(video=video())) == {"video.open", "library.remove"}
-    silent = {"video.listen", "video.open", "library.remove"}
-    assert can(actions, LibraryRow(video=video("no_captions"))) == {*silent, "video.retry"}
+    assert can(actions, LibraryRow(video=video())) == {"video.open", "list.remove"}
+    silent = {"video.listen", "video.open", "list.remove"}
+    assert can(actions, LibraryRow(video=video("no_captions"))) == {*silent, "screen.retry"}
     assert can(actions, LibraryRow(video=video("film_no_captions"))) == silent, "YouTube has nothing of it"
-    assert can(actions, LibraryRow(channel=CHANNEL)) == {"channel.sync", "library.remove"}
+    assert can(actions, LibraryRow(channel=CHANNEL)) == {"list.remove"}
 
 
 def test_a_removal_names_its_target(actions: RowActions, calls: Calls) -> None:
-    actions.run("library.remove", LibraryRow(channel=CHANNEL))
+    actions.run("list.remove", LibraryRow(channel=CHANNEL))
     ((name, target),) = calls.calls
     assert (name, target.name, target.channel_id, target.sources) == ("ask", "채널", "UC1", (3,))
-
-
-def test_pausing_stops_the_job_and_the_background(actions: RowActions, calls: Calls) -> None:
-    calls.busy = calls.is_active = True
-    actions.run("library.pause", LibraryRow())
-    assert [name for name, *_rest in calls.calls] == ["stop", "toggle"]
-
-
-def test_resuming_leaves_the_job_that_nobody_stopped(actions: RowActions, calls: Calls) -> None:
-    calls.can_toggle = True
-    actions.run("library.pause", LibraryRow())
-    assert [name for name, *_rest in calls.calls] == ["toggle"]

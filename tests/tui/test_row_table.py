@@ -11,7 +11,7 @@ from subtitle_rag.tui.widgets.row_table import Column, RowTable
 
 
 class Numbers(RowTable[tuple[int, str]]):
-    BINDINGS = bindings("video.find")
+    BINDINGS = bindings("screen.enter")
 
     def __init__(self) -> None:
         columns = {"name": Column("이름", self._text_of), "number": Column("수", self._number_of, is_number=True)}

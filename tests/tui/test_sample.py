@@ -46,7 +46,7 @@ async def test_an_address_is_refused_in_the_sample_and_goes_with_its_user_to_the
 async def test_every_screen_of_the_sample_is_marked(sample: Runtime) -> None:
     async with running(SubtitleApp(sample), size=(100, 30)) as (app, pilot):
         await pilot.press("escape")
-        for keys in ((), ("f3",), ("escape", "f6"), ("escape", "f4")):
+        for keys in ((), ("escape", "a"), ("escape", "escape", "comma"), ("escape", "ctrl+l")):
             await press(pilot, *keys)
             assert str(app.screen.query_one("#sample-mark", Static).content).startswith("Sample library: invented")
             assert "Sample library: invented" in drawn_by(app)
@@ -75,7 +75,7 @@ async def test_no_row_of_the_sample_is_removed(filled: Runtime, monkeypatch: pyt
     monkeypatch.setattr("subtitle_rag.sample_library.fill", lambda _runtime: None)
     filled.settings = replace(filled.settings, is_sample=True)
     async with running(SubtitleApp(filled), size=(100, 30)) as (app, pilot):
-        await press(pilot, "f4")
+        await press(pilot, "ctrl+l")
         library = app.wiring.navigation.library
         assert library is not None
         await press(pilot, "tab", "down")

@@ -45,10 +45,12 @@ def actions(playback: Playback) -> SceneActions:
 
 
 def test_keys_have_commands_on_scenes() -> None:
-    assert set(NAMES) == {"choose_player", "copy_link", "copy_markdown", "copy_quote", "mark", "copies"}
+    assert set(NAMES) == {"choose_player", "copy_markdown", "mark", "copies"}
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "copies"])  # it asks which one
+@pytest.mark.parametrize(
+    "name", ["copy_link", "copy_quote", *(name for name in NAMES if name != "copies")]
+)  # it asks which one
 def test_each_command_of_a_key_acts_once_on_the_scene(name: str, actions: SceneActions, playback: Playback) -> None:
     chosen = scene()
     actions.run(name, chosen)

@@ -119,7 +119,7 @@ class TestTyping:
             assert "9 videos" in shown(app, "#notice")
             await typed(pilot, "치킨")
             assert not app.search_screen.query_one("#calm").display
-            await pilot.press("escape")
+            await pilot.press("escape", "escape")
             assert "9 videos" in shown(app, "#notice")
             assert app.search_screen.query_one("#calm").display
 
@@ -242,7 +242,8 @@ class TestTheList:
     async def test_arrows_move_from_the_query_and_the_preview_follows(self, app_of: MakeApp) -> None:
         app = app_of(scenes=[scene(n, title=f"제목 {n}") for n in range(1, 30)])
         async with running(app, "치킨", size=(120, 30)) as (_, pilot):
-            await pilot.press("down", "ctrl+n", "down", "up")
+            await pilot.press("down", "j", "down", "up")
+            assert app.search_screen.scenes.has_focus
             assert app.search_screen.scenes.cursor == 2
             assert "제목 3" in shown(app, "#about")
             await pilot.press("pagedown")
@@ -251,7 +252,6 @@ class TestTheList:
             assert below > 5
             await pilot.press("pageup", "pageup", "up")
             assert app.search_screen.scenes.cursor == 0
-            assert app.search_screen.query_line.has_focus
 
     @pytest.mark.campaign(part="app")
     async def test_the_chosen_scene_stays_chosen_over_a_refill(self, app_of: MakeApp, runtime: Runtime) -> None:
@@ -278,20 +278,36 @@ class TestTheList:
             assert screen.query_line.has_focus
             assert screen.query_line.value == "치킨집"
             await settle(pilot)
-            await pilot.press("tab", "/")
+            await pilot.press("tab", "slash")
             assert screen.query_line.has_focus
             assert screen.query_line.value == "치킨집"
 
     @pytest.mark.campaign(part="app")
-    async def test_escape_goes_from_list_to_query_to_empty_and_never_out(self, app_of: MakeApp) -> None:
+    async def test_escape_goes_from_the_field_to_the_list_to_the_empty_field_and_never_out(
+        self, app_of: MakeApp
+    ) -> None:
         async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
-            await pilot.press("tab", "escape")
-            assert app.search_screen.query_line.has_focus
-            assert app.search_screen.query_line.value == "치킨"
+            screen = app.search_screen
             await pilot.press("escape")
-            assert app.search_screen.query_line.value == ""
+            assert (screen.scenes.has_focus, screen.query_line.value) == (True, "치킨")
+            await pilot.press("escape")
+            assert (screen.query_line.has_focus, screen.query_line.value) == (True, "")
+            await pilot.press("escape")
+            assert screen.focused is None
             await pilot.press("escape", "escape")
             assert app.is_running
+            await press(pilot, "slash")
+            assert screen.query_line.has_focus
+
+    async def test_enter_goes_to_the_scenes_of_what_is_typed_and_plays_there(
+        self, app_of: MakeApp, outside: Outside, unhurried: None
+    ) -> None:
+        async with running(app_of(scenes=[scene()])) as (app, pilot):
+            await pilot.press(*"치킨", "enter")
+            await until(pilot, lambda: app.search_screen.scenes.has_focus)
+            assert not outside.played
+            await press(pilot, "enter")
+            assert len(outside.played) == 1
 
     @pytest.mark.campaign(part="app")
     async def test_a_narrow_terminal_folds_the_preview_away(self, app_of: MakeApp) -> None:
@@ -326,7 +342,7 @@ class TestLinks:
         own = scene()
         video = type(own.video)("file-1", "[red]제목[/red]", "c", "채널")
         async with running(app_of(scenes=[scene(video=video)]), "치킨", size=(120, 30)) as (app, pilot):
-            await press(pilot, key)
+            await press(pilot, "escape", key)
             assert "[red]제목[/red] has no link" in toasts(app)[0]
             assert not outside.played
             assert not outside.copied
@@ -337,7 +353,7 @@ class TestLinks:
     ) -> None:
         monkeypatch.setattr("subtitle_rag.player.can_show", lambda: False)
         async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
-            await press(pilot, "enter")
+            await press(pilot, "enter", "enter")
             assert outside.played == []
             assert app.clipboard == "https://youtu.be/video-00001?t=61"
             assert "Nothing can be played here" in toasts(app)[0]

@@ -2,9 +2,10 @@
 
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,6 +30,7 @@ from tests.tui.conftest import (
     MakeApp,
     Outside,
     press,
+    run_command,
     running,
     scene,
     settle,
@@ -283,7 +285,7 @@ class TestRefinement:
             line = rows.cursor_line
             chosen = rows.cursor_key
 
-            await pilot.press("tab", "r")
+            await run_command(pilot, "search.refine")
             await refining.reached(pilot)
             assert "+reranked 16/150 …" in note(app)
             assert (listed(app)[:2], rows.cursor, rows.cursor_key) == (["20", "15"], 1, chosen)
@@ -295,15 +297,17 @@ class TestRefinement:
             assert rows.cursor_line == line
             assert "…" not in note(app)
 
-    @pytest.mark.parametrize("key", ["r", "escape"])
-    async def test_it_can_be_stopped_and_the_order_so_far_stays(self, app_of: MakeApp, key: str) -> None:
+    @pytest.mark.parametrize("stops", [partial(run_command, id="search.refine"), lambda pilot: press(pilot, "escape")])
+    async def test_it_can_be_stopped_and_the_order_so_far_stays(
+        self, app_of: MakeApp, stops: Callable[[AppPilot], Awaitable[None]]
+    ) -> None:
         refining = Refining([1, 2, 3], [3, 1, 2])
         app = app_of(scenes=[])
         async with searching(app, refining) as pilot:
             await settle(pilot)
-            await pilot.press("tab", "r")
+            await run_command(pilot, "search.refine")
             await refining.reached(pilot)
-            await pilot.press(key)
+            await stops(pilot)
             refining.end.set()
             await settle(pilot)
             assert (listed(app), app.search_screen.query_line.typed) == (["03", "01", "02"], "치킨")
@@ -313,7 +317,8 @@ class TestRefinement:
         async with running(app_of(scenes=[scene(1)])) as (app, pilot):
             app.search_screen.action_refine()
             await typed(pilot, "치킨")
-            await press(pilot, "tab", "r")
+            await run_command(pilot, "search.refine")
+            await settle(pilot)
             assert [text.split(" Ctrl")[0] for text in toasts(app)] == [
                 "There are no scenes to refine yet.",
                 "There is no reranker.",

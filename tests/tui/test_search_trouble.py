@@ -144,5 +144,5 @@ class TestFailures:
         async with running(SubtitleApp(empty)) as (app, pilot):
             assert said in shown(app, "#notice")
             await typed(pilot, "치킨")
-            await press(pilot, "enter", "ctrl+y", "f4", "escape")
+            await press(pilot, "enter", "ctrl+y", "ctrl+l", "escape")
             assert app.is_running

@@ -16,7 +16,17 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.setting_dialog import SettingDialog
 from subtitle_rag.tui.navigation import LibrarySwitch
 from subtitle_rag.tui.screens.settings_screen import SettingsScreen
-from tests.tui.conftest import Answers, AppPilot, drawn_by, press_each, running, settle, toasts, without_models
+from tests.tui.conftest import (
+    Answers,
+    AppPilot,
+    drawn_by,
+    press_each,
+    run_command,
+    running,
+    settle,
+    toasts,
+    without_models,
+)
 
 FILE = """# mine
 unknown = 1 # kept
@@ -52,7 +62,7 @@ def path_of(runtime: Runtime) -> Path:
 
 async def opened(pilot: AppPilot) -> SettingsScreen:
     await settle(pilot)
-    await pilot.press("escape", "escape", "ctrl+f6")
+    await run_command(pilot, "app.settings")
     await settle(pilot)
     screen = pilot.app.screen
     assert isinstance(screen, SettingsScreen)
@@ -181,7 +191,7 @@ async def test_a_switch_is_turned_at_once_and_is_live(own: Runtime) -> None:
     async with running(SubtitleApp(own), size=(80, 24)) as (_, pilot):
         await opened(pilot)
         await choose(pilot, "search.remember")
-        await press_each(pilot, "space")
+        await press_each(pilot, "enter")
         assert not remembers(own)
         await press_each(pilot, "enter")
         assert remembers(own)
@@ -226,7 +236,7 @@ async def test_the_palette_and_the_key_of_a_list_open_it(own: Runtime, language:
     async with running(SubtitleApp(own), size=(80, 24)) as (app, pilot):
         titles = [command.title for command in app.get_system_commands(app.screen)]
         assert {"ko": "열기: 설정", "en": "Open: settings"}[language] in titles
-        await press_each(pilot, "f6", "comma")
+        await press_each(pilot, "l", "tab", "comma")
         assert isinstance(pilot.app.screen, SettingsScreen)
         assert {"ko": "자막 언어", "en": "Caption languages"}[language] in drawn_by(app)
         await press_each(pilot, "comma")

@@ -43,7 +43,7 @@ async def test_an_empty_library_says_so_beside_a_query(unindexed: Runtime) -> No
 
 async def test_a_short_screen_shows_both_tables_where_there_is_room(app_of: MakeApp) -> None:
     async with running(app_of(), size=(80, 24)) as (app, pilot):
-        await press(pilot, "f4")
+        await press(pilot, "ctrl+l")
         assert isinstance(app.screen, LibraryScreen)
         tables = app.screen.tables
         assert tables.channels.display
@@ -67,12 +67,12 @@ def test_videos_of_files_are_listed_by_their_numbers(filled: Runtime) -> None:
 @pytest.mark.campaign(part="app")
 async def test_the_pages_of_an_empty_library_say_so(unindexed: Runtime) -> None:
     async with running(SubtitleApp(unindexed), size=(80, 24)) as (app, pilot):
-        await press(pilot, "escape", "f3")
+        await press(pilot, "escape", "a")
         screen = app.screen
         assert isinstance(screen, AnswerScreen)
         assert "The library is empty." in drawn_by(app)
         await press(pilot, *"why", "enter")
         assert str(screen.page.query_bar.border_subtitle) == "! The library is empty."
         assert screen.page.dialogue.turns == []
-        await press(pilot, "escape", "escape", "escape", "ctrl+f")
+        await press(pilot, "escape", "escape", "escape", "f")
         assert "The library is empty." in drawn_by(app)

@@ -68,10 +68,10 @@ SHELL = [
 ]
 FIELDS = {
     "#query": (),
-    "#path": ("f4",),
-    "#question": ("f3",),
+    "#path": ("ctrl+l",),
+    "#question": ("escape", "a"),
     "#words": ("tab", "t", "slash"),
-    "#wanted": ("ctrl+f",),
+    "#wanted": ("escape", "f"),
 }
 
 

@@ -141,12 +141,12 @@ async def test_a_search_leaves_no_strips_to_the_garbage_collector(app_of: MakeAp
 async def test_a_closed_screen_goes_with_its_drawn_lines(app_of: MakeApp) -> None:
     """Neither the thread that read its rows keeps it, nor a cache of colors its lines."""
     async with running(app_of(scenes=[scene(n) for n in range(1, 30)]), size=(120, 40)) as (app, pilot):
-        await press(pilot, "f4")
+        await press(pilot, "ctrl+l")
         screen = library_of(app)
         drawn = (screen, screen.tables.channels, screen.tables.videos)
         closed = [weakref.ref[object](screen), *(weakref.ref[object](widget._styles_cache) for widget in drawn)]
         del screen, drawn
-        await press(pilot, "f4")
+        await press(pilot, "ctrl+l")
 
         def is_gone() -> bool:
             gc.collect()

@@ -85,7 +85,7 @@ class TestInTheApp:
                 assert style_at(scenes, 1).reverse
                 assert not style_at(scenes, 4).reverse
                 await pilot.press("tab")
-            await press(pilot, "ctrl+f")
+            await press(pilot, "escape", "f")
             chosen = style_at(app.screen.query_one(OptionList), 0)
             assert "default" not in {chosen.color and chosen.color.name, chosen.bgcolor and chosen.bgcolor.name}
 

@@ -316,22 +316,6 @@ class TestOnTheScreen:
             await pilot.hover(TimelineBar)
             await until(pilot, lambda: f"{CURRENT} this scene · {LISTED} in the list" in drawn_by(app))
 
-    async def test_brackets_go_through_the_video_and_stay_in_it(self, app_of: MakeApp) -> None:
-        own = [
-            scene(number, at_ms=at, video=replace(scene().video, id=video))
-            for number, (video, at) in enumerate([("a", 50_000), ("b", 1), ("a", 10_000), ("a", 90_000)], start=1)
-        ]
-        async with running(app_of(scenes=own), "치킨", size=(120, 40)) as (app, pilot):
-            await pilot.press("tab")
-            seen = []
-            for key in ("]", "]", "[", "[", "[", "down", "]"):
-                await pilot.press(key)
-                highlighted = app.search_screen.scenes.value
-                assert highlighted
-                seen.append(highlighted.rank)
-            assert seen == [4, 4, 1, 3, 3, 4, 4]
-            assert app.search_screen.query_line.value == "치킨"
-
     @pytest.mark.parametrize("size", [(120, 24), (200, 60)])
     @pytest.mark.campaign(part="app")
     async def test_the_lines_around_fill_the_preview_and_the_matched_one_is_in_sight(

@@ -51,12 +51,12 @@ async def test_tab_reaches_the_lines_beside_the_list(app_of: MakeApp, outside: O
 @pytest.mark.campaign(part="app")
 async def test_the_whole_transcript_opens_at_the_scene_and_is_searched(app_of: MakeApp, outside: Outside) -> None:
     async with running(app_of(), size=(100, 30)) as (app, pilot):
-        await pilot.press("f12")
+        await pilot.press("escape", "t")
         assert toasts(app) == ["No video is chosen yet."]
         await typed(pilot, "치킨 소스")
         found = app.search_screen.scenes.value
         assert found
-        await press(pilot, "f12")
+        await press(pilot, "escape", "t")
         screen = opened(app)
         assert screen.lines.line
         assert screen.lines.line[0] == found.at_ms
@@ -79,29 +79,29 @@ async def test_the_whole_transcript_opens_at_the_scene_and_is_searched(app_of: M
         assert str(screen.query_bar.border_subtitle) == "! No line says this."
         await pilot.press("escape", "escape")
         assert screen.text_field.value == ""
-        await pilot.press("f12")
+        await pilot.press("escape", "t")
         assert app.screen is app.search_screen
 
 
 async def test_a_video_of_the_library_opens_at_its_beginning(app_of: MakeApp) -> None:
     async with running(app_of(), size=(120, 40)) as (app, pilot):
-        await press(pilot, "f4")
+        await press(pilot, "ctrl+l")
         assert isinstance(app.screen, LibraryScreen)
         app.screen.tables.videos.focus()
         await pilot.pause()
-        await press(pilot, "f12")
+        await press(pilot, "t")
         assert opened(app).lines.cursor == 0
 
 
 async def test_a_scene_of_a_video_that_the_library_lacks_has_no_transcript(app_of: MakeApp) -> None:
     async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
-        await press(pilot, "f12")
+        await press(pilot, "escape", "t")
         assert str(opened(app).query_bar.border_subtitle) == "! This library has no captions of this video."
 
 
 async def test_the_words_of_the_search_are_marked_and_gone_through(app_of: MakeApp) -> None:
     async with running(app_of(), "소스", size=(100, 30)) as (app, pilot):
-        await press(pilot, "f12")
+        await press(pilot, "escape", "t")
         screen = opened(app)
         lines = screen.lines
         said = [at for at, (_start, text) in enumerate(lines._content.lines) if "소스" in text]
@@ -126,7 +126,7 @@ async def test_speech_that_was_not_understood_has_a_line_that_no_search_finds(
     heard = heard_track([Cue(0, 2_000, "처음 말")], [SpeechGap(3_000, 83_000, "loop")], "ko", "reader", "read")
     monkeypatch.setattr(runtime.library, "track", lambda _video_id: heard)
     async with running(app_of(), "치킨 소스", size=(100, 30)) as (app, pilot):
-        await press(pilot, "f12")
+        await press(pilot, "escape", "t")
         screen = opened(app)
         gap = "[1 min 20 s was not understood here. The model repeated itself here.]"
         assert (3_000, gap) in (screen._lines or ())

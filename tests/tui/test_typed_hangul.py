@@ -36,14 +36,14 @@ LETTERS = ("ㅇ", "dd")
 PLACES = {
     "scenes": ("치", "킨", "tab"),
     "preview": ("치", "킨", "tab", "tab"),
-    "channels": ("f4", "tab"),
-    "channel": ("f4", "tab", "down"),
-    "videos": ("f4", "tab", "tab"),
-    "marks": ("치", "킨", "tab", "b"),
-    "answers": ("f3", "tab"),
+    "channels": ("ctrl+l", "tab"),
+    "channel": ("ctrl+l", "tab", "down"),
+    "videos": ("ctrl+l", "tab", "tab"),
+    "marks": ("치", "킨", "tab", "m"),
+    "answers": ("escape", "a", "down"),
     "transcript": ("치", "킨", "tab", "t"),
-    "overview": ("치", "킨", "tab", "i"),
-    "checks": ("치", "킨", "tab", "c"),
+    "overview": ("치", "킨", "tab", "o"),
+    "menu": ("escape",),
     "settings": ("치", "킨", "tab", "comma"),
 }
 
@@ -143,7 +143,12 @@ async def test_a_letter_of_the_users_own_keys_is_typed_into_a_field(filled: Runt
 
 
 ADDRESS = "https://youtu.be/noodles0000"
-FIELDS = {"query": (), "question": ("f3",), "words": ("치", "킨", "tab", "t", "slash"), "path": ("f4",)}
+FIELDS = {
+    "query": (),
+    "question": ("escape", "a"),
+    "words": ("치", "킨", "tab", "t", "slash"),
+    "path": ("ctrl+l",),
+}
 
 
 @pytest.mark.parametrize("place", [*PLACES, *FIELDS])
@@ -233,7 +238,7 @@ async def test_enter_before_the_library_is_there_searches_and_keys_of_commands_g
 ) -> None:
     app = SubtitleApp(filled)
     async with app.run_test(size=(120, 40)) as pilot:
-        at_once(app, *"국수", "ctrl+j", "f4", *"오늘")
+        at_once(app, *"국수", "ctrl+j", "ctrl+l", *"오늘")
         await until(pilot, lambda: app.screen is not app.search_screen and not app.key_router.waits)
         gate.set()
         await settle(pilot)

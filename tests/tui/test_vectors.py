@@ -194,7 +194,7 @@ class TestPausing:
         list(ready.indexer.index([SAMPLE]))
         gate.hold()
         async with running(SubtitleApp(ready), size=(120, 40)) as (app, pilot):
-            await pilot.press("f4")
+            await pilot.press("ctrl+l")
             await until(pilot, gate.arrived.is_set)
             assert "Background: pause" in commands(app)
             await pilot.press("ctrl+t")
@@ -248,7 +248,7 @@ class TestPausing:
             gate.hold()
             hold = ollama.hold()
             async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
-                await pilot.press("f4")
+                await pilot.press("ctrl+l")
                 await until(pilot, lambda: hold.arrived.is_set() and gate.arrived.is_set())
                 await until(pilot, lambda: bar(app, "contexts") and bar(app, "vectors"))
                 await pilot.press("ctrl+t")
@@ -282,13 +282,13 @@ class TestTrouble:
         with closing(indexed.encoding().run()) as events:  # type: ignore[type-var]
             next(events)
             async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
-                await pilot.press("f4")
+                await pilot.press("ctrl+l")
                 await until(pilot, lambda: bar(app, "vectors"))
                 assert bar(app, "vectors").startswith("Another subtitle-rag is making vectors in ")
                 assert "run the same command" not in bar(app, "vectors")
                 assert toasts(app) == []
                 list(events)
-                await pilot.press("f4", "f4")  # looks again
+                await pilot.press("ctrl+l", "ctrl+l")  # looks again
                 await made(pilot)
                 assert bar(app, "vectors") == ""
 
@@ -301,7 +301,7 @@ class TestTrouble:
         (copy / "pytorch_model.bin").write_bytes(content[: len(content) // 2])
         indexed.models.settings = replace(indexed.settings.models, encoder=str(copy))
         async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
-            await pilot.press("f4")
+            await pilot.press("ctrl+l")
             await until(pilot, lambda: bar(app, "vectors").startswith("! The model "), LOADING_S)
             assert "is damaged" in bar(app, "vectors")
             assert bar(app, "vectors").endswith("  Ctrl+T tries again")

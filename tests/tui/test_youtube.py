@@ -91,7 +91,7 @@ class TestPasting:
             assert toasts(app) == ["3 new videos can be searched now."]
             await typed(pilot, "멸치 육수")
             assert app.search_screen.scenes.row_count == 3
-            await press(pilot, "f4")
+            await press(pilot, "ctrl+l")
             assert [row[0] for row in rows(app)] == [f"국수 삶기 {n}편" for n in range(3)]
             assert {row[-1] for row in rows(app)} == {"✓ searchable"}
 
@@ -100,7 +100,7 @@ class TestPasting:
         youtube.add(kitchen(*clips(1)))
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await fetched(pilot, KITCHEN)
-            await press(pilot, "f4")
+            await press(pilot, "ctrl+l")
             await pilot.press("tab", "tab")
             assert app.screen.query_one(VideoTable).has_focus
             await paste(pilot, "  youtu.be/noodles0000\n")
@@ -139,7 +139,7 @@ class TestPasting:
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await fetched(pilot, "https://youtu.be/noodles0000")
             if where != "query":
-                await press(pilot, "f4")
+                await press(pilot, "ctrl+l")
             if where == "table":
                 await pilot.press("tab", "tab")
             await paste(pilot, "https://youtu.be/noodles0001\n\n https://youtu.be/noodles0002\n")
@@ -290,7 +290,7 @@ class TestSync:
             assert "ctrl+r" not in app.screen.active_bindings
             await fetched(pilot, KITCHEN)
             assert "Library: sync" in [command.title for command in app.get_system_commands(app.screen)]
-            await press(pilot, "f4")
+            await press(pilot, "ctrl+l")
             assert app.screen.active_bindings["ctrl+r"].binding.description == "New videos"
             channel.clips.insert(0, Clip("brandnew000", "새로 올라온 영상"))
             youtube.clear()
@@ -313,7 +313,7 @@ class TestWhatDoesNotCome:
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await fetched(pilot, KITCHEN)
             assert toasts(app) == ["1 new video can be searched now. – 4 skipped ! 1 failed"]
-            await press(pilot, "f4")
+            await press(pilot, "ctrl+l")
             assert "– Skipped: members only 3 · not begun yet 1" in said(app, "#failures")
             assert "members only" not in said(app, "#failures").partition("\n")[2]
             assert "! The captions of 깨진 자막 came damaged: its JSON is damaged or cut off." in said(app, "#failures")
@@ -335,7 +335,7 @@ class TestWhatDoesNotCome:
         youtube.add(channel)
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await fetched(pilot, KITCHEN)
-            await press(pilot, "f4")
+            await press(pilot, "ctrl+l")
             drawn = drawn_by(app)
             assert "[red]x[/red]" in drawn
             assert "[bold]느린" in drawn
@@ -372,7 +372,7 @@ class TestWhatDoesNotCome:
             app.search_screen.query_line.value = "육수"
             await until(pilot, lambda: app.search_screen.results.text == "육수")
             assert shown(app, "#counter").endswith("1/4 videos")
-            await pilot.press("f4")
+            await pilot.press("ctrl+l")
             await until(pilot, lambda: isinstance(app.screen, LibraryScreen) and len(rows(app)) == 4)
             assert [row[-1] for row in rows(app)] == ["✓ searchable", *["… waiting"] * 3]
             assert "Waiting 3" in said(app, "#title")

@@ -1,10 +1,11 @@
 """The dialog that asks before something is stopped, removed or deleted."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Static
@@ -23,7 +24,10 @@ class ConfirmScreen(Dialog[None]):
     """Enter takes the button with the focus: at first the harmless one."""
 
     AUTO_FOCUS = "#keep"
-    BINDINGS = bindings("screen.back confirm.other")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("screen.back"),
+        Binding("left,right", "app.focus_next", show=False),
+    ]
 
     def __init__(self, confirmation: "Confirmation", act: Callable[[], object], *, stops_job: bool = False) -> None:
         """`act` is called after a yes. `stops_job` shows the running job above the question."""
@@ -47,9 +51,6 @@ class ConfirmScreen(Dialog[None]):
 
     def _show_job(self, job: "Job | None") -> None:
         self.query_one("#running", Static).update(Content(clean(job_line(job)) if job else ""))
-
-    def action_other(self) -> None:
-        self.focus_next()
 
     @on(Button.Pressed, "#yes")
     def _confirmed(self) -> None:

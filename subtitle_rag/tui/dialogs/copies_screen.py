@@ -12,7 +12,7 @@ from textual.widgets.option_list import Option
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
-from subtitle_rag.tui.keys import bindings, closed_by, key
+from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import MUTED, TIME_CELLS, channel_and_date
 
@@ -26,14 +26,14 @@ class CopiesScreen(ListDialog["Scene"]):
     """Returns a copy."""
 
     AUTO_FOCUS = "#copy-rows"
-    BINDINGS = bindings("menu.take screen.back list.down list.up") + closed_by("scene.copies")
+    BINDINGS = bindings("screen.enter screen.back list.down list.up")
 
     def __init__(self, copies: "Sequence[Scene]") -> None:
         super().__init__()
         self._copies = copies
 
     def compose(self) -> ComposeResult:
-        keys = _("{play} plays · {close} closes").format(play=key("menu.take"), close=key("screen.back"))
+        keys = _("{play} plays · {close} closes").format(play=key("screen.enter"), close=key("screen.back"))
         with framed(VerticalScroll(id="copies", can_focus=False), _("Said in other videos, too"), keys):
             yield OptionList(*(Option(_row(copy)) for copy in self._copies), id="copy-rows", markup=False, compact=True)
 

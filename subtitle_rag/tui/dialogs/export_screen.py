@@ -4,10 +4,11 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
@@ -15,7 +16,7 @@ from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
-from subtitle_rag.tui.keys import bindings, closed_by, key
+from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.state import ExportSource, clean, export_text, file_name, with_suffix
 from subtitle_rag.tui.text import MUTED
@@ -45,9 +46,11 @@ MOST_CHARACTERS = 500
 
 class ExportScreen(ListDialog[None]):
     AUTO_FOCUS = "#export-path"
-    BINDINGS = bindings(
-        "export.save export.copy export.scope screen.back list.down list.up list.page-down list.page-up"
-    ) + closed_by("scene.export")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("screen.enter scene.copy screen.switch screen.back list.down list.up"),
+        Binding("pagedown", "page(1)", show=False, priority=True),
+        Binding("pageup", "page(-1)", show=False, priority=True),
+    ]
 
     path = getters.query_one("#export-path", TextField)
     page = getters.query_one("#export-preview", VerticalScroll)
@@ -75,7 +78,7 @@ class ExportScreen(ListDialog[None]):
 
     def _keys(self) -> str:
         text = _("{save} writes the file · {copy} copies · {close} closes")
-        return text.format(save=key("export.save"), copy=key("export.copy"), close=key("screen.back"))
+        return text.format(save=key("screen.enter"), copy=key("scene.copy"), close=key("screen.back"))
 
     def on_mount(self) -> None:
         self.rows.can_focus = False
@@ -89,7 +92,7 @@ class ExportScreen(ListDialog[None]):
         option = self.rows.highlighted_option
         return option.id if option and option.id else next(iter(FORMATS))
 
-    def action_next_source(self) -> None:
+    def action_switch(self) -> None:
         at = (self._sources.index(self.source) + 1) % len(self._sources)
         self._take_source(self._sources[at])
 
@@ -108,7 +111,7 @@ class ExportScreen(ListDialog[None]):
             text = clean(source.name) if count == 1 else f"{clean(source.name)} ({count})"
             parts.append(Content.styled(f" {text} ", "reverse" if source is self.source else MUTED))
         if len(parts) > 1:
-            parts.insert(0, Content.styled(key("export.scope"), "bold"))
+            parts.insert(0, Content.styled(key("screen.switch"), "bold"))
         self.query_one("#export-source", Static).update(Content(" ").join(parts))
 
     def action_page(self, pages: int) -> None:
@@ -169,14 +172,14 @@ class ExportScreen(ListDialog[None]):
 
     # --- the end ---
 
-    def action_copy_text(self) -> None:
+    def action_copy(self) -> None:
         if self._export:
             self.context.playback.copy_text(
                 self._export.text, _("Text copied: {format}").format(format=_(FORMATS[self.format]))
             )
             self.dismiss()
 
-    def action_save(self) -> None:
+    def action_take(self) -> None:
         after_typing(self, self._save)
 
     def _save(self) -> None:
@@ -194,7 +197,7 @@ class ExportScreen(ListDialog[None]):
         if not is_written:
             self._replaceable = path
             text = _("{path} is there already. {key} again replaces it.")
-            self._note(text.format(path=clean(str(path)), key=key("export.save")))
+            self._note(text.format(path=clean(str(path)), key=key("screen.enter")))
             return
         count = self._export.scenes if self._export else 0
         text = n_("{n} scene: {path}", "{n} scenes: {path}", count, path=clean(str(path)))

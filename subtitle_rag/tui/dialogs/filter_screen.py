@@ -1,14 +1,15 @@
-"""Ctrl+F: a field and a list of filters. It returns the query with the new filters.
+"""A field and a list of filters. It returns the query with the new filters.
 
 An input method delivers its last syllable and Enter in one breath, and the app gets Enter before the field has the
 syllable. So the actions of keys wait in the field's own queue.
 """
 
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
@@ -17,7 +18,7 @@ from subtitle_rag.domain import tidy
 from subtitle_rag.i18n import _
 from subtitle_rag.library import video_facets
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
-from subtitle_rag.tui.keys import bindings, closed_by, key
+from subtitle_rag.tui.keys import bindings, key, keymap
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.state import (
     MOST,
@@ -41,6 +42,8 @@ from subtitle_rag.tui.widgets import TextField
 if TYPE_CHECKING:
     from subtitle_rag.tui.controllers import AppContext
 
+ERASE = "backspace"
+"""The key that takes the last filter away, where nothing is typed."""
 NAME_CELLS = 11
 NOTE_CELLS = 24
 """The most cells of a note; on a narrow screen value and note have half of the room each."""
@@ -48,9 +51,12 @@ NOTE_CELLS = 24
 
 class FilterScreen(ListDialog[str]):
     AUTO_FOCUS = "#wanted"
-    BINDINGS = bindings(
-        "filter.take filter.remove screen.back list.down list.up list.page-down list.page-up"
-    ) + closed_by("search.filter", "back")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("screen.enter screen.back list.down list.up"),
+        Binding(ERASE, "erase", show=False, priority=True),
+        Binding("pagedown", "page(1)", show=False, priority=True),
+        Binding("pageup", "page(-1)", show=False, priority=True),
+    ]
 
     line = getters.query_one("#wanted", TextField)
 
@@ -69,7 +75,7 @@ class FilterScreen(ListDialog[str]):
 
     def compose(self) -> ComposeResult:
         text = _("{take} chooses · {remove} takes the last away · {close} closes")
-        names = {"take": key("filter.take"), "remove": key("filter.remove"), "close": key("screen.back")}
+        names = {"take": key("screen.enter"), "remove": keymap.key_text(ERASE), "close": key("screen.back")}
         with framed(Vertical(id="narrow"), _("Narrow the search"), text.format(**names)):
             yield TextField(_("kind, day, channel or title"), id="wanted")
             yield OptionList(id="offers", markup=False, compact=True)

@@ -1,48 +1,42 @@
 """The page of help over a screen."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from textual.actions import parse as parse_action
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.dom import DOMNode
-from textual.screen import Screen
 from textual.widgets import Static
 
-from subtitle_rag.i18n import N_, _
+from subtitle_rag.i18n import _
 from subtitle_rag.tui.dialogs.dialog import Dialog, framed
-from subtitle_rag.tui.keys import bindings, closed_by, key, keymap
+from subtitle_rag.tui.keys import COMMANDS, bindings, declared_by, key
 from subtitle_rag.tui.text import MUTED, key_rows
+from subtitle_rag.tui.widgets import KeyBar
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from subtitle_rag.tui.widgets import CommandTexts
 
 KEY_CELLS = 20
 """Width of the column with the keys."""
-TITLES = {
-    "SearchScreen": N_("Search"),
-    "LibraryScreen": N_("Library"),
-    "AnswerScreen": N_("Answers"),
-    "RecentAnswers": N_("Earlier answers"),
-    "MarksScreen": N_("Marks"),
-    "TranscriptScreen": N_("Transcript"),
-    "OverviewScreen": N_("Overview"),
-    "RowList": N_("In the list"),
-    "TranscriptList": N_("In the lines of the transcript"),
-    "ChannelTable": N_("Channels"),
-    "VideoTable": N_("Videos"),
-    "ChecksScreen": N_("Checks"),
-}
-"""Titles of screens and widgets by the names of their classes."""
 
 Row = tuple[str, str]
 
 
 class HelpScreen(Dialog[None]):
-    """The keys of the screen below, redrawn for each width."""
+    """The keys of the screen below, those of its footer first; redrawn for each width."""
 
-    BINDINGS = bindings("screen.back page.close") + closed_by("app.help")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("screen.back screen.enter"),
+        replace(COMMANDS["app.help"].binding, action="take"),
+    ]
 
-    def __init__(self, about: Screen[object]) -> None:
-        """`about` is the screen below."""
+    def __init__(self, about: "Screen[Any]") -> None:
+        """`about` is the screen below, which has a footer."""
         super().__init__()
         self._sections = list(_sections(about))
         self._text = Static(id="keys", markup=False)
@@ -55,6 +49,9 @@ class HelpScreen(Dialog[None]):
     def on_mount(self) -> None:
         self._page.focus()
 
+    def action_take(self) -> None:
+        self.dismiss()
+
     def on_resize(self) -> None:
         self.call_after_refresh(self._draw)
 
@@ -63,41 +60,19 @@ class HelpScreen(Dialog[None]):
         self._text.update(Content("\n").join(_page(self._sections, width)))
 
 
-def _sections(about: Screen[object]) -> Iterator[tuple[str, list[Row]]]:
-    focused = about.focused or about
-    path: list[DOMNode] = [node for node in focused.ancestors_with_self if not isinstance(node, App)]
-    rest = [node for node in about.walk_children() if node not in path]
-    kinds: set[type[DOMNode]] = set()
-    listed_ids: set[str] = set()
-    for kind in map(type, (*path, *rest)):
-        rows = key_rows(kind, listed_ids=listed_ids) if kind not in kinds else []
-        kinds.add(kind)
-        listed_ids.update(binding.id or "" for binding in keymap.declared_by(kind))
-        if rows:
-            yield _title(kind), rows
+def _sections(about: "Screen[Any]") -> Iterator[tuple[str, list[Row]]]:
+    """Yield titles and rows: what the footer has, then what else works here, and what works everywhere."""
+    sentence = cast("CommandTexts", about).sentence
+    first = [hint.id for bar in about.query(KeyBar) for hint in bar.hints]
+    nodes = [node for node in about.walk_children() if node.display]
+    here = {binding.id for node in (about, *nodes) for binding in declared_by(type(node))}
+    everywhere = {binding.id for binding in declared_by(type(about.app))}
+    yield _("Here"), key_rows(first, sentence)
+    yield _("Also here"), key_rows([id for id in COMMANDS if id in here - {*first}], sentence)
     if about.query("#query, #question"):
         yield _("Query"), list(_query())
-    everywhere = (_("paste an address"), _("channel, playlist or video on YouTube: its captions are fetched"))
-    yield _("Everywhere"), [*key_rows(type(about.app), _replaced_keys(about.app, kinds)), everywhere]
-
-
-def _replaced_keys(app: App[object], kinds: Iterable[type[DOMNode]]) -> set[str]:
-    """Return the keys that open a screen elsewhere, where these classes have them for their own."""
-    page_keys = {
-        name for kind in kinds for binding in keymap.declared_by(kind) for name in keymap.keys(binding.id or "")
-    }
-    replaced: set[str] = set()
-    for binding in keymap.declared_by(type(app)):
-        _namespace, action, parameters = parse_action(binding.action)
-        if (id := binding.id or "").startswith("app.") and not app.check_action(action, parameters):
-            names = set(keymap.keys(id))
-            replaced |= names if page_keys & names else set()
-    return replaced
-
-
-def _title(kind: type[DOMNode]) -> str:
-    title = next((TITLES[k.__name__] for k in kind.__mro__ if k.__name__ in TITLES), "")
-    return _(title) if title else _("Here")
+    paste = (_("paste an address"), _("channel, playlist or video on YouTube: its captions are fetched"))
+    yield _("Everywhere"), [*key_rows([id for id in COMMANDS if id in everywhere - here - {*first}]), paste]
 
 
 def _query() -> Iterator[Row]:
@@ -117,8 +92,8 @@ def _page(sections: Iterable[tuple[str, list[Row]]], width: int) -> Iterator[Con
         for keys, meaning in rows:
             yield from _row(keys, meaning, width)
         yield Content("")
-    hangul = _("In Hangul input mode all keys above work the same.")
-    yield from Content.styled(hangul, MUTED).wrap(max(8, width))
+    more = _("{key} finds every act by its name, those without a key too.").format(key=key("app.commands"))
+    yield from Content.styled(more, MUTED).wrap(max(8, width))
 
 
 def _row(keys: str, meaning: str, width: int) -> Iterator[Content]:

@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.dialogs.dialog import Dialog, framed
-from subtitle_rag.tui.keys import bindings, closed_by, key
+from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import MUTED, install_way, paragraphs
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class InstallScreen(Dialog[str]):
     """Returns the name of the way, if the user agrees to it."""
 
-    BINDINGS = bindings("install.take screen.back") + closed_by("models.fetch")
+    BINDINGS = bindings("screen.enter screen.back")
 
     def __init__(self, offer: "ModelDownload") -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class InstallScreen(Dialog[str]):
     def compose(self) -> ComposeResult:
         keys = _("{key} closes").format(key=key("screen.back"))
         if self.way:
-            keys = _("{take} installs · {close} not now").format(take=key("install.take"), close=key("screen.back"))
+            keys = _("{take} installs · {close} not now").format(take=key("screen.enter"), close=key("screen.back"))
         with framed(VerticalScroll(id="install", can_focus=False), _("Search by meaning"), keys):
             yield Static(self._about(), markup=False)
 

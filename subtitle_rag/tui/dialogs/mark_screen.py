@@ -13,7 +13,7 @@ from subtitle_rag.domain import clock, tidy
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.dialogs.dialog import Dialog, framed
-from subtitle_rag.tui.keys import bindings, closed_by, key
+from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import MUTED, mark_confirmation
 from subtitle_rag.tui.widgets import TextField, after_typing
@@ -27,7 +27,7 @@ MOST_TAGS = 12
 
 class MarkScreen(Dialog[None]):
     AUTO_FOCUS = "#mark-note"
-    BINDINGS = bindings("mark.save mark.switch mark.remove screen.back") + closed_by("scene.mark")
+    BINDINGS = bindings("screen.enter mark.remove screen.back")
 
     note = getters.query_one("#mark-note", TextField)
     tag = getters.query_one("#mark-tag", TextField)
@@ -45,7 +45,7 @@ class MarkScreen(Dialog[None]):
     def compose(self) -> ComposeResult:
         mark = self._mark
         text = _("{save} saves · {remove} removes the mark · {close} closes")
-        names = {"save": key("mark.save"), "remove": key("mark.remove"), "close": key("screen.back")}
+        names = {"save": key("screen.enter"), "remove": key("mark.remove"), "close": key("screen.back")}
         with framed(Vertical(id="mark"), _("Mark"), text.format(**names)):
             title = Content.styled(clean(mark.line), "bold")
             where = Content.styled(" · ".join((clock(mark.at_ms), clean(mark.channel), clean(mark.title))), MUTED)
@@ -65,10 +65,7 @@ class MarkScreen(Dialog[None]):
         """Take the notices away: the one that names the key of this dialog lies over its fields on a low screen."""
         self.app.clear_notifications()
 
-    def action_switch(self) -> None:
-        (self.tag if self.note.has_focus else self.note).focus()
-
-    def action_save(self) -> None:
+    def action_take(self) -> None:
         after_typing(self, self._take)
 
     def _take(self) -> None:

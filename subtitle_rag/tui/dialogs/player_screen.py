@@ -11,7 +11,7 @@ from textual.widgets import OptionList, Static
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
-from subtitle_rag.tui.keys import bindings, closed_by, key
+from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import MUTED
 
@@ -31,7 +31,7 @@ class PlayerScreen(ListDialog[str]):
     """Returns a player."""
 
     AUTO_FOCUS = "#players"
-    BINDINGS = bindings("player.play player.prefer screen.back list.down list.up") + closed_by("scene.play-with")
+    BINDINGS = bindings("screen.enter player.prefer screen.back list.down list.up")
 
     def __init__(self, message: "PlayersFound", *, prefer: "Callable[[str], object]") -> None:
         """`prefer` makes a player the default one."""
@@ -56,7 +56,7 @@ class PlayerScreen(ListDialog[str]):
         if not self._offers:
             return _("{key} closes").format(key=key("screen.back"))
         text = _("{play} plays · {prefer} makes it the default · {close} closes")
-        return text.format(play=key("player.play"), prefer=key("player.prefer"), close=key("screen.back"))
+        return text.format(play=key("screen.enter"), prefer=key("player.prefer"), close=key("screen.back"))
 
     def _about(self) -> Content:
         """Return the scene and, without a screen for players, its link."""

@@ -20,7 +20,7 @@ class SceneMenu(ListDialog[str]):
     """Returns the id of a command."""
 
     AUTO_FOCUS = "#menu-rows"
-    BINDINGS = bindings("menu.take screen.back list.down list.up")
+    BINDINGS = bindings("screen.enter screen.back list.down list.up")
 
     def __init__(self, ids: Sequence[str]) -> None:
         super().__init__()
@@ -39,6 +39,6 @@ class SceneMenu(ListDialog[str]):
 
 def _row(id: str) -> Content:
     """Return the key that does the same, and what it does."""
-    keys = keymap.key_text(keymap.letter(id) or keymap.keys(id)[0])
+    keys = next(map(keymap.key_text, keymap.keys(id)), "")
     label = Content.styled(keys, "bold").truncate(KEY_CELLS, pad=True)
-    return Content.assemble(" ", label, _(COMMANDS[id].footer))
+    return Content.assemble(" ", label, _(COMMANDS[id].label))

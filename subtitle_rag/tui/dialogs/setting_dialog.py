@@ -26,7 +26,7 @@ MAX_ROWS = 10
 class SettingDialog(Dialog[str]):
     """Returns the value as one types it."""
 
-    BINDINGS = bindings("setting.take screen.back list.down list.up")
+    BINDINGS = bindings("screen.enter screen.back list.down list.up")
 
     choices = getters.query_one("#setting-choices", OptionList)
     text = getters.query_one("#setting-text", TextField)
@@ -53,7 +53,7 @@ class SettingDialog(Dialog[str]):
 
     def compose(self) -> ComposeResult:
         keys = _("{take} saves · {close} leaves it as it is")
-        keys = keys.format(take=key("setting.take"), close=key("screen.back"))
+        keys = keys.format(take=key("screen.enter"), close=key("screen.back"))
         with framed(VerticalScroll(id="setting", can_focus=False), self._setting.name, keys):
             yield Static(Content.styled(self._setting.about, MUTED), markup=False)
             if self._choices:

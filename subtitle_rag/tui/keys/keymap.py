@@ -6,7 +6,7 @@ They belong to the process, as its language does, so that any sentence can name 
 import pkgutil
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from importlib import import_module
 from itertools import combinations, product
 from pathlib import Path
@@ -68,21 +68,24 @@ def in_force() -> dict[str, str]:
 
 
 def keys(id: str) -> tuple[str, ...]:
-    """Return the keys in force, as Textual names them."""
+    """Return the keys in force, as Textual names them; none where the command palette alone has the command."""
     return tuple(_parts(_user_keys.get(id) or COMMANDS[id].keys))
 
 
-def letter(id: str) -> str | None:
-    """Return the first key in force that writes a character, unless a key that all keyboards have comes first."""
-    first, *later = keys(id)
-    if not (re.fullmatch(r"f\d+|delete", first) or first.startswith("ctrl+")):
-        return None
-    return next((name for name in later if _types(name)), None)
-
-
 def key(id: str) -> str:
-    """Return the first key in force, as `key_text` writes it."""
-    return key_text(keys(id)[0])
+    """Return the key that sentences name, as `key_text` writes it: one that works in a field too, if there is one.
+
+    A command without a key is found by its name.
+    """
+    names = keys(id)
+    if not names:
+        return f"{key('app.commands')} {_(COMMANDS[id].label)}"
+    return key_text(next((name for name in names if not _types(name)), names[0]))
+
+
+def key_in(active: Collection[str], id: str) -> str | None:
+    """Return the first key of a command among these keys."""
+    return next((name for name in keys(id) if name in active), None)
 
 
 def key_text(name: str) -> str:
@@ -117,9 +120,9 @@ def declared_by(kind: type[DOMNode]) -> list[Binding]:
 
 def can_run(node: DOMNode, command: Command) -> bool:
     """Return whether a node declares the command, and it can be run there now."""
-    binding = next((each for each in declared_by(type(node)) if each.id == command.id), None)
-    if binding is None or binding.action != command.binding.action:  # it closes here what it opens elsewhere
+    if all(each.id != command.id for each in declared_by(type(node))):
         return False
+    binding = command.binding
     _namespace, name, parameters = parse_action(binding.action)
     return bool(node.check_action(name, parameters))
 
@@ -189,7 +192,7 @@ def _fault(key: str, command: Command) -> str:
         return _("{key} writes a symbol on some keyboards").format(key=key_text(key))
     if key not in NAMES | ALT_ARROWS and not _types(key):
         return _("there is no key {key}").format(key=key) + did_you_mean(nearest(key, NAMES))
-    takes_text = any(_types(part) or part in EDITING for part in _parts(command.keys))
+    takes_text = not command.keys or any(_types(part) or part in EDITING for part in _parts(command.keys))
     if not takes_text and (_types(key) or key in EDITING):
         return _("{key} is needed for typing").format(key=key_text(key))
     return ""
@@ -210,7 +213,7 @@ def _clashes(keymap: Mapping[str, str], path: Path) -> Iterator[Mistake]:
         clashes = keys_by_id[id] & keys_by_id[second]
         if not clashes or not keymap.keys() & {id, second}:
             continue
-        if set(_parts(COMMANDS[id].keys)) & set(_parts(COMMANDS[second].keys)):  # they share it by design
+        if clashes & set(_parts(COMMANDS[id].keys)) & set(_parts(COMMANDS[second].keys)):  # they share it by design
             continue
         if any(_hides(a, b) for a, b in product(kinds[id], kinds[second])):
             message = _("{key} is the key of both {one} and {other}")

@@ -40,7 +40,6 @@ RECENT_ANSWERS = 10
 class AnswerPage(Vertical):
     counts: var["Counts | None"] = var(None, init=False)
     """The library's size; None while it opens."""
-    has_turns: var[bool] = var(False)
 
     def __init__(self, context: "AppContext", pane: AnswerPane, counts: "Counts | None") -> None:
         super().__init__(id="conversation")
@@ -246,8 +245,7 @@ class AnswerPage(Vertical):
         further = _("Ask further about these scenes, or {key} for a new question").format(key=key("app.ask"))
         self.question.placeholder = further if follows else _("What do you want to know?")
         self._draw_counter()
-        self.has_turns = bool(self.dialogue.turns)
-        self.recent.display = not self.has_turns and self.recent.option_count > 0
+        self.recent.display = not self.dialogue.turns and self.recent.option_count > 0
         self.pane.show(self.dialogue.turns, self.counts, to_end=to_end)
 
     def _draw_counter(self) -> None:

@@ -20,18 +20,19 @@ if TYPE_CHECKING:
 class AnswerScreen(PreviewScreen):
     BESIDE_ROWS = 30
     AUTO_FOCUS = "#question"
-    FOOTER_HIDDEN = PreviewScreen.FOOTER_HIDDEN | {"app.transcript"}
+    FOOTER = "screen.enter scene.mark app.transcript app.ask scene.copy screen.back app.help"
     BINDINGS = bindings(
-        "answer.enter scene.copy scene.mark answer.copy-text scene.preview scene.play-with",
-        "answer.again answer.whole screen.back screen.switch",
-        "list.down list.up list.page-down list.page-up",
+        "screen.enter scene.mark scene.copy scene.copy-markdown scene.play-with scene.preview answer.whole",
+        "screen.retry list.remove screen.back screen.switch list.down list.up",
     )
-    FOOTER: ClassVar = {"app.ask": N_("New"), "screen.back": N_("Stop/back")}
+    LABELS: ClassVar = {"app.ask": N_("New question")}
     MEANINGS: ClassVar = {
-        "screen.back": N_("stop the answer; then back to the search"),
-        "screen.switch": N_("question → scenes → transcript; question → earlier answers"),
-        "list.down": N_("choose a citation of the answer, and its moment"),
-        "list.up": N_("choose a citation of the answer, and its moment"),
+        "screen.enter": N_("ask, then ask further about the same scenes; play what is chosen"),
+        "screen.retry": N_("ask the last question once more"),
+        "scene.copy": N_("copy the answer with what it cites; in the transcript the line"),
+        "screen.back": N_("stop the answer; then back to the page before"),
+        "list.down": N_("citations of the answer, and the seconds that they rest on"),
+        "list.up": N_("citations of the answer, and the seconds that they rest on"),
     }
 
     pane: AnswerPane
@@ -46,15 +47,14 @@ class AnswerScreen(PreviewScreen):
         yield self.page
         yield KeyBar()
 
-    def on_mount(self) -> None:
-        self.watch(self.page, "has_turns", self._turns_changed)
-
-    def _turns_changed(self, has_turns: bool) -> None:
-        self.has_scenes = has_turns
+    def label(self, id: str) -> str:
+        if id == "screen.enter":
+            return _("Ask") if self.in_field else _("Play")
+        return super().label(id)
 
     # --- keys ---
 
-    def action_enter(self) -> None:
+    def action_take(self) -> None:
         after_typing(self, self._enter)
 
     def _enter(self) -> None:
@@ -68,9 +68,15 @@ class AnswerScreen(PreviewScreen):
         self.page.ask_whole()
 
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "enter" and self.page.recent.has_focus:  # there Enter opens an answer
-            return False
+        in_recent = self.page.recent.has_focus
+        if action == "take":  # there Enter opens an answer
+            return not in_recent
+        if action == "remove":
+            return in_recent
         return super().allows(action, parameters)
+
+    def action_remove(self) -> None:
+        self.page.recent.action_remove()
 
     def action_move(self, rows: int) -> None:
         (self.page.recent if self.page.recent.display else self.pane).step(rows)
@@ -88,7 +94,7 @@ class AnswerScreen(PreviewScreen):
     def _play(self) -> None:
         self.action_scene("play")
 
-    def action_copy_text(self) -> None:
+    def action_copy(self) -> None:
         """Copy the answer under the cursor, else the last one. In the transcript copy the line."""
         if line := self.preview.line_scene:
             self.scene_actions.copy_quote(line)

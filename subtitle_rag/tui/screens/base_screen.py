@@ -1,27 +1,22 @@
 """The base of all full screens, and what they all do with a scene: play, link, mark, copy, export."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
-from textual.binding import Binding
-from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widgets import Static
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui import dialogs
-from subtitle_rag.tui.keys import COMMANDS, Command, key
+from subtitle_rag.tui.keys import COMMANDS, key
 from subtitle_rag.tui.state import ExportSource, VideoMoment
 from subtitle_rag.tui.text import quote_scene
 from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets import SceneList, TextField
 
 if TYPE_CHECKING:
-    from textual.binding import ActiveBinding
-
     from subtitle_rag.library import Mark
     from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.controllers import AppContext
@@ -90,28 +85,25 @@ class SceneActions:
 
 
 class BaseScreen(Screen[None]):
-    """A screen with a footer in the user's language: help first, the way out last.
+    """A screen with a footer in the user's language.
 
-    Bindings are class attributes, made before the language is known: their descriptions are message ids.
+    Bindings are class attributes, made before the language is known: their texts are message ids.
     """
 
-    FOOTER_HIDDEN: ClassVar = frozenset({"library.sync", "library.background", "app.ask", "app.library"})
-    """Ids of commands without room in the footer."""
+    FOOTER: ClassVar[str] = ""
+    """Ids of the commands in the footer, at most seven; their order is that of `COMMANDS`."""
 
-    FOOTER: ClassVar[Mapping[str, str]] = {}
-    """By id: what the footer shows here, in these words."""
+    FIELD_FOOTER: ClassVar[str] = "scene.play screen.enter screen.back app.commands app.help app.quit"
+    """The same while a field has the focus, which takes all letters."""
+
+    LABELS: ClassVar[Mapping[str, str]] = {}
+    """By id: a word or two in the place of the command's own."""
 
     MEANINGS: ClassVar[Mapping[str, str]] = {}
-    """By id: what a command means here, for the help."""
+    """By id: what a command does here, for the help."""
 
     SHOWS_VIDEOS: ClassVar[bool] = False
     """A video can be chosen there, whose transcript opens by a key."""
-
-    OWN_KEYS: ClassVar = frozenset[str]()
-    """Ids of commands of the app whose keys the screen has for commands of its own."""
-
-    has_scenes: reactive[bool] = reactive(True, repaint=False, bindings=True)
-    """Whether the footer names the commands that need a scene."""
 
     def __init__(self, context: "AppContext") -> None:
         super().__init__()
@@ -130,10 +122,22 @@ class BaseScreen(Screen[None]):
             self.mount(Static(sentence, id="sample-mark", markup=False), before=0)
 
     @property
-    def active_bindings(self) -> "dict[str, ActiveBinding]":
-        bindings = super().active_bindings.items()
-        order = sorted(bindings, key=lambda item: _command(item[1].binding).order)
-        return {key: active._replace(binding=self._translate(active.binding)) for key, active in order}
+    def in_field(self) -> bool:
+        """Whether letters are typed into a field."""
+        return isinstance(self.focused, TextField)
+
+    @property
+    def footer_ids(self) -> Collection[str]:
+        """Ids of the commands that the footer shows at this moment, as far as they can be run."""
+        return (self.FIELD_FOOTER if self.in_field else self.FOOTER).split()
+
+    def label(self, id: str) -> str:
+        """Return what a command is called here, in a word or two."""
+        return _(self.LABELS.get(id) or COMMANDS[id].label)
+
+    def sentence(self, id: str) -> str:
+        """Return what a command does here."""
+        return _(self.MEANINGS.get(id) or COMMANDS[id].help or self.LABELS.get(id) or COMMANDS[id].label)
 
     @property
     def chosen_moment(self) -> VideoMoment | None:
@@ -175,29 +179,5 @@ class BaseScreen(Screen[None]):
     def action_back(self) -> None:
         self.dismiss()
 
-    def _translate(self, binding: Binding) -> Binding:
-        """Translate the binding. Screens override this to change their footer."""
-        id = binding.id or ""
-        own_text = self.FOOTER.get(id, "")
-        description = _(own_text or binding.description) if own_text or binding.description else ""
-        tooltip = _(binding.tooltip) if binding.tooltip else ""
-        is_useful = self.has_scenes or not _command(binding).needs_scene
-        show = is_useful and (bool(own_text) or (binding.show and id not in self.FOOTER_HIDDEN))
-        if id == "library.sample" and self.context.settings.is_sample:
-            description = _("Your library")
-        return replace(binding, description=description, tooltip=tooltip, show=show)
-
-
-class FieldScreen(BaseScreen):
-    """The base of screens with a field, to which the key of the search goes."""
-
-    OWN_KEYS = frozenset({"app.search"})
-    text_field: TextField
-
-    def action_focus_query(self) -> None:
-        self.text_field.focus()
-
-
-def _command(binding: Binding) -> Command:
-    """Return the command of a binding; one of Textual's own bindings has none of ours."""
-    return COMMANDS.get(binding.id or "") or Command("", "", "")
+    def action_copy(self) -> None:
+        self.action_scene("copy_link")

@@ -1,4 +1,4 @@
-"""F6: all checks of `doctor`, live. The check of the network has a key of its own."""
+"""All checks of `doctor`, live."""
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -8,7 +8,7 @@ from textual.widgets import Static
 
 from subtitle_rag import doctor
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.keys import bindings, closed_by
+from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.text import MUTED
 from subtitle_rag.tui.widgets import CheckList, KeyBar, ProbeEnded
@@ -18,7 +18,8 @@ NETWORK = "network"
 
 class ChecksScreen(BaseScreen):
     AUTO_FOCUS = "#all-checks"
-    BINDINGS = bindings("checks.again checks.network screen.back") + closed_by("app.checks")
+    FOOTER = "screen.retry screen.back app.help"
+    BINDINGS = bindings("screen.retry checks.network screen.back")
 
     checks = getters.query_one(CheckList)
 

@@ -3,12 +3,10 @@
 An empty library opens here.
 """
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.reactive import var
@@ -18,7 +16,7 @@ from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import channel_states
 from subtitle_rag.tui import messages
-from subtitle_rag.tui.keys import bindings, closed_by
+from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.library_field import FailureLines, LibraryField
 from subtitle_rag.tui.screens.row_actions import ROW_COMMANDS, RowActions
@@ -56,29 +54,27 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.state import Job
 
 
-EMPTY_HIDDEN = frozenset({"screen.switch"})
-FULL_HIDDEN = frozenset({"library.sample"})
-"""Ids of commands that the footer leaves out while the library is empty, and while it is not."""
-TABLES_HIDDEN = FULL_HIDDEN | EMPTY_HIDDEN | {"library.stop", "library.background", "library.sync"}
-"""Ids of commands that work in the tables too, but have no room in the footer there."""
-
-
 ROWS_BESIDE_CHANNELS = 16
 """Rows of a short screen for all else, some videos included."""
 
 
 class LibraryScreen(BaseScreen):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it so
-    OWN_KEYS = frozenset({"app.marks"})
-    FOOTER_HIDDEN = frozenset({"app.ask", "app.transcript"})
+    FOOTER = "screen.enter library.sync list.remove app.overview library.stop screen.back app.help"
+    FIELD_FOOTER = "screen.enter library.list library.sample library.stop screen.back app.commands app.help"
     AUTO_FOCUS = "#path"
     SHOWS_VIDEOS = True
     BINDINGS = bindings(
-        "library.index library.list screen.switch screen.back",
-        "channel.sync video.listen video.retry video.open library.failures library.pause library.remove",
-    ) + closed_by("app.library")
-    FOOTER: ClassVar = {"screen.switch": N_("Field/table"), "screen.back": N_("Search")}
-    MEANINGS: ClassVar = {"screen.switch": N_("field ⇄ table"), "screen.back": N_("table → field → search")}
+        "screen.enter library.list screen.switch screen.back",
+        "video.listen screen.retry video.open search.filter list.remove",
+    )
+    MEANINGS: ClassVar = {
+        "screen.enter": N_("in the field: fetch or read it; a channel: its videos; a video: search in it"),
+        "screen.switch": N_("field ⇄ table"),
+        "screen.back": N_("table → field → search"),
+        "search.filter": N_("only the videos that failed, or all again"),
+        "list.remove": N_("take the video or the channel out of the library, after a question"),
+    }
 
     counts: var["Counts | None"] = var(None, init=False)
 
@@ -97,7 +93,7 @@ class LibraryScreen(BaseScreen):
         self.row_actions = RowActions(context)
         self.failures = FailureLines()
         self.field = LibraryField(context, self.row_actions, self.failures)
-        self._footer_state: tuple[bool | None, ...] = ()
+        self._footer_state: tuple[bool, ...] = ()
         self.set_reactive(LibraryScreen.counts, counts)
         self._typed = typed
         self._opened_empty = counts is not None and counts.videos == 0
@@ -281,38 +277,41 @@ class LibraryScreen(BaseScreen):
 
     def _refresh_keys(self) -> None:
         """Redraw the footer only if a key came or went: every repaint can make it flicker."""
-        enabled = (self.check_action("run", (command,)) for command in ROW_COMMANDS)
-        views = (self.check_action(action, ()) for action in ("failures", "settings"))
-        state = (*enabled, *views, self.row_actions.is_working)
+        state = tuple(self.row_actions.can_run(command, self.tables.row) for command in ROW_COMMANDS)
+        state += (self.tables.has_focus, self.tables.has_failures, self.field.names_lists)
         if state != self._footer_state:
             self._footer_state = state
             self.refresh_bindings()
 
-    def _translate(self, binding: Binding) -> Binding:
-        translation = super()._translate(binding)
-        in_tables = self.tables.has_focus
-        if binding.id == "library.pause" and not self.row_actions.is_working:
-            return replace(translation, description=_("Resume"))
-        if binding.id == "screen.back" and in_tables:
-            return replace(translation, description=_("Back"))
-        hidden = TABLES_HIDDEN if in_tables else EMPTY_HIDDEN if self._has_no_rows else FULL_HIDDEN
-        return replace(translation, show=False) if binding.id in hidden else translation
+    def label(self, id: str) -> str:
+        if id == "screen.enter":
+            return _("Import") if self.in_field else _("Open")
+        if id == "screen.back":
+            return _("Search") if self.in_field else _("Back")
+        return super().label(id)
 
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        in_tables = self.tables.has_focus  # letters are typed into the field
+        row_command = {"run": str(next(iter(parameters), "")), "again": "screen.retry", "remove": "list.remove"}
         match action:
             case "take":  # in a table, Enter chooses a row
                 return self.field.names_lists if parameters == (True,) else self.field.path.has_focus
-            case "run":
-                in_tables = self.tables.has_focus  # letters are typed into the field
-                return in_tables and self.row_actions.can_run(str(parameters[0]), self.tables.row)
-            case "failures":
-                return self.tables.has_focus and self.tables.has_failures
+            case "run" | "again" | "remove":
+                return in_tables and self.row_actions.can_run(row_command[action], self.tables.row)
+            case "filter":
+                return in_tables and self.tables.has_failures
         return super().allows(action, parameters)
 
     def action_run(self, command: str) -> None:
         self.row_actions.run(command, self.tables.row)
 
-    def action_failures(self) -> None:
+    def action_again(self) -> None:
+        self.action_run("screen.retry")
+
+    def action_remove(self) -> None:
+        self.action_run("list.remove")
+
+    def action_filter(self) -> None:
         self.tables.toggle_failures()
         self._tables_changed()
         if self.tables.failures_only and self.tables.videos.row_count:

@@ -10,28 +10,34 @@ from textual.widgets import Input, Static
 
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui import dialogs
-from subtitle_rag.tui.keys import bindings, closed_by, key
-from subtitle_rag.tui.screens.base_screen import FieldScreen
+from subtitle_rag.tui.keys import bindings, key
+from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import ExportSource, clean
 from subtitle_rag.tui.text import MUTED, TIME_CELLS, mark_confirmation, mark_label, time_head
 from subtitle_rag.tui.widgets import KeyBar, QueryBar, Row, RowList, TextField, after_typing
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from subtitle_rag.library import Mark
     from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.controllers import AppContext
     from subtitle_rag.tui.state import MarkedScenes
 
 
-class MarksScreen(FieldScreen):
+class MarksScreen(BaseScreen):
     AUTO_FOCUS = "#marks"
     SHOWS_VIDEOS = True
-    FOOTER_HIDDEN = FieldScreen.FOOTER_HIDDEN | {"app.transcript"}
+    FOOTER = "scene.play scene.mark app.transcript scene.export list.remove screen.back app.help"
     BINDINGS = bindings(
-        "scene.play marks.play-all scene.play-with scene.mark marks.remove scene.export",
-        "scene.copy scene.copy-markdown marks.tag screen.back list.down list.up",
-    ) + closed_by("app.marks")
-    FOOTER: ClassVar = {"scene.mark": N_("Note/tag"), "scene.export": N_("Export")}
+        "scene.play marks.play-all scene.play-with scene.mark list.remove scene.export",
+        "scene.copy scene.copy-markdown search.filter screen.back list.down list.up",
+    )
+    LABELS: ClassVar = {"scene.mark": N_("Note/tag")}
+    MEANINGS: ClassVar = {
+        "search.filter": N_("only the marks with one tag; again: the next tag, then all"),
+        "list.remove": N_("remove the mark; the scene stays in the library"),
+    }
 
     text_field = getters.query_one("#marks-words", TextField)
     query_bar = getters.query_one(QueryBar)
@@ -66,16 +72,24 @@ class MarksScreen(FieldScreen):
         with self.rows.prevent(RowList.Highlighted):
             self.rows.put({str(mark.id): mark for mark in marks}, self._row)
             self.rows.cursor = self.rows.cursor or 0
-        self.has_scenes = bool(marks)
         self._show_title()
         self.refresh_bindings()
 
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "remove" and self.text_field.has_focus:  # its keys delete letters there
             return False
-        if action == "next_tag":
+        if action == "filter":
             return bool(self._scenes.tags)
+        if action in ("play", "play_all", "scene", "remove", "export"):
+            return self.rows.row_count > 0
         return super().allows(action, parameters)
+
+    @property
+    def footer_ids(self) -> "Collection[str]":
+        return super().footer_ids if self.in_field or self.rows.row_count else ("screen.back", "app.help")
+
+    def label(self, id: str) -> str:
+        return _("Marks") if id == "scene.play" and self.in_field else super().label(id)
 
     def _show_title(self) -> None:
         count = n_("{n} marked scene", "{n} marked scenes", self.rows.row_count)
@@ -142,7 +156,7 @@ class MarksScreen(FieldScreen):
         if scenes:
             self.scene_actions.export([listed, one_scene])
 
-    def action_next_tag(self) -> None:
+    def action_filter(self) -> None:
         """List the marks with the next tag, and after the last tag all."""
         tags = [None, *self._scenes.tags]
         self._tag = tags[(tags.index(self._tag) + 1) % len(tags)]

@@ -1,18 +1,16 @@
 """What a video or channel is about: its summary, and rows that open a second or a video."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from subtitle_rag.content_overview import ChannelOverview, OverviewSubject, VideoOverview, read_overview
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.tui.keys import bindings, closed_by
+from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import VideoMoment, clean, scene_of_line
@@ -27,10 +25,8 @@ if TYPE_CHECKING:
 class OverviewScreen(BaseScreen):
     AUTO_FOCUS = "#overview-rows"
     SHOWS_VIDEOS = True
-    BINDINGS = bindings("scene.play scene.play-with scene.copy scene.mark screen.back list.down list.up") + closed_by(
-        "app.overview"
-    )
-    FOOTER: ClassVar = {"scene.play-with": N_("Player"), "scene.mark": N_("Mark")}
+    FOOTER = "scene.play scene.mark app.transcript scene.copy screen.back app.help"
+    BINDINGS = bindings("scene.play scene.play-with scene.copy scene.mark screen.back list.down list.up")
     MEANINGS: ClassVar = {
         "scene.play": N_("play from the second of the row; a video of a channel opens its own overview"),
     }
@@ -114,11 +110,9 @@ class OverviewScreen(BaseScreen):
             return self.find_scene() is not None
         return super().allows(action, parameters)
 
-    def _translate(self, binding: Binding) -> Binding:
-        translation = super()._translate(binding)
-        if binding.id == "scene.play" and self._row and self._row.at_ms is None:
-            return replace(translation, description=_("Overview"))
-        return translation
+    def label(self, id: str) -> str:
+        is_video = id == "scene.play" and self._row is not None and self._row.at_ms is None
+        return _("Overview") if is_video else super().label(id)
 
     @on(OptionList.OptionHighlighted)
     def _row_changed(self) -> None:

@@ -1,24 +1,20 @@
 """The base of screens with a field, a list of scenes, and the preview of one of them. Tab goes from one to the next."""
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 
-from subtitle_rag.i18n import _
-from subtitle_rag.tui.screens.base_screen import FieldScreen
+from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import VideoMoment, read_surroundings
 from subtitle_rag.tui.widgets import WIDE, Preview, PreviewPane, SceneList, after_typing, choose_preview_room
 
 if TYPE_CHECKING:
-    from textual.binding import Binding
-
     from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.controllers import AppContext
 
 
-class PreviewScreen(FieldScreen):
+class PreviewScreen(BaseScreen):
     """Gives the preview the room that the size of the screen leaves for it; a key shows and hides it.
 
     Keys act on the transcript of the preview while it has the focus, else on the list.
@@ -51,21 +47,8 @@ class PreviewScreen(FieldScreen):
         width, height = event.size
         self.pane.put(choose_preview_room(width, height, beside_rows=self.BESIDE_ROWS))
 
-    def action_page(self, pages: int) -> None:
-        self.pane.page(pages)
-
     def action_toggle_preview(self) -> None:
         after_typing(self, self.pane.toggle)
-
-    def _translate(self, binding: "Binding") -> "Binding":
-        """Name the key of the preview in the footer where the preview is not in sight by itself."""
-        translation = super()._translate(binding)
-        if binding.id != "scene.preview":
-            return translation
-        pane = self.pane
-        description = _("Close") if pane.covers_list else translation.description
-        is_out_of_sight = pane.covers_list or not pane.is_open
-        return replace(translation, description=description, show=translation.show and is_out_of_sight)
 
 
 def make_preview(context: "AppContext", scenes: SceneList) -> Preview:

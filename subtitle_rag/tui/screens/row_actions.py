@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.state import LibraryRow
 
 
-ROW_COMMANDS = ("video.listen", "video.retry", "video.open", "channel.sync", "library.pause", "library.remove")
+ROW_COMMANDS = ("video.listen", "screen.retry", "video.open", "list.remove")
 """Ids of the commands of `RowActions`."""
 
 
 class RowActions:
-    """Retries, opens, fetches or removes the row under the cursor, and pauses all work."""
+    """Retries, opens, listens to or removes the row under the cursor."""
 
     def __init__(self, context: "AppContext") -> None:
         self._context = context
@@ -34,24 +34,18 @@ class RowActions:
         match command:
             case "video.listen":
                 return is_silent(video) if video else bool(channel and SILENT.intersection(channel.failures))
-            case "video.retry":
+            case "screen.retry":
                 is_askable = bool(video and (video.video.url or video.video.source))
                 return bool(is_askable and video and video.failure not in (None, "film_no_captions") and not video.due)
             case "video.open":
                 return bool(video and video.video.url)
-            case "channel.sync":
-                return bool(channel and channel.urls)
-            case "library.remove":
-                return row.removal_target is not None
-        return self.is_working or self._context.background.can_toggle or self._is_stopped
+        return row.removal_target is not None
 
     def run(self, command: str, row: "LibraryRow") -> None:
         video, channel = row.video, row.channel
-        if command == "library.pause":
-            self._pause_or_resume()
-        elif command == "video.listen" and (video or channel):
+        if command == "video.listen" and (video or channel):
             self.offer_listening(video.video.id if video else channel.name if channel else "")
-        elif command == "video.retry" and video:
+        elif command == "screen.retry" and video:
             source, url = video.video.source, video.video.url or ""
             request = JobRequest((Path(source),)) if source else JobRequest.of_address(url)
             if self._context.jobs.start(request):
@@ -59,10 +53,7 @@ class RowActions:
                 self._context.app.notify(_("Requested again: {title}").format(title=title), markup=False)
         elif command == "video.open" and video:
             self._context.playback.open_video(video.video.id, video.video.title)
-        elif command == "channel.sync" and channel:
-            for url in channel.urls:
-                self._context.jobs.start(JobRequest.of_address(url))
-        elif command == "library.remove" and (target := row.removal_target):
+        elif command == "list.remove" and (target := row.removal_target):
             self._context.removals.ask(target)
 
     def offer_listening(self, name: str, otherwise: "Callable[[], object] | None" = None) -> None:
@@ -84,26 +75,3 @@ class RowActions:
             take=take,
             group="listening",
         )
-
-    @property
-    def is_working(self) -> bool:
-        """Whether a job or the background runs, which can be paused."""
-        return self._context.jobs.busy or self._context.background.is_active
-
-    @property
-    def _is_stopped(self) -> bool:
-        job = self._context.app.job
-        return job is not None and job.stopped
-
-    def _pause_or_resume(self) -> None:
-        """Stop the job and pause the background; or resume both."""
-        context = self._context
-        if self.is_working:
-            context.jobs.stop()
-            if context.background.is_active:
-                context.toggle_background()
-            return
-        if self._is_stopped:
-            context.jobs.sync()
-        if context.background.can_toggle:
-            context.toggle_background()

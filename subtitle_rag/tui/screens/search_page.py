@@ -1,8 +1,8 @@
 """The query and what is found for it: the field, the filters, and the scenes, or the calm page in their place.
 
-Enter has a rule of its own. An input method for Hangul delivers the last syllable and Enter in one breath, while the
-scenes on the screen are still those of the text before. So Enter plays only scenes of the text in the field. Otherwise
-it searches at once, and a second Enter plays.
+Enter in the field searches at once and goes to the scenes, where letters are commands. An input method for Hangul
+delivers the last syllable and Enter in one breath, while the scenes on the screen are still those of the text before.
+So the focus waits for the scenes of the text in the field, and Enter in the list plays none of another text.
 
 Models improve the order of the scenes once or twice after the first result; the highlight stays on its scene.
 """
@@ -185,21 +185,34 @@ class SearchPage(Vertical):
         self._immediate_query = text
         self.query_line.replace_value(text)
 
-    def enter(self) -> "Scene | None":
-        """Return the chosen line or scene of the text in the field.
-
-        Where the scenes are those of another text, search for it instead; take a chosen ready query.
-        """
-        if line := self.results.preview.line_scene:
-            return line
+    def enter(self) -> None:
+        """Go to the scenes of the text in the field, once they are there; take a chosen ready query."""
         if self.ready_queries.choose() or not self.typed:
-            return None
+            return
         if address := typed_url(self.typed):
             self.query_line.value = ""
             self.context.app.post_message(AddressEntered(address))
-            return None
+            return
         self.recent.note(self.typed)
         if self.typed == self.results.text:
+            self._go_to_scenes()
+            return
+        self._entered_query = self.typed
+        self.search_now()
+
+    def _go_to_scenes(self) -> None:
+        if self.results.scenes.row_count and self.query_line.has_focus:
+            self.results.scenes.focus()
+
+    def chosen_scene(self) -> "Scene | None":
+        """Return the chosen line or scene, or open the rest of a video.
+
+        Where the scenes are those of another text, search for it instead.
+        """
+        if line := self.results.preview.line_scene:
+            return line
+        if self.typed == self.results.text:
+            self.recent.note(self.typed)
             return None if self.results.scenes.open_rest() else self.results.scenes.value
         self._entered_query = self.typed
         self.search_now()
@@ -270,6 +283,8 @@ class SearchPage(Vertical):
         self.context.runtime.shown_windows = tuple(scene.id for scene in message.result.scenes)
         self.query_bar.set_hint("")
         self.draw()
+        if self._entered_query == message.text:
+            self._go_to_scenes()
         if not is_composing:
             self._draw_notice()
         self.recent.suggest(message)

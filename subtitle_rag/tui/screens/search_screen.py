@@ -1,6 +1,5 @@
-"""The first screen: the query keeps the focus, the scenes follow it, Enter plays the scene under the highlight."""
+"""The first screen: a query, and its scenes. Enter goes from the one to the others, and plays there."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -27,7 +26,7 @@ from subtitle_rag.tui.widgets import (
 )
 
 if TYPE_CHECKING:
-    from textual.binding import Binding
+    from collections.abc import Collection
 
     from subtitle_rag.tui.controllers import AppContext
 
@@ -35,23 +34,17 @@ if TYPE_CHECKING:
 class SearchScreen(PreviewScreen):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it so
     AUTO_FOCUS = "#query"
-    FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "screen.back"})
+    FOOTER = "scene.play scene.mark app.transcript app.ask scene.export app.library app.help"
+    FIELD_FOOTER = "scene.play list.down app.library screen.back app.commands app.help app.quit"
+    MENU = "list.down app.ask app.library app.marks app.settings app.search app.help app.quit"
+    """Without scenes, while no field has the focus."""
     BINDINGS = bindings(
-        "scene.play scene.play-with scene.copy scene.mark scene.export scene.copies",
-        "scene.preview search.refine search.filter search.restore",
-        "screen.switch screen.back",
-        "list.down list.up list.page-down list.page-up",
+        "scene.play scene.play-with scene.copy scene.copy-markdown scene.mark scene.export scene.copies",
+        "scene.preview search.refine search.filter screen.switch screen.back list.down list.up",
     )
-    FOOTER: ClassVar = {
-        "scene.mark": N_("Mark"),
-        "scene.export": N_("Export"),
-        "screen.switch": N_("List"),
-        "list.query": N_("Query"),
-    }
     MEANINGS: ClassVar = {
-        "scene.play": N_("search at once; play the scene when its results are shown"),
         "screen.switch": N_("query → list → transcript"),
-        "screen.back": N_("transcript → list → query → empty query"),
+        "screen.back": N_("query → list → empty query"),
     }
 
     def __init__(self, context: "AppContext") -> None:
@@ -75,15 +68,31 @@ class SearchScreen(PreviewScreen):
         self.watch(self.app, "job", self.query_one(JobBar).show)
 
     def _page_drawn(self, content: PageContent) -> None:
-        self.has_scenes = content == "scenes"
         self.query_one("#offer").set_class(content == "welcome", "-calm")
+        if self.lists_scenes and self.focused is None:
+            self.scenes.focus()
+        self.refresh_bindings()
 
-    def _translate(self, binding: "Binding") -> "Binding":
-        """Name the key that leads to the list while letters are typed."""
-        translation = super()._translate(binding)
-        if binding.id != "screen.switch":
-            return translation
-        return replace(translation, show=translation.show and self.query_line.has_focus)
+    @property
+    def footer_ids(self) -> "Collection[str]":
+        if self.lists_scenes:
+            return {*super().footer_ids} - ({"screen.back"} if self.in_field else set())
+        ids = {*(self.FIELD_FOOTER if self.in_field else self.MENU).split()}
+        return ids if self.page.ready_queries.display else ids - {"list.down"}
+
+    @property
+    def lists_scenes(self) -> bool:
+        return self.page.content == "scenes"
+
+    def label(self, id: str) -> str:
+        """In the field, keys lead out of it."""
+        if id == "scene.play" and self.in_field:
+            return _("Search")
+        if id == "list.down":
+            return _("Scenes") if self.lists_scenes else _("Choose")
+        if id == "screen.back" and self.in_field:
+            return _("Menu")
+        return super().label(id)
 
     @property
     def chosen_moment(self) -> VideoMoment | None:
@@ -115,14 +124,9 @@ class SearchScreen(PreviewScreen):
     # --- keys ---
 
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "restore_query":
-            return self.page.can_restore
         if (action, parameters) == ("scene", ("copies",)):
             return bool((scene := self.scenes.value) and scene.copies)
         return super().allows(action, parameters)
-
-    def action_restore_query(self) -> None:
-        self.page.restore()
 
     def action_filter(self) -> None:
         self.page.choose_filters()
@@ -133,27 +137,31 @@ class SearchScreen(PreviewScreen):
     @on(TranscriptList.DoubleClicked)
     @on(SceneList.RowDoubleClicked)
     def action_play(self) -> None:
-        after_typing(self, self._with_scene, "play")
+        after_typing(self, self._enter)
+
+    def _enter(self) -> None:
+        """In the field, search and go to the scenes. Elsewhere play, if the scenes are those of the query."""
+        if self.in_field or not self.lists_scenes:
+            self.page.enter()
+        elif scene := self.page.chosen_scene():
+            self.scene_actions.run("play", scene)
 
     def action_scene(self, command: str) -> None:
-        """Run the command. The choice of a player searches first, as Enter does; a copied link has its query stored."""
-        if command == "choose_player":
-            after_typing(self, self._with_scene, command)
-        elif scene := self.find_scene():
+        """Run the command; a copied link has its query stored."""
+        if scene := self.find_scene():
             if command == "copy_link" and scene.jump_url:
                 self.page.recent.note(self.query_line.typed)
             self.scene_actions.run(command, scene)
 
-    def _with_scene(self, command: str) -> None:
-        """Run the command on the scene under the highlight, or search first if the scenes are those of another text."""
-        if scene := self.page.enter():
-            self.scene_actions.run(command, scene)
-
-    def action_export(self) -> None:
-        """Export the scene, the results or the marks. In the transcript copy the line."""
+    def action_copy(self) -> None:
+        """Copy the link of the scene; in the transcript, the line with its source."""
         if line := self.preview.line_scene:
             self.scene_actions.copy_quote(line)
-            return
+        else:
+            super().action_copy()
+
+    def action_export(self) -> None:
+        """Export the scene, the results or the marks."""
         result = self.results.result if self.results.text is not None else None
         scene = self.scenes.value if result else None
         sources = (
@@ -164,23 +172,30 @@ class SearchScreen(PreviewScreen):
         self.scene_actions.export(sources)
 
     def action_back(self) -> None:
+        """Go a step back: from the field to the scenes or, without any, to the keys; from there to the empty field."""
         if self.page.stop_refinement() or self.results.uncover() or self.results.leave_transcript():
             return
-        if not self.query_line.has_focus:
+        if not self.in_field:
             self.query_line.focus()
-        elif not self.page.ready_queries.leave():
             self.query_line.value = ""
+        elif self.page.ready_queries.leave():
+            return
+        elif self.lists_scenes:
+            self.scenes.focus()
+        else:
+            self.set_focus(None)
 
     def action_move(self, rows: int) -> None:
+        """Move through the scenes, which takes the focus out of the field, or through the ready queries."""
         queries, scenes = self.page.ready_queries, self.scenes
-        if rows < 0 and queries.highlighted_choice is None and self.check_action("restore_query", ()):
+        if rows < 0 and queries.highlighted_choice is None and self.in_field and self.page.can_restore:
             self.page.restore()
         elif queries.display:
             queries.move(rows)
         elif rows < 0 and scenes.has_focus and not scenes.cursor:
             self.query_line.focus()
         else:
-            if rows > 0 and self.query_line.has_focus and self.has_scenes and not self.results.covers_list:
+            if rows > 0 and self.in_field and self.lists_scenes and not self.results.covers_list:
                 scenes.focus()
             self.results.moving_rows.move(rows)
 

@@ -1,7 +1,7 @@
 """The settings of the config file: what each is, what has set it, and a way to change it without an editor."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -15,9 +15,9 @@ from subtitle_rag.app_settings import (
     read_app_settings,
     setting_choices,
 )
-from subtitle_rag.i18n import _
+from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui import dialogs
-from subtitle_rag.tui.keys import bindings, closed_by, key
+from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import clean
@@ -35,10 +35,18 @@ TYPED_TOO = ("llm.model", "models.encoder", "models.reranker")
 
 class SettingsScreen(BaseScreen):
     AUTO_FOCUS = "#settings-rows"
-    FOOTER_HIDDEN = BaseScreen.FOOTER_HIDDEN | {"library.stop"}
-    BINDINGS = bindings("settings.change settings.default settings.undo settings.reopen screen.back") + closed_by(
-        "app.settings"
-    )
+    FOOTER = "screen.enter screen.retry list.remove settings.undo screen.back app.help"
+    BINDINGS = bindings("screen.enter list.remove settings.undo screen.retry screen.back")
+    LABELS: ClassVar = {
+        "screen.enter": N_("Change"),
+        "list.remove": N_("Default"),
+        "screen.retry": N_("Open again"),
+    }
+    MEANINGS: ClassVar = {
+        "screen.enter": N_("change the setting"),
+        "list.remove": N_("back to the default: the setting leaves the config file"),
+        "screen.retry": N_("close and reopen the app to apply all settings"),
+    }
 
     def __init__(self, context: "AppContext", *, reopen: Callable[[], object]) -> None:
         """`reopen` closes the app and opens it again."""
@@ -89,7 +97,7 @@ class SettingsScreen(BaseScreen):
     # --- changes ---
 
     @on(RowList.RowDoubleClicked)
-    def action_change(self) -> None:
+    def action_take(self) -> None:
         """Switch a setting that is on or off; ask for the value of any other."""
         setting = self.rows.value
         if setting is None or self._is_fixed(setting):
@@ -146,7 +154,7 @@ class SettingsScreen(BaseScreen):
         if name in self.app.available_themes:
             self.app.theme = name
 
-    def action_default(self) -> None:
+    def action_remove(self) -> None:
         setting = self.rows.value
         if setting and not self._is_fixed(setting) and setting.written is not None:
             self._change(setting, None)
@@ -174,7 +182,7 @@ class SettingsScreen(BaseScreen):
         value = value_text(setting.key, setting.value)
         text = _("Saved: {name} – {value}.").format(name=setting.name, value=value)
         if not setting.is_live:
-            text += " " + _("It is in force when the app opens again ({key}).").format(key=key("settings.reopen"))
+            text += " " + _("It is in force when the app opens again ({key}).").format(key=key("screen.retry"))
         self._say(text)
 
     def _failed(self, error: "AppError") -> None:
@@ -184,5 +192,5 @@ class SettingsScreen(BaseScreen):
             self.app.notify, clean(error.hint), title=clean(error.message), severity="warning", markup=False
         )
 
-    def action_reopen(self) -> None:
+    def action_again(self) -> None:
         self._reopen()

@@ -8,9 +8,9 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.tui.keys import bindings, closed_by
+from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.messages import ActionFailed
-from subtitle_rag.tui.screens.base_screen import FieldScreen
+from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import (
     Span,
     SpokenLines,
@@ -31,16 +31,19 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.controllers import AppContext
 
 
-class TranscriptScreen(FieldScreen):
+class TranscriptScreen(BaseScreen):
     AUTO_FOCUS = "#transcript"
     SHOWS_VIDEOS = True
-    FOOTER_HIDDEN = FieldScreen.FOOTER_HIDDEN | {"app.transcript"}
+    FOOTER = "scene.play scene.mark scene.copy transcript.next-match app.search screen.back app.help"
     BINDINGS = bindings(
-        "scene.play scene.play-with scene.copy scene.mark transcript.search transcript.next-match screen.switch",
-        "screen.back list.down list.up list.page-down list.page-up",
-    ) + closed_by("app.transcript")
+        "scene.play scene.play-with scene.copy scene.mark transcript.next-match screen.switch",
+        "screen.back list.down list.up",
+    )
+    LABELS: ClassVar = {"app.search": N_("Find")}
     MEANINGS: ClassVar = {
         "scene.play": N_("play from the line; from the field, go to the match first"),
+        "scene.copy": N_("copy the line with title, time and link"),
+        "app.search": N_("search in the transcript; letters typed in the list do it too"),
         "screen.back": N_("field → lines → empty field → back"),
         "list.down": N_("choose a line; from the field, the next match or the one before"),
         "list.up": N_("choose a line; from the field, the next match or the one before"),
@@ -133,6 +136,12 @@ class TranscriptScreen(FieldScreen):
             text = n_("{n} line", "{n} lines", self.lines.row_count, n=f"{self.lines.row_count:,}")
         self.query_bar.counter.say(text)
 
+    def label(self, id: str) -> str:
+        return _("Lines") if id == "scene.play" and self.in_field else super().label(id)
+
+    def action_copy(self) -> None:
+        self.action_scene("copy_quote")
+
     def find_scene(self) -> "Scene | None":
         return scene_of_line(self._moment.video, *self.lines.line) if self.lines.line else None
 
@@ -156,10 +165,6 @@ class TranscriptScreen(FieldScreen):
         else:
             self.lines.move(lines)
             self._count()
-
-    def action_page(self, pages: int) -> None:
-        self.lines.move(pages * self.lines.page)
-        self._count()
 
     def action_switch(self) -> None:
         (self.lines if self.text_field.has_focus else self.text_field).focus()

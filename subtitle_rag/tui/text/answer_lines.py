@@ -158,7 +158,7 @@ def _remarks(answer: Answer) -> Iterator[str]:
     evidence = answer.evidence
     yield from answer_remarks(answer)
     if answer.ending == "loop":
-        yield _("{key} asks once more with another seed.").format(key=key("answer.again"))
+        yield _("{key} asks once more with another seed.").format(key=key("screen.retry"))
     if evidence.kind == "library":
         yield _("{key} asks of the best scenes only.").format(key=key("answer.whole"))
     if answer.declined:
@@ -179,7 +179,7 @@ def welcome(counts: "Counts | None") -> Content:
     """Return the page of an empty conversation; that of a library without videos, or one that opens, says so."""
     if counts is None or not counts.videos:
         return paragraphs(search_text.welcome(counts))
-    choose = {"keys": f"{key('list.up')} {key('list.down')}", "key": key("answer.enter")}
+    choose = {"keys": f"{key('list.up')} {key('list.down')}", "key": key("screen.enter")}
     return paragraphs(
         [
             (_("Ask what the videos say"), "bold"),

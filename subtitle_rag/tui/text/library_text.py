@@ -33,10 +33,10 @@ def field_line(check: FieldCheck, *, is_sample: bool = False) -> str:
     if check.refusal:
         return f"! {check.refusal}"
     if check.kind == "words":
-        return _("{key} searches for these words").format(key=key("library.index"))
+        return _("{key} searches for these words").format(key=key("screen.enter"))
     if check.kind == "missing":
         return _("… nothing there yet")
-    n, take = check.files, key("library.index")
+    n, take = check.files, key("screen.enter")
     if check.kind == "list":
         return n_(
             "✓ a list of {n} address; {key} asks first", "✓ a list of {n} addresses; {key} asks first", n, key=take
@@ -56,7 +56,7 @@ def field_line(check: FieldCheck, *, is_sample: bool = False) -> str:
 
 
 def _source_line(source: Source) -> str:
-    take = key("library.index")
+    take = key("screen.enter")
     if source.kind == "playlist":
         return _("✓ playlist {name}; {key} imports its captions").format(name=source.key, key=take)
     if source.kind == "channel":
@@ -69,7 +69,7 @@ def _source_line(source: Source) -> str:
 
 
 def _addresses_line(check: FieldCheck) -> str:
-    n, take = len(check.sources), key("library.index")
+    n, take = len(check.sources), key("screen.enter")
     if check.names_lists:
         template = _("✓ {n} addresses; {key} imports only the videos of those with a list, {all} the whole lists")
         return template.format(n=n, key=take, all=key("library.list"))
@@ -104,14 +104,12 @@ def failed_video(state: "VideoState") -> Rows:
     code = state.failure or ""
     if is_silent(state):
         return _silent_video(state)
-    keys = [_("{key} asks again now").format(key=key("video.retry"))]
-    if state.video.url:
-        keys.append(_("{key} opens it in the browser").format(key=key("video.open")))
+    retry = _("{key} asks again now").format(key=key("screen.retry"))
     message, hint = _sentences(state)
     usual = code in EXPECTED
     again = failure_reasons.retry_text(state.retry_at) or _("not asked again by itself")
     rows: Rows = [(f"{failure_reasons.failure_sign(code)} {message}", "" if usual else "bold")]
-    rows.append("  " + " · ".join((again, *keys)))
+    rows.append("  " + " · ".join((again, retry)))
     return rows if usual or not hint else [*rows, (f"  {hint}", MUTED)]
 
 
@@ -139,11 +137,9 @@ def _silent_video(state: "VideoState") -> Rows:
     rows: Rows = [f"– {message}"]
     if listening := listening_state(state):
         rows.append(f"  {clean(listening)}")
-    keys = [_("{key} listens to it on this machine, and asks before").format(key=key("video.listen"))]
-    if state.video.url:
-        keys.append(_("{key} opens it in the browser").format(key=key("video.open")))
+    listen = _("{key} listens to it on this machine, and asks before").format(key=key("video.listen"))
     again = failure_reasons.retry_text(state.retry_at)
-    return [*rows, "  " + " · ".join(filter(None, (*keys, again)))]
+    return [*rows, "  " + " · ".join(filter(None, (listen, again)))]
 
 
 def _sentences(state: "VideoState") -> tuple[str, str]:

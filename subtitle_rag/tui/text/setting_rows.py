@@ -67,5 +67,5 @@ def setting_note(setting: "AppSetting") -> str:
     elif setting.mistake:
         parts.insert(0, f"! {clean(setting.mistake)}")
     elif not setting.is_live:
-        parts.append(_("Changes apply when the app is opened again ({key}).").format(key=key("settings.reopen")))
+        parts.append(_("Changes apply when the app is opened again ({key}).").format(key=key("screen.retry")))
     return "\n".join(parts)

@@ -6,7 +6,7 @@ from .empty_state_page import (
     StartOffers as StartOffers,
 )
 from .filter_bar import FilterBar as FilterBar
-from .footer import KeyBar as KeyBar
+from .footer import CommandTexts as CommandTexts, KeyBar as KeyBar
 from .grouped_scenes import GroupedSceneList as GroupedSceneList
 from .library_tables import ChannelTable as ChannelTable, LibraryTables as LibraryTables, VideoTable as VideoTable
 from .panel import label_panel as label_panel

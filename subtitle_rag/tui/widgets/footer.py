@@ -1,32 +1,54 @@
-"""The last line of a screen: its keys and their actions. Where not all fit, the least important ones are left out.
+"""The last line of a screen: at most seven acts that work there now, with their keys, in one order everywhere.
 
 Textual's own footer has a widget for each key and rebuilds all of them with every move of the focus: a third of the
 cost of a key press here. This one is a line of text.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, cast
 
 from rich.cells import cell_len
 from rich.text import Text
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from subtitle_rag.tui.keys import COMMANDS, IMPORTANCE, keymap
+from subtitle_rag.tui.keys import COMMANDS, key_in
 
 if TYPE_CHECKING:
     from textual import events
-    from textual.binding import ActiveBinding
     from textual.screen import Screen
 
 
+MOST = 7
+"""Hints of a footer."""
+NEEDED = ("app.help", "screen.back")
+"""Ids of commands that a narrow footer keeps longest, beside its first one."""
+
+
+class CommandTexts(Protocol):
+    """What a screen with a footer says of its commands."""
+
+    @property
+    def footer_ids(self) -> Collection[str]:
+        """Ids of the commands that the footer shows at this moment, as far as they can be run."""
+        ...
+
+    def label(self, id: str) -> str:
+        """Return what a command is called here, in a word or two."""
+        ...
+
+    def sentence(self, id: str) -> str:
+        """Return what a command does here."""
+        ...
+
+
 class KeyHint(NamedTuple):
+    id: str
     key: str
     key_label: str
     description: str
     tooltip: str
     enabled: bool
-    importance: int = IMPORTANCE
 
     @property
     def cells(self) -> int:
@@ -34,22 +56,11 @@ class KeyHint(NamedTuple):
 
 
 def fitting(hints: Sequence[KeyHint], width: int) -> list[KeyHint]:
-    """Return the hints that fit into `width` cells, in their order.
-
-    The most important are taken first, of equal ones the first. One that is too long leaves its room to shorter ones.
-    """
-    fit: set[int] = set()
-    for at in sorted(range(len(hints)), key=lambda at: -hints[at].importance):
-        if hints[at].cells <= width:
-            width -= hints[at].cells
-            fit.add(at)
-    return [hint for at, hint in enumerate(hints) if at in fit]
-
-
-def _best_key(id: str, active: "Mapping[str, ActiveBinding]") -> str:
-    """Return the letter of a command, where letters are commands, else its first key in force."""
-    letter = keymap.letter(id)
-    return letter if letter is not None and letter in active and active[letter].binding.id == id else keymap.keys(id)[0]
+    """Return the hints that fit into `width` cells, in their order: the last go first, but for `NEEDED` ones."""
+    fit = list(hints)
+    while fit and sum(hint.cells for hint in fit) > width:
+        fit.remove(next((hint for hint in reversed(fit[1:]) if hint.id not in NEEDED), fit[-1]))
+    return fit
 
 
 class KeyBar(Widget, can_focus=False):
@@ -93,21 +104,20 @@ class KeyBar(Widget, can_focus=False):
             self.call_after_refresh(self._look_up)
 
     def _look_up(self) -> None:
-        """Read the bindings: of each action the letter or else the first key of its command, if that works here."""
+        """Take the screen's commands that can be run now, each with its first key that works here."""
         self._is_look_up_due = False
         if not self.is_attached:  # the screen was closed meanwhile
             return
-        hints: dict[str, KeyHint] = {}
-        active = self.screen.active_bindings
-        for _node, binding, enabled, tooltip in active.values():
-            command = COMMANDS.get(binding.id or "")
-            best = "" if command is None else _best_key(command.id, active)
-            if binding.show and (binding.key == best or binding.action not in hints):
-                key_label = self.app.get_key_display(binding)
-                importance = command.importance if command else IMPORTANCE
-                hint = KeyHint(binding.key, key_label, binding.description, tooltip, enabled, importance)
-                hints[binding.action] = hint
-        self.hints = tuple(hints.values())
+        screen = cast("CommandTexts", self.screen)
+        chosen, active = screen.footer_ids, self.screen.active_bindings
+        hints: list[KeyHint] = []
+        for id in COMMANDS:
+            own = {name: each for name, each in active.items() if each.binding.id == id}
+            name = key_in(own, id) if id in chosen else None
+            if name is not None and len(hints) < MOST:
+                label, enabled = self.app.get_key_display(own[name].binding.with_key(name)), own[name].enabled
+                hints.append(KeyHint(id, name, label, screen.label(id), screen.sentence(id), enabled))
+        self.hints = tuple(hints)
 
     @property
     def shown_hints(self) -> list[KeyHint]:

@@ -44,7 +44,7 @@ SHORT_STATE = 26
 class ChannelTable(RowTable[tuple[ChannelState, str]]):
     """Rows of (channel, text of its state): the text changes with clock and job too."""
 
-    BINDINGS = widget_bindings("channel.videos")
+    BINDINGS = widget_bindings("screen.enter scene.open")
 
     def __init__(self) -> None:
         super().__init__("channels", CHANNEL_COLUMNS, lambda row: row[0].key)
@@ -56,6 +56,9 @@ class ChannelTable(RowTable[tuple[ChannelState, str]]):
         self.update_widths()
         if self.row_count != before:
             self.refresh(layout=True)  # it is as high as it has rows
+
+    def action_open(self) -> None:
+        self.action_take()
 
     @property
     def channel(self) -> ChannelState | None:
@@ -126,12 +129,15 @@ def state_text(state: ChannelState, *, running: bool, now: float | None = None) 
 class VideoTable(RowTable["VideoState"]):
     """Its columns fill the terminal: users look for the state in the last one."""
 
-    BINDINGS = widget_bindings("video.find video.back")
+    BINDINGS = widget_bindings("screen.enter scene.close")
 
     def __init__(self) -> None:
         super().__init__("videos", VIDEO_COLUMNS, lambda state: state.video.id)
         self._same_channel = False
         self._has_failures = True
+
+    async def action_close(self) -> None:
+        await self.run_action("screen.back")
 
     def show(self, states: "Sequence[VideoState]", *, same_channel: bool) -> None:
         """Show these, in this order; videos of one channel leave its name out."""

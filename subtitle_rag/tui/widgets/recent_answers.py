@@ -14,7 +14,7 @@ from subtitle_rag.tui.state import QuestionTurn
 
 
 class RecentAnswers(OptionList):
-    BINDINGS = widget_bindings("answer.open answer.delete")
+    BINDINGS = widget_bindings("screen.enter list.remove")
 
     @dataclass
     class Opened(Message):
@@ -51,10 +51,10 @@ class RecentAnswers(OptionList):
         option = self.highlighted_option
         return int(option.id) if option and option.id else None
 
-    def action_open(self) -> None:
+    def action_take(self) -> None:
         if self._current is not None:
             self.post_message(self.Opened(self._turns[self._current]))
 
-    def action_delete(self) -> None:
+    def action_remove(self) -> None:
         if self._current is not None:
             self.post_message(self.DeletionAsked(self._current, self._turns[self._current].question))

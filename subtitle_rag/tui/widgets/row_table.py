@@ -153,14 +153,14 @@ class RowTable(ValueRows[T]):
             line = self.virtual_region.y + (self.cursor or 0) + 1 - self.scroll_offset.y
             self.parent.scroll_to_region(Region(0, line, 1, 1), animate=False)
 
-    def action_select(self) -> None:
+    def action_take(self) -> None:
         if self.cursor_key:
             self.post_message(self.Selected(self))
 
     def on_click(self, event: events.Click) -> None:
         row = self.row_under(event)
         if row is not None and row == self.cursor:
-            self.action_select()
+            self.action_take()
         elif row is not None:
             self.cursor = row
 

@@ -6,11 +6,12 @@ Textual's own are too slow between two keys. `OptionList` wraps every row when i
 
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Region
 from textual.reactive import reactive
@@ -32,7 +33,13 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 class RowView(ScrollView, can_focus=True):
     """Rows of one or more lines. A subclass knows how many there are and which lines they have, and draws a line."""
 
-    BINDINGS = widget_bindings("list.down list.up list.page-down list.page-up list.first list.last")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *widget_bindings("list.down list.up"),
+        Binding("pagedown", "page(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("home,ctrl+home", "end(-1)", show=False),
+        Binding("end,ctrl+end", "end(1)", show=False),
+    ]
 
     cursor: reactive[int | None] = reactive(None, repaint=False)
     """The index of a row; None without rows, and in lists that begin without one."""

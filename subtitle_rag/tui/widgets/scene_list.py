@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from subtitle_rag.tui.keys import widget_bindings
 from subtitle_rag.tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -12,8 +11,6 @@ if TYPE_CHECKING:
 
 class SceneList(RowList["Scene"]):
     """A list of scenes beside their preview."""
-
-    BINDINGS = widget_bindings("list.previous-of-video list.next-of-video scene.copy-markdown list.query")
 
     def __init__(self) -> None:
         super().__init__("scenes")
@@ -40,12 +37,6 @@ class SceneList(RowList["Scene"]):
         nearest = min(self.of_video(video_id), key=lambda each: (abs(each.at_ms - at_ms), each.rank), default=None)
         if nearest is not None:
             self.go_to(nearest)
-
-    def action_beside(self, step: int) -> None:
-        """Move to the next or previous scene of the same video in time, within its ends."""
-        if (scene := self.value) is not None:
-            scenes = self.of_video(scene.video.id)
-            self.go_to(scenes[max(0, min(len(scenes) - 1, scenes.index(scene) + step))])
 
     def on_resize(self) -> None:
         self.call_after_refresh(self.scroll_to_cursor)

@@ -37,7 +37,7 @@ class TranscriptList(RowView):
         & > .transcript--cursor { background: $block-cursor-background; }
     }
     """
-    BINDINGS = widget_bindings("transcript.quote list.query scene.close")
+    BINDINGS = widget_bindings("scene.close")
 
     class DoubleClicked(Message):
         """A line was clicked twice; the cursor is there."""
