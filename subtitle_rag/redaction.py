@@ -28,7 +28,7 @@ SYSTEM_TYPES = (AttributeError, ImportError, MemoryError, NameError, RecursionEr
 """Likewise, of the standard library."""
 SAFE_DETAILS = frozenset(
     {"host", "model", "status", "n", "version", "oldest", "seconds", "needed", "free", "retry_at", "place", "known"}
-    | {"n_prompt_tokens", "n_ctx", "variable", "collection", "port"}
+    | {"n_prompt_tokens", "n_ctx", "read", "variable", "collection", "port"}
 )
 """Details of an AppError without text of the library."""
 SAFE_REASONS = frozenset(

@@ -1,8 +1,8 @@
 """An answer as it is shown and stored, made of the model's text while that comes.
 
-Left out are thoughts and channel names in front of it, citations of scenes that were not given, whole sentences that it
-repeats, and those of the model's instructions. Text is held back only as long as it may be one of these, so what is
-printed is what is stored.
+Left out are thoughts and channel names in front of it, citations without any word ("[2]" is no answer) or of scenes
+that were not given, whole sentences that it repeats, and those of the model's instructions. Text is held back only as
+long as it may be one of these, so what is printed is what is stored.
 """
 
 import re
@@ -27,6 +27,7 @@ _SENTENCE_END = re.compile(
 )
 _LOOK_BACK = 80
 """Characters of a sentence's end: its signs and citations."""
+_WORD = re.compile(r"[^\W_]")
 _LETTER = re.compile(r"[^\W\d_]")
 _COPULAS = ("입니다", "이에요", "예요", "이다")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,3}(?:[.)]|$))(?:\s+|$)")
@@ -91,6 +92,8 @@ class AnswerStream:
             self._front = None
         ready, self._held = self._held, ""
         visible = self._take(ready)
+        if not self._says_anything(self._sentence):
+            return visible
         key = _key(self._sentence)
         if not self._shown and (self._recites(key) or self.is_prompt):
             self.recited += 1
@@ -108,6 +111,8 @@ class AnswerStream:
             visible += self._end_sentence(self._sentence[:end])
             self._sentence, self._shown, self._looked = self._sentence[end:], 0, 0
         if not self._shown:
+            if not self._says_anything(self._sentence):
+                return visible
             key = _key(self._sentence)
             may_be_asked = any(question_key.startswith(key) for question_key in self._asked)
             if may_be_asked or self._repeats(key) or self._recites(key):
@@ -115,6 +120,10 @@ class AnswerStream:
         visible += self._give(self._sentence[self._shown :])
         self._shown = len(self._sentence)
         return visible
+
+    def _says_anything(self, sentence: str) -> bool:
+        """Whether the answer has a word or number so far, beside its citations."""
+        return bool(self._keys or _WORD.search(MARK.sub("", sentence)))
 
     def _find_end(self) -> int:
         """Return where the sentence in work ends, with the space after it; 0 if it goes on."""
@@ -143,6 +152,8 @@ class AnswerStream:
         return f" [{', '.join(map(str, scene_numbers))}]" if scene_numbers else ""
 
     def _end_sentence(self, sentence: str) -> str:
+        if not self._says_anything(sentence):
+            return self._leave_out(sentence)
         key = _key(sentence)
         if not self._shown and len(key) >= REPEATED_LETTERS and (key in self._keys or key in self._asked):
             self.repeated += 1

@@ -46,6 +46,7 @@ def models_list(runtime: "Runtime") -> output.Outcome:
 def _step_entry(runtime: "Runtime", step: "SearchStep") -> dict[str, Any]:
     """Return a step of search as `--json` has it."""
     extra = step.extra
+    is_here = all(runtime.models.state(model.name).status == "here" for model in step.models)
     sizes = [runtime.models.state(model.name).all_bytes or model.disk_gb * 1e9 for model in step.models]
     return {
         "name": step.name,
@@ -58,6 +59,7 @@ def _step_entry(runtime: "Runtime", step: "SearchStep") -> dict[str, Any]:
         "title": in_language(step.title),
         "gain": in_language(step.gain),
         "chosen": step.encoder == runtime.models.configured(models.ENCODER),
+        "state": "here" if is_here else "missing",
     }
 
 
@@ -74,7 +76,7 @@ def _step_lines(steps: list[dict[str, Any]]) -> Iterator[str]:
             parts.append(_("about {seconds} s for 1,000 windows").format(seconds=seconds))
         if step["encoder"]:
             parts.append(step["encoder"])
-        yield "  ".join([f"  {step['title']}", *parts, *([_("(in use)")] if step["chosen"] else [])])
+        yield "  ".join([f"  {step['title']}", *parts, *([_use_note(step)] if step["chosen"] else [])])
         yield f"    {step['gain']}"
 
 
@@ -96,11 +98,15 @@ def _line(entry: dict[str, Any]) -> str:
         byte_size(entry["disk_gb"] * 1e9) if entry["disk_gb"] else "",
         entry["licence"] or "",
         _("{memory} of memory").format(memory=f"{entry['memory_gb']:g} GB") if entry["memory_gb"] else "",
-        _("(in use)") if entry["chosen"] else "",
+        _use_note(entry) if entry["chosen"] else "",
         _("(only in part)") if entry["state"] == "partial" else "",
         _("(the first download decides the revision)") if _lacks_revision(entry) else "",
     ]
     return "  ".join(parts).rstrip()
+
+
+def _use_note(entry: dict[str, Any]) -> str:
+    return _("(in use)") if entry["state"] == "here" else _("(in the settings, but not here)")
 
 
 def _lacks_revision(entry: dict[str, Any]) -> bool:

@@ -11,6 +11,7 @@ echo of the prompt, or the answer in the prompt's dress?), the first that leaves
 import json
 import re
 from collections.abc import Iterator
+from html import unescape
 from typing import Any
 
 from subtitle_rag.captions import plain_text
@@ -75,7 +76,9 @@ at."""
 
 def _strip_layer(text: str, speech: str) -> str:
     """Strip the outermost layers of wrapping off."""
-    text = "\n".join(plain_text(line) for line in text.splitlines()).strip()
+    text = "\n".join(plain_text(line) for line in unescape(text).splitlines()).strip()
+    if assigned := _ASSIGNED.fullmatch(text):
+        text = assigned["value"].strip()
     if _BARE.fullmatch(text) and not is_echo(text, speech):
         return _filter_sentences(text, speech)
     text = _without_announcement(_last_draft(_first_turn(_strip_thoughts(_last_channel(_BREAK.sub(" ", text))))))
@@ -100,10 +103,17 @@ _BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
 _FINAL = re.compile(r"assistant ?final|<\|channel\|> ?final ?<\|message\|>", re.IGNORECASE)
 _CHANNEL_NAME = re.compile(r"^(?:assistant|analysis|commentary|final)(?:[:：]\s*|\n|(?=[가-힣{\"“]))")
 _CHANNEL_START = re.compile(r"(?:analysis|commentary|assistant)(?=[^a-z]|assistant|final|[wt])|<\|channel\|>")
+_DRAFT_NAME = "draft|초안|시안|수정본|최종본"
+_VERSION = rf"{_DRAFT_NAME}|option|version|대안|후보|버전|안|문맥|맥락|context"
 _DRAFT = re.compile(
-    r"^\W{0,4}(?:(?:final|revised|최종|수정) )?(?:draft|초안|시안) ?\d{0,2}\W{0,3}[:：]\W{0,3}\s*",
+    rf"^\W{{0,4}}(?:(?:(?:final|revised|최종|수정) )?(?:{_DRAFT_NAME}) ?\d{{0,2}}|(?:{_VERSION}) ?\d{{1,2}}"
+    rf"|\d{{1,2}} ?(?:안|번째 ?(?:{_VERSION}))|(?:첫|두|세) ?번째 ?(?:{_VERSION}))"
+    r"(?:\W{0,3}[:：]|\]\W{0,2}[:：]?)\W{0,3}\s*"
+    r"|^\W{0,3}(?:또는|혹은|or)\W{0,3}$|(?<=[.!?])\s+\((?:또는|혹은|or)\)\s+",
     re.IGNORECASE | re.MULTILINE,
 )
+_ASSIGNED = re.compile(r"[\w .]{1,20}[:：]?\s?=\s?([\"'“‘])(?P<value>.+)[\"'”’]\s?;?", re.DOTALL)
+"""A value that is given to a name, as in a program: `문맥 = "…"`."""
 _RULE = re.compile(r"^ *(?:-{3,}|\*{3,}|_{3,}|={3,}) *$", re.MULTILINE)
 
 

@@ -159,6 +159,7 @@ _TASK_WORD = re.compile(
 _PRESENTS = re.compile(rf"같(?:습니다|아요|다)$|(?:{_NOUN})(?:입니다|이에요|예요|이다)?$")
 _MARKED = re.compile(r"다음|아래|이하|요청|제공|제시|주어진|같습니다|같아요|문맥|맥락|컨텍스트|답변|응답|context|토큰")
 _PROMISE = re.compile(r"(?:겠습니다|게요|드립니다|드렸습니다)$")
+_FOLLOWS = re.compile(r"(?:다음|아래|이하)[와과] 같(?:습니다|아요|다)$")
 _TITLE = re.compile("문맥|맥락|컨텍스트|설명|요약|정리|답변|작성")
 _YES = re.compile(
     r"(?:(?:네|예|넵|응|물론(?:이죠|입니다)?|알겠(?:습니다|어요)|좋(?:습니다|아요)|그럼요|당연하죠|안녕하세요|확인했습니다"
@@ -177,13 +178,17 @@ def is_preamble(sentence: str) -> bool:
     bare = text.rstrip(" .!:：~")
     if not _has_own_subject(bare) and (_PROMISE.search(bare) or (titled and _TITLE.search(bare))):
         return True
+    if _FOLLOWS.search(bare) and not _has_own_subject(bare):
+        return True
     *words, last = bare.split() or [""]
     presents = bool(_PRESENTS.search(last) and _MARKED.search(bare))
     return presents and all(_TASK_WORD.fullmatch(word.strip("'\"()[]*")) for word in words)
 
 
 _ANNOUNCED = re.compile(
-    r"(?:문맥|맥락|컨텍스트|요약|답변|context)(?:은 다음과 같습니다|입니다|이에요|예요|이다)?$", re.IGNORECASE
+    r"(?:문맥|맥락|컨텍스트|요약|답변|context)(?: ?(?:한|두|한두) 문장)?"
+    r"(?:은 다음과 같습니다|입니다|이에요|예요|이다)?$",
+    re.IGNORECASE,
 )
 
 
@@ -193,8 +198,8 @@ def is_announcement(text: str) -> bool:
     "아래는 검색 향상을 위한 짧은 문맥입니다." It is one only above a line of dashes: "강사의 말을 옮긴 요약입니다"
     may be a context.
     """
-    sentence = " ".join(text.split()).rstrip(" .!:：")
-    return bool(_ANNOUNCED.search(sentence)) and len(split_sentences(sentence)) == 1
+    *before, sentence = split_sentences(" ".join(text.split()).rstrip(" .!:：")) or [""]
+    return bool(_ANNOUNCED.search(sentence)) and all(map(is_preamble, before))
 
 
 _PARTICLE = r"(?:에서는|에서의|에서|으로는|으로|에는|에게|까지|부터|은|는|이|가|을|를|에|의|와|과|도|만|로)"

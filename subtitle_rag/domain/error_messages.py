@@ -331,8 +331,11 @@ SENTENCES: dict[str, str] = {
     "llm_model_unknown.hint": N_("Check the name; subtitle-rag models list shows the available models."),
     "llm_out_of_memory": N_("{model} does not fit into memory at {host}: {reason}."),
     "llm_out_of_memory.hint": N_("Close other programs, or choose a smaller model: subtitle-rag models list."),
-    "llm_overflow": N_("The text is too long for {model}: {n_prompt_tokens} tokens, and there is room for {n_ctx}."),
-    "llm_overflow.hint": N_("Take a model with a longer context: subtitle-rag models list."),
+    "llm_overflow": N_("{model} cannot read the whole text: of its {n_prompt_tokens} tokens the server reads {read}."),
+    "llm_overflow.hint": N_(
+        "Its beginning would be lost, so none of the answer is used. Take a model with a longer context: "
+        "subtitle-rag models list."
+    ),
     "contexts_unusable": N_("{model} has written no context that helps to find a scene, in {n} windows in a row."),
     "contexts_unusable.hint": N_(
         "It enters no search. Take another model for contexts write --model: subtitle-rag models list."

@@ -11,8 +11,8 @@ _PORTS = {"http": 80, "https": 443}
 _DEFAULT_PORT = 11434
 
 
-def address(host: str, *, remote: bool) -> str:
-    """Return the host as `scheme://name:port`, parsed like Ollama's own programs.
+def address(host: str, *, remote: bool, origin: str = "") -> str:
+    """Return the host as `scheme://name:port`, parsed like Ollama's own programs; `origin` is what names it.
 
     `0.0.0.0` and `::` are addresses to listen on; they become this computer's loopback address (ollama envconfig,
     `ConnectableHost`). Without a scheme the port is 11434, with one it is the scheme's.
@@ -29,13 +29,15 @@ def address(host: str, *, remote: bool) -> str:
         name, port = parts.hostname or "", parts.port
     except ValueError:
         raise LlmError("llm_host_unusable", host=tidy(host)) from None
+    if not name and port:  # `:11435`, as Ollama's programs take it
+        name = "127.0.0.1"
     is_valid = _ip(name) or re.fullmatch(r"[\w.-]+", name)
     if scheme not in _PORTS or not is_valid or parts.username is not None or parts.query or parts.fragment:
         raise LlmError("llm_host_unusable", host=tidy(host))
     if (ip := _ip(name)) and ip.is_unspecified:
         name = "127.0.0.1" if ip.version == 4 else "::1"
     if not (remote or _loopback(name)):
-        raise LlmError("llm_host_refused", host=tidy(host))
+        raise LlmError("llm_host_refused", host=f"{tidy(host)} ({origin})" if origin else tidy(host))
     port = port or (_PORTS[scheme] if parted else _DEFAULT_PORT)
     return f"{scheme}://{f'[{name}]' if ':' in name else name}:{port}{parts.path.rstrip('/')}"
 

@@ -93,9 +93,10 @@ class Llm:
 
     def __init__(self, host: str, settings: LlmSettings) -> None:
         """Raises LlmError `llm_host_unusable` or `llm_host_refused`; nothing is asked yet."""
-        self.host = address(host, remote=settings.remote)
+        origin = host_origin(host, settings)
+        self.host = address(host, remote=settings.remote, origin=origin)
         self._cloud = frozenset(map(canonical, settings.cloud))
-        self._wire = Wire(self.host, host_origin(host, settings))
+        self._wire = Wire(self.host, origin)
         self._admitted: set[str] = set()
         self._gauges: dict[str, Gauge] = defaultdict(Gauge)
         self._num_ctx_cache: dict[tuple[str, int], int] = {}
@@ -284,7 +285,7 @@ class Llm:
         room = min(num_ctx_given or num_ctx, num_ctx)
         if gauge.was_cut(messages, reply.prompt_tokens, num_ctx=room, answer=reply.tokens):
             tokens = max(gauge.estimate(messages), reply.prompt_tokens)
-            raise overflow(tokens, room, exact=False, host=self.host, model=reply.model)
+            raise overflow(tokens, room, read=reply.prompt_tokens, host=self.host, model=reply.model)
         gauge.learn(messages, reply.prompt_tokens)
         return replace(reply, num_ctx=num_ctx_given)
 

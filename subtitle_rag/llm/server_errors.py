@@ -71,9 +71,17 @@ def from_response(status: int, error: Any, *, host: str, model: str) -> LlmError
     return LlmError("llm_failed", status=status, reason=tidy(text) or str(status), **about)
 
 
-def overflow(tokens: int, num_ctx: int, *, exact: bool, host: str, model: str) -> LlmError:
-    """Return the error of an over-long prompt; without `exact`, `n_prompt_tokens` is a guess."""
-    return LlmError("llm_overflow", n_prompt_tokens=tokens, n_ctx=num_ctx, exact=exact, host=host, model=model)
+def overflow(
+    tokens: int, num_ctx: int, *, exact: bool = False, read: int | None = None, host: str, model: str
+) -> LlmError:
+    """Return the error of an over-long prompt; without `exact`, `n_prompt_tokens` is a guess.
+
+    `read` are the tokens that a server has read which cut the prompt without a word; else it reads `num_ctx` at most.
+    """
+    read = num_ctx if read is None else read
+    return LlmError(
+        "llm_overflow", n_prompt_tokens=tokens, n_ctx=num_ctx, read=read, exact=exact, host=host, model=model
+    )
 
 
 def _innermost_error(error: Any) -> tuple[str, tuple[int, int] | None]:

@@ -95,6 +95,15 @@ def test_the_question_again_is_left_out_but_not_an_answer_in_its_words(
     assert (told, stream.repeated) == (answer, repeated)
 
 
+@cases(
+    ("text", "answer"),
+    [("[2]", ""), ("[1] [2]\n[1]", ""), ("\n[2].", ""), ("[2]\n40", "40"), ("3", "3"), ("[1] 네.", "[1] 네.")],
+)
+def test_citations_alone_are_no_answer(text: str, answer: str) -> None:
+    for size in (1, 4, 100):
+        assert shown(text, size)[0] == answer
+
+
 def test_what_is_left_out_is_counted() -> None:
     _text, stream = shown(f"{SAID} {SAID} 소금 [7][8].", 5)
     assert (stream.dropped, stream.repeated) == ([7, 8], 1)

@@ -48,7 +48,8 @@ def test_a_server_that_does_not_heed_is_found_out(server: StandIn, llm: Llm, num
     raised = failure(llm, 800, model="deaf", num_ctx=num_ctx)
     assert server.asked("chat")[0].cut
     assert (raised.code, raised.details["exact"], raised.details["n_ctx"]) == ("llm_overflow", False, num_ctx)
-    assert raised.details["n_prompt_tokens"] > num_ctx
+    assert raised.details["n_prompt_tokens"] > num_ctx > raised.details["read"] > 0
+    assert "reads {:,}".format(raised.details["read"]).replace(",", "") in raised.message.replace(",", "")
     assert ask(llm, 20, model="deaf", num_ctx=num_ctx).text
 
 
@@ -127,6 +128,8 @@ def test_estimates_become_the_model_s_own(server: StandIn, llm: Llm) -> None:
         ("0.0.0.0", "http://127.0.0.1:11434"),
         ("http://[::]:8080", "http://[::1]:8080"),
         ("[::1]", "http://[::1]:11434"),
+        (":41496", "http://127.0.0.1:41496"),
+        ("http://:41496", "http://127.0.0.1:41496"),
         ("http://[::ffff:127.0.0.1]:1", "http://[::ffff:7f00:1]:1"),
         ("http://127.0.0.1:8080/ollama/", "http://127.0.0.1:8080/ollama"),
     ],
@@ -152,6 +155,13 @@ def test_other_computers_need_to_be_allowed(host: str) -> None:
         Llm(host, LlmSettings())
     assert (raised.value.code, raised.value.details) == ("llm_host_refused", {"host": host})
     assert address(host, remote=True).endswith(":11434")
+
+
+def test_a_refused_host_is_named_with_what_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "192.168.0.7")
+    monkeypatch.delenv("SUBTITLE_RAG_OLLAMA", raising=False)
+    with pytest.raises(LlmError, match=r"192\.168\.0\.7 \(OLLAMA_HOST\)"):
+        Llm("192.168.0.7", LlmSettings(hosts=("192.168.0.7",)))
 
 
 @cases(
