@@ -154,6 +154,19 @@ async def test_the_highlight_stays_on_a_scene_that_is_no_more_among_the_best(app
         assert [line.split()[0] for line in lines(app)[1:]] == ["6:00", "5:00", "1:00", "→"]
 
 
+async def test_the_chosen_scene_is_in_sight_among_those_of_a_longer_query(app_of: MakeApp, runtime: Runtime) -> None:
+    scenes = [of_video(number, number) for number in range(1, 31)]
+    app = app_of()
+    orders = {"치킨": scenes, "치킨 소스": [*scenes[20:], *scenes[:20]]}
+    runtime.__dict__["searcher"] = Answers(lambda query: found(query, orders.get(query.raw, ())))
+    async with running(app, "치킨", size=(80, 24)) as (_, pilot):
+        await press(pilot, *["down"] * 3)
+        drawn, chosen = app.search_screen.scenes, app.search_screen.scenes.value
+        await typed(pilot, " 소스")
+        assert drawn.value == chosen
+        assert 0 <= drawn.cursor_line < drawn.size.height
+
+
 async def test_the_keyboard_goes_to_the_list_and_back_by_the_arrows(app_of: MakeApp) -> None:
     async with running(app_of(scenes=[scene(1), scene(2)]), "치킨", size=(80, 24)) as (app, pilot):
         screen = app.search_screen

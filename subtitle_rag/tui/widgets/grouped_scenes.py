@@ -97,7 +97,7 @@ class GroupedSceneList(SceneList):
         with self.prevent(SceneList.Highlighted):
             above = self._row_before(keep)
             self._lay_out(keep or "")
-            if not same or self._lines != lines_before:
+            if changed := not same or self._lines != lines_before:
                 self.redraw()
             row = self.index(keep or "")
             if row is None and (at := self.index(above)) is not None:  # the rest that it stood for has come
@@ -105,10 +105,12 @@ class GroupedSceneList(SceneList):
             self.cursor = row or 0
             if still and row is not None:
                 self.scroll_to(y=self._first_line(row) - line, animate=False, force=True, immediate=True)
+            elif changed:
+                self.scroll_to_cursor()
         self._check_room()
 
     def _check_room(self) -> None:
-        if 0 < self.line_count < self.size.height:
+        if self.size.height and 0 < self.line_count <= self.scroll_y + self.size.height:
             self.post_message(self.EndNear(by_user=False))
 
     def on_resize(self) -> None:
