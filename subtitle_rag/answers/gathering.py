@@ -89,10 +89,12 @@ class Gatherer:
         """Return the evidence. Without a `budget`, as there is no model, nothing is cut.
 
         Raises:
-            UsageError: `unknown_video`, `unknown_channel`; if all captions are to be read, `whole_too_long` and
-                `whole_of_words`.
+            UsageError: `empty_query` for filters alone, `unknown_video`, `unknown_channel`; if all captions are to be
+                read, `whole_too_long` and `whole_of_words`.
             AppError: from the library and the index.
         """
+        if not query.text:
+            raise UsageError("empty_query")
         language = answer_prompt.language(query.text)
         about_whole = options.may_read_whole and whole.is_about_whole(query.text)
         video = self._evident_video(query, about_whole=about_whole) if options.may_read_whole else None

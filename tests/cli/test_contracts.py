@@ -234,6 +234,7 @@ def test_no_query_is_a_pattern_or_a_program(sample: Run, query: str) -> None:
     ("arguments", "code"),
     [
         (["search", ""], "empty_query"),
+        (["ask", "speaker:영희"], "empty_query"),
         (["search", "가" * 10_000], "query_too_long"),
         (["search", "--", "-소스"], "only_exclusions"),
         (["search", "치킨", "--after", "someday"], "bad_filter"),

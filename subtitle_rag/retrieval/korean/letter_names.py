@@ -28,10 +28,14 @@ _SIGNED = (
     r"|(?<!\w)[A-Za-z]{1,3}&[A-Za-z]{1,3}(?![A-Za-z\d_&])"  # R&D
     r"|(?<![\w./])(?:[A-Za-z]\.){2,7}(?:[A-Za-z](?![A-Za-z\d_]))?"  # H.O.T.
 )
-RUN = re.compile(rf"{_SIGNED}|[^\W_]+")
+_DOTS = ".·‧・∙⋅•ㆍ"
+_DOT = re.compile(rf"(?<=\d)[{_DOTS}](?=\d)")
+RUN = re.compile(
+    rf"{_SIGNED}|(?<![\d{_DOTS}])\d{{1,2}}[{_DOTS}]\d{{1,2}}(?![\d{_DOTS}])|(?<!\w)[A-Za-z] & [A-Za-z](?!\w)|[^\W_]+"
+)
 """A word: letters and digits, with the signs that make it another one."""
 PLAIN_RUN = re.compile(r"[^\W_]+")
-HAS_SIGN = re.compile(r"\w[+#&]|[A-Da-d]-|\.[A-Za-z]")
+HAS_SIGN = re.compile(rf"\w ?[+#&]|[A-Da-d]-|\.[A-Za-z]|\d[{_DOTS}]\d")
 """Matches in every text with a word that has a sign, five times as fast."""
 _SIGNED_NAME = re.compile(_SIGNED)
 _LATIN = re.compile("[A-Za-z]")
@@ -43,7 +47,6 @@ _NUMBERED = re.compile(r"(?<![\w-])([A-Z]{1,3}) (\d{1,3})(?![\w.,])")
 """GS 25."""
 _BEFORE_HANGUL = re.compile(r"(?<![A-Za-z\d_.])([A-Za-z]{1,4}\d{0,2})-?(?=[가-힣])")
 _AFTER_HANGUL = re.compile(r"(?<=[가-힣])([A-Za-z]{1,2}\d{0,2})(?![A-Za-z\d_&/.+-])")
-_DOTS = ".·‧・∙⋅•ㆍ"
 _DAY = re.compile(rf"(?<![\d{_DOTS}])(\d{{1,2}})[{_DOTS}](\d{{1,2}})(?![\d%℃]|[{_DOTS}]\d)")
 _OCCASION = re.compile(
     "절|운동|항쟁|선언|사건|후퇴|혁명|사태|의거|참사|만세|전쟁|수복|독립|민주|세대|성명|정변|대책|합의|조치|회담|계엄|여성"
@@ -93,6 +96,11 @@ def written_names(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
         start = starts_by_end.get(match.start())
         if start is not None:
             yield Reading(text[start : match.start()] + match[1].lower(), start, match.end())
+
+
+def written_word(run: str) -> str:
+    """Return a word as `written_names` has it: 6.25 for 6·25, R&D for R & D."""
+    return _DOT.sub(".", run).replace(" & ", "&")
 
 
 @lru_cache(1_000)

@@ -21,7 +21,7 @@ from subtitle_rag.domain import BusyError, Morphemes
 from subtitle_rag.platforms import lower_thread_priority
 from subtitle_rag.retrieval.korean import numerals
 from subtitle_rag.retrieval.korean.hanja import hangul_of_hanja
-from subtitle_rag.retrieval.korean.letter_names import HAS_SIGN, PLAIN_RUN, RUN, written_names
+from subtitle_rag.retrieval.korean.letter_names import HAS_SIGN, PLAIN_RUN, RUN, written_names, written_word
 from subtitle_rag.retrieval.korean.readings import Reading, readings
 from subtitle_rag.retrieval.values import SparseVector
 
@@ -80,7 +80,7 @@ _NUMBERS = (
     AVERAGE_BIGRAMS,
     sorted(TAGS),
 )
-REVISION = 10
+REVISION = 11
 """Raise it with every change of the analysis outside these numbers."""
 ANALYZER = f"kiwi0.24-v{REVISION}-{crc32(repr(_NUMBERS).encode()):08x}"
 """Version of the `bm25` vectors; an index of another version must be rebuilt."""
@@ -384,7 +384,7 @@ key = lru_cache(maxsize=65536)(folded)
 def words(text: str) -> list[str]:
     """Return a text's runs of letters and digits, in their indexed form."""
     spoken = unicodedata.normalize("NFKC", blank_unspoken(text)).lower()
-    return (RUN if HAS_SIGN.search(spoken) else PLAIN_RUN).findall(spoken)
+    return list(map(written_word, RUN.findall(spoken))) if HAS_SIGN.search(spoken) else PLAIN_RUN.findall(spoken)
 
 
 def document_bigrams(text: str) -> Counter[str]:

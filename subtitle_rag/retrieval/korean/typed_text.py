@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 
 from subtitle_rag.domain import Morphemes
-from subtitle_rag.retrieval.korean.letter_names import RUN
+from subtitle_rag.retrieval.korean.letter_names import RUN, written_word
 from subtitle_rag.retrieval.korean.morphemes import key, words
 from subtitle_rag.retrieval.korean.numerals import COUNTERS
 from subtitle_rag.retrieval.korean.readings import ENDINGS, TEARS
@@ -138,7 +138,7 @@ class TypedText:
 
 def without_particle(word: str) -> str:
     """Return a word in Latin letters without the particle behind it: chicken of chicken이."""
-    return _PARTICLE.sub("", word)
+    return _PARTICLE.sub("", written_word(word))
 
 
 def without_words(weightless: frozenset[str], text: str, analysis: Morphemes) -> str:
