@@ -18,7 +18,7 @@ def test_the_model_reads_in_how_many_places_each_word_is_said(desk: Desk) -> Non
     answer = desk.ask("소스가 몇 번 나와?", options=SEARCH).answer
     first = answer.counts[0]
     assert (first.word, first.videos, first.places) == ("소스", 1, 1)
-    assert "\n질문의 말이 자막에 나오는 곳: “소스” 영상 1편 1곳, " in asked(desk)
+    assert "\n질문의 말이 자막에 나오는 곳: “소스” 영상 1편 1곳" in asked(desk)
     desk.put(video("e", title="Sauce"), [["The sauce is the best"]])
     desk.ask("which sauce?", options=SEARCH)
     assert asked(desk).endswith("\nPlaces in the captions that say a word of the question: “sauce” 1 place in 1 video")

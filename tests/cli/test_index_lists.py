@@ -65,7 +65,7 @@ def test_nothing_is_fetched_before_the_one_question(
 ) -> None:
     declined = run("index", takeout)
     assert (declined.code, declined.out, youtube.count()) == (0, "", 0)
-    assert "How many videos there are is told as their lists are read" in declined.err
+    assert "The number of videos shows as their lists are read" in declined.err
     assert "Nothing was fetched." in declined.err
     assert asked == ["Fetch 3 channels? [y/N]: "]
     assert "5 new videos" in run("index", takeout).out

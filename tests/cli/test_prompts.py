@@ -28,7 +28,7 @@ def library(run: Run, isolated_home: Path, tmp_path: Path, ollama: StandIn, no_p
 def test_why_a_prompt_file_cannot_be_read_is_said_in_the_users_language(run: Run, isolated_home: Path) -> None:
     (isolated_home / "config.toml").write_text('[prompts]\ncontexts = "gone.txt"\n')
     told = run("--language", "ko", "config")
-    assert f"({isolated_home / 'gone.txt'}): 없는 파일이나 폴더" in told.err
+    assert f"({isolated_home / 'gone.txt'}): 파일이 없음" in told.err
 
 
 def test_config_lists_the_mistakes_of_all_prompt_files(run: Run, isolated_home: Path) -> None:
