@@ -40,8 +40,8 @@ from subtitle_rag.retrieval.korean.morphemes import (
     document_bigrams,
 )
 
-LEAST = 0.5
-"""The share of a claim's content morphemes; the other half may be the answerer's own words."""
+LEAST = 0.4
+"""The share of a claim's content morphemes; the rest may be the answerer's own words."""
 LEAST_EACH = 0.25
 """The share for each of several citations of a claim."""
 NEAREST = 5

@@ -10,11 +10,12 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import NamedTuple
 
 from subtitle_rag.contexts.grounding import (
     MIN_SOUNDS,
+    Number,
     consonants,
     figures,
     has_latin,
@@ -27,7 +28,7 @@ from subtitle_rag.contexts.grounding import (
 from subtitle_rag.contexts.sentence_filters import letters
 from subtitle_rag.domain import nfc
 from subtitle_rag.retrieval.korean.morphemes import TaggedWord, key
-from subtitle_rag.retrieval.korean.numerals import COUNTERS, same_counter
+from subtitle_rag.retrieval.korean.numerals import COUNTERS, DIGITS, same_counter
 from subtitle_rag.retrieval.korean.pronunciation import SoundIndex, jamo
 from subtitle_rag.retrieval.korean.readings import other_spellings
 
@@ -66,6 +67,8 @@ _LIGHT = frozenset(
 _NEGATIONS = frozenset(("안", "못"))
 _NEGATING = frozenset(("않", "못하", "말"))
 _SUBJECTS = frozenset(("이", "가", "께서", "은", "는"))
+_LEADS = {"은": "은", "는": "은", "이": "이", "가": "이", "께서": "이"}
+"""Particles of topics and of subjects."""
 _TOPICS = frozenset(("은", "는", "도", "만"))
 _EARLY = frozenset(("먼저", "우선"))
 _AFTER = frozenset(("뒤", "후", "다음", "이후"))
@@ -76,6 +79,27 @@ _RANKS = dict(zip(_ONES.split(), (1, 1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9, 10), st
 _ORDINAL = re.compile(
     rf"(?<![가-힣])({'|'.join(_RANKS)}) ?(?:번째|째)|(?<![가-힣])(첫) ?(?=날|주|해|달)|([0-9]+) ?번째|(마지막)"
 )
+_SINO_UNITS = [
+    "리터",
+    "킬로",
+    "미터",
+    "센티",
+    "그램",
+    "퍼센트",
+    "프로",
+    "도",
+    "원",
+    "엔",
+    "달러",
+    "년",
+    "개월",
+    "인분",
+    "층",
+    "박",
+    "초",
+    "분",
+]
+"""Counters before which one digit alone is a number."""
 _DAYS = dict(
     zip(
         ["하루", "이틀", "사흘", "나흘", "닷새", "엿새", "이레", "여드레", "아흐레", "열흘", "보름"],
@@ -86,6 +110,7 @@ _DAYS = dict(
 _DAY = re.compile(rf"(?<![가-힣])(?:{'|'.join(_DAYS)})")
 _ONE = re.compile(rf"(?<![가-힣0-9])한 ?(?=({'|'.join(sorted(COUNTERS, key=len, reverse=True))})(?![가-힣]{{2}}))")
 _COUNTER = re.compile(rf" ?(?:여 ?)?({'|'.join(sorted(COUNTERS, key=len, reverse=True))})")
+_DIGIT = re.compile(rf"(?<![가-힣0-9])([일삼사오육칠팔구]) ?({'|'.join(_SINO_UNITS)})(?![A-Za-z])")
 _SECONDS = {"시간": 3600.0, "분": 60.0, "초": 1.0}
 _LATIN_WORD = re.compile("[A-Za-z]{2,}")
 
@@ -135,8 +160,8 @@ class _Clause:
     """The noun before 보다."""
     marks: set[str] = field(default_factory=set)
     """Words of order: `early`, `late`, `before`."""
-    subject: _Noun | None = None
-    """The latest subject or topic, also of a clause before."""
+    leads: dict[str, "_Noun | None"] = field(default_factory=dict)
+    """The latest topic (`은`) and subject (`이`), also of a clause before."""
     forms: frozenset[str] = frozenset()
     """Nouns, also those that are parts of longer ones, and predicates."""
     words: frozenset[str] = frozenset()
@@ -314,7 +339,7 @@ class Said:
         of_unit = [
             at for at, each in enumerate(self._clauses) if any(other.unit == quantity.unit for other in each.quantities)
         ]
-        best = self._best(clause.words, of_unit)
+        best = self._best(_owner(quantity, clause), of_unit)
         return bool(best) and not any(
             other.values & quantity.values
             for at in best
@@ -325,7 +350,8 @@ class Said:
     def _is_negated_otherwise(self, predicate: str, negated: bool, clause: _Clause) -> bool:
         having = [at for at, each in enumerate(self._clauses) if predicate in each.predicates]
         others = (clause.words | clause.counted) - {predicate}
-        best = self._best(others, having) if others else having
+        is_told = len(predicate) > 1 and len(having) == 1
+        best = self._best(others, having) if others and not is_told else having
         return bool(best) and all(self._clauses[at].predicates[predicate][0] != negated for at in best)
 
     def _has_other_noun(self, noun: _Noun, clause: _Clause, sentence: Collection[str]) -> bool:
@@ -349,13 +375,13 @@ class Said:
             or not there.predicates.keys() & clause.predicates.keys()
         ):
             return False
-        if noun.role in _SUBJECTS:
-            subject = there.subject
-            if subject is None or (noun.is_name and not subject.is_name and not is_sure):
+        if kind := _LEADS.get(noun.role):
+            lead = there.leads.get(kind) or there.leads.get("은")
+            if lead is None or (noun.is_name and not lead.is_name and not is_sure):
                 return False
-            return subject.form != noun.form and subject.form not in (clause.forms if noun.is_name else sentence)
+            return lead.form != noun.form and lead.form not in (clause.forms if noun.is_name else sentence)
         rivals = [other for other in there.nouns if _same_role(other.role, noun.role) and other.is_whole]
-        return bool(rivals) and not any(other.form in sentence for other in rivals)
+        return bool(rivals) and not any(other.form in clause.forms for other in rivals)
 
     def _is_other_comparison(self, clause: _Clause) -> bool:
         """Whether the text compares the same two things the other way round."""
@@ -427,7 +453,8 @@ def _quantities(text: str) -> list[_Quantity]:
     taken = {quantity.start for quantity in found}
     found += [_Quantity(m[0], frozenset((float(_DAYS[m[0]]),)), DAY, m.start()) for m in _DAY.finditer(text)]
     found += [_one(m) for m in _ONE.finditer(text) if m.start() not in taken]
-    for number in numbers(text):
+    digits = [(m[1], frozenset((float(DIGITS[m[1]]),)), m.start()) for m in _DIGIT.finditer(text)]
+    for number in [*numbers(text), *starmap(Number, digits)]:
         counter = _COUNTER.match(text, number.start + len(number.text))
         unit = same_counter(counter[1]) if counter else ""
         if unit in _SECONDS:
@@ -446,6 +473,15 @@ def _one(match: re.Match[str]) -> _Quantity:
     unit = same_counter(match[1])
     value, unit = (_SECONDS[unit], "시간") if unit in _SECONDS else (1.0, unit)
     return _Quantity(f"{match[0].strip()} {match[1]}", frozenset((value,)), unit, match.start())
+
+
+def _owner(quantity: _Quantity, clause: _Clause) -> frozenset[str]:
+    """Return the words of a clause that a quantity belongs to: of several quantities those since the one before."""
+    starts = [other.start for other in clause.quantities if other.unit == quantity.unit]
+    if len(starts) == 1:
+        return clause.words
+    before = max((start for start in starts if start < quantity.start), default=-1)
+    return clause.words & {noun.form for noun in clause.nouns if before < noun.start < quantity.start}
 
 
 def _rank(match: re.Match[str]) -> float:
@@ -467,13 +503,14 @@ def _clauses(text: str, tags: Sequence[TaggedWord]) -> list[_Clause]:
             clause.spelled = letters(text[start:end])
             clauses.append(clause)
             clause, first = _Clause(), at + 1
-    subject, age = None, 0
-    for clause in clauses:
-        own = [noun for noun in clause.nouns if noun.role in _SUBJECTS and noun.is_whole]
-        subject, age = (own[-1], 0) if own else (subject, age + 1)
-        clause.subject = subject if age <= SUBJECT_REACH else None
-        if own and own[-1].form == "":
-            subject = clause.subject = None
+    carried: dict[str, tuple[_Noun, int]] = {}
+    for at, clause in enumerate(clauses):
+        for noun in clause.nouns:
+            if noun.is_whole and (kind := _LEADS.get(noun.role)):
+                carried[kind] = noun, at
+        clause.leads = {
+            kind: noun if noun.form else None for kind, (noun, since) in carried.items() if at - since <= SUBJECT_REACH
+        }
         clause.nouns = [noun for noun in clause.nouns if noun.form]
         clause.forms = frozenset((*(noun.form for noun in clause.nouns), *clause.predicates))
         ends = {quantity.start + len(quantity.text) for quantity in clause.quantities}

@@ -99,7 +99,7 @@ def test_any_text_can_be_looked_through(look_up: LookUp, text: str) -> None:
     assert look_up("백종원이 5만 원을 냈습니다.", text).missing
 
 
-@pytest.mark.parametrize("half", ["dev", "held"])
+@pytest.mark.parametrize("half", ["dev", "held", "new"])
 def test_changed_facts_are_told_and_true_sentences_are_not(look_up: LookUp, half: str) -> None:
     """Invented scenes: one changed fact a sentence, of each kind, and true sentences in other words."""
     told: Counter[bool] = Counter()
