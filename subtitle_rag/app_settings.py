@@ -22,22 +22,23 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-USUAL = {
+NAMES = {
     "language": N_("Language"),
     "tui.theme": N_("Theme"),
     "player.default": N_("Player"),
-    "player.lead_in": N_("Lead-in, seconds"),
+    "player.lead_in": N_("Start early, seconds"),
+    "search.remember": N_("Remember searches"),
     "youtube.languages": N_("Caption languages"),
-    "youtube.pause": N_("Pause, seconds"),
-    "youtube.cookies_from_browser": N_("Cookies of"),
-    "llm.hosts": N_("Ollama's address"),
-    "llm.model": N_("Model of contexts"),
-    "models.encoder": N_("Model of meaning"),
-    "models.reranker": N_("Model of the order"),
-    "search.limit": N_("Scenes of a search"),
-    "search.remember": N_("Keep searches"),
+    "youtube.tabs": N_("From a channel"),
+    "youtube.pause": N_("Wait between videos, seconds"),
+    "youtube.cookies_from_browser": N_("Signed-in browser"),
+    "llm.contexts": N_("AI descriptions"),
+    "llm.model": N_("AI model"),
+    "llm.hosts": N_("Address of Ollama"),
+    "models.encoder": N_("Model of similar meaning"),
+    "models.reranker": N_("Model that reorders results"),
 }
-"""The settings that many change, in their order, with names of their own. The others follow by their keys."""
+"""The settings that a person judges, in their order. The others are in the config file alone."""
 
 LIVE = ("search.limit", "search.remember", "player.", "youtube.", "llm.", "tui.theme")
 """Beginnings of the keys that are in force as soon as they are written; the others when the app opens again."""
@@ -67,8 +68,8 @@ class AppSetting:
 
     @property
     def name(self) -> str:
-        label = USUAL.get(self.key)
-        return _(label) if label else self.key
+        label = NAMES[self.key]
+        return _(label)
 
     @property
     def kind(self) -> Kind:
@@ -94,13 +95,13 @@ class AppSetting:
 
 
 def read_app_settings(settings: "Settings") -> list[AppSetting]:
-    """Read the settings that have one value, those that many change first. For worker threads."""
+    """Read the settings of the app's list, in its order. For worker threads."""
     return _listed(config.read_again(settings))
 
 
 def _listed(reading: "LoadedConfig") -> list[AppSetting]:
-    listed = {each.key: each for each in _settings(reading)}
-    return [listed.pop(key) for key in USUAL] + list(listed.values())
+    settings = {each.key: each for each in _settings(reading)}
+    return [settings[key] for key in NAMES]
 
 
 def _settings(reading: "LoadedConfig") -> "Iterator[AppSetting]":

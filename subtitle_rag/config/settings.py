@@ -86,7 +86,7 @@ class SearchSettings:
 
     limit: int = setting(20, N_("How many scenes a search shows."), least=1)
     remember: bool = setting(
-        True, N_("Whether the last searches are kept in the library: those of the app, and the scenes for open NUMBER.")
+        True, N_("Whether searches and the last place are kept and offered again; open NUMBER needs them too.")
     )
 
 
@@ -95,7 +95,7 @@ class PlayerSettings:
     """`[player]`"""
 
     default: str = setting(
-        "", N_("browser, mpv, iina, vlc, or a name from [players]; empty: the one chosen in the app, else the browser.")
+        "", N_("What plays scenes: browser, mpv, iina, vlc, or a name from [players]; empty: the one chosen last.")
     )
     lead_in: int = setting(2, N_("Start playing this many seconds before the scene, in the browser too."))
 
@@ -111,14 +111,14 @@ class TuiSettings:
 class YoutubeSettings:
     """`[youtube]`"""
 
-    languages: tuple[str, ...] = setting(
-        ("ko",), N_("Languages of captions, best first; a channel's own settings go before.")
+    languages: tuple[str, ...] = setting(("ko",), N_("Languages of the captions to fetch, best first."))
+    tabs: tuple[str, ...] = setting(
+        TABS, N_("What is fetched of a channel: videos, shorts, streams, or some of them."), among=TABS
     )
-    tabs: tuple[str, ...] = setting(TABS, N_("Which tabs of a channel to import."), among=TABS)
-    pause: int = setting(8, N_("Seconds to wait between videos, at least; at most about twice that."))
+    pause: int = setting(8, N_("The longer, the less likely YouTube blocks you; it varies up to about twice as long."))
     rest: int = setting(3600, N_("Seconds to pause when YouTube blocks requests without saying for how long."))
     cookies_from_browser: str = setting(
-        "", N_("The browser whose cookies are used, in yt-dlp's form: firefox, chrome:Profile 1.")
+        "", N_("Fetches as its user, also videos for members: firefox, chrome:Profile 1.")
     )
     cookie_file: str = setting("", N_("A cookie file in Netscape format; it is only read."))
     proxy: str = setting("", N_("The proxy for requests to YouTube, such as socks5://127.0.0.1:9050."), address=True)
@@ -153,14 +153,14 @@ class LlmSettings:
 
     hosts: tuple[str, ...] = setting(
         ("http://127.0.0.1:11434",),
-        N_("Addresses of Ollama; several share the work, an empty list turns models off."),
+        N_("Where Ollama answers; several share the work, none switches AI off."),
         empty=True,
         address=True,
     )
-    model: str = setting("", N_("The model that writes contexts; empty: one that fits this machine's memory."))
+    model: str = setting("", N_("Describes scenes and answers questions; empty: what suits this computer's memory."))
     contexts: str = setting(
         "ask",
-        N_("Whether the model describes new scenes in the background: ask (once, with an estimate), always or never."),
+        N_("Describes each scene in the background, to find more scenes: ask (once, with the time), always, never."),
         one_of=("ask", "always", "never"),
     )
     cloud: tuple[str, ...] = setting(

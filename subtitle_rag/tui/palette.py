@@ -81,6 +81,9 @@ def _of_background(app: App[object], context: "AppContext") -> Iterator[SystemCo
         title = _("Background: pause") if context.background.is_active else _("Background: resume")
         sentence = _("Contexts, and vectors for search by meaning, are made while you search")
         yield SystemCommand(title, sentence, context.toggle_background)
+    if context.background.can_ask_for_contexts:
+        sentence = _("A local model describes each scene, so that search finds more.")
+        yield SystemCommand(_("AI descriptions: begin"), sentence, context.background.ask_for_contexts)
     models = partial(app.run_action, COMMANDS["models.fetch"].binding.action)
     if context.models.is_running:
         yield SystemCommand(_("Models: stop"), _("Stop fetching; what has arrived is kept"), models)

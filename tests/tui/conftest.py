@@ -16,7 +16,9 @@ from typing import Any, cast
 import pyperclip
 import pytest
 from textual import events
+from textual.content import Content
 from textual.pilot import Pilot
+from textual.widget import Widget
 from textual.widgets import Static
 from textual.worker import WorkerCancelled
 
@@ -320,9 +322,9 @@ def titles(app: SubtitleApp) -> list[str]:
 
 
 def row_cells(table: RowTable[Any], at: int) -> list[str]:
-    """The uncut cells of a row, of the visible columns."""
-    value = table.values[at]
-    return [clean(table.columns[name].text(value)) for name in table._widths]
+    """The uncut texts of a row."""
+    parts = table.parts(table.values[at])
+    return [clean(text) for text in (parts.left, parts.right) if text]
 
 
 def hint(app: SubtitleApp) -> str:
@@ -371,9 +373,22 @@ def stage(app: SubtitleApp, name: StageName) -> Any:
 
 
 def bar(app: SubtitleApp, stage: str) -> str:
-    """The line about a stage on the screen; empty where it is not shown."""
+    """The line about a stage on the screen; empty where it is not shown. In the library all lines about work."""
+    if isinstance(app.screen, LibraryScreen):
+        parts = border(app.screen.tables.videos, "subtitle"), str(app.screen.query_one("#failures", Static).content)
+        return "\n".join(filter(None, parts))
     widget = app.screen.query_one(f"#{stage}", Static)
     return str(widget.content) if widget.display and widget.region else ""
+
+
+def border(panel: Widget, part: str = "title") -> str:
+    """The text in the border of a panel."""
+    return Content.from_markup(getattr(panel, f"border_{part}") or "").plain
+
+
+def field_note(app: SubtitleApp) -> str:
+    """What the library says about the text of its field."""
+    return border(library_of(app).field, "subtitle")
 
 
 def commands(app: SubtitleApp) -> list[str]:

@@ -20,7 +20,7 @@ from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.query_filters import in_video
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
 from subtitle_rag.tui.widgets.footer import KeyBar
-from subtitle_rag.tui.widgets.library_tables import ChannelTable, state_text, track_counts
+from subtitle_rag.tui.widgets.library_tables import ChannelTable
 from tests.stand_ins.youtube import Channel, Clip, Playlist, StandIn
 from tests.tui.conftest import (
     AppPilot,
@@ -38,7 +38,6 @@ from tests.tui.conftest import (
 )
 from tests.tui.test_youtube import KITCHEN, clips, kitchen
 
-HOUR = 3_600
 SECOND = "UC" + "b" * 22
 
 
@@ -98,60 +97,31 @@ class TestRows:
             table.show([state(1), state(2), state(3, kind="playlist", name="모음")])
             await pilot.pause()
             assert names(table) == ["All videos", "채널 1", "채널 2", "Playlist: 모음"]
-            assert row_cells(table, 0)[1:3] == ["18", "2,468"]
+            assert row_cells(table, 0) == ["All videos", "18"]
             assert called(table.channel) == ""
-            table.go_to(2)
+            table.cursor = 2
             table.show([state(0), state(1), state(2)])
             await pilot.pause()
             assert called(table.channel) == "채널 2"
 
-    @pytest.mark.parametrize(("width", "columns"), [(36, 2), (56, 3), (80, 4), (120, 5)])
-    async def test_narrow_terminals_keep_the_state(self, width: int, columns: int) -> None:
-        app = Shown()
-        async with app.run_test(size=(width, 20)) as pilot:
-            table = app.query_one(ChannelTable)
-            table.show([state(1, tracks={"asr": 91, "manual": 37}, due=91, done=37)], running=True)
-            await pilot.pause()
-            cells = row_cells(table, 1)
-            assert len(cells) == columns
-            assert cells[-1] == "… fetching 37/128"
-            assert table.render_line(2).text.rstrip().endswith(" … fetching 37/128")
-            assert ("automatic 91 · manual 37" in cells) is (columns == 5)
-
-    def test_tracks_are_told_by_their_kinds(self) -> None:
-        assert track_counts(state(1, tracks={"file": 9, "manual": 1_037})) == "manual 1,037 · files 9"
-        assert track_counts(state(1)) == ""
-
     @pytest.mark.parametrize(
-        ("changes", "running", "said"),
+        ("changes", "said", "alarm"),
         [
-            ({}, False, "✓"),
-            ({"listed_at": 1_000}, False, "✓ 3 hours ago"),
-            ({"listed_at": 1_000 + 3 * HOUR}, False, "✓ just now"),
-            ({"due": 91, "done": 37}, True, "… fetching 37/128"),
-            ({"due": 91, "done": 37}, False, "… stopped at 37/128"),
-            ({"failures": {"members_only": 4}, "listed_at": 1_000}, False, "✓ 3 hours ago"),
-            ({"failures": {"members_only": 4, "network": 2}, "listed_at": 1_000}, False, "! failed 2"),
-            ({"failures": {"network": 2}, "due": 1, "done": 0}, True, "… fetching 0/1 · ! failed 2"),
+            ({}, "9", False),
+            ({"due": 91}, "+91  9", False),
+            ({"failures": {"members_only": 4}}, "9", False),
+            ({"failures": {"members_only": 4, "network": 2}, "due": 1}, "! 2  +1  9", True),
         ],
     )
-    def test_states_are_told_in_words(self, changes: dict[str, object], running: bool, said: str) -> None:
-        assert state_text(state(1, **changes), running=running, now=1_000 + 3 * HOUR) == said
+    async def test_a_row_counts_what_fails_what_is_due_and_what_is_there(
+        self, changes: dict[str, object], said: str, alarm: bool
+    ) -> None:
+        async with Shown().run_test(size=(120, 20)) as pilot:
+            parts = pilot.app.query_one(ChannelTable).parts(state(1, **changes))
+            assert (parts.right, parts.is_alarm) == (said, alarm)
 
 
 class TestNarrowing:
-    @pytest.mark.campaign(part="app")
-    async def test_on_a_low_terminal_the_way_back_to_the_channels_shows_them(self, followed: Runtime) -> None:
-        async with running(SubtitleApp(followed), size=(40, 15)) as (app, pilot):
-            await press(pilot, "ctrl+l")
-            screen = library_of(app)
-            screen.failures.update("\n".join("123456"))  # the page is higher than the screen
-            for key in ("tab", "tab", "left"):
-                await press(pilot, key)
-            assert app.focused is screen.query_one(ChannelTable)
-            assert app.focused.region.bottom <= app.size.height
-            assert screen.query_one("#library").scroll_offset.y > 0
-
     @pytest.mark.campaign(part="app")
     async def test_the_chosen_channel_or_list_narrows_the_videos(self, followed: Runtime) -> None:
         async with running(SubtitleApp(followed), size=(120, 40)) as (app, pilot):
@@ -161,7 +131,7 @@ class TestNarrowing:
             assert names(screen.tables.channels) == ["All videos", "[red]숲길[/]", "느린 부엌", "Playlist: 모음"]
             await pilot.press("down")
             assert titles(app) == [f"[red]숲길[/] {number}편" for number in range(3)]
-            assert "[red]숲길[/]   3 videos" in drawn_by(app)
+            assert "[red]숲길[/] · 3 videos" in drawn_by(app)
             await pilot.press("down", "down")
             await pilot.pause()
             assert called(screen.tables.channels.channel) == "모음"
@@ -178,13 +148,9 @@ class TestNarrowing:
     ) -> None:
         async with running(SubtitleApp(followed), size=size) as (app, pilot):
             screen = await opened(pilot, app)
-            low = size[1] < 24  # no room for the channels and a video
-            assert bool(screen.tables.videos.region) is not low
             await pilot.press("down", "down", key)
             await pilot.pause()
             assert screen.tables.videos.has_focus
-            assert bool(screen.tables.channels.region) is not low
-            assert screen.tables.videos.region
             assert screen.tables.row.video
             assert screen.tables.row.video.video.title == "느린 부엌 0편"
             await pilot.press("left" if key == "right" else "escape")
@@ -342,15 +308,3 @@ def footer(app: SubtitleApp, key: str) -> str:
 
 def described(pilot: AppPilot, key: str) -> str:
     return pilot.app.screen.active_bindings[key].binding.description
-
-
-async def test_names_get_the_cells_that_states_do_not_need() -> None:
-    app = Shown()
-    async with app.run_test(size=(120, 20)) as pilot:
-        table = app.query_one(ChannelTable)
-        await pilot.pause()
-        table.show([state(1)])
-        quiet = dict(table._widths)
-        table.show([state(1, due=1_200, failures={"network": 12})])
-        assert quiet["state"] < table._widths["state"] <= 34
-        assert quiet["name"] - table._widths["name"] == table._widths["state"] - quiet["state"]

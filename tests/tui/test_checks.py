@@ -23,7 +23,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.checks_screen import ChecksScreen
 from subtitle_rag.tui.widgets.check_list import CheckList, CheckRow
 from tests.stand_ins.youtube import stand_in
-from tests.tui.conftest import AppPilot, MakeApp, commands, drawn_by, run_command, running, settle, typed, until
+from tests.tui.conftest import AppPilot, MakeApp, border, commands, drawn_by, run_command, running, settle, typed, until
 
 DEVICE_S = 60
 """PyTorch's import included, on a machine with much else to do."""
@@ -59,7 +59,7 @@ def rows(app: SubtitleApp) -> dict[str, str]:
 
 
 def title(app: SubtitleApp) -> str:
-    return str(app.screen.query_one("#checks-title", Static).content)
+    return border(app.screen.query_one("#all-checks"))
 
 
 async def ended(pilot: AppPilot) -> None:

@@ -4,10 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from rich.cells import cell_len
 
-from subtitle_rag import i18n
-from subtitle_rag.contexts.context_text import request_notes
 from subtitle_rag.domain import (
     ContextEvent,
     ContextFailed,
@@ -20,7 +17,8 @@ from subtitle_rag.domain import (
 )
 from subtitle_rag.library.context_store import ContextCounts
 from subtitle_rag.tui.state.stage_progress import ContextProgress
-from subtitle_rag.tui.text.stage_lines import context_brief, stage_progress_rows
+from subtitle_rag.tui.text.library_text import stage_notices
+from subtitle_rag.tui.text.stage_lines import context_brief
 from tests.tui.conftest import (
     MakeApp,
     running,
@@ -57,22 +55,8 @@ class TestLines:
         progress = replace(writing(taken=40, seconds=39.0), began_at=132.5).after(request, 100.0).at(172.5)
         told = ["Contexts 6,350/9,412", "reading 12,400 tokens", "1:12 of about 8:20", "1.0 windows/s"]
         assert context_brief(progress)[:4] == told
-        row = stage_progress_rows(None, {"contexts": progress}, 118)["contexts"].plain
-        assert "  reading 12,400 tokens · 1:12 of about 8:20 · 1.0 windows/s" in row
         answered = ContextWritten("v", "제목", "w", 0, "문맥", False, left_out=False, prompt_tokens=50, tokens=5, ms=9)
         assert context_brief(progress.after(answered, 172.5))[1] == "1.0 windows/s"
-
-    @pytest.mark.parametrize("language", ["en", "ko"])
-    def test_a_request_is_told_whole_in_80_columns(self, language: str) -> None:
-        i18n.activate(language)
-        for request in (
-            ModelRequest("v", "제목", "reading", 12_400, 500),
-            ModelRequest("v", "제목", "waiting", seconds=20, attempt=3),
-        ):
-            progress = writing(taken=40, seconds=39.0).after(request, 0.0).at(12.0)
-            row = stage_progress_rows(None, {"contexts": progress}, 78)["contexts"].plain
-            assert " · ".join(request_notes(request, 12.0)) in row
-            assert cell_len(row) <= 78 or row.endswith(request_notes(request, 12.0)[-1]), "the row wraps"
 
     @pytest.mark.parametrize(
         ("changes", "told"),
@@ -85,12 +69,10 @@ class TestLines:
                 "! Ollama does not answer at x[b]·. Start it with ollama serve, or set hosts under [llm] in the "
                 "config. Search works without it.  Ctrl+T tries again",
             ),
-            ({"windows": 0, "state": "failed", "error": LlmError("llm_not_running", host="x")}, ""),
         ],
     )
     def test_a_run_that_ended_or_failed_tells_what_it_lacks(self, changes: dict[str, Any], told: str) -> None:
-        rows = stage_progress_rows(None, {"contexts": replace(writing(), **changes)}, 118)
-        assert rows["contexts"].plain == told if told else not rows
+        assert stage_notices({"contexts": replace(writing(), **changes)}) == ([told] if told else [])
 
     def test_sums_follow_the_events(self) -> None:
         counts = ContextCounts(windows=10, written=3, empty=1, suspect=0, prompt_tokens=100, tokens=10, ms=1)
@@ -111,20 +93,6 @@ class TestLines:
         assert (progress.prompt_tokens, progress.output_tokens, progress.seconds) == (200, 20, 1.0)
         assert progress.error is blocked
 
-    def test_a_new_prompt_tells_what_it_writes_anew_until_the_first_context(self) -> None:
-        counts = ContextCounts(windows=100, written=100, empty=0, suspect=0, prompt_tokens=0, tokens=0, ms=0)
-        due = ContextsDue(1, 100, by_other_prompts=90, seconds=720)
-        progress = ContextProgress.of(counts, "ax").after(due, 0.0)
-        assert (
-            "new prompt: 90 contexts anew · about 12 min"
-            in stage_progress_rows(None, {"contexts": progress}, 120)["contexts"].plain
-        )
-        answered = ContextWritten("v", "제목", "w", 0, "문맥", False, left_out=False, prompt_tokens=50, tokens=5, ms=9)
-        assert (
-            "new prompt"
-            not in stage_progress_rows(None, {"contexts": progress.after(answered, 1.0)}, 120)["contexts"].plain
-        )
-
     def test_an_overviews_sections_are_counted_and_part_of_the_time_left(self) -> None:
         counts = ContextCounts(windows=100, written=0, empty=0, suspect=0, prompt_tokens=0, tokens=0, ms=0)
         progress = ContextProgress.of(counts, "ax").after(ContextsDue(1, 100, 24), 0.0)
@@ -133,8 +101,6 @@ class TestLines:
             progress = progress.after(written, 60.0 * section)
         assert progress.overview == (7, 24)
         assert context_brief(progress)[1:3] == ["overview 7/24", "overviews: about 17 min left"]
-        row = stage_progress_rows(None, {"contexts": replace(progress, state="working")}, 120)["contexts"].plain
-        assert "overview 7/24 · overviews: about 17 min left" in row
         answered = ContextWritten("v", "제목", "w", 0, "문맥", False, left_out=False, prompt_tokens=50, tokens=5, ms=9)
         for second in range(21):
             progress = progress.after(answered, 420.0 + second)

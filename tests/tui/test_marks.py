@@ -21,7 +21,20 @@ from subtitle_rag.tui.state.marked_scenes import MarkedScenes
 from subtitle_rag.tui.text.content import mark_label
 from subtitle_rag.tui.text.scene_rows import scene_row
 from subtitle_rag.tui.widgets.footer import KeyBar
-from tests.tui.conftest import AppPilot, MakeApp, Outside, press, press_each, running, scene, settle, toasts, until
+from tests.tui.conftest import (
+    AppPilot,
+    MakeApp,
+    Outside,
+    border,
+    press,
+    press_each,
+    run_command,
+    running,
+    scene,
+    settle,
+    toasts,
+    until,
+)
 
 
 def mark(id: int, start_s: int = 60, end_s: int = 120, at_s: int = 61, *, tag: str = "") -> Mark:
@@ -126,7 +139,8 @@ async def test_a_scene_is_marked_edited_listed_and_removed(
         assert (edited.note, edited.tag) == ("청귤 소스", "맛")
         assert "#맛" in row(app)
 
-        await press(pilot, "ctrl+l")
+        await run_command(pilot, "app.marks")
+        await settle(pilot)
         screen = app.screen
         assert isinstance(screen, MarksScreen)
         [(first, second)] = screen.rows.rows.values()
@@ -143,7 +157,7 @@ async def test_a_scene_is_marked_edited_listed_and_removed(
         await press(pilot, "delete", "left", "enter")
         assert not unmarked.library.marks.all()
         assert not screen.rows.row_count
-        assert "No scene is marked. Space marks" in str(screen.query_one("#marks-title", Static).content)
+        assert "No scene is marked. Space marks" in border(screen.query_one("#marks"), "subtitle")
         await pilot.press("escape")
         assert "✦" not in row(app)
 
@@ -151,7 +165,9 @@ async def test_a_scene_is_marked_edited_listed_and_removed(
 @pytest.mark.campaign(part="app")
 async def test_the_key_of_tags_is_offered_while_a_mark_has_one(app_of: MakeApp, unmarked: Runtime) -> None:
     async with running(app_of(), "소스", size=(120, 40)) as (app, pilot):
-        await press(pilot, "tab", "space", "ctrl+l")
+        await press(pilot, "tab", "space")
+        await run_command(pilot, "app.marks")
+        await settle(pilot)
         bar = app.screen.query_one(KeyBar)
         assert "Remove" in {hint.description for hint in bar.hints}
         assert "By tag" not in {hint.description for hint in bar.hints}
@@ -161,7 +177,7 @@ async def test_the_key_of_tags_is_offered_while_a_mark_has_one(app_of: MakeApp, 
         await press(pilot, "enter")
         assert "By tag" in {hint.description for hint in bar.hints}
         await pilot.press("tab")
-        assert str(app.screen.query_one("#counter", Static).content).endswith("· #맛")
+        assert border(app.screen.query_one("#marks")).endswith("· #맛")
 
 
 async def test_typed_words_narrow_the_marks_and_editing_keys_edit_them(app_of: MakeApp, unmarked: Runtime) -> None:
@@ -169,7 +185,8 @@ async def test_typed_words_narrow_the_marks_and_editing_keys_edit_them(app_of: M
     for at, (line, note) in enumerate((("소스 부어라", ""), ("가루파", "매운 소스"), ("식은 치킨", ""))):
         unmarked.library.marks.add(video, at * 5_000, at * 5_000 + 5_000, at * 5_000, line, note=note)
     async with running(app_of(), size=(120, 40)) as (app, pilot):
-        await press(pilot, "ctrl+l")
+        await run_command(pilot, "app.marks")
+        await settle(pilot)
         screen = app.screen
         assert isinstance(screen, MarksScreen)
         assert screen.rows.row_count == 3

@@ -160,12 +160,6 @@ class TestChannels:
             assert screen.counts
             assert (screen.counts.channels, screen.counts.videos, screen.counts.windows) == (0, 0, 0)
 
-    async def test_all_videos_are_no_channel(self, app_of: MakeApp) -> None:
-        async with running(app_of(), size=(120, 40)) as (app, pilot):
-            screen = await open_library(pilot, table="channels")
-            await press(pilot, "up", "d")
-            assert app.screen is screen
-
     @pytest.mark.campaign(part="app")
     async def test_its_source_is_unfollowed_and_what_another_list_names_stays(
         self, hasty: Runtime, youtube: StandIn

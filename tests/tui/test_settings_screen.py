@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
+from subtitle_rag.app_settings import NAMES
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.settings import HOSTS_VARIABLE, Settings
 from subtitle_rag.retrieval.search.searcher import SearchResult
@@ -16,6 +17,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.setting_dialog import SettingDialog
 from subtitle_rag.tui.navigation import LibrarySwitch
 from subtitle_rag.tui.screens.settings_screen import SettingsScreen
+from subtitle_rag.tui.text.setting_rows import setting_row
 from tests.tui.conftest import (
     Answers,
     AppPilot,
@@ -31,11 +33,11 @@ from tests.tui.conftest import (
 FILE = """# mine
 unknown = 1 # kept
 
-[search]
-limit = 7 # few
+[player]
+lead_in = 7 # few
 
 [youtube]
-rest = -1
+pause = -1
 """
 
 
@@ -80,7 +82,7 @@ async def choose(pilot: AppPilot, key: str) -> SettingsScreen:
 
 
 def row(screen: SettingsScreen, key: str) -> str:
-    return "\n".join(line.plain.rstrip() for line in screen.rows.rows[key])
+    return setting_row(screen.rows.values_by_key[key], 110).plain.rstrip()
 
 
 def told(pilot: AppPilot) -> str:
@@ -99,11 +101,20 @@ async def test_each_row_has_its_value_and_what_has_set_it(own: Runtime, monkeypa
     monkeypatch.setenv(HOSTS_VARIABLE, "http://127.0.0.1:9999")
     async with running(SubtitleApp(own), size=(80, 24)) as (_, pilot):
         screen = await opened(pilot)
-        assert row(screen, "search.limit").startswith(" Scenes of a search       7   line 5")
-        assert row(screen, "language").splitlines()[0].split() == ["Language", "English", "by", "--language"]
-        assert row(screen, "llm.hosts").splitlines()[0].endswith(f"http://127.0.0.1:9999   by {HOSTS_VARIABLE}")
-        assert row(screen, "player.lead_in").splitlines()[0] == " Lead-in, seconds         2"
-        assert "   ! youtube.rest must be at least 0" in row(screen, "youtube.rest")
+        assert screen.rows.row_count == len(NAMES) == 14
+        assert row(screen, "player.lead_in").split()[:4] == ["Start", "early,", "seconds", "7"]
+        assert row(screen, "llm.hosts").split()[3] == "http://127.0.0.1:9999"
+        assert row(screen, "llm.contexts").split()[:4] == ["AI", "descriptions", "ask", "once"]
+        assert row(screen, "youtube.pause").endswith("! youtube.pause must be at least 0")
+        assert setting_row(screen.rows.values_by_key["search.remember"], 60).plain.split() == [
+            "Remember",
+            "searches",
+            "on",
+        ]
+        await choose(pilot, "player.lead_in")
+        assert "Default: 2 · line 5" in note(screen)
+        await choose(pilot, "llm.hosts")
+        assert f"Default: http://127.0.0.1:11434 · by {HOSTS_VARIABLE}" in note(screen)
         await choose(pilot, "language")
         await press_each(pilot, "enter")
         assert pilot.app.screen is screen
@@ -114,19 +125,19 @@ async def test_each_row_has_its_value_and_what_has_set_it(own: Runtime, monkeypa
 async def test_a_change_writes_its_line_alone_and_undo_takes_it_back(own: Runtime) -> None:
     async with running(SubtitleApp(own), size=(80, 24)) as (_, pilot):
         await opened(pilot)
-        screen = await choose(pilot, "search.limit")
+        screen = await choose(pilot, "player.lead_in")
         await press_each(pilot, "enter", "backspace", "1", "2", "enter")
-        assert path_of(own).read_text() == FILE.replace("limit = 7", "limit = 12")
-        assert own.settings.search.limit == 12
-        assert note(screen) == "Saved: Scenes of a search – 12."
+        assert path_of(own).read_text() == FILE.replace("lead_in = 7", "lead_in = 12")
+        assert own.settings.player.lead_in == 12
+        assert note(screen) == "Saved: Start early, seconds – 12."
         await press_each(pilot, "u")
         assert path_of(own).read_text() == FILE
-        assert own.settings.search.limit == 7
+        assert own.settings.player.lead_in == 7
         await press_each(pilot, "d")
-        assert path_of(own).read_text() == FILE.replace("limit = 7 # few", "# few")
-        assert own.settings.search.limit == 20
+        assert path_of(own).read_text() == FILE.replace("lead_in = 7 # few", "# few")
+        assert own.settings.player.lead_in == 2
         await press_each(pilot, "ctrl+z")
-        assert "limit = 7" in path_of(own).read_text()
+        assert "lead_in = 7" in path_of(own).read_text()
 
 
 @pytest.mark.campaign(part="app")
@@ -134,8 +145,8 @@ async def test_a_mistake_is_told_at_the_field_and_nothing_is_written(own: Runtim
     async with running(SubtitleApp(own), size=(60, 20)) as (_, pilot):
         await opened(pilot)
         for key, typed, mistake in (
-            ("search.limit", "0", "! search.limit must be at least 1"),
-            ("search.limit", "many", "! Write a number, such as 20."),
+            ("player.lead_in", "-1", "! player.lead_in must be at least 0"),
+            ("player.lead_in", "many", "! Write a number, such as 2."),
             ("youtube.languages", "한국어", "! 한국어 is no language tag"),
             ("llm.hosts", "http://example.com", "! http://example.com is not this computer"),
             ("youtube.tabs", "all", "! youtube.tabs may hold videos, shorts, streams"),
@@ -157,16 +168,16 @@ async def test_a_mistake_is_told_at_the_field_and_nothing_is_written(own: Runtim
 async def test_what_another_process_wrote_meanwhile_is_not_overwritten(own: Runtime) -> None:
     async with running(SubtitleApp(own), size=(80, 24)) as (_, pilot):
         await opened(pilot)
-        screen = await choose(pilot, "search.limit")
-        other = FILE.replace("limit = 7", "limit = 9").replace("rest = -1", "rest = 5")
+        screen = await choose(pilot, "player.lead_in")
+        other = FILE.replace("lead_in = 7", "lead_in = 9").replace("pause = -1", "pause = 5")
         path_of(own).write_text(other)
         await press_each(pilot, "enter", "backspace", "1", "enter")
         assert path_of(own).read_text() == other
         assert "has been changed in the config file meanwhile" in told(pilot)
-        assert row(screen, "search.limit").startswith(" Scenes of a search       9")
-        await choose(pilot, "player.lead_in")
-        await press_each(pilot, "enter", "backspace", "5", "enter")
-        assert path_of(own).read_text() == f"{other}\n[player]\nlead_in = 5\n"
+        assert row(screen, "player.lead_in").split()[3] == "9"
+        await choose(pilot, "youtube.languages")
+        await press_each(pilot, "enter", *",en", "enter")
+        assert 'languages = ["ko", "en"]' in path_of(own).read_text()
 
 
 @pytest.mark.campaign(part="app")
@@ -200,18 +211,24 @@ async def test_a_switch_is_turned_at_once_and_is_live(own: Runtime) -> None:
 
 @pytest.mark.campaign(part="app")
 async def test_a_setting_of_the_start_waits_for_it_and_says_so(own: Runtime) -> None:
-    path_of(own).write_text(FILE.replace("rest = -1", ""))
+    path_of(own).write_text(FILE.replace("pause = -1", ""))
     async with running(SubtitleApp(own), size=(80, 24)) as (app, pilot):
         await opened(pilot)
-        screen = await choose(pilot, "models.folder")
+        screen = await choose(pilot, "models.reranker")
         assert "when the app opens again (r)" in note(screen)
-        await press_each(pilot, "enter", *"mine", "enter")
-        assert 'folder = "mine"' in path_of(own).read_text()
-        assert own.settings.models.folder == ""
+        before = own.settings.models.reranker
+        await press_each(pilot, "enter")
+        dialog = pilot.app.screen
+        assert isinstance(dialog, SettingDialog)
+        dialog.text.replace_value("mine")
+        dialog.text.focus()
+        await press_each(pilot, "enter")
+        assert 'reranker = "mine"' in path_of(own).read_text()
+        assert own.settings.models.reranker == before
         await press_each(pilot, "r")
     assert app.return_value == LibrarySwitch(is_same=True)
     path_of(own).write_text(path_of(own).read_text().replace("unknown = 1 # kept", ""))
-    assert reread(own.settings).models.folder == "mine"
+    assert reread(own.settings).models.reranker == "mine"
 
 
 def reread(settings: Settings) -> Settings:
@@ -223,7 +240,7 @@ async def test_a_broken_file_is_told_and_stays_as_it_is(own: Runtime) -> None:
     path_of(own).write_text("[search\n")
     async with running(SubtitleApp(own), size=(80, 24)) as (_, pilot):
         await opened(pilot)
-        await choose(pilot, "search.limit")
+        await choose(pilot, "player.lead_in")
         await press_each(pilot, "enter", "backspace", "backspace", "1", "enter")
         assert path_of(own).read_text() == "[search\n"
         assert "not in the form of TOML" in told(pilot)

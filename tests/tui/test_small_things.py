@@ -9,7 +9,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.text import search_text
-from tests.tui.conftest import MakeApp, drawn_by, press, running, settle, shown, toasts, typed
+from tests.tui.conftest import MakeApp, drawn_by, press, running, shown, toasts, typed
 
 
 def test_two_comes_before_ten() -> None:
@@ -41,20 +41,15 @@ async def test_an_empty_library_says_so_beside_a_query(unindexed: Runtime) -> No
         assert "The library is empty." in shown(app, "#notice")
 
 
-async def test_a_short_screen_shows_both_tables_where_there_is_room(app_of: MakeApp) -> None:
-    async with running(app_of(), size=(80, 24)) as (app, pilot):
-        await press(pilot, "ctrl+l")
+@pytest.mark.parametrize("size", [(60, 20), (80, 16), (200, 60)])
+async def test_a_library_of_one_channel_has_no_panel_of_channels(app_of: MakeApp, size: tuple[int, int]) -> None:
+    async with running(app_of(), size=size) as (app, pilot):
+        await press(pilot, "ctrl+l", "tab")
         assert isinstance(app.screen, LibraryScreen)
         tables = app.screen.tables
-        assert tables.channels.display
-        assert tables.videos.display
-        assert tables.videos.size.height > 3
-        await press(pilot, "tab", "tab")
+        assert not tables.channels.display
         assert tables.videos.has_focus
-        assert tables.channels.display
-        await pilot.resize_terminal(80, 16)
-        await settle(pilot)
-        assert tables.videos.display != tables.channels.display
+        assert tables.videos.size.height > 5
 
 
 def test_videos_of_files_are_listed_by_their_numbers(filled: Runtime) -> None:

@@ -36,9 +36,7 @@ LETTERS = ("ㅇ", "dd")
 PLACES = {
     "scenes": ("치", "킨", "tab"),
     "preview": ("치", "킨", "tab", "tab"),
-    "channels": ("ctrl+l", "tab"),
-    "channel": ("ctrl+l", "tab", "down"),
-    "videos": ("ctrl+l", "tab", "tab"),
+    "videos": ("ctrl+l", "tab"),
     "marks": ("치", "킨", "tab", "m"),
     "answers": ("escape", "a", "down"),
     "transcript": ("치", "킨", "tab", "t"),
@@ -108,7 +106,7 @@ async def test_a_word_goes_to_the_field_whole_and_runs_no_command(
 
 
 @pytest.mark.parametrize("letters", LETTERS)
-@pytest.mark.parametrize("place", ["channel", "videos", "marks", "answers"])
+@pytest.mark.parametrize("place", ["videos", "marks", "answers"])
 async def test_a_letter_by_itself_asks_before_it_removes(
     filled: Runtime, library: Library, outside: Outside, place: str, letters: str
 ) -> None:

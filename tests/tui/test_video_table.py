@@ -1,6 +1,5 @@
 """The table of videos: what differs is changed, and the cursor stays on its video."""
 
-import time
 from dataclasses import replace
 from datetime import date
 
@@ -9,7 +8,7 @@ from textual.app import App, ComposeResult
 
 from subtitle_rag.domain import Video
 from subtitle_rag.library.rows import VideoState
-from subtitle_rag.tui.widgets.library_tables import SHORT_STATE, VideoTable, video_state_text
+from subtitle_rag.tui.widgets.library_tables import VideoTable, is_alarm, video_state_text
 from tests.tui.conftest import row_cells
 
 
@@ -32,7 +31,7 @@ async def test_new_videos_enter_in_their_places_and_the_cursor_stays_on_its_vide
     async with app.run_test(size=(120, 20)) as pilot:
         table = app.query_one(VideoTable)
         table.fill([state(number) for number in range(1, 6)])
-        table.go_to(3)
+        table.cursor = 3
         await pilot.pause()
         chosen = table.cursor_key
         ready = replace(state(5), due=False, windows=3, searchable=3)
@@ -40,51 +39,30 @@ async def test_new_videos_enter_in_their_places_and_the_cursor_stays_on_its_vide
         await pilot.pause()
         assert titles(table) == [f"제목 {number}" for number in (0, 5, 1, 2, 3, 4, 9)]
         assert (table.cursor_key, table.cursor) == (chosen, 5)
-        assert row_cells(table, 1)[-2:] == ["3", "✓ searchable"]
-
-
-async def test_videos_that_left_are_taken_out_and_narrow_terminals_show_the_state() -> None:
-    app = Shown()
-    async with app.run_test(size=(120, 20)) as pilot:
-        table = app.query_one(VideoTable)
-        table.fill([state(number) for number in range(5)])
-        table.go_to(2)
-        await pilot.pause()
-        table.fill([state(number) for number in (4, 2)])
-        await pilot.resize_terminal(60, 20)
-        await pilot.pause()
-        assert titles(table) == ["제목 4", "제목 2"]
-        assert table.cursor_key == "video000002"
-        assert row_cells(table, 0) == ["제목 4", "채널", "… waiting"]
+        assert row_cells(table, 1) == ["제목 5", "2026-01-01"]
+        assert row_cells(table, 0) == ["제목 0", "waiting"]
+        table.shows_channel = True
+        assert row_cells(table, 1) == ["제목 5", "채널 · 2026-01-01"]
         table.fill([])
         await pilot.pause()
         assert (table.row_count, table.cursor_key) == (0, "")
 
 
-def test_what_is_on_its_way_says_how_far_it_has_come() -> None:
-    assert video_state_text(replace(state(0), due=False, windows=8, searchable=3)) == "… 3 of 8 searchable"
-
-
-@pytest.mark.parametrize("width", [30, 36, 56, 68, 90, 100, 120])
-async def test_a_state_is_cut_with_a_mark_and_never_by_the_edge(width: int) -> None:
-    app = Shown()
-    async with app.run_test(size=(width, 20)) as pilot:
-        table = app.query_one(VideoTable)
-        await pilot.pause()
-        failed = replace(state(1), due=False, failure="no_captions", retry_at=int(time.time()) + 9 * 86_400)
-        table.show([failed], same_channel=False)
-        said = video_state_text(failed)
-        drawn = table.render_line(1).text.rstrip()
-        assert drawn.endswith(said) or (drawn.endswith("…") and drawn.split(" – ")[1].rstrip("…") in said)
-        assert drawn.startswith(" 제목 1 ")
-
-
-async def test_titles_get_the_cells_that_no_reason_needs() -> None:
-    app = Shown()
-    async with app.run_test(size=(120, 20)) as pilot:
-        table = app.query_one(VideoTable)
-        await pilot.pause()
-        table.show([state(1)], same_channel=True)
-        wide = table._widths["title"]
-        table.show([replace(state(1), due=False, failure="private")], same_channel=True)
-        assert wide - table._widths["title"] == 44 - SHORT_STATE
+@pytest.mark.parametrize(
+    ("changes", "said", "alarm"),
+    [
+        ({"windows": 3, "searchable": 3}, "", False),
+        ({"windows": 8, "searchable": 3}, "indexing 3/8", False),
+        ({"due": True}, "waiting", False),
+        ({"failure": "no_captions"}, "no captions · y transcribes it", False),
+        ({"failure": "members_only"}, "members only · r tries again", False),
+        ({"failure": "network"}, "no connection · r tries again", True),
+    ],
+)
+def test_only_what_cannot_be_searched_has_a_state_with_the_key_that_mends_it(
+    changes: dict[str, object], said: str, alarm: bool
+) -> None:
+    video = replace(state(1).video, url="https://x", source="")
+    own = replace(state(1), **{"due": False, "video": video, **changes})  # type: ignore[arg-type]
+    assert video_state_text(own) == said
+    assert is_alarm(own) is alarm

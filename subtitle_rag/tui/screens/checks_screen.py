@@ -3,15 +3,12 @@
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
-from textual.content import Content
-from textual.widgets import Static
 
 from subtitle_rag import doctor
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.text import MUTED
-from subtitle_rag.tui.widgets import CheckList, KeyBar, ProbeEnded
+from subtitle_rag.tui.widgets import CheckList, KeyBar, ProbeEnded, label_panel
 
 NETWORK = "network"
 
@@ -24,8 +21,7 @@ class ChecksScreen(BaseScreen):
     checks = getters.query_one(CheckList)
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="all-checks"):
-            yield Static(id="checks-title", markup=False)
+        with VerticalScroll(id="all-checks", classes="panel"):
             names = (name for name in doctor.PROBES if name in doctor.OFFLINE)
             yield CheckList(names, self.context.probe)
         yield KeyBar()
@@ -48,8 +44,7 @@ class ChecksScreen(BaseScreen):
         self._show_title()
 
     def _show_title(self) -> None:
-        title = Content.assemble((_("Checks"), "bold"), "   ", (self._summary(), MUTED))
-        self.query_one("#checks-title", Static).update(title)
+        label_panel(self.query_one("#all-checks"), f"{_('Checks')} · {self._summary()}")
 
     def _summary(self) -> str:
         if self.checks.busy:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from textual import on
 from textual.containers import Vertical
-from textual.content import Content
 from textual.widgets import Input, Static
 
 from subtitle_rag.captions import read_address_list, suffix_list
@@ -15,14 +14,25 @@ from subtitle_rag.i18n import _
 from subtitle_rag.requests import JobRequest, listed_sources
 from subtitle_rag.tui import dialogs, messages
 from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import failure_rows, field_line, list_confirmation, paragraphs, sample_refusal, shortfalls
+from subtitle_rag.tui.text import (
+    Rows,
+    beginning,
+    blocked,
+    failure_rows,
+    field_line,
+    list_confirmation,
+    paragraphs,
+    sample_refusal,
+    shortfalls,
+)
 from subtitle_rag.tui.threads import run_in_thread
-from subtitle_rag.tui.widgets import SourceInput
+from subtitle_rag.tui.widgets import SourceInput, label_panel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from subtitle_rag.captions import Source
+    from subtitle_rag.doctor import Check
     from subtitle_rag.domain import AppError
     from subtitle_rag.requests import ListedSources
     from subtitle_rag.tui.controllers import AppContext
@@ -31,23 +41,68 @@ if TYPE_CHECKING:
 
 
 class FailureLines(Static):
-    """What the last job did not bring, or why a job or the field's text was refused."""
+    """What the last job and the background did not bring, or why a job or the field's text was refused."""
 
     def __init__(self) -> None:
         super().__init__(id="failures", markup=False)
+        self.display = False
+        self._job_rows: Rows = []
+        self._notices: Rows = []
 
     def show_job(self, job: "Job | None") -> None:
-        self.update(paragraphs(shortfalls(job)) if job else "")
+        self._job_rows = shortfalls(job) if job else []
+        self._draw()
 
     def show_error(self, error: "AppError") -> None:
-        self.update(paragraphs(failure_rows(error)))
+        self._job_rows = failure_rows(error)
+        self._draw()
+
+    def show_notices(self, notices: "Sequence[str]") -> None:
+        if list(notices) != self._notices:
+            self._notices = list(notices)
+            self._draw()
+
+    def _draw(self) -> None:
+        rows = [*self._job_rows, *self._notices]
+        self.display = bool(rows)
+        self.update(paragraphs(rows))
+
+
+BLOCKING = ("terminal", "disk", "kiwi", "qdrant", "yt-dlp")
+"""The checks whose failure leaves a beginner without captions or a search; none sends anything."""
+
+
+class Beginning(Static):
+    """The page of an empty library: how to begin, and one line where something blocks that."""
+
+    def __init__(self, context: "AppContext") -> None:
+        super().__init__(id="beginning", markup=False)
+        self._app_context = context
+        self._has_begun = False
+
+    def begin(self) -> None:
+        """Show how to begin, and look once whether anything blocks; never for pictures, which must not differ."""
+        if self._has_begun:
+            return
+        self._has_begun = True
+        self.update(paragraphs(beginning()))
+        if self._app_context.show_times:
+            run_in_thread(self, self._find_block, lambda _error: None, take=self._show_block, group="block")
+
+    def _find_block(self) -> "Check | None":
+        names = [name for name in BLOCKING if name != "qdrant" or self._app_context.settings.qdrant.url]
+        return next((check for check in map(self._app_context.probe, names) if check.severity == "error"), None)
+
+    def _show_block(self, check: "Check | None") -> None:
+        if check:
+            self.update(paragraphs([*beginning(), "", *blocked(check)]))
 
 
 class LibraryField(Vertical):
     def __init__(self, context: "AppContext", row_actions: "RowActions", failures: FailureLines) -> None:
-        self.path = SourceInput(_("https://www.youtube.com/@channel, or a folder of captions"), id="path")
-        self._check = Static(id="check", markup=False)
-        super().__init__(self.path, self._check, id="field")
+        self.path = SourceInput(_("Address of a channel, playlist or video, or a folder of captions"), id="path")
+        super().__init__(self.path, id="field", classes="panel")
+        label_panel(self, _("Import"))
         self.context = context
         self._row_actions = row_actions
         self._failures = failures
@@ -78,8 +133,8 @@ class LibraryField(Vertical):
             self.refresh_bindings()
 
     def say(self, line: str) -> None:
-        """Show a line under the field, until its text changes."""
-        self._check.update(Content(line))
+        """Show a line in the border of the field, until its text changes."""
+        label_panel(self, _("Import"), line)
 
     # --- the text is taken ---
 
@@ -107,7 +162,7 @@ class LibraryField(Vertical):
     def _start(self, message: messages.FieldTaken) -> None:
         """Index what the field names."""
         check = message.check
-        self._failures.update("")
+        self._failures.show_job(None)
         requests = [JobRequest(sources=(source,)) for source in check.sources] or [JobRequest(check.paths)]
         for request in requests:
             self.context.jobs.start(request)

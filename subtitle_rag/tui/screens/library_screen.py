@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.reactive import var
 from textual.widgets import Static
@@ -18,30 +17,15 @@ from subtitle_rag.library import channel_states
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.screens.library_field import FailureLines, LibraryField
+from subtitle_rag.tui.screens.library_field import Beginning, FailureLines, LibraryField
 from subtitle_rag.tui.screens.row_actions import ROW_COMMANDS, RowActions
-from subtitle_rag.tui.state import (
-    ListeningProgress,
-    ModelDownload,
-    VideoMoment,
-    clean,
-    in_video,
-)
-from subtitle_rag.tui.text import (
-    MUTED,
-    heading,
-    job_outcome,
-    videos_left_out,
-)
+from subtitle_rag.tui.state import VideoMoment, in_video
+from subtitle_rag.tui.text import MUTED, job_outcome, paragraphs, progress_briefs, stage_notices
 from subtitle_rag.tui.widgets import (
     ChannelTable,
     KeyBar,
     LibraryTables,
-    LineBar,
-    Onboarding,
     RowTable,
-    StageBar,
-    StageRows,
     VideoTable,
     after_typing,
 )
@@ -54,12 +38,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.state import Job
 
 
-ROWS_BESIDE_CHANNELS = 16
-"""Rows of a short screen for all else, some videos included."""
-
-
 class LibraryScreen(BaseScreen):
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it so
     FOOTER = "screen.enter library.sync list.remove app.overview library.stop screen.back app.help"
     FIELD_FOOTER = "screen.enter library.list library.sample library.stop screen.back app.commands app.help"
     AUTO_FOCUS = "#path"
@@ -93,29 +72,27 @@ class LibraryScreen(BaseScreen):
         self.row_actions = RowActions(context)
         self.failures = FailureLines()
         self.field = LibraryField(context, self.row_actions, self.failures)
+        self._beginning = Beginning(context)
+        self._detail = Static(id="detail", markup=False)
+        self._detail.display = False
         self._footer_state: tuple[bool, ...] = ()
         self.set_reactive(LibraryScreen.counts, counts)
         self._typed = typed
         self._opened_empty = counts is not None and counts.videos == 0
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="library", can_focus=False):
-            yield Static(id="title", markup=False)
-            yield Static(id="intro", markup=False)
-            yield self.field
-            yield StageRows()
-            yield StageBar(ListeningProgress)
-            yield StageBar(ModelDownload)
-            yield LineBar("other-run", "other_run_line")
-            yield LineBar("removal", "removal_line")
-            yield self.failures
-            yield from self.tables.widgets()
-            yield Onboarding(self.context.settings, self.context.probe, show_times=self.context.show_times)
+        yield self.field
+        yield self.failures
+        yield self._beginning
+        yield self.tables.panels
+        yield self._detail
         yield KeyBar()
 
     def on_mount(self) -> None:
         self.watch(self.app, "job", self._job_changed)
-        self.watch(self.app, "stages", self._refresh_keys, init=False)
+        for value in ("other_run_line", "removal_line"):
+            self.watch(self.app, value, self._show_progress, init=False)
+        self.watch(self.app, "stages", self._stages_changed)
         self._draw()
         self.list_videos()
         self.field.path.replace_value(self._typed())
@@ -131,11 +108,10 @@ class LibraryScreen(BaseScreen):
         empty = self.counts is not None and self.counts.videos == 0
         self.set_class(empty, "-empty")
         self.set_class(self.counts is None, "-opening")
-        data_path = str(self.context.settings.paths.data) if self.context.show_times else ""
-        self.query_one("#title", Static).update(_title(self.counts, data_path))
-        self.query_one("#intro", Static).update(Onboarding.intro())
         if empty:
-            self.query_one(Onboarding).begin()
+            self._beginning.begin()
+        elif self.counts is None:
+            self._beginning.update(Content.styled(_("Opening the library…"), MUTED))
 
     def list_videos(self) -> None:
         """Read the rows of the tables again."""
@@ -148,7 +124,7 @@ class LibraryScreen(BaseScreen):
         return library.videos(), channel_states(library.database)
 
     def _show_rows(self, rows: "tuple[list[VideoState], list[ChannelState]]") -> None:
-        self.tables.fill(*rows, fetches=_fetches(self.context.app.job))
+        self.tables.fill(*rows)
         self._tables_changed()
 
     def take_address(self, address: str) -> None:
@@ -174,11 +150,20 @@ class LibraryScreen(BaseScreen):
     # --- the job ---
 
     def _job_changed(self, job: "Job | None") -> None:
-        if self.tables.fetches != _fetches(job):
-            self.tables.show_channels(fetches=_fetches(job))
+        self._show_progress()
         self._refresh_keys()
         if job is not None:
             self.failures.show_job(job)
+
+    def _stages_changed(self) -> None:
+        self._show_progress()
+        self._refresh_keys()
+        self.failures.show_notices(stage_notices(self.context.app.stages))
+
+    def _show_progress(self) -> None:
+        app = self.context.app
+        parts = [app.removal_line, app.other_run_line, *progress_briefs(app.job, app.stages)]
+        self.tables.show_progress("  ".join(filter(None, parts)))
 
     def first_windows(self) -> None:
         """Return to the search, which works from now on, if the app opened here and the field is empty."""
@@ -203,22 +188,17 @@ class LibraryScreen(BaseScreen):
     @on(RowTable.CursorMoved, "#videos")
     @on(events.DescendantFocus)
     def _row_changed(self) -> None:
-        self.tables.show_detail()
+        self._show_details()
         self._refresh_keys()
 
     def _tables_changed(self) -> None:
-        self.set_class(self.tables.has_details, "-detailed")
-        self._arrange_tables(self.size.height)
+        self._show_details()
         self._refresh_keys()
 
-    @on(events.Resize)
-    def _resized(self, event: events.Resize) -> None:
-        self._arrange_tables(event.size.height)
-
-    def _arrange_tables(self, height: int) -> None:
-        """Show both tables on a short screen that has room for them."""
-        has_room = self.tables.channels.row_count <= height - ROWS_BESIDE_CHANNELS
-        self.set_class(has_room and not self._has_no_rows, "-both")
+    def _show_details(self) -> None:
+        rows = self.tables.details
+        self._detail.display = bool(rows)
+        self._detail.update(paragraphs(rows))
 
     @on(RowTable.Selected, "#channels")
     def _channel_selected(self) -> None:
@@ -226,14 +206,7 @@ class LibraryScreen(BaseScreen):
             self._focus_table(self.tables.videos)
 
     def _focus_table(self, table: ChannelTable | VideoTable) -> None:
-        visible = table.display
-        if not visible:
-            self.set_focus(None)  # else Textual gives it to the field when the other table goes, and scrolls up there
-        self.set_class(table is self.tables.videos, "-videos")
-        if visible:
-            table.focus()
-        else:
-            self.call_after_refresh(table.focus)
+        table.focus()
 
     @on(RowTable.Selected, "#videos")
     def _video_selected(self) -> None:
@@ -316,21 +289,3 @@ class LibraryScreen(BaseScreen):
         self._tables_changed()
         if self.tables.failures_only and self.tables.videos.row_count:
             self._focus_table(self.tables.videos)
-
-
-def _fetches(job: "Job | None") -> bool:
-    return job is not None and job.fetches and not job.ended
-
-
-def _title(counts: "Counts | None", data_path: str) -> Content:
-    """Return the library's size, and its folder unless that is empty."""
-    if counts is None:
-        return heading(_("Library"), _("Opening the library…"))
-    if counts.videos == 0:
-        return heading(_("Nothing to search yet"))
-    sizes = _("Channels {channels} · Videos {videos} · Windows {windows}").format(
-        channels=counts.channels, videos=f"{counts.videos:,}", windows=f"{counts.windows:,}"
-    )
-    sizes = " · ".join([sizes, *videos_left_out(counts)])
-    title = heading(_("Library"), sizes)
-    return title + Content.styled(f"   {clean(data_path)}", MUTED) if data_path else title

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui import dialogs
@@ -14,7 +14,7 @@ from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import ExportSource, clean
 from subtitle_rag.tui.text import MUTED, TIME_CELLS, mark_confirmation, mark_label, time_head
-from subtitle_rag.tui.widgets import KeyBar, QueryBar, Row, RowList, TextField, after_typing
+from subtitle_rag.tui.widgets import KeyBar, QueryBar, Row, RowList, TextField, after_typing, label_panel
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -47,10 +47,10 @@ class MarksScreen(BaseScreen):
         self._tag: str | None = None
         """The tag of the listed marks; None lists all."""
         self.rows: RowList[Mark] = RowList("marks")
+        self.rows.add_class("panel")
 
     def compose(self) -> ComposeResult:
-        yield QueryBar(TextField(_("Search in the marks"), id="marks-words"), _("Marks"))
-        yield Static(id="marks-title", markup=False)
+        yield QueryBar(TextField(_("Search in the marks"), id="marks-words"), _("Find"))
         yield self.rows
         yield KeyBar()
 
@@ -92,12 +92,11 @@ class MarksScreen(BaseScreen):
         return _("Marks") if id == "scene.play" and self.in_field else super().label(id)
 
     def _show_title(self) -> None:
-        count = n_("{n} marked scene", "{n} marked scenes", self.rows.row_count)
-        self.query_bar.counter.say(f"{count} · #{clean(self._tag)}" if self._tag else count)
-        title = self.query_one("#marks-title", Static)
-        title.display = not self._scenes.marks
-        text = _("No scene is marked. {key} marks the chosen scene of a search.").format(key=key("scene.mark"))
-        title.update(Content(text))
+        count = self.rows.row_count
+        title = n_("Marks · {n} scene", "Marks · {n} scenes", count, n=f"{count:,}")
+        none = _("No scene is marked. {key} marks the chosen scene of a search.").format(key=key("scene.mark"))
+        title = f"{title} · #{clean(self._tag)}" if self._tag else title
+        label_panel(self.rows, title, "" if self._scenes.marks else none)
 
     def _row(self, mark: "Mark") -> Row:
         head = time_head(mark.at_ms)

@@ -60,7 +60,7 @@ class SearchScreen(PreviewScreen):
         yield self.page
         yield JobBar()
         yield LineBar("other-run", "other_run_line")
-        yield from (StageBar(kind, detailed=False) for kind in STAGE_BRIEFS)
+        yield from (StageBar(kind) for kind in STAGE_BRIEFS)
         yield KeyBar()
 
     def on_mount(self) -> None:

@@ -9,6 +9,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from subtitle_rag.app_settings import (
+    NAMES,
     AppSetting,
     change_app_setting,
     parse_setting,
@@ -21,8 +22,8 @@ from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import MUTED, heading, setting_note, setting_row, value_text
-from subtitle_rag.tui.widgets import KeyBar, RowList
+from subtitle_rag.tui.text import setting_note, setting_row, value_text
+from subtitle_rag.tui.widgets import KeyBar, RowTable, label_panel
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import AppError
@@ -31,6 +32,14 @@ if TYPE_CHECKING:
 THEME = "tui.theme"
 TYPED_TOO = ("llm.model", "models.encoder", "models.reranker")
 """Settings whose choices are not all: a folder or another name may be typed."""
+
+
+class SettingTable(RowTable[AppSetting]):
+    def __init__(self) -> None:
+        super().__init__("settings-rows", lambda setting: setting.key)
+
+    def content(self, value: AppSetting, width: int) -> Content:
+        return setting_row(value, width)
 
 
 class SettingsScreen(BaseScreen):
@@ -52,19 +61,18 @@ class SettingsScreen(BaseScreen):
         """`reopen` closes the app and opens it again."""
         super().__init__(context)
         self._reopen = reopen
-        self.rows: RowList[AppSetting] = RowList("settings-rows")
+        self.rows = SettingTable()
         self._undo: list[tuple[str, Any]] = []
         """Keys and what the file said of them before each change."""
 
     def compose(self) -> ComposeResult:
-        yield Static(id="settings-head", markup=False)
         yield self.rows
         yield Static(id="settings-note", markup=False)
         yield KeyBar()
 
     def on_mount(self) -> None:
-        path = clean(str(self.context.settings.paths.config)) if self.context.show_times else ""
-        self.query_one("#settings-head", Static).update(heading(_("Settings"), path, MUTED))
+        others = _("The others: {command}").format(command="subtitle-rag config edit")
+        label_panel(self.rows, _("Settings · {n}").format(n=len(NAMES)), others)
         self._read()
 
     def _read(self) -> None:
@@ -77,12 +85,11 @@ class SettingsScreen(BaseScreen):
         )
 
     def _list(self, settings: list[AppSetting]) -> None:
-        self.rows.put({setting.key: setting for setting in settings}, setting_row)
-        self.rows.cursor = self.rows.cursor or 0
+        self.rows.fill(settings)
         self.refresh_bindings()
         self._show_note()
 
-    @on(RowList.Highlighted)
+    @on(RowTable.CursorMoved)
     def _show_note(self) -> None:
         self._say(setting_note(setting) if (setting := self.rows.value) else "")
 
@@ -96,7 +103,7 @@ class SettingsScreen(BaseScreen):
 
     # --- changes ---
 
-    @on(RowList.RowDoubleClicked)
+    @on(RowTable.Selected)
     def action_take(self) -> None:
         """Switch a setting that is on or off; ask for the value of any other."""
         setting = self.rows.value

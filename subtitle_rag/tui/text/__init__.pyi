@@ -28,7 +28,6 @@ from .content import (
 )
 from .failure_reasons import (
     age_text as age_text,
-    failure_sign as failure_sign,
     failure_words as failure_words,
     retry_text as retry_text,
 )
@@ -40,11 +39,15 @@ from .job_lines import (
 )
 from .key_help import key_meaning as key_meaning, key_rows as key_rows
 from .library_text import (
+    beginning as beginning,
+    blocked as blocked,
     failed_video as failed_video,
     field_line as field_line,
     is_silent as is_silent,
     listening_state as listening_state,
+    progress_briefs as progress_briefs,
     shortfalls as shortfalls,
+    stage_notices as stage_notices,
 )
 from .model_lines import (
     IN_PROCESS as IN_PROCESS,
@@ -67,16 +70,13 @@ from .search_text import (
     notice_line as notice_line,
     result_note as result_note,
     result_title as result_title,
-    videos_left_out as videos_left_out,
 )
 from .setting_rows import setting_note as setting_note, setting_row as setting_row, value_text as value_text
 from .stage_lines import (
-    ROWS as ROWS,
     context_brief as context_brief,
     has_news as has_news,
     listening_brief as listening_brief,
     listening_line as listening_line,
-    stage_progress_rows as stage_progress_rows,
     vector_brief as vector_brief,
 )
 from .timeline import (

@@ -1,5 +1,6 @@
 """Lines about the library's field and about failures."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from subtitle_rag.captions import Source, suffix_list
@@ -7,11 +8,25 @@ from subtitle_rag.domain import EXPECTED, SILENT, AppError, clock
 from subtitle_rag.fetching import cut_short_text
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.state import FieldCheck, Job, clean
+from subtitle_rag.tui.state import (
+    ContextProgress,
+    FieldCheck,
+    Job,
+    ListeningProgress,
+    ModelDownload,
+    Stages,
+    VectorProgress,
+    clean,
+)
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.text.content import MUTED, Rows, failure_rows
+from subtitle_rag.tui.text.failure_reasons import remaining
+from subtitle_rag.tui.text.job_lines import job_brief, job_line
+from subtitle_rag.tui.text.model_lines import download_brief, download_line
+from subtitle_rag.tui.text.stage_lines import listening_brief, listening_line, stage_notice, with_counts
 
 if TYPE_CHECKING:
+    from subtitle_rag.doctor import Check
     from subtitle_rag.library import VideoState
 
 FAILURES = 4
@@ -74,6 +89,61 @@ def _addresses_line(check: FieldCheck) -> str:
         template = _("✓ {n} addresses; {key} imports only the videos of those with a list, {all} the whole lists")
         return template.format(n=n, key=take, all=key("library.list"))
     return n_("✓ {n} address; {key} imports its captions", "✓ {n} addresses; {key} imports their captions", n, key=take)
+
+
+def beginning() -> Rows:
+    """Return the page of an empty library."""
+    example = _("To look around first: {key} opens nine practice videos, apart from your library.")
+    return [
+        (_("Nothing to search yet"), "bold"),
+        "",
+        _("Paste an address of YouTube above, or type a folder of caption files, and press {key}.").format(
+            key=key("screen.enter")
+        ),
+        _("Captions are fetched and indexed on this computer; nothing is sent elsewhere."),
+        "",
+        example.format(key=key("library.sample")),
+    ]
+
+
+def blocked(check: "Check") -> Rows:
+    """Return what keeps a beginner from captions or a search, and what mends it."""
+    remedy = [(f"  {clean(check.remedy)}", MUTED)] if check.remedy else []
+    return [(f"! {clean(check.message)}", "bold"), *remedy]
+
+
+def progress_briefs(job: Job | None, stages: Stages) -> Iterator[str]:
+    """Yield what is under way, the most important first."""
+    if job is not None and (job.stopped or not job.ended):
+        yield clean(job_line(job) if job.stopped or job.resting or job.stopping else job_brief(job))
+    contexts, vectors = ContextProgress.among(stages), VectorProgress.among(stages)
+    if contexts and contexts.state == "working":
+        yield _brief(with_counts(_("Contexts {done}/{all}"), contexts), contexts.remaining_s)
+    if vectors and vectors.state == "working" and vectors.missing:
+        yield _brief(with_counts(_("Vectors {done}/{all}"), vectors), vectors.remaining_s)
+    if any(each and each.state == "paused" and each.missing for each in (contexts, vectors)):
+        yield _("paused; {key} resumes").format(key=key("library.background"))
+    listening, download = ListeningProgress.among(stages), ModelDownload.among(stages)
+    if listening and listening.state == "working":
+        yield " · ".join(listening_brief(listening)[:1])
+    if download and download.state == "working":
+        yield download_brief(download)[0]
+
+
+def _brief(counts: str, seconds: float | None) -> str:
+    return f"{counts} · {remaining(seconds)}" if seconds else counts
+
+
+def stage_notices(stages: Stages) -> list[str]:
+    """Return why work in the background failed or is incomplete, and the key that tries again."""
+    windows = (ContextProgress.among(stages), VectorProgress.among(stages))
+    notices = [stage_notice(progress) for progress in windows if progress and progress.state in ("failed", "done")]
+    listening, download = ListeningProgress.among(stages), ModelDownload.among(stages)
+    if listening and listening.state in ("paused", "failed"):
+        notices.append(listening_line(listening))
+    if download and download.state in ("paused", "failed", "elsewhere"):
+        notices.append(download_line(download))
+    return [notice for notice in notices if notice]
 
 
 def shortfalls(job: Job) -> Rows:

@@ -104,16 +104,6 @@ def tips(typed: str, suggested: int = 0) -> Rows:
     return rows[suggested:MAX_SUGGESTIONS]
 
 
-def videos_left_out(counts: "Counts") -> list[str]:
-    """Say how many of the videos cannot be searched: without them the numbers of videos differ from page to page."""
-    parts = []
-    if counts.due:
-        parts.append(_("Waiting {n}").format(n=f"{counts.due:,}"))
-    if counts.failed:
-        parts.append(_("Without captions {n}").format(n=f"{counts.failed:,}"))
-    return parts
-
-
 def searchable_videos(counts: "Counts | None") -> tuple[int, int] | None:
     """Return (searchable videos, videos in all) while some are due; else None."""
     if not counts or not counts.due:

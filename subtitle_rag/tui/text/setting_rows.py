@@ -12,17 +12,21 @@ from subtitle_rag.tui.text.content import MUTED
 if TYPE_CHECKING:
     from subtitle_rag.app_settings import AppSetting
 
-NAME_CELLS = 24
+NAME_CELLS = 30
+VALUE_CELLS = 26
+WITH_EFFECT = 90
+"""Cells from which a row has room for the effect too."""
 LANGUAGE_NAMES = {"ko": "한국어", "en": "English"}
 EMPTY = {
     "language": N_("the system's"),
     "tui.theme": N_("the one chosen last in the app"),
     "player.default": N_("the one chosen last in the app"),
-    "llm.model": N_("what suits this machine's memory"),
+    "llm.model": N_("what suits this computer's memory"),
     "models.encoder": N_("none"),
     "models.reranker": N_("none"),
     "llm.hosts": N_("none: no models"),
 }
+ANSWERS = {"ask": N_("ask once"), "always": N_("on"), "never": N_("off")}
 
 
 def value_text(key: str, value: Any) -> str:
@@ -31,21 +35,25 @@ def value_text(key: str, value: Any) -> str:
         return _("on") if value else _("off")
     if key == "language" and value:
         return LANGUAGE_NAMES.get(value, str(value))
+    if key == "llm.contexts" and value in ANSWERS:
+        return _(ANSWERS[value])
     if value in ("", ()):
         sentence = EMPTY.get(key)
         return _(sentence) if sentence else "–"
     return clean(", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value))
 
 
-def setting_row(setting: "AppSetting") -> tuple[Content, Content]:
-    """Return name, value and what has set it; below, its purpose or its mistake."""
+def setting_row(setting: "AppSetting", width: int) -> Content:
+    """Return name and value, then the mistake; or the effect, where there is room."""
     hidden = setting.origin.value if setting.kind in ("text", "list") and setting.key != "language" else setting.value
-    name = Content.styled(setting.name, "bold").truncate(NAME_CELLS, ellipsis=True, pad=True)
-    value = value_text(setting.key, tuple(hidden) if isinstance(hidden, list) else hidden)
-    first = Content.assemble(" ", name, " ", value, (f"   {setting_origin(setting)}", MUTED))
+    name = Content(setting.name).truncate(NAME_CELLS, ellipsis=True, pad=True)
+    value = Content(value_text(setting.key, tuple(hidden) if isinstance(hidden, list) else hidden))
     if setting.mistake:
-        return first, Content.styled(f"   ! {clean(setting.mistake)}", "$alert")
-    return first, Content.styled(f"   {setting.about}", MUTED)
+        return Content.assemble(name, "  ", value, (f"  ! {clean(setting.mistake)}", "$alert"))
+    if width < WITH_EFFECT:
+        return Content.assemble(name, "  ", value)
+    value = value.truncate(VALUE_CELLS, ellipsis=True, pad=True)
+    return Content.assemble(name, "  ", value, "  ", (setting.about, MUTED))
 
 
 def setting_origin(setting: "AppSetting") -> str:
@@ -59,8 +67,10 @@ def setting_origin(setting: "AppSetting") -> str:
 
 
 def setting_note(setting: "AppSetting") -> str:
-    """Say what the row has no room for: the whole purpose, and when a change is in force."""
-    parts = [setting.about]
+    """Say what the row has no room for: the whole effect, the default, what has set it, and when a change holds."""
+    default = _("Default: {value}").format(value=value_text(setting.key, setting.default))
+    origin = setting_origin(setting)
+    parts = [setting.about, f"{default} · {origin}" if origin else default]
     if setting.is_overridden:
         why = _("{place} has set it for this run: what the config file says holds without it.")
         parts.append(why.format(place=setting.origin.place))

@@ -4,30 +4,19 @@ Rows have a bar with counts, pace and state. Captions and windows are those of t
 of the whole library: their runs take every pending window.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-from rich.cells import cell_len, set_cell_size
-from textual.content import Content
-
 from subtitle_rag.contexts import request_notes
 from subtitle_rag.domain import AppError, clock, sizes
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.terminal_text import fitting_text
 from subtitle_rag.transcribing import pace_text
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import (
     ContextProgress,
-    Job,
     ListeningProgress,
     StageName,
-    Stages,
     VectorProgress,
     WindowProgress,
     clean,
 )
-from subtitle_rag.tui.text import job_lines
-from subtitle_rag.tui.text.content import MUTED
 from subtitle_rag.tui.text.failure_reasons import failed_count, remaining
 from subtitle_rag.tui.text.job_lines import WINDOWS_BEFORE_REMAINING
 
@@ -105,14 +94,6 @@ def context_brief(progress: ContextProgress) -> list[str]:
     return [*parts, clean(progress.model)]
 
 
-def context_cost(progress: ContextProgress) -> list[str]:
-    """Return the tokens of all contexts of the library."""
-    if not progress.output_tokens:
-        return []
-    spent = _("{read} tokens read, {written} written")
-    return [spent.format(read=f"{progress.prompt_tokens:,}", written=f"{progress.output_tokens:,}")]
-
-
 def failure_line(error: AppError, hint: str, key_id: str) -> str:
     """Return the line of a failed stage, with the key that tries again."""
     sentence = clean(" ".join(filter(None, ("!", error.message, hint))))
@@ -153,48 +134,6 @@ def listening_brief(progress: ListeningProgress) -> list[str]:
     return [*parts, clean(progress.title)]
 
 
-@dataclass(frozen=True, slots=True)
-class StageRow:
-    """One stage: its counts, and notes beside the bar, the most important first."""
-
-    name: str
-    done: int
-    all: int
-    notes: tuple[str, ...] = ()
-
-    @property
-    def counts(self) -> str:
-        if not self.all:
-            return ""
-        return f"{self.all:,}" if self.done >= self.all else f"{self.done:,}/{self.all:,}"
-
-    def bar(self, cells: int) -> str:
-        filled = cells * min(self.done, self.all) // self.all if self.all else 0
-        return "█" * filled + "░" * (cells - filled)
-
-
-def stage_progress_rows(job: Job | None, progress_by_stage: Stages, width: int) -> dict[str, Content]:
-    """Return the rows, `width` cells wide, by their names in `ROWS`; rows without news are missing."""
-    if job is not None and job.ended and not job.stopped:
-        job = None
-    stages: dict[str, StageRow] = {}
-    sentences: dict[str, str] = {}
-    if job is not None and (job.videos or not job.ended):
-        stages |= {"captions": _captions(job), "windows": _windows(job)}
-    for name in WINDOW_STAGES:
-        progress = progress_by_stage.get(name)
-        if not isinstance(progress, WindowProgress) or not progress.windows:
-            continue
-        notice = stage_notice(progress)
-        if progress.state == "failed" or (progress.state == "done" and notice):
-            sentences[name] = notice
-        elif _is_under_way(progress) or (job is not None and _has_begun(progress)):
-            stages[name] = _background(progress)
-    headline = {"job": Content.styled(clean(job_lines.headline(job)), "bold")} if job is not None else {}
-    bars = dict(zip(stages, _lines(list(stages.values()), width), strict=True))
-    return headline | bars | {name: Content(sentence) for name, sentence in sentences.items() if sentence}
-
-
 def has_news(progress: WindowProgress) -> bool:
     """Return whether contexts or vectors can be paused, resumed or asked for again."""
     return bool(progress.windows) and (_is_under_way(progress) or bool(stage_notice(progress)))
@@ -204,66 +143,3 @@ def _is_under_way(progress: WindowProgress) -> bool:
     if isinstance(progress, ContextProgress):
         return progress.state in ("asking", "working", "paused")
     return progress.state in ("waiting", "paused") or (progress.state == "working" and progress.missing > 0)
-
-
-def _has_begun(progress: WindowProgress) -> bool:
-    """Return whether anybody asked for the work: without an encoder no window ever has a vector."""
-    return progress.state == "working" or (progress.state == "done" and progress.done > 0)
-
-
-def _captions(job: Job) -> StageRow:
-    name = _("fetch captions") if job.fetches else _("read captions")
-    notes = [_("stopped")] if job.ended else job_lines.pace(job) if job.fetches else []
-    return StageRow(name, job.processed, job.videos, tuple(notes))
-
-
-def _windows(job: Job) -> StageRow:
-    notes = [] if job.fetches or job.ended else job_lines.pace(job)
-    return StageRow(_("cut windows"), min(job.searchable, job.windows), job.windows, tuple(notes))
-
-
-def _background(progress: WindowProgress) -> StageRow:
-    """Return the row of contexts or vectors."""
-    title = _("write contexts") if isinstance(progress, ContextProgress) else _("make vectors")
-    if isinstance(progress, VectorProgress) and progress.pieces:
-        title = _("vectors of pieces")
-    model = clean(progress.model)
-    match progress.state:
-        case "asking":
-            notes = [_("Asking Ollama…")]
-        case "waiting":
-            notes = [_("waiting for contexts"), model]
-        case "paused":
-            notes = [_("paused; {key} resumes").format(key=key("library.background"))]
-        case "done":
-            notes = ["✓"] if progress.done >= progress.windows else []
-        case _ if isinstance(progress, ContextProgress):
-            request = " · ".join(request_notes(progress.request, progress.request_s))
-            before = [request, *_prompt_change(progress), *overview_lines(progress)]
-            notes = [*before, *pace(progress), *failed_count(progress.failed), model, *context_cost(progress)]
-        case _:
-            notes = [*pace(progress), model]
-    return StageRow(title, progress.done, progress.windows, tuple(note for note in notes if note))
-
-
-def _prompt_change(progress: ContextProgress) -> list[str]:
-    """Return how much a new prompt has written again, until the first context tells the real pace."""
-    if not progress.replaced or progress.processed:
-        return []
-    n = progress.replaced
-    note = n_("new prompt: {n} context anew", "new prompt: {n} contexts anew", n, n=f"{n:,}")
-    minutes = max(1, round(progress.expected_s / 60))
-    expected = [_("about {n} min").format(n=f"{minutes:,}")] if progress.expected_s else []
-    return [note, *expected]
-
-
-def _lines(stages: list[StageRow], width: int) -> Iterator[Content]:
-    """Yield the bars in `width` cells, with as many notes as there is room for."""
-    name = max((cell_len(stage.name) for stage in stages), default=0)
-    counts = max((cell_len(stage.counts) for stage in stages), default=0)
-    bar = max(SHORTEST_BAR, min(LONGEST_BAR, width // 6))  # by nothing that changes while work goes on
-    room = width - INDENT - name - bar - counts - 4
-    for stage in stages:
-        cells = set_cell_size(stage.name, name), stage.bar(bar), set_cell_size(stage.counts, counts)
-        notes = fitting_text(stage.notes, room, cell_len, between=" · ")
-        yield Content.assemble(" " * INDENT, " ".join(cells), "  ", (notes, MUTED)).rstrip()

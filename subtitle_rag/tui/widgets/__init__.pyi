@@ -1,5 +1,5 @@
 from .answer_pane import AnswerPane as AnswerPane, SourceList as SourceList
-from .check_list import CheckList as CheckList, Onboarding as Onboarding, ProbeEnded as ProbeEnded
+from .check_list import CheckList as CheckList, ProbeEnded as ProbeEnded
 from .empty_state_page import (
     EmptyStatePage as EmptyStatePage,
     ReadyQueryList as ReadyQueryList,
@@ -20,14 +20,13 @@ from .preview_pane import (
 from .recent_answers import RecentAnswers as RecentAnswers
 from .result_pane import ResultPane as ResultPane
 from .row_list import Row as Row, RowList as RowList
-from .row_table import RowTable as RowTable
+from .row_table import RowParts as RowParts, RowTable as RowTable
 from .scene_list import SceneList as SceneList
 from .status_bars import (
     STAGE_BRIEFS as STAGE_BRIEFS,
     JobBar as JobBar,
     LineBar as LineBar,
     StageBar as StageBar,
-    StageRows as StageRows,
     watch_stage as watch_stage,
 )
 from .text_field import (

@@ -1,4 +1,4 @@
-"""The checks of `doctor` on the screen, each with its result and remedy as it ends; and the page of an empty library.
+"""The checks of `doctor` on the screen, each with its result and remedy as it ends.
 
 Probes run in daemon threads: the end of the app waits for Textual's workers, and a probe of a hanging service takes a
 minute. Probes of the runtime's doors share one thread, since they wait for the same lock.
@@ -18,18 +18,13 @@ from textual.message import Message
 from textual.widgets import Static
 
 from subtitle_rag import doctor
-from subtitle_rag.captions import suffix_list
 from subtitle_rag.doctor import Check
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.state import ModelDownload, clean
-from subtitle_rag.tui.text import MUTED, download_line, heading, paragraphs
-from subtitle_rag.tui.widgets.status_bars import watch_stage
+from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.text import MUTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from subtitle_rag.config import Settings
 
 
 LABELS = {
@@ -154,60 +149,3 @@ class CheckList(Vertical):
         passed = [name for name in self._rows if name in self.results and self.results[name].severity == "ok"]
         labels = " · ".join(_(LABELS[name]) for name in passed if name not in self._without)
         self._passed.update(Content(f"✓ {labels}" if labels else ""))
-
-
-MODELS = ("encoder", "reranker")
-
-
-def check_names(settings: "Settings") -> list[str]:
-    """Return the checks of a beginner's needs: none sends anything but to the user's own Ollama."""
-    server = ["qdrant"] if settings.qdrant.url else []
-    return ["terminal", "disk", "kiwi", *server, "player", "yt-dlp", "ollama", *MODELS]
-
-
-class Onboarding(Vertical):
-    def __init__(self, settings: "Settings", probe: "Callable[[str], Check]", *, show_times: bool) -> None:
-        """`probe` runs one check, in a thread. Without `show_times`, for pictures, none runs."""
-        self._sample = Static(id="sample", markup=False)
-        self._title = Static(id="readiness", markup=False)
-        self.checks = CheckList(check_names(settings), probe)
-        self._models = CheckRow("models", _("Models"))
-        super().__init__(self._sample, self._title, self.checks, self._models, id="onboarding")
-        self._show_times = show_times
-        self._started = False
-
-    @staticmethod
-    def intro() -> Content:
-        """Return the first steps, for the top of the page."""
-        return paragraphs(
-            (
-                _("Paste the address of a channel, a playlist or a video on YouTube."),
-                _("Its captions are fetched and indexed on this computer; nothing is sent elsewhere."),
-                _("A folder of caption files works too ({formats}).").format(formats=suffix_list(4)),
-            )
-        )
-
-    def on_mount(self) -> None:
-        sentence = _("Just looking? {key} opens a sample: nine invented videos, apart from your library.")
-        self._sample.update(Content(sentence.format(key=key("library.sample"))))
-        more = _("{key} shows all checks").format(key=key("app.checks"))
-        self._title.update(heading(_("Ready?"), more, MUTED))
-        watch_stage(self, ModelDownload, self._show_models)
-
-    def begin(self) -> None:
-        """Run the checks, once; never for pictures, which must not differ from machine to machine."""
-        if not self._started and self._show_times:
-            self._started = True
-            self.checks.start()
-
-    def _show_models(self, models: ModelDownload | None) -> None:
-        """Replace the checks of models by the offer to download them."""
-        model_line = download_line(models)
-        self._models.display = bool(model_line)
-        self.checks.leave_out(MODELS if model_line else ())
-        if models and models.state in ("offered", "paused", "failed"):
-            self._models.say("!", _("Optional: search for words works without them."), model_line)
-        else:
-            self._models.say("…", model_line)
-        if models is None and self._started:  # the download has ended
-            self.checks.start(MODELS)

@@ -1,61 +1,48 @@
-"""The tables of the library: channels and playlists, and the videos of the one under the cursor."""
+"""The panels of the library: channels and playlists, and the videos of the one under the cursor."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
-from textual.content import Content
-from textual.widget import Widget
-from textual.widgets import Static
+from textual.containers import Horizontal
 
 from subtitle_rag.captions import selection_notes
 from subtitle_rag.domain import EXPECTED, tidy
-from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.i18n import _, n_
 from subtitle_rag.library import ChannelState
-from subtitle_rag.tui.keys import widget_bindings
+from subtitle_rag.tui.keys import keymap, widget_bindings
 from subtitle_rag.tui.state import LibraryRow, clean
 from subtitle_rag.tui.text import (
     MUTED,
+    Rows,
     age_text,
     failed_video,
-    failure_sign,
     failure_words,
-    heading,
+    is_silent,
     listening_state,
-    paragraphs,
-    retry_text,
 )
-from subtitle_rag.tui.widgets.row_table import Column, RowTable
+from subtitle_rag.tui.widgets.panel import label_panel
+from subtitle_rag.tui.widgets.row_table import RowParts, RowTable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from subtitle_rag.library import VideoState
 
 
 EVERYTHING = "*"
 """The key of the first row of channels."""
-NARROW = 90
-"""Cells below which the tables have fewer columns."""
-SHORT_STATE = 26
-"""Cells of a video's state without failures, whose reasons are long."""
 
 
-class ChannelTable(RowTable[tuple[ChannelState, str]]):
-    """Rows of (channel, text of its state): the text changes with clock and job too."""
-
+class ChannelTable(RowTable[ChannelState]):
     BINDINGS = widget_bindings("screen.enter scene.open")
 
     def __init__(self) -> None:
-        super().__init__("channels", CHANNEL_COLUMNS, lambda row: row[0].key)
+        super().__init__("channels", lambda state: state.key)
 
-    def show(self, states: "Sequence[ChannelState]", *, running: bool = False) -> None:
-        """Show these, in this order, after the row of all videos. `running`: captions are being fetched."""
-        before = self.row_count
-        self.fill((state, state_text(state, running=running)) for state in (everything(states), *states))
-        self.update_widths()
-        if self.row_count != before:
-            self.refresh(layout=True)  # it is as high as it has rows
+    def show(self, states: "Sequence[ChannelState]") -> None:
+        """Show these, in this order, after the row of all videos."""
+        self.fill((everything(states), *states))
 
     def action_open(self) -> None:
         self.action_take()
@@ -63,39 +50,20 @@ class ChannelTable(RowTable[tuple[ChannelState, str]]):
     @property
     def channel(self) -> ChannelState | None:
         """The channel under the cursor; None on the row of all videos and in an empty table."""
-        return self.value[0] if self.value and self.cursor_key != EVERYTHING else None
+        return self.value if self.value and self.cursor_key != EVERYTHING else None
 
-    def fixed_widths(self, width: int) -> dict[str, int]:
-        most = {"tracks": 22, "state": 34} if width >= NARROW else {"state": 32}
-        return {"videos": 7, "windows": 9, **{name: self._needed(name, cells) for name, cells in most.items()}}
-
-    def _needed(self, name: str, most: int) -> int:
-        """Return the cells that the texts of a column need, at most `most`; a job's counts seldom change them."""
-        column = self.columns[name]
-        texts = (_(column.title), *map(column.text, self.values))
-        return min(most, -(-max(map(cell_len, texts)) // 4) * 4)
-
-
-CHANNEL_COLUMNS: dict[str, Column[tuple[ChannelState, str]]] = {
-    "name": Column(N_("Channel / playlist"), lambda row: channel_name(row[0])),
-    "videos": Column(N_("Videos"), lambda row: f"{row[0].videos:,}", is_number=True),
-    "windows": Column(N_("Windows"), lambda row: window_count(row[0].windows), is_number=True),
-    "tracks": Column(N_("Captions"), lambda row: track_counts(row[0])),
-    "state": Column(N_("State"), lambda row: row[1]),
-}
-
-
-def window_count(windows: int) -> str:
-    return f"{windows:,}" if windows else ""
+    def parts(self, value: ChannelState) -> RowParts:
+        alarms = sum(count for code, count in value.failures.items() if code not in EXPECTED)
+        counts = [f"! {alarms:,}" if alarms else "", f"+{value.due:,}" if value.due else "", f"{value.videos:,}"]
+        return RowParts(channel_name(value), "  ".join(filter(None, counts)), is_alarm=bool(alarms))
 
 
 def everything(states: "Sequence[ChannelState]") -> ChannelState:
     """Return the sums of all channels; these include the videos of playlists."""
     channels = [state for state in states if state.kind == "channel"]
-    tracks = sum((Counter(state.tracks) for state in channels), Counter[str]())
     failures = sum((Counter(state.failures) for state in channels), Counter[str]())
     sums = {field: sum(getattr(state, field) for state in channels) for field in ("videos", "windows", "due", "done")}
-    return ChannelState(EVERYTHING, _("All videos"), "channel", tracks=tracks, failures=failures, **sums)
+    return ChannelState(EVERYTHING, _("All videos"), "channel", failures=failures, **sums)
 
 
 def channel_name(state: ChannelState) -> str:
@@ -104,143 +72,104 @@ def channel_name(state: ChannelState) -> str:
     return template.format(name=clean(state.name))
 
 
-def track_counts(state: ChannelState) -> str:
-    """Count videos by kind of captions."""
-    words = {"asr": _("automatic {n}"), "manual": _("manual {n}"), "file": _("files {n}"), "local": _("heard here {n}")}
-    return " · ".join(
-        template.format(n=f"{state.tracks[kind]:,}") for kind, template in words.items() if kind in state.tracks
-    )
-
-
-def state_text(state: ChannelState, *, running: bool, now: float | None = None) -> str:
-    """Return progress, failures, or the age of the list; `running`: captions are being fetched."""
-    alarms = sum(count for code, count in state.failures.items() if code not in EXPECTED)
-    parts = []
-    if state.due:
-        template = _("… fetching {done}/{all}") if running else _("… stopped at {done}/{all}")
-        parts.append(template.format(done=f"{state.done:,}", all=f"{state.done + state.due:,}"))
-    if alarms:
-        parts.append(_("! failed {n}").format(n=f"{alarms:,}"))
-    if not parts:
-        parts.append(f"✓ {age_text(state.listed_at, now)}" if state.listed_at else "✓")
-    return " · ".join(parts)
-
-
 class VideoTable(RowTable["VideoState"]):
-    """Its columns fill the terminal: users look for the state in the last one."""
-
     BINDINGS = widget_bindings("screen.enter scene.close")
 
     def __init__(self) -> None:
-        super().__init__("videos", VIDEO_COLUMNS, lambda state: state.video.id)
-        self._same_channel = False
-        self._has_failures = True
+        super().__init__("videos", lambda state: state.video.id)
+        self.shows_channel = False
+        """Videos of several channels are listed."""
 
     async def action_close(self) -> None:
         await self.run_action("screen.back")
 
-    def show(self, states: "Sequence[VideoState]", *, same_channel: bool) -> None:
-        """Show these, in this order; videos of one channel leave its name out."""
-        has_failures = any(state.failure for state in states)
-        if (same_channel, has_failures) != (self._same_channel, self._has_failures):
-            self._same_channel, self._has_failures = same_channel, has_failures
-            self.update_widths()
-        self.fill(states)
-
-    def fixed_widths(self, width: int) -> dict[str, int]:
-        narrow = width < NARROW
-        fixed = {"channel": 10, "state": 38} if narrow else {"channel": 16, "date": 10, "windows": 7, "state": 44}
-        if self._same_channel:
-            fixed = {column: cells for column, cells in fixed.items() if column != "channel"} | {"state": 44}
-        if not self._has_failures:
-            fixed["state"] = SHORT_STATE
-        return fixed
-
-
-VIDEO_COLUMNS: dict[str, Column["VideoState"]] = {
-    "title": Column(N_("Video"), lambda state: state.video.title),
-    "channel": Column(N_("Channel"), lambda state: state.video.channel),
-    "date": Column(N_("Date"), lambda state: state.video.published.isoformat() if state.video.published else ""),
-    "windows": Column(N_("Windows"), lambda state: window_count(state.windows), is_number=True),
-    "state": Column(N_("State"), lambda state: video_state_text(state)),
-}
+    def parts(self, value: "VideoState") -> RowParts:
+        video = value.video
+        if state := video_state_text(value):
+            return RowParts(video.title, state, is_alarm=is_alarm(value))
+        date = video.published.isoformat() if video.published else ""
+        return RowParts(video.title, " · ".join(filter(None, (video.channel if self.shows_channel else "", date))))
 
 
 def video_state_text(state: "VideoState") -> str:
-    """Return the state of a video, with reason and retry after a failure."""
+    """Return why a video is not searchable, with the key that mends it; empty where it is."""
     if state.due:
-        return _("… waiting")
+        return _("waiting")
     if listening := listening_state(state):
         return listening
     if state.failure:
-        reason = f"{failure_sign(state.failure)} {failure_words(state.failure, state.details)}"
-        retry = retry_text(state.retry_at)
-        return f"{reason} · {retry}" if retry else reason
+        reason = failure_words(state.failure, state.details)
+        if is_silent(state):
+            return _("{reason} · {key} transcribes it").format(reason=reason, key=_letter("video.listen"))
+        if state.video.url or state.video.source:
+            return _("{reason} · {key} tries again").format(reason=reason, key=_letter("screen.retry"))
+        return reason
     if state.searchable < state.windows:
-        return _("… {done} of {all} searchable").format(done=state.searchable, all=state.windows)
-    return _("✓ searchable")
+        return _("indexing {done}/{all}").format(done=state.searchable, all=state.windows)
+    return ""
+
+
+def _letter(id: str) -> str:
+    """Return the key of a command as it is pressed in a list."""
+    names = keymap.keys(id)
+    return keymap.key_text(next((name for name in names if len(name) == 1), names[0]))
+
+
+def is_alarm(state: "VideoState") -> bool:
+    """Whether a video failed in a way that is not usual."""
+    return state.failure is not None and state.failure not in EXPECTED and not state.due
 
 
 class LibraryTables:
-    """Four widgets that lie side by side in the library's page, whose height they share."""
+    """Both panels. A library of one channel has only that of the videos."""
 
     def __init__(self, *, show_times: bool) -> None:
         """`show_times=False` leaves out times, which differ from run to run."""
         self.channels = ChannelTable()
         self.videos = VideoTable()
-        self._heading = Static(id="heading", markup=False)
-        self._detail = Static(id="detail", markup=False)
+        self.panels = Horizontal(self.channels, self.videos, id="tables")
         self._show_times = show_times
         self._video_states: list[VideoState] = []
-        self.channel_states: list[ChannelState] = []
-        self.fetches = False
-        """Captions are being fetched."""
-        self.failures_only = False
+        self._channel_states: list[ChannelState] = []
         self._words: list[str] = []
         """Only what has all of these in its title or its channel's name is listed."""
+        self._progress = ""
+        self.failures_only = False
 
-    def widgets(self) -> Iterator[Widget]:
-        yield from (self.channels, self._heading, self.videos, self._detail)
-
-    def fill(self, videos: "list[VideoState]", channels: "list[ChannelState]", *, fetches: bool) -> None:
-        self._video_states, self.channel_states = videos, channels
-        self.show_channels(fetches=fetches)
+    def fill(self, videos: "list[VideoState]", channels: "list[ChannelState]") -> None:
+        self._video_states, self._channel_states = videos, channels
+        self._show_channels()
+        self.channels.display = len(channels) > 1
         self.narrow()
-
-    def show_channels(self, *, fetches: bool) -> None:
-        self.fetches = fetches
-        states = self.channel_states
-        if self._words:
-            named = self._named()
-            states = [state for state in states if any(_belongs(video, state) for video in named)]
-        if not self._show_times:
-            states = [replace(state, listed_at=None) for state in states]
-        self.channels.show(states, running=fetches)
 
     @property
     def has_failures(self) -> bool:
         return any(state.failure for state in self._video_states)
 
-    @property
-    def has_details(self) -> bool:
-        return any(state.failure or state.selection for state in self._video_states)
+    def toggle_failures(self) -> None:
+        """Show only the videos that failed, the alarms first; or all again."""
+        self.failures_only = not self.failures_only
+        self.narrow()
 
     def look_for(self, text: str) -> None:
         """List only what has all words of `text` in its title or its channel's name; without any, everything."""
         words = tidy(text).casefold().split()
         if words != self._words:
             self._words = words
-            self.show_channels(fetches=self.fetches)
+            self._show_channels()
             self.narrow()
+
+    def _show_channels(self) -> None:
+        """Show the channels of the listed videos."""
+        named = self._named()
+        states = self._channel_states
+        if self._words:
+            states = [state for state in states if any(_belongs(video, state) for video in named)]
+        self.channels.show(states)
 
     def _named(self) -> "list[VideoState]":
         """Return the videos that the typed words name."""
         return [state for state in self._video_states if _has_words(state, self._words)]
-
-    def toggle_failures(self) -> None:
-        """Show only the videos that failed, the alarms first; or all again."""
-        self.failures_only = not self.failures_only
-        self.narrow()
 
     def narrow(self) -> None:
         """Show the videos of the channel under the cursor."""
@@ -250,29 +179,39 @@ class LibraryTables:
         if self.failures_only:
             states = [state for state in states if state.failure]
             states.sort(key=lambda state: state.failure in EXPECTED)
-        self.videos.show(states, same_channel=channel is not None and channel.kind == "channel")
-        self._heading.update(self._title(len(states)))
-        self.show_detail()
+        is_one = channel is not None and channel.kind == "channel"
+        self.videos.shows_channel = not is_one and len({state.video.channel_id for state in self._video_states}) > 1
+        self.videos.fill(states)
+        self._label()
 
-    def _title(self, videos: int) -> Content:
+    def show_progress(self, progress: str) -> None:
+        """Show in the border of the videos what fills them."""
+        self._progress = progress
+        self._label()
+
+    def _label(self) -> None:
         channel = self.channels.channel
         title = channel_name(channel) if channel else _("All videos")
-        n = f"{videos:,}"
+        n = self.videos.row_count
         if self.failures_only:
-            size = n_("only what failed: {n} video", "only what failed: {n} videos", videos, n=n)
+            label = n_("{title} · {n} failed video", "{title} · {n} failed videos", n, title=title, n=f"{n:,}")
         else:
-            size = n_("{n} video", "{n} videos", videos, n=n)
-        return heading(title, size, MUTED)
+            label = n_("{title} · {n} video", "{title} · {n} videos", n, title=title, n=f"{n:,}")
+        label_panel(self.videos, label, self._progress)
+        listed_at = channel.listed_at if channel and self._show_times else None
+        age = _("checked {age}").format(age=age_text(listed_at)) if listed_at else ""
+        label_panel(self.channels, _("Channels · {n}").format(n=len(self._channel_states)), age)
 
-    def show_detail(self) -> None:
-        """Show why the video under the cursor has no captions, or those that it has."""
+    @property
+    def details(self) -> Rows:
+        """Why the video under the cursor has no captions, or those that it has."""
         video = self.row.video
         rows = failed_video(video) if video and video.failure and not video.due else []
         if video and video.heard_by:
-            rows = [*rows, (_("Transcribed on this machine by {model}.").format(model=clean(video.heard_by)), MUTED)]
+            rows = [*rows, (_("Heard on this machine by {model}.").format(model=clean(video.heard_by)), MUTED)]
         if video and video.selection:
             rows = [*rows, *((f"· {clean(note)}", MUTED) for note in selection_notes(video.selection))]
-        self._detail.update(paragraphs(rows))
+        return rows
 
     @property
     def has_focus(self) -> bool:
@@ -288,9 +227,10 @@ class LibraryTables:
 
     def neighbour(self, *, back: bool) -> "ChannelTable | VideoTable | None":
         """Return the next table for the focus, or with `back` the one before. None after the last one."""
-        at = 2 if self.videos.has_focus else 1 if self.channels.has_focus else 0
-        table = (None, self.channels, self.videos, None)[at - 1 if back else at + 1]
-        return table if table is not None and table.row_count else None
+        tables = [table for table in (self.channels, self.videos) if table.display and table.row_count]
+        at = next((at for at, table in enumerate(tables) if table.has_focus), len(tables) if back else -1)
+        following = at - 1 if back else at + 1
+        return tables[following] if 0 <= following < len(tables) else None
 
 
 def _has_words(state: "VideoState", words: "Sequence[str]") -> bool:
