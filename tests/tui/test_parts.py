@@ -24,6 +24,7 @@ from subtitle_rag.domain import (
 )
 from subtitle_rag.library import Counts
 from subtitle_rag.requests import JobRequest
+from subtitle_rag.retrieval.search.reasons import FoundWord
 from subtitle_rag.tui.state import source_field
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.job_queue import JobQueue
@@ -68,6 +69,14 @@ class TestText:
         at = said.index("치킨")
         words, _reason = scene_rows.scene_row(scene(text=said, highlights=((at, at + 2),)), room, 6)
         assert cell_len(words.plain[: words.plain.index("치킨") + 2]) <= room
+
+    @pytest.mark.parametrize("before", range(6, 24))
+    def test_the_first_mark_is_not_cut_by_the_reason(self, before: int) -> None:
+        said = "가" * 3 + " " * (before - 3) + "치킨 소스를 찍어 먹으면 정말 맛있어요"
+        words = (FoundWord("치킨", "text"), FoundWord("양념", "missing"))
+        left, right = scene_rows.scene_row(scene(text=said, highlights=((before, before + 2),), words=words), 50, 6)
+        shown = left.truncate(50 - right.cell_length - 2, ellipsis=True).plain
+        assert "치킨" in shown
 
     def test_variants_are_marked_otherwise_than_typed_words(self) -> None:
         drawn = content.marked("통닭과 치킨", [(0, 2), (4, 6)], 0, 6, related={(0, 2)})

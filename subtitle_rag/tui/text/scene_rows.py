@@ -50,7 +50,7 @@ def scene_row(scene: "Scene", width: int, time_cells: int, tag: str | None = Non
     notes = [f"#{clean(tag)}" if tag else "", copies_sentence(len(scene.copies)) if scene.copies else ""]
     right = Content.styled(" · ".join(filter(None, (*notes, short_reason(scene)))), MUTED)
     head = f"{SIGN if tag is not None else ' '}{clock(scene.at_ms).rjust(time_cells)}  "
-    room = width - cell_len(head) - right.cell_length - 2
+    room = width - cell_len(head) - right.cell_length - 3  # the gap before it, and the ellipsis
     start, stop = scene.sentence
     lead = ""
     spans = [span for span in scene.highlights if start <= span[0] < stop]
@@ -61,7 +61,7 @@ def scene_row(scene: "Scene", width: int, time_cells: int, tag: str | None = Non
             near = max(start, typed[0][0] - LEAD // 2)
         if near > start:
             start, lead = scene.text.find(" ", near, typed[0][0]) + 1 or typed[0][0], "… "
-    end = min(len(scene.text), start + max(0, room) + 1)
+    end = min(len(scene.text), start + max(0, room) + 2)
     words = marked(scene.text, scene.highlights, start, end, related=scene.related)
     return assembled((head, MUTED), lead, words), right
 
