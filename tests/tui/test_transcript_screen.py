@@ -1,7 +1,6 @@
 """Transcripts: the one of the preview by Tab, and all lines of a video by F12, with search in them."""
 
 import pytest
-from textual.widgets import Static
 
 from subtitle_rag.captions import heard_track
 from subtitle_rag.domain import Cue, SpeechGap, watch_url
@@ -61,7 +60,7 @@ async def test_the_whole_transcript_opens_at_the_scene_and_is_searched(app_of: M
         assert screen.lines.line
         assert screen.lines.line[0] == found.at_ms
         assert screen.lines.has_focus
-        assert found.video.title in str(screen.query_one("#transcript-title", Static).content)
+        assert found.video.title in str(screen.lines.border_title)
         await press(pilot, "소", "스")
         assert screen.text_field.has_focus
         matches = [at for at, (_start, text) in enumerate(screen._lines or ()) if "소스" in text]

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.keys import bindings
@@ -15,7 +14,6 @@ from subtitle_rag.tui.state import (
     Span,
     SpokenLines,
     VideoMoment,
-    clean,
     find_query_words,
     find_spoken,
     line_at,
@@ -23,8 +21,8 @@ from subtitle_rag.tui.state import (
     read_spoken_lines,
     scene_of_line,
 )
-from subtitle_rag.tui.text import MUTED, TranscriptLines, channel_and_date, video_lines
-from subtitle_rag.tui.widgets import KeyBar, QueryBar, TextField, TranscriptList, after_typing
+from subtitle_rag.tui.text import TranscriptLines, channel_and_date, video_lines
+from subtitle_rag.tui.widgets import KeyBar, QueryBar, TextField, TranscriptList, after_typing, label_panel
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.search.scenes import Scene
@@ -68,8 +66,10 @@ class TranscriptScreen(BaseScreen):
 
     def compose(self) -> ComposeResult:
         yield QueryBar(TextField(_("Search in this transcript"), id="words"), _("Transcript"))
-        yield Static(_title(self._moment), id="transcript-title", markup=False)
-        yield TranscriptList()
+        lines = TranscriptList()
+        lines.add_class("panel")
+        label_panel(lines, self._moment.video.title, channel_and_date(self._moment.video))
+        yield lines
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -181,8 +181,3 @@ class TranscriptScreen(BaseScreen):
 def _without(lines: frozenset[int], marks: dict[int, list[Span]]) -> dict[int, list[Span]]:
     """Leave out marks in these lines."""
     return {at: spans for at, spans in marks.items() if at not in lines}
-
-
-def _title(moment: VideoMoment) -> Content:
-    details = channel_and_date(moment.video)
-    return Content.assemble((clean(moment.video.title), "bold"), (f" · {details}" if details else "", MUTED))

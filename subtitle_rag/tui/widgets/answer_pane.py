@@ -13,6 +13,7 @@ from textual.widgets import Static
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.state import CitationRef, QuestionTurn, conversation
 from subtitle_rag.tui.text import META, answer_lines
+from subtitle_rag.tui.widgets.panel import label_panel
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.preview_pane import PreviewPane
 from subtitle_rag.tui.widgets.scene_list import SceneList
@@ -70,6 +71,9 @@ class AnswerView(VerticalScroll):
 
 class SourceList(SceneList):
     """The numbered scenes of an answer."""
+
+    def on_mount(self) -> None:
+        label_panel(self, _("Scenes"))
 
     def show(self, turn: QuestionTurn, at: Mapping[int, int], number: int | None = None) -> None:
         """Show the scenes of `turn`, each at its best line, or at the time in `at` for its number.
