@@ -35,6 +35,8 @@ REFUSED = frozenset({"number", "name"})
 REMINDER_WORDS = 40
 """Characters of the words that this reminder names."""
 
+PLATFORM = "유튜브 YouTube"
+"""Where videos are: a context may name it though nobody does."""
 _VALUE_START = re.compile(r"^\s*\{\s*\"\w+\"\s*:\s*\"?")
 """In front of the value of an answer under a schema."""
 
@@ -103,7 +105,9 @@ class AnswerCheck:
         self._numbers = {window.id: number for number, window in enumerate(windows)}
         self._fit = WindowFit([window.text for window in windows], content_stems(nfc(" ".join(prompt_texts))))
         self._said = Said(
-            claim_text(self._transcript), (), (self._head, *self._glossary, library.details(video.id).description)
+            claim_text(self._transcript),
+            (),
+            (self._head, *self._glossary, library.details(video.id).description, PLATFORM),
         )
         self._known = _joined(self._head, self._glossary, self._transcript)
         labels = (video.title, video.channel)

@@ -24,6 +24,7 @@ from subtitle_rag.contexts.grounding import (
     one_letter_apart,
     presented_names,
     video_facts,
+    word_stems,
 )
 from subtitle_rag.contexts.sentence_filters import letters
 from subtitle_rag.domain import nfc
@@ -188,7 +189,7 @@ class Said:
         """`known` are texts whose names and numbers are known although nobody says them: titles, glossary."""
         everything = "\n".join((text, *map(claim_text, known)))
         self._facts = video_facts(everything)
-        self._stems = video_facts(text).stems
+        self._text = text
         self._clauses = _clauses(text, tags)
         self._spoken = jamo(self._facts.letters)
         self._has_latin = len(_LATIN_WORD.findall(text)) >= LATIN_WORDS
@@ -284,7 +285,7 @@ class Said:
         beginning = whole.removesuffix(tail)
         if not tail or len(beginning) < 2 or beginning in facts.letters:
             return False
-        before = [stem[: -len(tail)] for stem in self._stems if stem.endswith(tail)]
+        before = [stem[: -len(tail)] for stem in word_stems(self._text) if stem.endswith(tail)]
         return bool(before) and all(len(each) > 1 for each in before)
 
     # --- said otherwise ---

@@ -247,9 +247,14 @@ def _native(match: re.Match[str]) -> int:
 def video_facts(text: str) -> VideoFacts:
     """Prepare the facts of a video; cached, since all windows of a video are compared with the same ones."""
     words = frozenset(re.findall(r"[^\W_]+", text.casefold()))
-    stems = frozenset(_PARTICLE.sub("", word) for word in words)
+    stems = word_stems(text)
     sounds = frozenset(map(_sounds, words | stems))
     return VideoFacts(text, letters(text), all_values(text), words, stems, sounds)
+
+
+def word_stems(text: str) -> frozenset[str]:
+    """Return the words of a text without their particles."""
+    return frozenset(_PARTICLE.sub("", word) for word in set(re.findall(r"[^\W_]+", text.casefold())))
 
 
 def has_latin(facts: VideoFacts, word: str) -> bool:
