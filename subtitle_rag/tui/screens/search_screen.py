@@ -101,7 +101,8 @@ class SearchScreen(PreviewScreen):
 
     @on(events.ScreenSuspend)
     def _left(self) -> None:
-        self._selects_on_return = isinstance(self.app.screen, BaseScreen)
+        # what the user types may be back here before this event is
+        self._selects_on_return = self.app.screen is not self and isinstance(self.app.screen, BaseScreen)
 
     @on(events.ScreenResume)
     def _returned(self) -> None:
