@@ -10,6 +10,7 @@ import logging
 import os
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -396,6 +397,34 @@ def notes(parts: Callable[[], Sequence[str]]) -> Iterator[None]:
 
     with Live(get_renderable=line, console=Console(stderr=True), refresh_per_second=1, transient=True):
         yield
+
+
+@contextmanager
+def early_answer(lines: Callable[[], Iterable[str]], after_s: float) -> Iterator[None]:
+    """Show on stderr what `lines` returns, from `after_s` on, until the block ends; only if stderr is a terminal.
+
+    What follows takes its place.
+    """
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    def answer() -> Text:
+        return Text.from_ansi("\n".join(lines()))
+
+    live = Live(get_renderable=answer, console=Console(stderr=True), transient=True)
+    timer = threading.Timer(after_s, live.start, [True])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        live.stop()
 
 
 @contextmanager

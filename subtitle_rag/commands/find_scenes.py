@@ -1,10 +1,7 @@
 """`search`: scenes with their scores."""
 
 import logging
-import sys
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +22,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-PATIENCE_S = 1.0
-"""Delay of the notice that a search is slow."""
+PATIENCE_S = 0.3
+"""Delay of the scenes so far, while the models of a better order load."""
 
 
 @click.command("search", cls=QueryCommand)
@@ -63,14 +60,18 @@ def search_(
     names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
     runtime.preload()
     renew_index(runtime, is_search=True)
-    with _slow_search_notice():
-        result = runtime.searcher.search(
-            parsed,
-            limit=limit or runtime.settings.search.limit,
-            retrievers=names,
-            rerank=not no_rerank,
-            budget=search.reranking.RerankBudget(rerank_depth) if rerank_depth else None,
-        )
+    stages = runtime.searcher.stages(
+        parsed,
+        limit=limit or runtime.settings.search.limit,
+        retrievers=names,
+        rerank=not no_rerank,
+        budget=search.reranking.RerankBudget(rerank_depth) if rerank_depth else None,
+    )
+    so_far: list[search.SearchResult] = []
+    with output.early_answer(lambda: _early_lines(so_far), PATIENCE_S):
+        for result in stages:
+            so_far[:] = [result]
+    [result] = so_far
     problem = _note_scenes(runtime, result) if runtime.settings.search.remember else None
     return _scenes_outcome(runtime, result, problem, explain=explain)
 
@@ -159,18 +160,12 @@ def _waiting_lines(counts: "Counts") -> Iterator[str]:
         )
 
 
-@contextmanager
-def _slow_search_notice() -> Iterator[None]:
-    """Say on a terminal why a search is slow."""
-    text = _("Still searching. The first search takes longer: models are being loaded.")
-    timer = threading.Timer(PATIENCE_S, output.say, [text])
-    timer.daemon = True
-    if sys.stderr.isatty():
-        timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+def _early_lines(so_far: Sequence["search.SearchResult"]) -> Iterator[str]:
+    """Yield why the search is slow, and its scenes so far."""
+    yield _("Still searching. The first search takes longer: models are being loaded.")
+    for result in so_far:
+        for scene in result.scenes:
+            yield from scene_lines(scene)
 
 
 def result_values(result: "search.SearchResult") -> dict[str, Any]:

@@ -4,8 +4,10 @@ import shutil
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from threading import Event
 
 import pytest
+from rich.live import Live
 
 import subtitle_rag
 from subtitle_rag import cli
@@ -138,11 +140,18 @@ def test_a_model_that_fails_where_it_was_asked_for_ends_the_search(search: Run, 
     assert (ran.code, ran.failure) == (1, "model_damaged")
 
 
-def test_whoever_waits_at_a_terminal_is_told_why(search: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_waits_at_a_terminal_has_the_scenes_by_words_at_once(
+    search: Run, models: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_words = search("--retrievers", "bm25").out.splitlines()[1]
     monkeypatch.setattr(find_scenes, "PATIENCE_S", 0.0)
     assert "Still searching." not in search().err
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    assert "Still searching." in search().err
+    encode, drawn = models.encoders[0].query, Event()
+    monkeypatch.setattr(models.encoders[0], "query", lambda text: drawn.wait(60) and encode(text))
+    monkeypatch.setattr(Live, "refresh", lambda live: drawn.set() if by_words in str(live.get_renderable()) else None)
+    assert "치킨" in search().out
+    assert drawn.is_set()
 
 
 def test_the_depth_of_the_reranker_is_an_option(search: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
