@@ -34,7 +34,7 @@ from subtitle_rag.installation import (
 )
 from subtitle_rag.library import PLAYER, backups, quick_check, unwritable
 from subtitle_rag.listening import open_transcriber
-from subtitle_rag.models import ENCODER, NO_PROMPTS, RERANKER, Kind, search_step, without_prompts
+from subtitle_rag.models import ENCODER, NO_PROMPTS, RERANKER, Kind, encoder_steps, without_prompts
 from subtitle_rag.platforms import on_windows
 from subtitle_rag.plugins import (
     ENCODERS,
@@ -401,8 +401,8 @@ def _encoder_text(runtime: Runtime, name: str, id: str) -> str:
 
 def _light_remedy(name: str) -> str:
     """Return how the light step is taken in place of the full one; empty for an encoder of the user's own choice."""
-    light, full = search_step("light"), search_step("full")
-    if light is None or light.extra is None or full is None or name != full.encoder:
+    steps = encoder_steps()
+    if not steps or name != steps[-1].encoder or (light := steps[0]).extra is None:
         return ""
     size = byte_size(light.extra.megabytes * 1e6 + sum(model.disk_gb for model in light.models) * 1e9)
     return _("The light step takes {size}: {install}; then subtitle-rag models get {name} --use.").format(

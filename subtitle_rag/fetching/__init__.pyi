@@ -1,4 +1,4 @@
-from .estimate import cut_short_text as cut_short_text, estimate_text as estimate_text
+from .estimate import cut_short_text as cut_short_text, estimate_text as estimate_text, time_text as time_text
 from .fetcher import (
     Fetcher as Fetcher,
     FetchRequest as FetchRequest,

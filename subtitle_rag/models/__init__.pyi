@@ -16,6 +16,7 @@ from .manifest import (
     alternatives as alternatives,
     context_models as context_models,
     default_context_model as default_context_model,
+    encoder_steps as encoder_steps,
     encoders as encoders,
     free_memory as free_memory,
     hub_model as hub_model,
@@ -24,7 +25,6 @@ from .manifest import (
     ollama_encoder as ollama_encoder,
     ollama_encoders as ollama_encoders,
     rerankers as rerankers,
-    search_step as search_step,
     search_steps as search_steps,
     speech_models as speech_models,
 )

@@ -262,9 +262,9 @@ def search_steps() -> tuple[SearchStep, ...]:
     return tuple(SearchStep(**entry) for entry in _entries("step"))
 
 
-def search_step(name: str) -> SearchStep | None:
-    """Return the step of this name, or None."""
-    return next((step for step in search_steps() if step.name == name), None)
+def encoder_steps() -> tuple[SearchStep, ...]:
+    """List the steps that search by meaning, the lightest first."""
+    return tuple(step for step in search_steps() if step.encoder)
 
 
 def default_context_model() -> ContextModel:

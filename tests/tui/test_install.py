@@ -99,7 +99,8 @@ async def asked(pilot: AppPilot, app: SubtitleApp) -> tuple[str, str]:
     await until(pilot, lambda: asking(app) and any(each.region.area for each in app.screen.children))
     await settle(pilot)
     assert isinstance(app.screen, InstallScreen)
-    return drawn_by(app), app.screen.way.name if app.screen.way else ""
+    option = app.screen.rows.highlighted_option
+    return drawn_by(app), (option.id if option else None) or ""
 
 
 async def agree(pilot: AppPilot, app: SubtitleApp) -> None:
@@ -232,14 +233,16 @@ class TestLightStep:
             assert "Ctrl+G installs it (12" in welcome(app)
             page, way = await asked(pilot, app)
             assert "packages 120 MB · models 3.0 MB" in page
-            assert "about 30 s for 1,000 windows" in page
+            assert "less than a minute for this library" in page
+            assert "Light (recommended)" in page
+            assert "Full" in page
             assert way == "light"
             await pilot.press("enter")
             await until(pilot, lambda: bool(stage(app, "vectors").state == "done" and not app.background.runs))
             await settle(pilot)
-            assert (stage(app, "offer").state, stage(app, "offer").names) == ("dismissed", (ENCODER, RERANKER))
+            assert stage(app, "offer").state == "dismissed"
             assert "by their words alone" not in welcome(app)
-            assert (await asked(pilot, app))[1] == "packages"  # the full step is still there for who asks
+            assert (await asked(pilot, app))[1] == "full"  # still there for who asks
             await pilot.press("escape")
         assert {asked.path.split("/")[2] for asked in offered.asked if "/resolve/" in asked.path} == {"tiny-light"}
         assert tomllib.loads(config.read_text("utf-8"))["models"] == {"encoder": LIGHT}
@@ -248,7 +251,7 @@ class TestLightStep:
     def test_an_encoder_of_the_users_own_choice_has_no_steps(self, light: str, indexed: Runtime, pip: Pip) -> None:
         indexed.models.settings = replace(indexed.models.settings, encoder="gpahal/none")
         download = offers.find_download(indexed)
-        assert download is None or download.light is None
+        assert download is None or not download.steps
 
 
 class TestThroughOllama:
@@ -318,6 +321,10 @@ class TestThroughOllama:
         assert ollama.count() == 0
 
 
+def offered_steps(*steps: manifest.SearchStep) -> tuple[offers.StepOffer, ...]:
+    return tuple(offers.StepOffer(step, 1_000_000, 0) for step in steps)
+
+
 class TestLines:
     def test_how_far_the_packages_have_come_is_told(self) -> None:
         working = ModelDownload("working", packages=1_600)
@@ -326,6 +333,13 @@ class TestLines:
         assert told == "Installing search by meaning  Collecting torch  Ctrl+G stops"
 
     def test_models_that_are_here_are_not_counted(self) -> None:
-        way = model_lines.install_way(ModelDownload("offered", packages=1_600))
-        assert way
+        (way,) = model_lines.install_ways(ModelDownload("offered", packages=1_600))
         assert way.detail == "packages 1.6 GB"
+
+    def test_the_best_step_that_is_quick_here_and_needs_no_pytorch_is_recommended(self) -> None:
+        light, middle, full = manifest.encoder_steps()
+        slow = replace(middle, seconds=1e6)
+        assert ModelDownload("offered", steps=offered_steps(light, middle, full)).recommended.step is middle
+        assert ModelDownload("offered", steps=offered_steps(light, slow, full)).recommended.step is light
+        by_hand = tuple(replace(each, by_hand="pip …") for each in offered_steps(light, middle))
+        assert ModelDownload("offered", steps=by_hand).recommended is None

@@ -8,7 +8,7 @@ from subtitle_rag.library import MODEL_OFFER
 from subtitle_rag.models import ENCODER
 from subtitle_rag.tui.messages import LibraryChanged, NotRemembered
 from subtitle_rag.tui.state import ModelDownload, find_through_ollama
-from subtitle_rag.tui.text import IN_PROCESS, LIGHT, THROUGH_OLLAMA
+from subtitle_rag.tui.text import IN_PROCESS, THROUGH_OLLAMA
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.neural import EncoderOffer
@@ -60,7 +60,7 @@ class ModelDownloadController:
         offer = self._offer
         if self.is_running or offer is None or not offer.fetchable or offer.state == "paused":
             return False
-        return bool(offer.packages or offer.light or offer.full)
+        return bool(offer.packages or offer.steps)
 
     def toggle(self) -> None:
         """Start the download, or pause it."""
@@ -70,13 +70,14 @@ class ModelDownloadController:
             self.start()
 
     def start(self, way_name: str = IN_PROCESS) -> None:
-        """Download by `install_way`: what the settings name, the light step, the full one to who has the
-        light one, or the encoder of Ollama. Another encoder is written into the config."""
+        """Download by one of `install_ways`: a step, what the settings name, or the encoder of Ollama.
+
+        Another encoder than that of the settings is written into the config.
+        """
         offer = self._offer
         if offer is None or not offer.fetchable:
             return
-        step = offer.light if way_name == LIGHT else offer.full
-        encoder = step.step.encoder if step else ""
+        encoder = next((each.step.encoder for each in offer.steps if each.step.name == way_name), "")
         if way_name == THROUGH_OLLAMA:
             encoder = offer.through_ollama.name if offer.through_ollama else ""
         if encoder and encoder != self._runtime.models.configured(ENCODER):
@@ -119,7 +120,7 @@ class ModelDownloadController:
     def _with_ollama(self, download: ModelDownload | None) -> ModelDownload | None:
         if download is None or not download.packages or not download.fetchable:
             return download
-        if download.light and not download.light.by_hand:
+        if download.recommended:
             return download
         return replace(download, through_ollama=self._through_ollama)
 

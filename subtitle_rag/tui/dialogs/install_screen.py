@@ -1,49 +1,57 @@
-"""Asks before packages for search by meaning are installed; a copy that cannot do so names the commands."""
+"""Asks how search by meaning is to be installed; a copy that cannot do so names the commands."""
 
 from typing import TYPE_CHECKING
 
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Static
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.dialogs.dialog import Dialog, framed
+from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
 from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import MUTED, install_way, paragraphs
+from subtitle_rag.tui.text import MUTED, InstallWay, install_ways, paragraphs
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.state import ModelDownload
 
 
-class InstallScreen(Dialog[str]):
-    """Returns the name of the way, if the user agrees to it."""
+class InstallScreen(ListDialog[str]):
+    """Returns the name of the way that the user chooses."""
 
-    BINDINGS = bindings("screen.enter screen.back")
+    AUTO_FOCUS = "#ways"
+    BINDINGS = bindings("screen.enter screen.back list.down list.up")
 
     def __init__(self, offer: "ModelDownload") -> None:
         super().__init__()
         self._offer = offer
-        self.way = install_way(offer)
+        self.ways = install_ways(offer)
 
     def compose(self) -> ComposeResult:
         keys = _("{key} closes").format(key=key("screen.back"))
-        if self.way:
+        if self.ways:
             keys = _("{take} installs · {close} not now").format(take=key("screen.enter"), close=key("screen.back"))
         with framed(VerticalScroll(id="install", can_focus=False), _("Search by meaning"), keys):
-            yield Static(self._about(), markup=False)
+            yield Static(_("Finds scenes that say it in other words, and puts the best first."), markup=False)
+            yield OptionList(*(Option(_row(way), id=way.name) for way in self.ways), id="ways", markup=False)
+            yield Static(self._notes(), markup=False)
 
-    def _about(self) -> Content:
-        gain = _("Finds scenes that say it in other words, and puts the best first.")
-        offer, way = self._offer, self.way
-        if way is None:
-            by_hand = offer.light.by_hand if offer.light else offer.full.by_hand if offer.full else offer.by_hand
+    def on_mount(self) -> None:
+        self.rows.display = bool(self.ways)
+        recommended = self._offer.recommended
+        names = [way.name for way in self.ways]
+        self.rows.highlighted = names.index(recommended.step.name) if recommended else 0
+
+    def _notes(self) -> Content:
+        offer = self._offer
+        if not self.ways:
+            by_hand = offer.steps[0].by_hand if offer.steps else offer.by_hand
             why = _("This copy of the program cannot install packages by itself.")
-            return paragraphs((gain, clean(f"{why} {by_hand}")))
-        rows: list[str | tuple[str, str]] = [gain, (way.title, "bold"), (way.detail, MUTED)]
-        if way.gain:
-            rows.append((way.gain, MUTED))
+            return paragraphs((clean(f"{why} {by_hand}"),))
+        rows: list[str | tuple[str, str]] = []
         if offer.through_ollama:
             rows.append(_("Ollama alone cannot rerank results; reranking needs packages."))
         elif offer.environment:
@@ -54,5 +62,15 @@ class InstallScreen(Dialog[str]):
             rows.append(clean(f"! {offer.error.message} {offer.error.hint}"))
         return paragraphs(rows)
 
+    @on(OptionList.OptionSelected)
     def action_take(self) -> None:
-        self.dismiss(self.way.name if self.way else None)
+        option = self.rows.highlighted_option
+        self.dismiss(option.id if option else None)
+
+
+def _row(way: InstallWay) -> Content:
+    """Return title, sizes and gain of a way."""
+    lines = [Content.styled(way.title, "bold"), Content.styled(way.detail, MUTED)]
+    if way.gain:
+        lines.append(Content.styled(way.gain, MUTED))
+    return Content("\n").join(lines)

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from subtitle_rag.domain import BusyError, LlmError
-from subtitle_rag.installation import install_refusal
+from subtitle_rag.installation import NEURAL, install_refusal
 from subtitle_rag.library import MODEL_OFFER
-from subtitle_rag.models import ENCODER, RERANKER, NeuralModel, SearchStep, manifest, search_step
+from subtitle_rag.models import ENCODER, RERANKER, NeuralModel, SearchStep, encoder_steps, manifest
+from subtitle_rag.retrieval.neural import plan_graph
 from subtitle_rag.tui.state.stage_progress import StageName, StageProgress, StageState
 
 if TYPE_CHECKING:
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
+
+QUICK_S = 600
+"""Longest time for the vectors of 1,000 windows with which a step is recommended."""
+SLOWER = 4
+"""How many times as long a processor without AVX2 takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +36,33 @@ class StepOffer:
     """Megabytes of missing packages."""
     by_hand: str = ""
     """The instruction for the user, if the program cannot install packages by itself."""
+    seconds: int = 0
+    """About what the vectors of this library take here; 0 for an empty one."""
 
     @classmethod
     def of(cls, runtime: "Runtime", step: SearchStep) -> "StepOffer":
         models = [model for model in step.models if runtime.models.state(model.name).status != "here"]
         size = sum(runtime.models.due_bytes(model) for model in models)
+        seconds = round(_seconds_per_window(step) * runtime.library.counts().windows)
         if step.extra is None or step.extra.is_installed:
-            return cls(step, size, 0)
-        return cls(step, size, step.extra.megabytes, by_hand_line(step.extra))
+            return cls(step, size, 0, seconds=seconds)
+        return cls(step, size, step.extra.megabytes, by_hand_line(step.extra), seconds)
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether it makes the vectors of 1,000 windows here within ten minutes."""
+        return 1_000 * _seconds_per_window(self.step) <= QUICK_S
 
     @property
     def all_bytes(self) -> int:
         return self.bytes + self.packages * 1_000_000
+
+
+def _seconds_per_window(step: SearchStep) -> float:
+    """Return the seconds of a window with the processors that an encoder takes here."""
+    plan = plan_graph(waits=False)
+    slower = SLOWER if plan.why == "no_avx2" else 1
+    return slower * (step.seconds or 0) / 1_000 / plan.threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +89,8 @@ class ModelDownload(StageProgress):
     """The last line of the packages' installer."""
     through_ollama: "EncoderOffer | None" = None
     """The encoder that Ollama offers instead of packages."""
-    light: StepOffer | None = None
-    """The light step, where it is a choice."""
-    full: StepOffer | None = None
-    """The full step, where it is a choice."""
+    steps: tuple[StepOffer, ...] = ()
+    """The steps to choose from, the lightest first."""
     config_text: str = ""
     """The lines for the config, if the program could not write them there."""
 
@@ -81,9 +100,14 @@ class ModelDownload(StageProgress):
         return self.state in ("offered", "dismissed", "paused", "failed")
 
     @property
-    def is_further(self) -> bool:
-        """The light step is here, and this is the full one."""
-        return self.full is not None and self.light is None
+    def recommended(self) -> StepOffer | None:
+        """The best step that the program can take by itself and that is quick here, without PyTorch where there is one.
+
+        None without steps that it can take.
+        """
+        takeable = [offer for offer in self.steps if not offer.by_hand]
+        quick = [offer for offer in takeable if offer.is_quick and offer.step.extra is not NEURAL]
+        return (quick or takeable[:1] or [None])[-1]
 
     @property
     def is_by_ollama(self) -> bool:
@@ -98,7 +122,7 @@ def find_download(runtime: "Runtime") -> ModelDownload | None:
         models = missing_models(runtime)
         partial = any(runtime.models.state(model.name).status == "partial" for model in models)
         if not (partial or missing_packages(runtime) or any(model.kind == ENCODER for model in models)):
-            return _full_download(runtime)
+            return _further_download(runtime)
         state: StageState = "paused" if partial else "offered"
         if partial and any(_elsewhere(runtime, model) for model in models):
             state = "elsewhere"
@@ -123,24 +147,20 @@ def find_through_ollama(runtime: "Runtime") -> "EncoderOffer | None":
 
 def _with_steps(runtime: "Runtime", download: ModelDownload) -> ModelDownload:
     """Add the steps to an offer, if the user has not decided for an encoder of their own."""
-    light, full = search_step("light"), search_step("full")
-    if light is None or full is None or runtime.models.configured(ENCODER) != full.encoder:
+    steps = encoder_steps()
+    if not steps or runtime.models.configured(ENCODER) != steps[-1].encoder:
         return download
-    offers = StepOffer.of(runtime, light), StepOffer.of(runtime, full)
-    return replace(download, light=offers[0], full=offers[1])
+    return replace(download, steps=tuple(StepOffer.of(runtime, step) for step in steps))
 
 
-def _full_download(runtime: "Runtime") -> ModelDownload | None:
-    """Return the full step for who has the light one: not offered by itself, but there by its key."""
-    light, full = search_step("light"), search_step("full")
-    if light is None or full is None or runtime.models.configured(ENCODER) != light.encoder:
-        return None
-    offer = StepOffer.of(runtime, full)
-    if not offer.all_bytes:
-        return None
-    names = tuple(model.name for model in full.models)
-    environment = sys.prefix if offer.packages else ""
-    return ModelDownload("dismissed", names=names, all=offer.bytes, full=offer, environment=environment)
+def _further_download(runtime: "Runtime") -> ModelDownload | None:
+    """Return the steps beyond the one in use: not offered by themselves, but there by their key."""
+    steps = encoder_steps()
+    names = [step.encoder for step in steps]
+    configured = runtime.models.configured(ENCODER)
+    further = steps[names.index(configured) + 1 :] if configured in names else ()
+    offers = tuple(offer for step in further if (offer := StepOffer.of(runtime, step)).all_bytes)
+    return ModelDownload("dismissed", steps=offers, environment=sys.prefix) if offers else None
 
 
 def missing_packages(runtime: "Runtime") -> "Extra | None":

@@ -51,12 +51,12 @@ from .library_text import (
 )
 from .model_lines import (
     IN_PROCESS as IN_PROCESS,
-    LIGHT as LIGHT,
     THROUGH_OLLAMA as THROUGH_OLLAMA,
+    InstallWay as InstallWay,
     download_brief as download_brief,
     download_line as download_line,
     download_size as download_size,
-    install_way as install_way,
+    install_ways as install_ways,
     offer_line as offer_line,
 )
 from .overview_rows import OverviewRow as OverviewRow, channel_rows as channel_rows, video_rows as video_rows

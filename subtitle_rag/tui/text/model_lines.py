@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from subtitle_rag.domain import byte_size
+from subtitle_rag.fetching import time_text
 from subtitle_rag.i18n import _, in_language
 from subtitle_rag.models import OLLAMA
 from subtitle_rag.tui.keys import key
@@ -23,35 +24,33 @@ class InstallWay(NamedTuple):
     gain: str = ""
 
 
-LIGHT = "light"
-"""A small encoder runs in a process of this program, without PyTorch; there is no reranker."""
 IN_PROCESS = "packages"
-"""Encoder and reranker run in a process of this program, by PyTorch."""
+"""The models of the settings run in a process of this program."""
 THROUGH_OLLAMA = "ollama"
 """Ollama runs the encoder; there is no reranker."""
 
 
-def install_way(offer: ModelDownload) -> InstallWay | None:
-    """Return the lightest way that the program can go by itself; None where the user must type a line."""
-    if offer.light and not offer.light.by_hand:
-        return _step_way(LIGHT, offer.light)
+def install_ways(offer: ModelDownload) -> list[InstallWay]:
+    """Return the ways that the program can go by itself, a step by its name; none where the user must type a line."""
+    ways = [_step_way(each, offer) for each in offer.steps if not each.by_hand]
     if encoder := offer.through_ollama:
         template = _("{model}, already here") if encoder.is_pulled else "{model} {size}"
         detail = template.format(model=_without_owner(encoder.name), size=byte_size(encoder.disk_gb * 1e9))
-        return InstallWay(THROUGH_OLLAMA, _("Through Ollama, without extra packages"), detail)
-    if offer.full and not offer.full.by_hand:
-        return _step_way(IN_PROCESS, offer.full)
-    if offer.full or offer.by_hand:
-        return None
+        ways.insert(0, InstallWay(THROUGH_OLLAMA, _("Through Ollama, without extra packages"), detail))
+    if ways or offer.steps or offer.by_hand:
+        return ways
     detail = _sizes(offer.packages, offer.all - offer.done if offer.names else 0)
-    return InstallWay(IN_PROCESS, _("On this computer, in a process of this program"), detail)
+    return [InstallWay(IN_PROCESS, _("On this computer, in a process of this program"), detail)]
 
 
-def _step_way(name: str, offer: StepOffer) -> InstallWay:
-    detail = _sizes(offer.packages, offer.bytes)
-    if offer.step.seconds:
-        detail += " · " + _("about {seconds} s for 1,000 windows").format(seconds=f"{offer.step.seconds:,.0f}")
-    return InstallWay(name, in_language(offer.step.title), detail, in_language(offer.step.gain))
+def _step_way(each: StepOffer, offer: ModelDownload) -> InstallWay:
+    detail = _sizes(each.packages, each.bytes)
+    if each.seconds:
+        detail += " · " + _("{time} for this library").format(time=time_text(each.seconds))
+    title = in_language(each.step.title)
+    if each is offer.recommended:
+        title = _("{step} (recommended)").format(step=title)
+    return InstallWay(each.step.name, title, detail, in_language(each.step.gain))
 
 
 def _sizes(packages: int, models: int) -> str:
@@ -75,7 +74,7 @@ def offer_line(stages: Stages) -> str:
 def download_line(offer: ModelDownload | None) -> str:
     """Return the line of the screens; empty without news."""
     match offer:
-        case ModelDownload(state="offered", light=StepOffer(), through_ollama=None):
+        case ModelDownload(state="offered", steps=[_, *_], through_ollama=None):
             template = _("Search by meaning, too: {key} installs it ({size}), {away} hides this.")
             return template.format(size=byte_size(_due_bytes(offer)), **_keys())
         case ModelDownload(state="offered" | "paused", packages=packages) if packages:
@@ -112,15 +111,15 @@ def _packages_line(offer: ModelDownload) -> str:
 
 
 def _due_bytes(offer: ModelDownload) -> int:
-    """Return the bytes of packages and models to download, of the lightest way."""
-    if step := offer.light or offer.full:
-        return step.all_bytes
+    """Return the bytes of packages and models to download, of the recommended way."""
+    if offer.steps:
+        return (offer.recommended or offer.steps[0]).all_bytes
     return offer.packages * 1_000_000 + offer.all - offer.done
 
 
 def download_size(offer: ModelDownload) -> str:
     packages = _("packages and models, {size} onto this computer")
-    template = packages if offer.packages or offer.light or offer.full else _("{models}, {size} onto this computer")
+    template = packages if offer.packages or offer.steps else _("{models}, {size} onto this computer")
     return template.format(models=_listed(offer), size=byte_size(_due_bytes(offer)))
 
 
