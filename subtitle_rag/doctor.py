@@ -386,6 +386,8 @@ def _model(runtime: Runtime, kind: Kind) -> Finding:
     try:
         require_extra(extra)
         files = runtime.models.files(name, kind)
+        if files.graph:  # a second; PyTorch would take several, and gigabytes
+            runtime.neural.call("load", files)
     except AppError as error:
         lighter = kind == ENCODER and not extra.is_installed
         remedy = (_ollama_remedy(runtime) or _light_remedy(name)) if lighter else ""
@@ -404,7 +406,12 @@ def _light_remedy(name: str) -> str:
     steps = encoder_steps()
     if not steps or name != steps[-1].encoder or (light := steps[0]).extra is None:
         return ""
-    size = byte_size(light.extra.megabytes * 1e6 + sum(model.disk_gb for model in light.models) * 1e9)
+    models_bytes = sum(model.disk_gb for model in light.models) * 1e9
+    if light.extra.is_installed:
+        return _("The light step takes {size}: subtitle-rag models get {name} --use.").format(
+            size=byte_size(models_bytes), name=light.encoder
+        )
+    size = byte_size(light.extra.megabytes * 1e6 + models_bytes)
     return _("The light step takes {size}: {install}; then subtitle-rag models get {name} --use.").format(
         size=size, install=install_steps(light.extra), name=light.encoder
     )

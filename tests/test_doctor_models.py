@@ -1,15 +1,17 @@
 """What `doctor` says of the models that run in the program."""
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from subtitle_rag import doctor
 from subtitle_rag.config import settings as config
-from subtitle_rag.installation import extras
+from subtitle_rag.installation import MEANING, NEURAL, extras
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.ollama import Model, StandIn
+from tests.support.tiny_graphs import tiny_graph
 from tests.support.tiny_models import encoder_folder as encoder_folder, reranker_folder as reranker_folder
 
 
@@ -50,6 +52,26 @@ def test_a_damaged_model_is_told(isolated_home: Path, tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     found = checks(isolated_home, f'encoder = "{(tmp_path / "own").as_posix()}"')["encoder"]
     assert (found["severity"], "config.json" in found["message"]) == ("warning", True)
+
+
+def test_a_graph_that_would_not_load_is_told(isolated_home: Path, tmp_path: Path) -> None:
+    folder = tiny_graph(tmp_path / "own")
+    text = f'encoder = "{folder.as_posix()}"'
+    assert checks(isolated_home, text)["encoder"]["severity"] == "ok"
+    (folder / "1_Pooling" / "config.json").unlink()
+    found = checks(isolated_home, text)["encoder"]
+    assert (found["severity"], "1_Pooling/config.json" in found["message"]) == ("warning", True)
+
+
+def test_who_has_the_packages_of_the_light_step_is_told_to_fetch_its_model(
+    isolated_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = {*NEURAL.modules} - {*MEANING.modules}
+    monkeypatch.setattr(extras, "_complete", set())
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name in missing else find_spec(name))
+    hint = checks(isolated_home, "")["encoder"]["hint"]
+    assert "subtitle-rag models get Xenova/multilingual-e5-small --use" in hint
+    assert "self add" not in hint
 
 
 @pytest.mark.models
