@@ -193,7 +193,9 @@ class Gatherer:
 
     def search(self, query: Query, limit: int, options: AnswerOptions) -> SearchResult:
         """Search for the best scenes. Raises what `gather` raises."""
-        return self.searcher.search(query, limit=limit, retrievers=options.retrievers, budget=IN_ANSWER)
+        return self.searcher.search(
+            query, limit=limit, retrievers=options.retrievers, budget=IN_ANSWER, is_question=True
+        )
 
 
 def _builder(query: Query, language: Language, options: AnswerOptions) -> ContextBuilder:

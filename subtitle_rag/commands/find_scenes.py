@@ -177,6 +177,7 @@ def result_values(result: "search.SearchResult") -> dict[str, Any]:
         "unknown_words": result.unknown_words,
         "undated": result.undated,
         "shares": dict(result.shares),
+        "floors": dict(zip(("floor", "strict"), result.floors, strict=True)) if result.floors else None,
         "took_ms": dict(result.took_ms),
         "counts": result.counts._asdict() if result.counts else None,
         "more": result.more,

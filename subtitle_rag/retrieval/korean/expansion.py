@@ -39,6 +39,10 @@ LEAST_SOUND = 0.5
 READ_WEIGHT = 0.5
 """Weight of a name read by its letters, as 오지 for 5G: it is mostly another word."""
 COMPLETION_WEIGHT = 1.0
+FEW = 3
+"""Most windows with a word that may also have been misheard in others."""
+MIN_LATIN_LETTERS = 5
+"""Fewest letters of a Latin word that is misspelt by one: pdf is no hdf."""
 MIN_PAIR = 3
 """Syllables above which a Hangul word may be two Latin ones."""
 
@@ -67,28 +71,37 @@ class WordCandidates:
     """By typed word, its other spellings."""
     read: Sequence[str]
     """Other words that letters and digits are read as."""
-    related: Collection[str]
+    related: Mapping[str, Sequence[str]]
+    """By typed form that nobody says, under no other spelling either, its related words."""
 
     @classmethod
-    def of(cls, typed: TypedText, vocabulary: Vocabulary, analyzer: Analyzer) -> "WordCandidates":
-        """Collect them; nothing asks the library."""
+    def of(cls, typed: TypedText, counts: TermSources, vocabulary: Vocabulary, analyzer: Analyzer) -> "WordCandidates":
+        """Collect them, by the library's `counts` of typed words; nothing asks it."""
         entered = dict.fromkeys((*typed.counted, *typed.words))
-        short = [form for form in entered if len(form) == MIN_MISHEARD_LETTERS - 1 and is_hangul(form)]
-        long = [form for form in entered if len(form) >= MIN_MISHEARD_LETTERS and form.isalpha()]
+        rare = [form for form in entered if counts.get(form, (0, 0))[0] <= FEW]
+        short = [form for form in rare if len(form) == MIN_MISHEARD_LETTERS - 1 and is_hangul(form)]
+        long = [
+            form
+            for form in rare
+            if len(form) >= (MIN_LATIN_LETTERS if form.isascii() else MIN_MISHEARD_LETTERS) and form.isalpha()
+        ]
         last = typed.last_word
+        spelled = dict(_other_spellings(entered, typed.words, vocabulary))
+        known = {form for form, forms in spelled.items() if not counts.keys().isdisjoint(forms)}
+        relating = [form for form in typed.relating if form not in counts and form not in known]
         return cls(
             vocabulary.begun(last) if last and not vocabulary.has(last) else (),
             {form: _heard(form)[0] for form in short},
             {form: _heard(form)[1] for form in short},
             {form: vocabulary.nearest(form) for form in long},
-            dict(_other_spellings(entered, typed.words, vocabulary)),
+            spelled,
             [form for word in typed.words for form in read_aloud(word)],
-            analyzer.neighbours(typed.relating),
+            analyzer.related(relating),
         )
 
     def all(self) -> set[str]:
         groups = chain(*(part.values() for part in (self.homophones, self.near_sounds, self.nearest, self.spellings)))
-        return {*chain(*groups), *self.completions, *self.read, *self.related}
+        return {*chain(*groups, *self.related.values()), *self.completions, *self.read}
 
 
 @dataclass(frozen=True)
@@ -105,8 +118,8 @@ class Expansion:
     """By noun that nobody says, two Latin words of its sound; in `spelled`, too: spring boot for 스프링부트."""
     misheard: Mapping[str, Sequence[str]]
     """By typed form or word, what a recogniser may have heard in its place."""
-    related: Mapping[str, Mapping[str, float]]
-    """By typed form, its related words with their similarities, of the library or not."""
+    related: Mapping[str, Sequence[str]]
+    """By typed form that nobody says, its related words, of the library or not."""
     read: Sequence[str]
     """Other words that letters and digits are read as."""
 
@@ -114,9 +127,14 @@ class Expansion:
     def of(
         cls, typed: TypedText, entered: Iterable[str], library: Library, vocabulary: Vocabulary, analyzer: Analyzer
     ) -> "Expansion":
-        """Ask the library once how many windows have typed forms, `entered` words, and what may stand for them."""
-        candidates = WordCandidates.of(typed, vocabulary, analyzer)
-        counts = library.term_sources({*typed.forms, *typed.words, *entered, *candidates.all()})
+        """Ask the library how many windows have typed forms and `entered` words, then what may stand for them.
+
+        A word that many windows say needs no other in its place: such words cost time, and order windows worse.
+        """
+        counts = library.term_sources({*typed.forms, *typed.words, *entered})
+        candidates = WordCandidates.of(typed, counts, vocabulary, analyzer)
+        if more := candidates.all() - counts.keys():
+            counts = {**counts, **library.term_sources(more)}
         spelled = dict(_said_spellings(candidates, counts, vocabulary))
         pairs = dict(_latin_pairs(typed.forms, spelled, counts, vocabulary))
         return cls(
@@ -126,7 +144,7 @@ class Expansion:
             spelled | {word: [*pair] for word, pair in pairs.items()},
             pairs,
             {form: _misheard(form, candidates, counts) for form in (*typed.counted, *typed.words)},
-            analyzer.related(typed.relating, counts),
+            candidates.related,
             [form for form in candidates.read if form in counts],
         )
 
@@ -206,9 +224,9 @@ class Expansion:
                 weights[variant] = max(weights.get(variant, 0.0), variants[variant] * rarity)
         return weights
 
-    def _shared(self, related: Mapping[str, float]) -> dict[str, float]:
+    def _shared(self, related: Sequence[str]) -> dict[str, float]:
         present = [form for form in related if form in self.counts]
-        return {form: RELATED_WEIGHT * related[form] / len(present) for form in present}
+        return {form: RELATED_WEIGHT / len(present) for form in present}
 
 
 @lru_cache(CACHE_SIZE)

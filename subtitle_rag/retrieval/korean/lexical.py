@@ -15,7 +15,7 @@ from typing import Protocol
 
 from subtitle_rag.i18n import _
 from subtitle_rag.library import Library
-from subtitle_rag.retrieval.korean.expansion import Expansion, TermSources
+from subtitle_rag.retrieval.korean.expansion import Expansion, TermSources, inverse_document_frequency
 from subtitle_rag.retrieval.korean.keyboard import FIRST_CONSONANTS
 from subtitle_rag.retrieval.korean.letter_names import RUN
 from subtitle_rag.retrieval.korean.morphemes import Analyzer, key, query_bigrams, sparse, term_id
@@ -28,6 +28,8 @@ from subtitle_rag.retrieval.values import Filter, Hit, Searched, SparseVector, V
 _INITIALS = re.compile(f"(?<!\\S)[{FIRST_CONSONANTS}]{{2,}}(?!\\S)")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 VOCABULARY_SECONDS = 5.0
+LEAST_WINDOWS = 1_000
+"""Windows of a library by which a word is rare or common: in a small one, what one window says is no common word."""
 TWICE = 0.5
 """Weight of a morpheme whose letters are read as another one, too (`TypedText.read_twice`): a word that is read whole
 and in parts must not outweigh the words beside it. With contexts, hit@1 of scene_bench's kind context is 0.70 instead
@@ -63,6 +65,12 @@ class LexicalQuery:
     """Typed words and morphemes of two letters or more → the library's longer words that have them inside."""
     rarity: Mapping[str, float] = field(default_factory=dict)
     """The inverse document frequency of typed words."""
+    meant: frozenset[str] = frozenset()
+    """Forms that an unfinished word or first consonants may mean, of `forms`."""
+    rarities: Mapping[str, float] = field(default_factory=dict)
+    """Typed words with content → how rare each is in the library, from 0 to 1, which is a word that nobody says."""
+    stems: Mapping[str, str] = field(default_factory=dict)
+    """Typed words → they without the particles and endings behind their last morpheme with content."""
 
 
 def unknown_words(lexical: LexicalQuery, texts: Iterable[str]) -> tuple[str, ...]:
@@ -144,6 +152,9 @@ class QueryAnalyzer:
                 if len(each) > 1
             },
             expansion.rarity(vocabulary.windows),
+            frozenset(expansion.completions).difference(typed.forms),
+            _rarities(expansion, vocabulary.windows),
+            typed.stems,
         )
 
     def search(self, index: Searched, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
@@ -200,6 +211,31 @@ def _upload_date(text: str) -> str:
     spans = [word.span() for word in WORD.finditer(text)]
     uploads = find_uploads(text, spans, date.today())
     return text[spans[uploads.first][0] : spans[uploads.last][1]] if uploads else ""
+
+
+def _rarities(expansion: Expansion, windows: int) -> dict[str, float]:
+    """Return `LexicalQuery.rarities`: a word of several morphemes is as rare as the rarest of them."""
+    typed, counts = expansion.typed, expansion.counts
+    total = max(windows, LEAST_WINDOWS, *map(sum, counts.values()))
+    most = inverse_document_frequency(0, total)
+    forms: dict[str, list[str]] = {word: [] for word in typed.content_words}
+    for form, word in expansion.words_by_form.items():
+        if word in forms and form not in WEIGHTLESS:
+            forms[word].append(form)
+
+    def count(form: str) -> int:
+        return min(total, sum(counts.get(form, (0, 0))))
+
+    def windows_with(word: str) -> int:
+        spelled = [form for form in forms[word] if form not in typed.forms]
+        parts = [form for form in forms[word] if form in typed.forms]
+        return max(count(word), min(map(count, parts), default=0), *map(count, spelled), 0)
+
+    # a word without a morpheme of content (그거, 않고) is none that is looked for
+    return {
+        word: inverse_document_frequency(windows_with(word), total) / most if of_word or word in counts else 0.0
+        for word, of_word in forms.items()
+    }
 
 
 def _term_weights(expansion: Expansion, variants: Mapping[str, float]) -> tuple[dict[int, float], dict[int, float]]:

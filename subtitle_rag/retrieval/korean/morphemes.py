@@ -9,7 +9,7 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,6 +22,7 @@ from subtitle_rag.platforms import lower_thread_priority
 from subtitle_rag.retrieval.korean import numerals
 from subtitle_rag.retrieval.korean.hanja import hangul_of_hanja
 from subtitle_rag.retrieval.korean.letter_names import HAS_SIGN, PLAIN_RUN, RUN, written_names, written_word
+from subtitle_rag.retrieval.korean.opposites import are_opposite
 from subtitle_rag.retrieval.korean.readings import Reading, readings
 from subtitle_rag.retrieval.values import SparseVector
 
@@ -41,13 +42,16 @@ MAX_NUMERALS = 12
 """Morphemes of the longest number."""
 NICENESS = 5
 """Niceness of threads that yield: a third of another's share of a busy processor."""
-RELATED_WORDS = 8
-"""Most related words of a form."""
+MIN_RELATED = 2
+"""Fewest letters of related words: those of one letter have many meanings each."""
+_NOUN = "NNG"
+"""Only common nouns have related words: those of names, verbs and adjectives are as often their opposites."""
 DENSITY = 10
 """Nearest words that tell how dense a word's neighbourhood is."""
-UNRELATED, RELATED = -0.12, 0.03
-"""Corrected similarities at which a related word begins to count, and counts fully. Without the correction hit@1 of
-KorQuAD is 0.905 instead of 0.907, and mrr@10 of scene_bench with contexts 0.633 instead of 0.642."""
+RELATED = 0.08
+"""Corrected cosine of a related word, at least."""
+MUTUAL = 2
+"""Nearest words of a related one among which the form must be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,22 +175,14 @@ class Analyzer:
             [TaggedWord(each.form, each.tag, each.start, each.end, each.oov) for each in tokens] for tokens in tokenized
         ]
 
-    def related(self, forms: Sequence[str], among: Collection[str]) -> dict[str, dict[str, float]]:
-        """Return for each form the words `among` these that Kiwi's language model relates to it, with similarities.
+    def related(self, forms: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return for each form the words that Kiwi's language model relates to it, the nearest first.
 
-        Each word costs a millisecond. The cosine is corrected by how dense the neighbourhoods of both words are (CSLS:
-        Conneau et al. 2018, arXiv 1710.04087). Rare words lie close to everything: 까르르까르르 at .87 to 커닝.
+        Each word costs some milliseconds. The cosine is corrected by how dense the neighbourhoods of both words are
+        (CSLS: Conneau et al. 2018, arXiv 1710.04087): rare words lie close to everything.
         """
         kiwi = self.load()
-        return {
-            form: _similarities(kiwi, form, (near for near in _neighbours(kiwi, form) if key(near.form) in among))
-            for form in dict.fromkeys(forms)
-        }
-
-    def neighbours(self, forms: Sequence[str]) -> set[str]:
-        """Return the words that `related` may choose from."""
-        kiwi = self.load()
-        return {key(near.form) for form in dict.fromkeys(forms) for near in _neighbours(kiwi, form)}
+        return {form: _relatives(kiwi, form) for form in dict.fromkeys(forms)}
 
     def nearness(self, forms: Sequence[str]) -> dict[str, float]:
         """Return for each form the cosine of the word nearest to it in Kiwi's language model; 0 for an unknown form.
@@ -195,7 +191,7 @@ class Analyzer:
         """
         kiwi = self.load()
         return {
-            form: max((near.cosine for near in _neighbours(kiwi, form, DENSITY) if key(near.form) != form), default=0.0)
+            form: max((cosine for other, cosine in _near_words(kiwi, form) if key(other) != form), default=0.0)
             for form in dict.fromkeys(forms)
         }
 
@@ -306,36 +302,30 @@ def _number(tokens: "Sequence[Token]", first: int) -> tuple[str, int] | None:
     return None
 
 
-class _Neighbour(NamedTuple):
-    form: str
-    tag: str
-    cosine: float
-    density: float
-    """Density of the other word's neighbourhood."""
-
-
-@lru_cache(maxsize=4096)
-def _neighbours(kiwi: "Kiwi", form: str, limit: int = RELATED_WORDS) -> tuple[_Neighbour, ...]:
-    """Return the `limit` nearest words of a form for each of its parts of speech."""
+def _near_words(kiwi: "Kiwi", form: str) -> Iterator[tuple[str, float]]:
+    """Yield the words of content near to a form, for each of its parts of speech, with their cosines."""
     nouns = [near for tag in ("NNG", "NNP") if (near := _most_similar(kiwi, form, tag))]
     # longer nouns are stems of dialect verbs alone: 소스 of 솟다, 두릅 of 두렵다
     verbs = [] if nouns and len(form) > 1 else [_most_similar(kiwi, form, tag) for tag in ("VV", "VA")]
-    return tuple(
-        _Neighbour(*each, _density(near)) for near in (*nouns, *verbs) for each in near[:limit] if each[1] in _CONTENT
-    )
+    return ((other, cosine) for near in (*nouns, *verbs) for other, tag, cosine in near if tag in _CONTENT)
 
 
-def _similarities(kiwi: "Kiwi", form: str, neighbours: Iterable[_Neighbour]) -> dict[str, float]:
-    """Return the most similar neighbours by their corrected similarity."""
-    similarities: dict[str, float] = {}
-    for near in neighbours:
-        corrected = 2 * near.cosine - near.density - _density(_most_similar(kiwi, near.form, near.tag))
-        weight = min(1.0, (corrected - UNRELATED) / (RELATED - UNRELATED))
-        if weight > 0:
-            related = key(near.form)
-            similarities[related] = max(similarities.get(related, 0.0), weight)
-    similarities.pop(form, None)
-    return dict(sorted(similarities.items(), key=lambda pair: (-pair[1], pair[0]))[:RELATED_WORDS])
+@lru_cache(maxsize=4096)
+def _relatives(kiwi: "Kiwi", form: str) -> tuple[str, ...]:
+    """Return the words that may stand for a common noun.
+
+    Each is as near to the other as hardly any third word. Nearness alone also has what stands in the same places: names
+    of one kind (서울 and 부산) and opposites.
+    """
+    near = _most_similar(kiwi, form, _NOUN) if len(form) >= MIN_RELATED else ()
+    density, related = _density(near), list[str]()
+    for other, tag, cosine in near:
+        if tag == _NOUN and len(other) >= MIN_RELATED and not are_opposite(form, other):
+            back = _most_similar(kiwi, other, tag)
+            is_mutual = any(each[0] == form for each in back[:MUTUAL])
+            if is_mutual and 2 * cosine - density - _density(back) >= RELATED:
+                related.append(key(other))
+    return tuple(related)
 
 
 @lru_cache(maxsize=65536)

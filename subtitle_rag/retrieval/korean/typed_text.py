@@ -124,6 +124,22 @@ class TypedText:
                 text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
         return text
 
+    @cached_property
+    def stems(self) -> dict[str, str]:
+        """The words of the text; those that end in a noun without the particles behind it."""
+        stems: dict[str, str] = {}
+        for word in RUN.finditer(self.text):
+            first, last = word.span()
+            inside = [
+                (end, form)
+                for form, start, end in zip(self.forms, self.analysis.starts, self.analysis.ends, strict=True)
+                if first <= start < end <= last
+            ]
+            end, form = max(inside, default=(last, ""))
+            is_noun = form and key(self.text[first:end]).endswith(form)
+            stems.setdefault(without_particle(key(word[0])), key(self.text[first : end if is_noun else last]))
+        return stems
+
     @property
     def without_unranked(self) -> str:
         """The text without the words that every scene says, or all of it if it has no others."""

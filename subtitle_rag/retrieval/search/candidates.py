@@ -137,10 +137,10 @@ class CandidateSearch:
         return lists, among_words, by_words - {hit.id for hit in (*among_words["dense"], *lists["dense"])}
 
     def with_own_words(self, candidates: Candidates, lexical: LexicalQuery) -> Candidates:
-        """Note which windows say the typed words themselves; those that are noted already are not read again."""
-        new = [id for id in candidates.positions if id not in candidates.own_word_ranks]
-        ranks = OwnWords(lexical, self._windows).ranks(new)
-        return replace(candidates, own_word_ranks={**candidates.own_word_ranks, **ranks})
+        """Note what windows have of the typed words; those that are noted already are not read again."""
+        new = [id for id in candidates.positions if id not in candidates.evidence]
+        evidence = OwnWords(lexical, self._windows).of(new)
+        return replace(candidates, evidence={**candidates.evidence, **evidence})
 
     def nearest_pieces(self, candidates: Candidates) -> NearestPieces:
         """Return what tells which piece of the candidates is nearest to the query, where they have vectors of them."""

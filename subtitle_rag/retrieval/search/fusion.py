@@ -13,6 +13,7 @@ from itertools import chain, islice
 
 from subtitle_rag.captions import OVERLAP_MS
 from subtitle_rag.retrieval.named_vectors import PIECES
+from subtitle_rag.retrieval.search.evidence import Evidence
 from subtitle_rag.retrieval.values import DenseVector, Hit
 
 RRF_K = 60
@@ -176,12 +177,23 @@ class Candidates:
     """By window, the cosine of its best piece. Windows may lack vectors of their pieces."""
     video_scores: Mapping[str, float] = field(default_factory=dict)
     """By video, the score by words of its best window, of which the scores of all its windows have a part."""
-    own_word_ranks: Mapping[str, int] = field(default_factory=dict)
-    """By window, which of the typed words it says itself, see `own_words.OwnWords.ranks`."""
+    evidence: Mapping[str, Evidence] = field(default_factory=dict)
+    """By window, what it has of the typed words; empty for a query without any."""
+    floor: float = -1.0
+    """The cosine below which nothing is found by meaning,"""
+    strict_floor: float = -1.0
+    """and the one of a query of which no window has enough words."""
+    is_question: bool = False
+    """Scenes are looked for from which a model answers."""
     meaning: tuple[str, DenseVector] | None = None
     """The named vector of pieces, and the query's vector to compare with them."""
     is_cut: bool = False
     """The query's words find further windows."""
+
+    @property
+    def floors(self) -> tuple[float, float] | None:
+        """Both floors; None without any."""
+        return (self.floor, self.strict_floor) if self.strict_floor > -1 else None
 
 
 def shares(candidates: Candidates) -> dict[str, float]:
@@ -329,6 +341,28 @@ def spread_cosines(scores: Sequence[float]) -> list[float]:
         least = min(score for score in scores if score >= lower - FAR_OUT * (upper - lower))
         scores = [max(score, least) for score in scores]
     return min_max_normalised(scores)
+
+
+def carried(ranked: Sequence[Ranked], candidates: Candidates) -> list[Ranked]:
+    """Return the windows that something carries: typed words or what stands for them, or the meaning.
+
+    Pieces of words and particles order windows, but carry none. A query of which no window has enough words is answered
+    by meaning alone, above the strict floor, or not at all.
+    """
+    evidence = candidates.evidence
+    if not evidence:
+        return list(ranked)
+
+    def cosine(entry: Ranked) -> float:
+        return entry.scores["dense"].score if "dense" in entry.scores else -2.0
+
+    if not (candidates.is_question or any(each.is_enough for each in evidence.values())):
+        return [entry for entry in ranked if cosine(entry) >= candidates.strict_floor]
+    return [
+        entry
+        for entry in ranked
+        if cosine(entry) >= candidates.floor or (entry.window_id in evidence and evidence[entry.window_id].share > 0)
+    ]
 
 
 Spans = Callable[[Collection[str]], Mapping[str, tuple[int, int]]]

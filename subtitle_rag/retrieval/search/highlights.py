@@ -10,7 +10,7 @@ from unicodedata import is_normalized
 
 from subtitle_rag.domain import Line, Morphemes
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
-from subtitle_rag.retrieval.korean.morphemes import folded, key
+from subtitle_rag.retrieval.korean.morphemes import key
 
 MIN_RUN = 3
 """Fewest letters of a part of a word to mark."""
@@ -104,13 +104,6 @@ def marks(text: str, form_spans: Sequence[SpokenForm], query: LexicalQuery) -> M
     related = [(start, end) for start, end in variants if all(end < a or start > b for a, b in typed)]
     word_marks = [mark for mark in words if any(start <= mark.start and mark.end <= end for start, end in typed)]
     return Marks(typed, related, word_marks)
-
-
-def shares_letters(text: str, query: LexicalQuery) -> bool:
-    """Return whether the text has two letters in a row of a typed Hangul word."""
-    joined = _BETWEEN.sub("", folded(text))
-    pairs = (word[at : at + 2] for word in query.words for at in range(len(word) - 1))
-    return any(pair in joined for pair in pairs if not pair.isascii())
 
 
 def sentence_begin(text: str, first: int, at: int, otherwise: int) -> int:

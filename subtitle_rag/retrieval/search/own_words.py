@@ -4,13 +4,16 @@ Words of the title, of neighbours and relatives, words that sound alike and pair
 one that says all that was typed is what was asked for.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
-from subtitle_rag.retrieval.korean.morphemes import key, squeezed
+from subtitle_rag.retrieval.korean.morphemes import folded, key, squeezed
+from subtitle_rag.retrieval.korean.pronunciation import is_hangul
+from subtitle_rag.retrieval.search.evidence import RARE, Evidence, is_enough
 from subtitle_rag.retrieval.search.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.search.reasons import FoundWord
 from subtitle_rag.retrieval.search.window_reads import Windows
@@ -18,6 +21,11 @@ from subtitle_rag.retrieval.search.window_reads import Windows
 IN_TEXT, WITH_CONTEXT, BY_SOUND, BORROWED = range(4)
 """Ranks in the order: the window's text says all words, or text and context together; it says those that the library
 has in the other alphabet only as they are spelled there (skype for 스카이프); or some are borrowed."""
+
+
+HEARD, INSTEAD = 0.8, 0.5
+"""How much of a word another one is that sounds like it, and any other that stands in its place: a related one, a part
+of it, one of two letters by its sound."""
 
 
 class TypedWord(NamedTuple):
@@ -28,16 +36,22 @@ class TypedWord(NamedTuple):
     """Its own morphemes."""
     is_sayable: bool
     """Whether its morphemes say it. Syllables that only stand side by side in it (꽃 and 개 of 꽃개) do not."""
+    meant: frozenset[str]
+    """The library's words that each say it: compounds with it (양념치킨), and what an unfinished one begins."""
 
 
 def typed_words(lexical: LexicalQuery) -> tuple[TypedWord, ...]:
     """Return the typed words with content."""
     forms: dict[str, set[str]] = {word: set() for word in lexical.words}
+    meant: dict[str, set[str]] = {word: set() for word in lexical.words}
     for form, word in lexical.words_by_form.items():
         if word in forms and form in lexical.forms:
-            forms[word].add(form)
+            (meant if form in lexical.meant else forms)[word].add(form)
+    for word, inside in meant.items():
+        inside.update(each for each in lexical.containing.get(word, ()) if each.startswith(word) or each.endswith(word))
     return tuple(
-        TypedWord(word, frozenset(word_forms), _is_sayable(word, word_forms)) for word, word_forms in forms.items()
+        TypedWord(word, frozenset(word_forms), _is_sayable(word, word_forms), frozenset(meant[word]))
+        for word, word_forms in forms.items()
     )
 
 
@@ -69,78 +83,124 @@ def _spellings(
 
 
 class OwnWords:
-    """Which windows say the typed words of one query: the letters of each are read first, its morphemes last of all."""
+    """What windows have of the typed words of one query."""
 
     def __init__(self, lexical: LexicalQuery, windows: Windows) -> None:
-        words, unsaid = typed_words(lexical), set(map(key, lexical.words_not_in_library))
-        self._words = {each.word: each.forms for each in words}
-        self._sayable = {each.word: each.forms for each in words if each.is_sayable and each.word not in unsaid}
+        self._words = typed_words(lexical)
+        unsaid = set(map(key, lexical.words_not_in_library))
+        self._sayable = {each.word for each in self._words if each.is_sayable and each.word not in unsaid}
+        self._rarities = {each.word: lexical.rarities.get(each.word, 1.0) for each in self._words}
         self._by_sound = lexical.by_sound
-        sounds = (form.split() for forms in self._by_sound.values() for form in forms)
-        self._all_forms = frozenset[str]().union(*self._sayable.values(), *sounds)
+        self._letters = {each.word: _letters(each.word, lexical) for each in self._words}
+        self._substitutes = _substitutes(self._words, lexical)
         self._windows = windows
 
-    def ranks(self, ids: Sequence[str]) -> dict[str, int]:
-        """Return `IN_TEXT`, `WITH_CONTEXT`, `BY_SOUND` or `BORROWED` by window; none for a query without content."""
+    def of(self, ids: Sequence[str]) -> dict[str, Evidence]:
+        """Return the evidence of these windows; none for a query without content."""
         if not (self._words and ids):
             return {}
-        saying = self._written(ids)
-        lacking = [id for id in ids if not all(id in each for each in saying.values())]
-        contexts = self._windows.contexts(lacking) if lacking else {}
-        heard = self._heard(saying, lacking, contexts)
-        in_text = set.intersection(*saying.values())
-        lacking = [id for id in lacking if id not in in_text]
-        ranks = dict.fromkeys(ids, IN_TEXT) | dict.fromkeys(lacking, BORROWED)
-        if heard:
-            alike = set.intersection(*(each | heard.get(word, set()) for word, each in saying.items()))
-            ranks |= dict.fromkeys(alike.difference(in_text), BY_SOUND)
-        for id, context in contexts.items():
-            unsaid = [word for word, each in saying.items() if id not in each]
-            if unsaid and _is_all_written(unsaid, self._words, context):
-                ranks[id] = WITH_CONTEXT
-        return ranks
+        texts, forms = self._windows.letters(ids), self._windows.forms(ids)
+        contexts = self._windows.contexts(ids)
+        places = self._windows.places(ids)
+        titles = self._titles({video for video, _ordinal in places.values()})
+        rarities = list(self._rarities.values())
+        total = sum(rarities)
+        evidence: dict[str, Evidence] = {}
+        for id in ids:
+            text, lines, context = texts.get(id, ""), forms.get(id, ""), squeezed(contexts.get(id, ""))
+            title = titles.get(places[id][0], "") if id in places else ""
+            mass = 0.0
+            is_said, is_heard, is_written, is_named = True, True, bool(context), False
+            for typed in self._words:
+                word, rarity = typed.word, self._rarities[typed.word]
+                if self._is_said(typed, text, lines):
+                    mass += rarity
+                    continue
+                is_said = False
+                in_context = bool(context) and _is_written(word, typed.forms, context)
+                is_written &= in_context
+                if self._is_heard(word, lines):
+                    mass += rarity
+                    continue
+                is_heard = False
+                if in_context or any(says_letters(letters, title) for letters in self._letters[word]):
+                    mass += rarity
+                    is_named |= rarity >= RARE
+                else:
+                    mass += rarity * self._borrowed(word, lines)
+            rank = IN_TEXT if is_said else WITH_CONTEXT if is_written else BY_SOUND if is_heard else BORROWED
+            share = mass / total if total else 1.0
+            evidence[id] = Evidence(rank, share, is_named or is_enough(rarities, mass))
+        return evidence
 
-    def _heard(
-        self, saying: dict[str, set[str]], lacking: Sequence[str], contexts: Mapping[str, str]
-    ) -> dict[str, set[str]]:
-        """Add to `saying` the windows whose morphemes say a word; return by word those that say it by its sound.
-
-        The analyzer may divide a word otherwise than by its letters: 예뻐 says 예쁘.
-        """
-        letters_alone = [each for word, each in saying.items() if word not in {*self._sayable, *self._by_sound}]
-        # others can say not all words, whatever their morphemes
-        open_ = [id for id in lacking if id in contexts or all(id in each for each in letters_alone)]
-        if not (open_ and self._all_forms):
-            return {}
-        windows_by_form = self._windows.saying(self._all_forms, open_)
-        for word, forms in self._sayable.items():
-            saying[word].update(set.intersection(*(windows_by_form[form] for form in forms)))
+    def _titles(self, video_ids: Collection[str]) -> dict[str, str]:
+        """Return the letters of the videos' titles and chapters."""
         return {
-            word: set.union(*(set.intersection(*(windows_by_form[part] for part in form.split())) for form in forms))
-            for word, forms in self._by_sound.items()
+            id: folded(" ".join((video.title, *(chapter.title for chapter in video.chapters))))
+            for id, video in self._windows.videos(video_ids).items()
         }
 
-    def _written(self, ids: Sequence[str]) -> dict[str, set[str]]:
-        """Return by word the windows whose letters say it; inside another word one letter is chance, and so are two
-        of a word that the library only has in the other alphabet."""
-        long = [word for word in self._words if len(word) > (2 if word in self._by_sound else 1)]
-        texts = self._windows.letters(ids) if long else {}
-        return {word: set() for word in self._words} | {
-            word: {id for id, text in texts.items() if word in text} for word in long
-        }
+    def _is_said(self, typed: "TypedWord", text: str, lines: str) -> bool:
+        """Return whether the letters of a text say a word, or its morphemes: 예뻐 says 예쁘.
+
+        Inside another word one letter is chance, and so are two of a word that the library only has in the other
+        alphabet.
+        """
+        if any(says_letters(letters, text) for letters in self._letters[typed.word]):
+            return True
+        if typed.word in self._sayable and all(f"\n{form}\n" in lines for form in typed.forms):
+            return True
+        return any(f"\n{form}\n" in lines for form in typed.meant)
+
+    def _is_heard(self, word: str, lines: str) -> bool:
+        """Return whether a text says a word that the library has in the other alphabet alone, by its sound."""
+        return any(all(f"\n{part}\n" in lines for part in form.split()) for form in self._by_sound.get(word, ()))
+
+    def _borrowed(self, word: str, lines: str) -> float:
+        """Return how much of a word a text has in another one's place."""
+        substitutes = self._substitutes[word]
+        return max((worth for form, worth in substitutes if f"\n{form}\n" in lines), default=0.0)
+
+
+def says_letters(letters: str, text: str) -> bool:
+    """Return whether a text has these letters; two of them only where they begin a word: 아기, but not in 이야기."""
+    if len(letters) > 2:
+        return letters in text
+    return letters in text and bool(re.search(rf"(?<![^\W_]){re.escape(letters)}", text))
+
+
+def _letters(word: str, lexical: LexicalQuery) -> tuple[str, ...]:
+    least = 3 if word in lexical.by_sound else 2
+    return tuple(letters for letters in {word, lexical.stems.get(word, word)} if len(letters) >= least)
+
+
+def _substitutes(typed: Sequence[TypedWord], lexical: LexicalQuery) -> dict[str, list[tuple[str, float]]]:
+    """Return by typed word what may stand for it, and how much of it that is.
+
+    It is the whole word where that is only spelled otherwise. A word of two letters sounds like many others.
+    """
+    substitutes = {
+        each.word: [(form, INSTEAD) for form in each.forms if len(form) > 1 or len(each.forms) == 1] for each in typed
+    }
+    for form, (word, kind) in lexical.variants.items():
+        is_long = len(word) > 2 and is_hangul(form) == is_hangul(word)
+        worth = HEARD if kind == "sound" and is_long else INSTEAD
+        if word in substitutes:
+            substitutes[word].append((form, 1.0 if lexical.words_by_form.get(form) == word else worth))
+    return substitutes
 
 
 class _Traces(NamedTuple):
     """What stands for a typed word in a scene, the likeliest first."""
 
     typed: TypedWord
+    stem: str
+    """It without particles."""
     heard: Sequence[str]
     """Variants by sound."""
     related: Sequence[str]
     parts: Sequence[str]
-    """Its morphemes of two letters or more, the longest first."""
-    pairs: Sequence[str]
-    """Its letters two by two, of a Hangul word."""
+    """Its morphemes, the longest first: those of two letters or more, or the only one."""
 
 
 class WordFinder:
@@ -148,22 +208,22 @@ class WordFinder:
 
     def __init__(self, lexical: LexicalQuery) -> None:
         self._traces = [_traces(typed, lexical) for typed in typed_words(lexical)]
-        self._unknown = set(map(key, lexical.words_not_in_library))  # the search tells them once
-        self.forms = frozenset[str]().union(*(each.typed.forms for each in self._traces), lexical.variants)
+        self.forms = frozenset[str]().union(
+            *(each.typed.forms | each.typed.meant for each in self._traces), lexical.variants
+        )
         """The morphemes that stand for typed words."""
 
     def find(
         self, text_by_form: Mapping[str, str], text: str, context: str, title: str, around: str
     ) -> tuple[FoundWord, ...]:
-        """Return where a scene has each typed word that the library knows.
+        """Return where a scene has each typed word.
 
         `text_by_form` has at least those of `forms` that its text says, and how it writes them; `around` is said beside
         it.
         """
         texts = {"text": text, "context": context, "title": title, "nearby": around}
-        letters = cache(lambda source: squeezed(texts[source]))  # of those that are needed
-        words = (_found(each, text_by_form, letters) for each in self._traces)
-        return tuple(word for word in words if word.source != "missing" or word.word not in self._unknown)
+        letters = cache(lambda source: (folded(texts[source]), squeezed(texts[source])))  # of those that are needed
+        return tuple(_found(each, text_by_form, letters) for each in self._traces)
 
 
 def _traces(typed: TypedWord, lexical: LexicalQuery) -> _Traces:
@@ -171,39 +231,47 @@ def _traces(typed: TypedWord, lexical: LexicalQuery) -> _Traces:
     variants = {form: by for form, (of, by) in lexical.variants.items() if of == word}
     return _Traces(
         typed,
+        lexical.stems.get(word, word),
         [form for form, by in variants.items() if by == "sound"],
         [form for form, by in variants.items() if by != "sound"],
-        [form for form in sorted(typed.forms, key=lambda form: (-len(form), form)) if len(form) > 1],
-        [] if word.isascii() else [word[at : at + 2] for at in range(len(word) - 1)],
+        [
+            form
+            for form in sorted(typed.forms, key=lambda form: (-len(form), form))
+            if len(form) > 1 or len(typed.forms) == 1
+        ],
     )
 
 
-def _found(traces: _Traces, text_by_form: Mapping[str, str], letters: Callable[[str], str]) -> FoundWord:
+def _found(traces: _Traces, text_by_form: Mapping[str, str], letters: Callable[[str], tuple[str, str]]) -> FoundWord:
     """Return where a scene has a word; `letters` returns those of its text, context, title or what is nearby."""
-    word, forms, is_sayable = traces.typed
+    word, forms, is_sayable, meant = traces.typed
     if is_sayable and forms <= text_by_form.keys():
         return FoundWord(word, "text")
-    text = letters("text")
-    if _is_written(word, forms, text):
+
+    def is_written(source: str) -> bool:
+        text, joined = letters(source)
+        either = any(says_letters(each, text) or (len(each) > 2 and each in joined) for each in (word, traces.stem))
+        return either or (len(forms) > 1 and all(form in joined for form in forms))
+
+    if is_written("text"):
         return FoundWord(word, "text")
-    if _is_written(word, forms, letters("context")):
+    if form := next((form for form in sorted(meant) if form in text_by_form), ""):
+        return FoundWord(word, "text", form)
+    if is_written("context"):
         return FoundWord(word, "context")
 
     def alike(variants: Sequence[str]) -> str:
-        return next((form for form in variants if form in text_by_form or (len(form) > 1 and form in text)), "")
+        return next((form for form in variants if form in text_by_form), "")
 
     if heard := alike(traces.heard):
         return FoundWord(word, "sound", text_by_form.get(heard, heard))
-    if _is_written(word, forms, letters("title")):
+    if is_written("title"):
         return FoundWord(word, "title")
     if related := alike(traces.related):
         return FoundWord(word, "related", text_by_form.get(related, related))
-    parts = (*(form for form in traces.parts if form in text_by_form), *traces.pairs)
-    if part := next((each for each in parts if each != word and each in text), ""):
-        return FoundWord(word, "part", part)
-    if letter := next((form for form in sorted(forms) if form in text_by_form), ""):  # 매워 of 맵단짠
-        return FoundWord(word, "part", text_by_form[letter])
-    return FoundWord(word, "nearby" if _is_written(word, forms, letters("nearby")) else "missing")
+    if part := next((form for form in traces.parts if form in text_by_form), ""):
+        return FoundWord(word, "part", text_by_form[part])
+    return FoundWord(word, "nearby" if is_written("nearby") else "missing")
 
 
 def _is_sayable(word: str, forms: Collection[str]) -> bool:
@@ -216,20 +284,12 @@ def _is_written(word: str, forms: frozenset[str], letters: str) -> bool:
     return (len(word) > 1 and word in letters) or (len(forms) > 1 and all(form in letters for form in forms))
 
 
-def _is_all_written(unsaid: Collection[str], words: Mapping[str, frozenset[str]], context: str) -> bool:
-    """Return whether a context has the words that its window does not say."""
-    text = squeezed(context)
-    return bool(text) and all(
-        word in text or (words[word] and all(form in text for form in words[word])) for word in unsaid
-    )
-
-
-def own_words_first(ranked: Sequence[Ranked], own_word_ranks: Mapping[str, int]) -> list[Ranked]:
+def own_words_first(ranked: Sequence[Ranked], evidence: Mapping[str, Evidence]) -> list[Ranked]:
     """Move the windows that say all typed words before those that borrow some; among equals the order stays.
 
     Each gets its rank in this order, and its score as the fused one. A window without a rank borrows.
     """
-    ordered = sorted(ranked, key=lambda entry: own_word_ranks.get(entry.window_id, BORROWED))
+    ordered = sorted(ranked, key=lambda e: evidence[e.window_id].rank if e.window_id in evidence else BORROWED)
     return [
         entry
         if entry.scores.get("fused") == (fused := RetrieverScore(rank, entry.score))

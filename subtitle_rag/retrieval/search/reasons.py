@@ -5,13 +5,12 @@ from typing import Literal, NamedTuple
 
 from subtitle_rag.i18n import N_, _, n_
 
-Reason = Literal["said", "related", "title", "context", "spelling", "nearby", "meaning"]
+Reason = Literal["said", "related", "title", "context", "nearby", "meaning"]
 """What a scene was found by, the strongest: typed words in its speech, their variants, typed words in the video's title
-or in the context, parts of typed words, keywords of the neighbouring windows, or the meaning alone."""
+or in the context, keywords of the neighbouring windows, or the meaning alone."""
 REASONS: dict[str, str] = {
     "title": N_("found by the title"),
     "context": N_("found by the context"),
-    "spelling": N_("similar letters"),
     "nearby": N_("found by words nearby"),
     "meaning": N_("similar meaning"),
 }

@@ -257,10 +257,10 @@ class _SceneMaker:
         around = f"{windows[0].overlap_before} {windows[-1].overlap_after}"
         words = self._finder.find(text_by_form, text, context or "", video.title, around)
         reason: Reason = "said" if typed else "related" if related else "title" if title else "meaning"
-        if reason == "meaning":
-            reason = self._reason_without_marks(text, context, best)
-        if reason == "nearby":  # neighbouring windows lend the words
-            words = tuple(word._replace(source="nearby") if word.source == "missing" else word for word in words)
+        if reason == "meaning" and context and highlights.spans(context, self._lexical):
+            reason = "context"
+        if reason == "meaning" and any(word.source == "nearby" for word in words):
+            reason = "nearby"
         return Scene(
             rank=rank,
             id=best.window_id,
@@ -281,14 +281,6 @@ class _SceneMaker:
             reason=reason,
             words=words,
         )
-
-    def _reason_without_marks(self, text: str, context: str | None, best: Ranked) -> Reason:
-        """Return what a scene was found by whose speech and title have nothing to mark."""
-        if context and highlights.spans(context, self._lexical):
-            return "context"
-        if "bm25" not in best.scores or best.scores["bm25"].rank is None:
-            return "meaning"
-        return "spelling" if highlights.shares_letters(text, self._lexical) else "nearby"
 
 
 def _best_line(

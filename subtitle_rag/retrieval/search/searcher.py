@@ -20,7 +20,7 @@ from subtitle_rag.library import (
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery, LexicalSearch, unknown_words
 from subtitle_rag.retrieval.korean.morphemes import folded, key
 from subtitle_rag.retrieval.named_vectors import PIECES
-from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, Reranker, words_weight
+from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, Reranker, stored_calibration, words_weight
 from subtitle_rag.retrieval.search.candidates import CandidateSearch
 from subtitle_rag.retrieval.search.copies import first_results
 from subtitle_rag.retrieval.search.fusion import Candidates, Ranked, best_of_videos, merge_neighbours
@@ -84,6 +84,9 @@ class SearchResult:
     """Videos that a filter by date leaves out since nobody knows their day."""
     counts: PlaceCount | None = None
     """The places that say all typed words, see `place_counts`; None for a query without words, and from `stages`."""
+    floors: tuple[float, float] | None = None
+    """The cosine below which nothing is found by meaning, and that of a query of which nobody says enough; None without
+    an encoder that is calibrated."""
 
     @property
     def has_known_word(self) -> bool:
@@ -162,12 +165,15 @@ class Searcher:
         rerank: bool = True,
         budget: RerankBudget | None = None,
         depth: int = DEPTH,
+        is_question: bool = False,
     ) -> SearchResult:
         """Return the best scenes, at most `limit`, by the given or all ready retrievers. See `stages`.
 
-        `depth` is the number of windows from each retriever.
+        `depth` is the number of windows from each retriever. A question has words that no answer says: one word of it
+        is enough.
         """
         search = self._begin(query, retrievers, limit, depth=depth)
+        search = replace(search, candidates=replace(search.candidates, is_question=is_question))
         *_, last = self._stages(search, rerank, lambda: False, budget or self.budget, early=False)
         return last
 
@@ -340,7 +346,10 @@ class Searcher:
 
     def _with_meaning(self, search: _Search, encoded: Encoded, id: str) -> Candidates:
         candidates = self._retrieval.by_meaning(search.request, search.candidates, encoded, id)
-        return replace(candidates, words=words_weight(self._library, id))
+        candidates = replace(candidates, words=words_weight(self._library, id))
+        if calibration := stored_calibration(self._library, id):
+            candidates = replace(candidates, floor=calibration.floor, strict_floor=calibration.strict_floor)
+        return candidates
 
     def _ordered(self, search: _Search) -> _Search:
         """Order what is found."""
@@ -433,6 +442,7 @@ class Searcher:
             self._unknown_words(request.lexical, order.windows),
             self._undated(request.where),
             search.counts,
+            search.candidates.floors,
         )
 
     def _grouped(self, ranked: Sequence[Ranked], limit: int) -> list[list[Ranked]]:

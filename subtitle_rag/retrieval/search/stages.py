@@ -15,6 +15,7 @@ from subtitle_rag.retrieval.search.fusion import (
     PIECE_SHARE,
     Candidates,
     Ranked,
+    carried,
     deciding_shares,
     fuse,
     fuse_scores,
@@ -60,7 +61,7 @@ class Order:
 
 
 def fuse_candidates(candidates: Candidates, *, by_ranks: bool = False) -> Order:
-    """Order candidates by their scores or, with `by_ranks`, by their ranks.
+    """Order candidates by their scores or, with `by_ranks`, by their ranks, and leave out what nothing carries.
 
     Where words search, windows that say them themselves come first.
     """
@@ -73,6 +74,7 @@ def fuse_candidates(candidates: Candidates, *, by_ranks: bool = False) -> Order:
         if candidates.pieces:
             meaning = deciding["dense"]
             deciding |= {"dense": meaning * (1 - PIECE_SHARE), PIECES: meaning * PIECE_SHARE}
+    ranked = carried(ranked, candidates)
     if "bm25" in candidates.lists:
-        ranked = own_words_first(ranked, candidates.own_word_ranks)
+        ranked = own_words_first(ranked, candidates.evidence)
     return Order(ranked, parts, deciding)

@@ -40,7 +40,7 @@ PARTICLES = frozenset(
 )
 """Particles; the library's vocabulary has stems."""
 
-Kind = Literal["speaker", "layout", "spelling", "quotes", "exclusion", "filter", "filters"]
+Kind = Literal["speaker", "layout", "spelling", "quotes", "words", "exclusion", "filter", "filters"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,13 @@ def suggestion_reason(suggestion: Suggestion) -> str:
                 scenes,
                 **fields,
             )
+        case "words":
+            return n_(
+                "No scene says “{word}” with the rest; without it there is {n} scene.",
+                "No scene says “{word}” with the rest; without it there are {n} scenes.",
+                scenes,
+                **fields,
+            )
         case "exclusion":
             return n_(
                 "{word} leaves nothing; without it there is {n} scene.",
@@ -113,7 +120,7 @@ def suggest_queries(
     typed = tidy(typed)
     terms = [part for part in _complete(typed) if not (part.name or part.minus)]
     respelled = chain(_speakers(library, typed, terms), _retyped(typed, terms), _spellings(library, typed, terms))
-    relaxed = _relaxed(typed)
+    relaxed = chain(_relaxed(typed), _shorter(library, typed, terms))
     in_library = library.term_counts([form for part in terms for form in (*words(part.value), *_stems(part.value))])
     likely, unlikely = (relaxed, respelled) if in_library else (respelled, relaxed)
     candidates = chain(islice(likely, TRIES - MAX_SUGGESTIONS), unlikely, likely)
@@ -138,6 +145,22 @@ def _counted(searcher: "Searcher", candidate: Suggestion) -> Suggestion | None:
 # Filters, phrases and exclusions
 
 
+def _shorter(library: "Library", typed: str, terms: list[Part]) -> Iterator[Suggestion]:
+    """Yield the query without the words that nobody says, then each of its words alone, the rarest first."""
+    counts = {part: _said(library, part.value) for part in terms if not part.quoted}
+    unsaid, known = ([part for part in counts if bool(counts[part]) is is_said] for is_said in (False, True))
+    if len(counts) < 2 or not known:
+        return
+    for kept in [known] * bool(unsaid and len(known) > 1) + [[part] for part in sorted(known, key=counts.__getitem__)]:
+        dropped = [part for part in counts if part not in kept]
+        yield Suggestion("words", _without(typed, dropped, drop=True), " ".join(_raw(typed, part) for part in dropped))
+
+
+def _said(library: "Library", word: str) -> int:
+    """Return how many windows say a word, with a particle or without."""
+    return max(library.term_counts([key(stem) for stem in _stems(word)]).values(), default=0)
+
+
 def _relaxed(typed: str) -> Iterator[Suggestion]:
     """Drop each filter, exclusion and phrase, filters first; then drop all."""
     narrowing = [part for part in _complete(typed) if part.name or part.minus or part.quoted]
@@ -157,10 +180,10 @@ def _raw(typed: str, part: Part) -> str:
     return typed[part.start : part.end]
 
 
-def _without(typed: str, some: list[Part]) -> str:
-    """Drop parts of a query, but leave the words of phrases."""
+def _without(typed: str, some: list[Part], *, drop: bool = False) -> str:
+    """Drop parts of a query, but leave the words of phrases, unless these `drop` as well."""
     for part in reversed(some):
-        text = "" if part.name or part.minus else part.value
+        text = "" if part.name or part.minus or drop else part.value
         typed = f"{typed[: part.start]}{text}{typed[part.end :]}"
     return tidy(typed)
 

@@ -55,17 +55,11 @@ class Windows:
             version, CANDIDATES, lambda ids: {id: folded(text) for id, text in library.texts(ids).items()}
         )
         """The text of each window with its words in their indexed form."""
-        self._forms = KeptReads(version, CANDIDATES, library.forms)
+        self.forms = KeptReads(version, CANDIDATES, library.forms)
+        """The morphemes of each window, each between two line breaks."""
         self.windows = KeptReads(version, SHOWN, library.windows)
         self.morphemes = KeptReads(version, SHOWN, library.morphemes)
         self.videos = KeptReads(version, SHOWN, lambda ids: library.videos_by_id(*ids))
         """Videos by their own ids."""
         self.ends = library.last_ends
         """When the last window of each video ends."""
-
-    def saying(self, forms: frozenset[str], ids: Iterable[str]) -> dict[str, set[str]]:
-        """Return by morpheme those of the windows that say it."""
-        lines = self._forms(ids)
-        return {
-            form: {id for id, forms_of_window in lines.items() if f"\n{form}\n" in forms_of_window} for form in forms
-        }

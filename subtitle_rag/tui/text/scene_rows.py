@@ -20,7 +20,6 @@ SHORT_REASONS = {
     "title": N_("title"),
     "context": N_("context"),
     "nearby": N_("nearby"),
-    "spelling": N_("≈ letters"),
     "meaning": N_("≈ meaning"),
 }
 """Where the words of a scene come from that does not say them itself; by `Scene.reason`, or the source of a word."""
@@ -75,7 +74,7 @@ def more_row(count: int, time_cells: int) -> Parts:
 def short_reason(scene: "Scene") -> str:
     """Return in a word or two why a scene is there that does not say all typed words; else nothing."""
     missing = [clean(word.word) for word in scene.words if word.source == "missing"]
-    if scene.reason in ("meaning", "spelling") or len(missing) == len(scene.words):
+    if scene.reason == "meaning" or len(missing) == len(scene.words):
         return _(SHORT_REASONS[scene.reason]) if scene.reason in SHORT_REASONS else ""
     if missing:
         named = missing[:1]

@@ -121,35 +121,31 @@ def test_kiwi_s_threads_yield_and_no_other() -> None:
     assert list(map(int, run.stdout.split())) == [own, NICENESS, NICENESS]
 
 
-def related_words(analyzer: Analyzer, *forms: str) -> dict[str, dict[str, float]]:
-    """The related words of these forms, in the library or not."""
-    return analyzer.related(forms, analyzer.neighbours(forms))
+@pytest.mark.parametrize(("word", "other"), [("무늬", "문양"), ("골짜기", "계곡"), ("월급", "봉급")])
+def test_a_noun_has_relatives_that_may_stand_for_it(analyzer: Analyzer, word: str, other: str) -> None:
+    assert other in analyzer.related([word])[word]
 
 
-def test_a_noun_has_no_relatives_of_a_dialect_s_verb(analyzer: Analyzer) -> None:
-    assert not {"솟아오르", "솟아나"} & related_words(analyzer, "소스")["소스"].keys()
-    assert "마시" in related_words(analyzer, "먹")["먹"]
+@pytest.mark.parametrize(
+    "pair",
+    ["북쪽 남쪽", "수출 수입", "긍정 부정", "불신 신뢰", "수요일 화요일", "여당 야당", "후반 초반"],
+)
+def test_opposites_and_words_of_a_series_are_no_relatives(analyzer: Analyzer, pair: str) -> None:
+    word, other = pair.split()
+    assert other not in analyzer.related([word])[word]
+    assert word not in analyzer.related([other])[other]
 
 
-def test_words_that_lie_close_to_everything_are_no_relatives(analyzer: Analyzer) -> None:
-    related = related_words(analyzer, "커닝", "치킨")
-    assert related["커닝"].get("까르르까르르", 0.0) < 0.1 < related["치킨"]["통닭"]
-
-
-def test_related_words_are_alike_and_never_the_word_itself(analyzer: Analyzer) -> None:
-    related = related_words(analyzer, "치킨")["치킨"]
-    assert "통닭" in related
-    assert "치킨" not in related
-    assert list(related.values()) == sorted(related.values(), reverse=True)
-    assert all(0 < score <= 1 for score in related.values())
-
-
-def test_only_words_that_are_said_count_as_related(analyzer: Analyzer) -> None:
-    assert list(analyzer.related(["치킨"], {"통닭"})["치킨"]) == ["통닭"]
+@pytest.mark.parametrize("word", ["산", "사람", "크", "만들", "아아", "볼", "것", "서울"])
+def test_words_of_one_letter_verbs_names_and_interjections_have_no_bound_nouns_for_relatives(
+    analyzer: Analyzer, word: str
+) -> None:
+    related = analyzer.related([word])[word]
+    assert not {"것", "일", "대", "호", "볼", "작", "친구", "부산"}.intersection(related)
 
 
 def test_a_known_word_is_near_to_another_even_without_relatives(analyzer: Analyzer) -> None:
-    assert related_words(analyzer, "사이즈")["사이즈"] == {}
+    assert analyzer.related(["사이즈"])["사이즈"] == ()
     nearness = analyzer.nearness(["사이즈", "치킨", "은솔포"])
     assert 0 < nearness["사이즈"] < 1
     assert 0 < nearness["치킨"] < 1
@@ -158,7 +154,7 @@ def test_a_known_word_is_near_to_another_even_without_relatives(analyzer: Analyz
 
 @given(form=TEXT)
 def test_any_form_may_be_asked_for_its_relatives(analyzer: Analyzer, form: str) -> None:
-    assert len(related_words(analyzer, key(form))[key(form)]) <= 8
+    assert key(form) not in analyzer.related([key(form)])[key(form)]
 
 
 @given(TEXT)

@@ -1,15 +1,14 @@
 """Windows that say all typed words come before those that borrow some of them."""
 
-from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from subtitle_rag.contexts.context_file import given_context
-from subtitle_rag.library import Library
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.retrieval.search.evidence import Evidence
 from subtitle_rag.retrieval.search.own_words import BORROWED, IN_TEXT, WITH_CONTEXT, OwnWords
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.window_reads import Windows
@@ -41,33 +40,28 @@ def test_among_windows_that_say_not_all_the_order_is_that_of_scores(made: Search
     assert [entry.score for entry in found] == sorted((entry.score for entry in found), reverse=True)
 
 
-class Reads(Windows):
-    """Windows, and of which the morphemes were asked for."""
-
-    def __init__(self, library: Library) -> None:
-        super().__init__(library)
-        self.asked: list[str] = []
-
-    def saying(self, forms: frozenset[str], ids: Iterable[str]) -> dict[str, set[str]]:
-        wanted = list(ids)
-        self.asked += wanted
-        return super().saying(forms, wanted)
-
-
-def test_morphemes_are_read_only_of_windows_that_may_still_say_all_words(tmp_path: Path, analyzer: Analyzer) -> None:
+def test_a_window_has_as_much_of_a_query_as_it_says_and_its_context_and_title_name(
+    tmp_path: Path, analyzer: Analyzer
+) -> None:
     made = Searchable(tmp_path, analyzer, VIDEOS)
     ids = [window.id for each in VIDEOS for window in made.library.windows_of(each.id)]
     both, chicken = (made.library.windows_of(SPOKEN.id)[at].id for at in (1, 2))
-    reads = Reads(made.library)
-    found = OwnWords(QueryAnalyzer(made.library, analyzer).analyze("치킨 우주선"), reads).ranks(ids)
-    assert set(found.values()) == {BORROWED}  # nobody says 우주선
-    assert not reads.asked
-    found = OwnWords(QueryAnalyzer(made.library, analyzer).analyze("치킨 소스"), reads).ranks(ids)
-    assert {id for id, place in found.items() if place == IN_TEXT} == {both}
-    assert set(reads.asked) == {*ids} - {both}
+    first = made.library.windows_of(TITLED.id)[0].id
+
+    def evidence(query: str) -> dict[str, Evidence]:
+        return OwnWords(QueryAnalyzer(made.library, analyzer).analyze(query), Windows(made.library)).of(ids)
+
+    found = evidence("치킨 소스")
+    assert {id for id, each in found.items() if each.rank == IN_TEXT} == {both}
+    assert found[both].share == found[first].share == 1.0, "its title names the sauce"
+    assert 0 < found[chicken].share < 0.5
+    unknown = evidence("치킨 우주선")
+    assert {each.rank for each in unknown.values()} == {BORROWED}
+    assert not any(each.is_enough for each in unknown.values())
     made.library.contexts.put(given_context(chicken, "우주선 이야기"))
-    found = OwnWords(QueryAnalyzer(made.library, analyzer).analyze("치킨 우주선"), reads).ranks(ids)
-    assert {id: place for id, place in found.items() if place != BORROWED} == {chicken: WITH_CONTEXT}
+    told = evidence("치킨 우주선")
+    assert {id: each.rank for id, each in told.items() if each.rank != BORROWED} == {chicken: WITH_CONTEXT}
+    assert told[chicken].is_enough
     made.close()
 
 
@@ -112,7 +106,7 @@ ASIDE = video("aside000001", "통닭 파는 시장")
         ("chicken 소스", [("chicken", "sound", "치킨"), ("소스", "text", "")]),
         ("치킨 시장", [("치킨", "text", ""), ("시장", "title", "")]),
         ("치킨 할머니", [("치킨", "text", ""), ("할머니", "context", "")]),
-        ("치킨 우주선", [("치킨", "text", "")]),
+        ("치킨 소스 우주선", [("치킨", "text", ""), ("소스", "text", ""), ("우주선", "missing", "")]),
     ],
 )
 def test_a_scene_tells_what_it_says_and_what_it_borrows(
@@ -135,8 +129,8 @@ def test_syllables_side_by_side_are_not_the_word(tmp_path: Path, analyzer: Analy
         assert [word.source for scene in scenes for word in scene.words if scene.id == scenes[0].id] == ["text"]
 
 
-def test_a_scene_that_says_one_morpheme_of_a_word_tells_it_as_a_part(tmp_path: Path, analyzer: Analyzer) -> None:
+def test_a_scene_that_says_one_letter_of_a_word_is_not_found(tmp_path: Path, analyzer: Analyzer) -> None:
     said = {SPOKEN: [["맵단짠 치킨이 나왔어요"]], ASIDE: [["국물이 매워서 물을 마셨어요"]]}
     with closing(Searchable(tmp_path, analyzer, said)) as made:
         scenes = {scene.video.id: scene for scene in made.searcher.search(parse_query("맵단짠 치킨")).scenes}
-        assert list(scenes[ASIDE.id].words) == [("맵단짠", "part", "매워서"), ("치킨", "missing", "")]
+        assert scenes.keys() == {SPOKEN.id}, "one letter of three is chance"

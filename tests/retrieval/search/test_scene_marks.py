@@ -58,8 +58,7 @@ def test_the_jump_goes_to_the_typed_word_and_not_to_a_related_one(made: Searchab
 
     assert scene.at_ms in (2 * LINE_MS, 3 * LINE_MS)  # a line, or the one before it
     assert scene.reason == "said"
-    assert {scene.text[a:b] for a, b in scene.highlights} == {"치킨", "통닭"}
-    assert {scene.text[a:b] for a, b in scene.related} == {"통닭"}
+    assert {scene.text[a:b] for a, b in scene.highlights} == {"치킨"}, "what is said needs nothing in its place"
 
 
 def test_the_jump_goes_to_the_most_typed_words_and_not_to_the_longest(made: Searchable) -> None:
@@ -108,11 +107,10 @@ def test_the_jump_lies_in_the_best_window_that_says_most_typed_words(
     assert scene.at_ms == at_ms
 
 
-def test_a_related_word_is_the_jump_where_no_typed_one_is_said(made: Searchable) -> None:
+def test_a_scene_whose_title_alone_has_the_word_says_so(made: Searchable) -> None:
     scene = scenes(made, "치킨")[TITLED.id]
 
-    assert scene.at_ms == 60_000
-    assert scene.reason == "related"
+    assert scene.reason == "title"
     assert [TITLED.title[a:b] for a, b in scene.title_highlights] == ["치킨"]
 
 
@@ -163,5 +161,5 @@ def test_spoken_windows_are_those_that_say_the_letters_or_the_morpheme(
             for id, window in windows.items()
             if not lexical.forms.isdisjoint(analyses[id].forms) or spans(window.text, lexical)
         }
-        ranks = OwnWords(lexical, Windows(made.library)).ranks(ids)
-        assert {id for id, rank in ranks.items() if rank == IN_TEXT} == spoken
+        evidence = OwnWords(lexical, Windows(made.library)).of(ids)
+        assert {id for id, each in evidence.items() if each.rank == IN_TEXT} == spoken

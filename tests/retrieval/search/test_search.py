@@ -91,7 +91,7 @@ def test_what_nobody_says_is_not_found(made: Searchable) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["꽃게*", "'꽃게", "꽃게%", "꽃게_", "(꽃게)", "꽃게 AND", "\\꽃게", "🔥꽃게", "[꽃게", "^꽃게$"]
+    "query", ["꽃게*", "'꽃게", "꽃게%", "꽃게_", "(꽃게)", "꽃게 시장 AND", "\\꽃게", "🔥꽃게", "[꽃게", "^꽃게$"]
 )
 def test_marks_of_other_search_languages_mean_nothing(made: Searchable, query: str) -> None:
     assert find(made, query).scenes[0].video == CRAB
@@ -122,7 +122,7 @@ def test_a_phrase_is_no_pattern(made: Searchable, phrase: str) -> None:
 def test_an_excluded_word_leaves_its_windows_out(made: Searchable) -> None:
     assert any("간장" in s.text for s in find(made, "간장").scenes)
     assert not any("간장" in s.text for s in find(made, "간장 -광고").scenes)
-    assert found(made, "소스 -École") == found(made, '소스 -"école"') | {CRAB.id}
+    assert found(made, "소스 -École") == {CRAB.id, CAR.id}
     assert all("찍어서 먹어" not in s.text for s in find(made, '소스 -"찍어서 먹"').scenes)
 
 
@@ -246,11 +246,11 @@ def test_the_speech_around_a_scene_is_kept_apart(made: Searchable) -> None:
 
 
 def test_a_smaller_limit_shows_the_beginning_of_the_same_list(made: Searchable) -> None:
-    everything = find(made, "수박 꽃게 소스 블루투스", limit=200)
+    everything = find(made, "수박 꽃게 소스 블루투스 새우", limit=200)
     assert len(everything.scenes) > 4
     assert everything.more is False
     for limit in range(1, len(everything.scenes) + 1):
-        result = find(made, "수박 꽃게 소스 블루투스", limit=limit)
+        result = find(made, "수박 꽃게 소스 블루투스 새우", limit=limit)
         assert result.scenes == everything.scenes[:limit]
         assert result.more is (limit < len(everything.scenes))
 

@@ -7,6 +7,7 @@ from datetime import date
 import pytest
 
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
+from subtitle_rag.retrieval.search.evidence import Evidence
 from subtitle_rag.retrieval.search.fusion import (
     PIECE_SHARE,
     Candidates,
@@ -64,9 +65,9 @@ def test_lists_are_fused_by_scores_with_what_each_decides() -> None:
 
 
 def test_typed_words_come_first_only_where_words_search() -> None:
-    own_words = dict.fromkeys(PLACES, BORROWED) | {"d": IN_TEXT}
-    dense = Candidates({"dense": MEANING}, PLACES, own_word_ranks=own_words)
-    both = replace(BOTH, own_word_ranks=own_words)
+    own_words = {id: Evidence(IN_TEXT if id == "d" else BORROWED, 1.0, True) for id in PLACES}
+    dense = Candidates({"dense": MEANING}, PLACES, evidence=own_words)
+    both = replace(BOTH, evidence=own_words)
 
     assert ids(fuse_candidates(dense)) == "cda"
     assert ids(fuse_candidates(both))[0] == "d"
@@ -85,14 +86,14 @@ def test_pieces_are_told_with_their_share_of_the_meaning() -> None:
 
 
 def test_windows_that_say_all_words_come_first_and_keep_their_scores() -> None:
-    def said(**own_word_ranks: int) -> Order:
-        return fuse_candidates(Candidates({"bm25": WORDS}, PLACES, own_word_ranks=own_word_ranks))
+    def said(**ranks: int) -> Order:
+        evidence = {id: Evidence(rank, 1.0, True) for id, rank in ranks.items()}
+        return fuse_candidates(Candidates({"bm25": WORDS}, PLACES, evidence=evidence))
 
     order = said(c=IN_TEXT, b=WITH_CONTEXT, a=BORROWED)
     assert (ids(order), ranks(order)) == ("cba", [1, 2, 3])
     assert [entry.score for entry in order.windows] == [4.0, 5.0, 9.0]
     assert said() == by_words()
-    assert ids(said(b=IN_TEXT)) == "bac", "a window that was not read borrows"
 
 
 def test_parts_are_named_in_one_order_whatever_has_come_first() -> None:
@@ -108,3 +109,22 @@ def test_the_order_s_windows_are_grouped_with_their_neighbours() -> None:
     order = fuse_candidates(Candidates({"bm25": [Hit("a", 9.0), Hit("b", 8.0), Hit("c", 7.9)]}, beside))
     groups = [[entry.window_id for entry in group] for group in merge_neighbours(order.windows, 2, lambda _ids: spans)]
     assert groups == [["a", "b"], ["c"]]
+
+
+def test_what_nothing_carries_is_left_out() -> None:
+    """d is found by pieces of words alone, c by its meaning; a and b say something."""
+    evidence = {
+        id: Evidence(BORROWED, share, share > 0.5) for id, share in zip("abcd", (0.9, 0.2, 0.0, 0.0), strict=True)
+    }
+    cosines = {hit.id: hit.score for hit in MEANING}
+    order = fuse_candidates(replace(BOTH, evidence=evidence, floor=cosines["c"]))
+    assert set(ids(order)) == set("abc")
+
+
+def test_a_query_of_which_nobody_says_enough_needs_a_meaning_above_the_strict_floor() -> None:
+    evidence = {id: Evidence(BORROWED, 0.2, is_enough=False) for id in PLACES}
+    assert fuse_candidates(Candidates({"bm25": WORDS}, PLACES, evidence=evidence)).windows == []
+    cosines = {hit.id: hit.score for hit in MEANING}
+    floors = replace(BOTH, evidence=evidence, floor=0.0, strict_floor=cosines["c"])
+    assert ids(fuse_candidates(floors)) == "c"
+    assert fuse_candidates(replace(floors, strict_floor=cosines["c"] + 0.01)).windows == []
