@@ -1,5 +1,6 @@
 """How tests ask questions in the app."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -88,8 +89,9 @@ def hint(screen: AnswerScreen) -> str:
 
 
 def rows(screen: AnswerScreen) -> list[str]:
-    return ["\n".join(line.plain for line in row) for row in screen.sources.rows.values()]
+    """The scenes below the answer."""
+    return [line for line in said(screen).splitlines() if re.match(r" *\[\d+\] ", line)]
 
 
 def ids(screen: AnswerScreen) -> list[str]:
-    return list(screen.sources.rows)
+    return [source.scene for source in screen.pane.listed_turn.sources]

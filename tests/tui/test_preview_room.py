@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.widgets.preview_pane import PreviewPlacement, choose_preview_room
 from tests.stand_ins.ollama import Model, StandIn
-from tests.tui.asking import ANSWER, MODEL, ask, asking, without_contexts
-from tests.tui.conftest import AppPilot, MakeApp, drawn_by, press, run_command, running, settle, toasts, typed, until
+from tests.tui.asking import MODEL
+from tests.tui.conftest import AppPilot, MakeApp, drawn_by, press, running, settle, toasts, typed, until
 
 BESIDE, OVER = PreviewPlacement
 CHICKEN = "소스 찍어 먹는 치킨"
@@ -92,24 +91,3 @@ def ollama() -> Iterator[StandIn]:
     with StandIn() as serving:
         serving.add(Model(MODEL))
         yield serving
-
-
-@pytest.mark.campaign(part="app")
-async def test_an_answer_has_it_over_its_scenes(app_of: MakeApp, runtime: Runtime, ollama: StandIn) -> None:
-    ollama.answer(ANSWER)
-    async with asking(without_contexts(runtime, app_of, ollama)(), size=(80, 24)) as (pilot, screen):
-        await ask(pilot, screen)
-        app = pilot.app
-        assert not screen.preview.region
-        answer = drawn_by(app)
-        assert "40포기" in answer
-        await run_command(pilot, "scene.preview")
-        assert screen.preview.region == screen.query_one("#answered").region
-        assert "▶" in drawn_by(app)
-        assert "40포기입니다" not in drawn_by(app)
-        await press(pilot, "escape")
-        assert drawn_by(app).splitlines()[:-1] == answer.splitlines()[:-1]
-        await resized(pilot, 110, 24)
-        await run_command(pilot, "scene.preview")
-        assert screen.preview.region == screen.sources.region
-        assert "40포기입니다" in drawn_by(app)

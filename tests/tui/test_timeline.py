@@ -19,8 +19,6 @@ from subtitle_rag.tui.text import timeline, transcript
 from subtitle_rag.tui.text.timeline import BAR, BLOCKS, CHAPTER, CURRENT, FURTHER, LISTED, ROWS, Timeline
 from subtitle_rag.tui.widgets import preview
 from subtitle_rag.tui.widgets.preview import TimelineBar
-from tests.stand_ins.ollama import Model, StandIn
-from tests.tui.asking import ANSWER, MODEL, ask, asking, without_contexts
 from tests.tui.conftest import (
     MakeApp,
     drawn_by,
@@ -354,21 +352,3 @@ class TestOnTheScreen:
             await settle(pilot)
             assert CAMPING in app.search_screen.preview._cache
             assert len(bar(app)) == app.search_screen.query_one(TimelineBar).content_size.width
-
-    @pytest.mark.campaign(part="app")
-    async def test_an_answer_shows_the_citations_of_the_video(self, runtime: Runtime, app_of: MakeApp) -> None:
-        with StandIn() as ollama:
-            ollama.add(Model(MODEL))
-            ollama.answer(ANSWER)
-            async with asking(without_contexts(runtime, app_of, ollama)()) as (pilot, screen):
-                await ask(pilot, screen)
-                await settle(pilot)
-                one = screen.sources.value
-                assert one
-                listed = screen.sources.of_video(one.video.id)
-                cited = screen.sources.cited_ms[one.video.id]
-                assert one.at_ms in cited
-                cells = str(screen.query_one(TimelineBar).content).split("\n")[1]
-                assert cells.count(CURRENT) == 1
-                assert FURTHER not in cells
-                assert 1 <= cells.count(LISTED) <= len(listed) + len(cited)

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Vertical
+from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.reactive import var
 from textual.widgets import Input
 
+from subtitle_rag.app_settings import AppSetting, change_app_setting, installed_models, read_app_settings
 from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui import dialogs
@@ -24,28 +25,29 @@ from subtitle_rag.tui.messages import ActionFailed, AddressEntered, AnswerEnded,
 from subtitle_rag.tui.state import QuestionTurn, turn_of_answer, typed_url
 from subtitle_rag.tui.text import deletion_confirmation, recent_answer_row
 from subtitle_rag.tui.threads import run_in_thread
-from subtitle_rag.tui.widgets import AnswerPane, QueryBar, RecentAnswers
+from subtitle_rag.tui.widgets import AnswerPane, QueryBar, RecentAnswers, TextField
 
 if TYPE_CHECKING:
     from subtitle_rag.library import Counts
-    from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.controllers import AppContext
 
 
 READING_TICK_S = 1.0
 RECENT_ANSWERS = 10
-"""Answers on the page before the first question."""
+"""Answers that the page lists."""
+MODEL = "llm.model"
+"""The setting of the model that answers."""
 
 
 class AnswerPage(Vertical):
     counts: var["Counts | None"] = var(None, init=False)
     """The library's size; None while it opens."""
 
-    def __init__(self, context: "AppContext", pane: AnswerPane, counts: "Counts | None") -> None:
+    def __init__(self, context: "AppContext", counts: "Counts | None") -> None:
         super().__init__(id="conversation")
         self.context = context
-        self.pane = pane
-        self.question = pane.field
+        self.pane = AnswerPane()
+        self.question = TextField("", id="question")
         self.query_bar = QueryBar(self.question, _("Ask"))
         self.recent = RecentAnswers()
         self.dialogue = Dialogue(context.runtime, context.context_pause, self.post_message)
@@ -55,8 +57,9 @@ class AnswerPage(Vertical):
 
     def compose(self) -> ComposeResult:
         yield self.query_bar
-        yield self.pane
-        yield self.recent
+        with Container(id="answered"):
+            yield self.pane
+            yield self.recent
 
     def on_mount(self) -> None:
         self._draw()
@@ -78,11 +81,9 @@ class AnswerPage(Vertical):
     def _question_changed(self) -> None:
         self.query_bar.set_hint("")
 
-    def enter(self) -> "Scene | None":
-        """Return the chosen scene; without one, ask the question in the field."""
+    def ask_typed(self) -> None:
+        """Ask the question in the field, and hand the keyboard over to the answer."""
         text = self.question.typed
-        if not self.question.has_focus or (not text and self.pane.has_choice):
-            return self.pane.find_scene()
         if address := typed_url(text):
             self.question.value = ""
             self.context.app.post_message(AddressEntered(address))
@@ -93,7 +94,6 @@ class AnswerPage(Vertical):
         elif text != self.dialogue.turns[-1].question and self.dialogue.ask_next(text):
             hint = _("Will be asked when this answer ends; {key} stops it.")
             self.query_bar.set_hint(hint.format(key=key("screen.back")))
-        return None
 
     def _ask(self, text: str) -> None:
         if self.counts is not None and not self.counts.videos:
@@ -110,9 +110,9 @@ class AnswerPage(Vertical):
 
     def _show_new_answer(self) -> None:
         self.query_bar.set_hint("")
-        self.pane.uncover()
         self.pane.reset()
         self._draw(to_end=True)
+        self.pane.focus()
 
     def begin_question(self) -> None:
         """Ask the typed question about other scenes, or make room for a new question."""
@@ -123,11 +123,45 @@ class AnswerPage(Vertical):
                 self._ask(self.question.typed)
 
     def ask_again(self) -> None:
-        """Ask the last question once more with another seed, if its answer was a loop."""
-        if self.dialogue.ask_again():
+        """Ask the last question once more: after a loop with another seed, without its model by another one."""
+        turn = self.dialogue.turns[-1] if self.dialogue.turns else None
+        if turn is None or not self.can_restart():
+            return
+        if turn.failure is not None and turn.failure.code == "llm_model_missing":
+            run_in_thread(self, self._models, ActionFailed, take=self._choose_model, group="models", exclusive=True)
+        elif self.dialogue.ask_again():
             self._show_new_answer()
         else:
-            self.query_bar.set_hint(_("Only an answer that repeats itself is asked for once more."))
+            self._ask_anew()
+
+    def _ask_anew(self) -> None:
+        question = self.dialogue.turns[-1].question
+        self.dialogue.restart()
+        self._ask(question)
+
+    def _models(self) -> tuple[AppSetting, list[str]]:
+        runtime = self.context.runtime
+        setting = next(each for each in read_app_settings(runtime.settings) if each.key == MODEL)
+        return setting, installed_models(runtime)
+
+    def _choose_model(self, found: tuple[AppSetting, list[str]]) -> None:
+        """Let the user choose one of the installed models, and ask it. Without any, ask again."""
+        setting, models = found
+
+        def take(model: str | None) -> None:
+            if model is not None:
+                run_in_thread(
+                    self,
+                    lambda: change_app_setting(self.context.runtime, setting, model),
+                    ActionFailed,
+                    take=lambda _settings: self._ask_anew(),
+                    group="models",
+                )
+
+        if models:
+            self.app.push_screen(dialogs.SettingDialog(setting, models, mistake_in=lambda _text: ""), take)
+        else:
+            self._ask_anew()
 
     def ask_whole(self) -> None:
         """Ask the typed or the last question of all captions, or of the best scenes after an answer from all."""
@@ -164,14 +198,14 @@ class AnswerPage(Vertical):
         if message.turn not in self.dialogue.turns:
             return
         if not is_stage:
-            self.pane.draw_answers()
+            self.pane.draw()
             return
         self._clear(message.turn)
         self._draw()
 
     def _show_reading_time(self) -> None:
         if self.dialogue.count_reading():
-            self.pane.draw_answers()
+            self.pane.draw()
 
     @on(AnswerEnded)
     def _answer_ended(self, message: AnswerEnded) -> None:
@@ -180,6 +214,7 @@ class AnswerPage(Vertical):
             return
         self._clear(message.turn)
         self._draw()
+        self._look_up_recent()
         if next_question is not None:
             self._ask(next_question)
 
@@ -189,16 +224,23 @@ class AnswerPage(Vertical):
             self.question.value = ""
 
     def _show_restart(self) -> None:
-        self.pane.uncover()
         self.pane.reset()
         self._draw()
         self._look_up_recent()
         self.question.focus()
 
+    def move(self, rows: int) -> None:
+        """Move through the last questions, or through the numbers of the answers; out of the field first."""
+        if not self.recent.has_focus and self.dialogue.turns:
+            self.pane.focus()
+            self.pane.step(rows)
+        else:
+            self.recent.step(rows)
+
     # --- earlier answers ---
 
     def _look_up_recent(self) -> None:
-        if self.counts is not None and not self.dialogue.turns:
+        if self.counts is not None:
             run_in_thread(self, self._read_recent, ActionFailed, take=self._show_recent, group="recent", exclusive=True)
 
     def _read_recent(self) -> dict[int, tuple[Content, QuestionTurn]]:
@@ -219,6 +261,7 @@ class AnswerPage(Vertical):
         """Show an earlier answer; the next question begins a new conversation."""
         self.dialogue.restart([message.turn])
         self._show_restart()
+        self.pane.focus()
 
     @on(RecentAnswers.DeletionAsked)
     def _deletion_asked(self, message: RecentAnswers.DeletionAsked) -> None:
@@ -245,7 +288,8 @@ class AnswerPage(Vertical):
         further = _("Ask further about these scenes, or {key} for a new question").format(key=key("app.ask"))
         self.question.placeholder = further if follows else _("What do you want to know?")
         self._draw_counter()
-        self.recent.display = not self.dialogue.turns and self.recent.option_count > 0
+        self.recent.display = self.recent.option_count > 0
+        self.set_class(bool(self.dialogue.turns), "-answered")
         self.pane.show(self.dialogue.turns, self.counts, to_end=to_end)
 
     def _draw_counter(self) -> None:

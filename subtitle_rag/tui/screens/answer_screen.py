@@ -1,4 +1,4 @@
-"""Questions to the library, answered by a local model, beside the scenes of the answers."""
+"""Questions to the library, answered by a local model: on one page the question, its answer and the last questions."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -8,58 +8,94 @@ from textual.app import ComposeResult
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.screens.answer_page import AnswerPage
-from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
+from subtitle_rag.tui.screens.base_screen import BaseScreen
+from subtitle_rag.tui.state import VideoMoment
 from subtitle_rag.tui.text import quote_answer
-from subtitle_rag.tui.widgets import AnswerPane, KeyBar, SourceList, TextField, TranscriptList, after_typing
+from subtitle_rag.tui.widgets import WIDE, AnswerPane, KeyBar, after_typing
 
 if TYPE_CHECKING:
+    from textual import events
+
     from subtitle_rag.library import Counts
+    from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.controllers import AppContext
 
 
-class AnswerScreen(PreviewScreen):
-    BESIDE_ROWS = 30
+class AnswerScreen(BaseScreen):
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 - Textual declares it so
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (24, "-tall")]  # noqa: RUF012 - Textual declares it so
     AUTO_FOCUS = "#question"
+    SHOWS_VIDEOS = True
     FOOTER = "screen.enter scene.mark app.transcript app.ask scene.copy screen.back app.help"
     BINDINGS = bindings(
-        "screen.enter scene.mark scene.copy scene.copy-markdown scene.play-with scene.preview answer.whole",
-        "screen.retry list.remove screen.back screen.switch list.down list.up",
+        "screen.enter scene.mark scene.copy scene.copy-markdown scene.play-with answer.whole",
+        "screen.retry screen.back list.down list.up",
     )
     LABELS: ClassVar = {"app.ask": N_("New question")}
     MEANINGS: ClassVar = {
-        "screen.enter": N_("ask, then ask further about the same scenes; play what is chosen"),
-        "screen.retry": N_("ask the last question once more"),
-        "scene.copy": N_("copy the answer with what it cites; in the transcript the line"),
-        "screen.back": N_("stop the answer; then back to the page before"),
-        "list.down": N_("citations of the answer, and the seconds that they rest on"),
-        "list.up": N_("citations of the answer, and the seconds that they rest on"),
+        "screen.enter": N_("in the field: ask; at a number: play the second that it rests on; a digit does it at once"),
+        "screen.retry": N_("ask the last question once more, or choose a model if there was none"),
+        "scene.copy": N_("copy the answer with what it cites"),
+        "screen.back": N_("stop the answer; then field → answer → the page before"),
+        "list.down": N_("the next number of the answer, or the next of the last questions"),
+        "list.up": N_("the number before, or the question before"),
     }
 
-    pane: AnswerPane
-
     def __init__(self, context: "AppContext", counts: "Counts | None" = None) -> None:
-        self.question = TextField("", id="question")
-        self.sources = SourceList()
-        super().__init__(context, AnswerPane(self.question, self.sources, make_preview(context, self.sources)))
-        self.page = AnswerPage(context, self.pane, counts)
+        super().__init__(context)
+        self.page = AnswerPage(context, counts)
+        self.question, self.pane = self.page.question, self.page.pane
 
     def compose(self) -> ComposeResult:
         yield self.page
         yield KeyBar()
 
+    @property
+    def in_recent(self) -> bool:
+        return self.page.recent.has_focus
+
     def label(self, id: str) -> str:
         if id == "screen.enter":
-            return _("Ask") if self.in_field else _("Play")
+            return _("Ask") if self.in_field else _("Read") if self.in_recent else _("Play")
         return super().label(id)
 
+    @property
+    def chosen_moment(self) -> VideoMoment | None:
+        scene = self.pane.find_scene()
+        return VideoMoment(scene.video, scene.at_ms) if scene else None
+
+    def find_scene(self) -> "Scene | None":
+        scene = self.pane.find_scene()
+        if scene is None:
+            self.app.notify(_("No scene is chosen yet."), markup=False)
+        return scene
+
+    def on_paste(self, event: "events.Paste") -> None:
+        """Take a paste into the answer as one into the field."""
+        self.question.take_paste(event.text)
+
     # --- keys ---
+
+    def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "take":  # there Enter opens an answer
+            return not self.in_recent
+        return super().allows(action, parameters)
 
     def action_take(self) -> None:
         after_typing(self, self._enter)
 
     def _enter(self) -> None:
-        if scene := self.page.enter():
-            self.scene_actions.run("play", scene)
+        """Ask, or play the chosen number. A second Enter after a question only chooses the first one."""
+        if self.in_field:
+            self.page.ask_typed()
+        elif self.pane.has_choice:
+            self.action_scene("play")
+        else:
+            self.pane.step(1)
+
+    @on(AnswerPane.NumberChosen)
+    def _number_chosen(self) -> None:
+        self.action_scene("play")
 
     def action_again(self) -> None:
         self.page.ask_again()
@@ -67,38 +103,11 @@ class AnswerScreen(PreviewScreen):
     def action_whole(self) -> None:
         self.page.ask_whole()
 
-    def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        in_recent = self.page.recent.has_focus
-        if action == "take":  # there Enter opens an answer
-            return not in_recent
-        if action == "remove":
-            return in_recent
-        return super().allows(action, parameters)
-
-    def action_remove(self) -> None:
-        self.page.recent.action_remove()
-
     def action_move(self, rows: int) -> None:
-        (self.page.recent if self.page.recent.display else self.pane).step(rows)
-
-    def action_switch(self) -> None:
-        recent = self.page.recent
-        if recent.display and not recent.has_focus:
-            recent.focus()
-        else:
-            super().action_switch()
-
-    @on(AnswerPane.CitationPlayed)
-    @on(TranscriptList.DoubleClicked)
-    @on(SourceList.RowDoubleClicked)
-    def _play(self) -> None:
-        self.action_scene("play")
+        self.page.move(rows)
 
     def action_copy(self) -> None:
-        """Copy the answer under the cursor, else the last one. In the transcript copy the line."""
-        if line := self.preview.line_scene:
-            self.scene_actions.copy_quote(line)
-            return
+        """Copy the answer under the cursor, else the last one."""
         turn = self.pane.chosen_turn
         if turn is None:
             self.app.notify(_("There is no answer yet."), markup=False)
@@ -106,14 +115,11 @@ class AnswerScreen(PreviewScreen):
             self.context.playback.copy_text(quote_answer(turn), _("Answer copied, with what it cites."))
 
     def action_back(self) -> None:
-        """Close the preview over the answer; then stop the answer; then go from the list to the question; then leave.
-
-        A stopping answer does not hold it.
-        """
-        if self.pane.uncover() or self.page.stop() or self.pane.leave_transcript():
+        """Stop the answer; then go from the field to the answer; then leave. A stopping answer does not hold it."""
+        if self.page.stop():
             return
-        if not self.question.has_focus:
-            self.question.focus()
+        if self.in_field and self.page.dialogue.turns:
+            self.pane.focus()
         else:
             self.app.pop_screen()
             self.context.context_pause.resume_contexts()

@@ -17,10 +17,13 @@ the answer."""
 
 
 class CitationRef(NamedTuple):
-    """A citation, by the index of its turn and its index in the answer."""
+    """A number on the page: a citation in an answer, or the scene's row below it."""
 
     turn: int
-    at: int
+    """Index of the turn."""
+    number: int
+    at: int | None
+    """Index of the citation in the answer; None for the row."""
 
 
 @dataclass(slots=True, eq=False)
@@ -41,6 +44,11 @@ class QuestionTurn:
     @property
     def ended(self) -> bool:
         return self.answer is not None or self.error is not None
+
+    @property
+    def failure(self) -> AppError | None:
+        """Why there is no answer, or not a whole one."""
+        return self.error or (self.answer.error if self.answer else None)
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -64,6 +72,11 @@ class QuestionTurn:
         at_ms = next((citation.at_ms for citation in of_scene if citation.status == "supported"), None)
         return source.at_ms if at_ms is None else at_ms
 
+    def time_of(self, ref: CitationRef, source: EvidenceSource) -> int:
+        """Return the time to which a number of this turn leads."""
+        at_ms = None if ref.at is None else self.citations[ref.at].at_ms
+        return self.best_ms(source) if at_ms is None else at_ms
+
     def sign(self, source: EvidenceSource) -> str:
         """Return the sign of a scene's citations, the worst first; none for a scene that is not cited."""
         signs = {SIGNS[citation.status] for citation in self.citations if citation.number == source.number}
@@ -74,12 +87,19 @@ class QuestionTurn:
 
 
 def citation_refs(turns: Sequence[QuestionTurn]) -> list[CitationRef]:
-    """Return all citations in reading order."""
-    return [
-        CitationRef(number, at)
+    """Return all citations in reading order, each answer's before the rows of the scenes below the last one."""
+    refs = [
+        CitationRef(number, turn.citations[at].number, at)
         for number, turn in enumerate(turns)
         for at in sorted(range(len(turn.citations)), key=lambda at: turn.citations[at].span)
     ]
+    last = listing_turn(turns)
+    return refs if last is None else [*refs, *(CitationRef(last, each.number, None) for each in turns[last].sources)]
+
+
+def listing_turn(turns: Sequence[QuestionTurn]) -> int | None:
+    """Return the index of the turn whose scenes are listed: the last one that has any, once it is answered."""
+    return next((at for at in reversed(range(len(turns))) if turns[at].sources and turns[at].ended), None)
 
 
 def scene_of(source: EvidenceSource, at_ms: int) -> "Scene":

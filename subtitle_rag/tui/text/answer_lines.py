@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual.content import Content
 from textual.style import Style
 
@@ -20,15 +21,16 @@ from subtitle_rag.answers import (
     video_count,
 )
 from subtitle_rag.contexts import reading_notes
-from subtitle_rag.domain import Answer, EvidenceSource, clock
+from subtitle_rag.domain import Answer, clock
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.state import SIGNS, CitationRef, QuestionTurn, clean, scene_of
+from subtitle_rag.tui.state import SIGNS, CitationRef, QuestionTurn, clean, conversation
 from subtitle_rag.tui.text import search_text
-from subtitle_rag.tui.text.content import MUTED, byline, failure_rows, paragraphs
+from subtitle_rag.tui.text.content import MUTED, TIME_CELLS, paragraphs
 from subtitle_rag.tui.text.failure_reasons import short_moment
 
 if TYPE_CHECKING:
+    from subtitle_rag.domain import AppError
     from subtitle_rag.library import Counts, StoredAnswer
 
 META = "citation"
@@ -37,14 +39,19 @@ _NUMBER = re.compile(r"\[\d{1,3}\]")
 _CITED = "bold $focus"
 _WARNED = "bold $alert"
 NUMBER_CELLS = 4
-MOMENT_CELLS = 12
+MOST_TITLE = 16
+"""Cells of a title on a narrow page; elsewhere a third of it."""
 
 
-def draw_answers(turns: Sequence[QuestionTurn], cursor: CitationRef | None, scene_id: str | None) -> Content:
-    """Return all questions and answers; citations of the scene `scene_id` are underlined."""
-    return Content("").join(
-        piece for number, turn in enumerate(turns) for piece in _pieces(turn, number, cursor, scene_id)
+def draw_answers(turns: Sequence[QuestionTurn], cursor: CitationRef | None, width: int) -> Content:
+    """Return all questions and answers, with the scenes of the last one below it, in rows of `width` cells."""
+    last = conversation.listing_turn(turns)
+    pieces = (
+        piece
+        for number, turn in enumerate(turns)
+        for piece in _pieces(turn, number, cursor, width if number == last else 0)
     )
+    return Content("").join(pieces)
 
 
 def citation_offset(answers: Content, ref: CitationRef) -> int | None:
@@ -57,16 +64,38 @@ def citation_offset(answers: Content, ref: CitationRef) -> int | None:
     return min(starts, default=None)
 
 
-def _pieces(turn: QuestionTurn, number: int, cursor: CitationRef | None, scene_id: str | None) -> Iterator[Content]:
-    """Yield a question, its answer and the remarks on it."""
+def _pieces(turn: QuestionTurn, number: int, cursor: CitationRef | None, width: int) -> Iterator[Content]:
+    """Yield a question, its answer, the remarks on it and, with a `width`, a row for each of its scenes."""
     yield Content("\n\n" if number else "") + Content.styled(f"❯ {clean(turn.question)}", "bold") + Content("\n")
-    yield from _answer(turn, number, cursor, scene_id)
+    yield from _answer(turn, number, cursor)
     rows = list(_below(turn))
     if rows:
         yield Content("\n\n" if turn.text else "") + paragraphs(rows)
+    if width and turn.sources:
+        yield Content("\n")
+        yield from (Content("\n") + row for row in _source_rows(turn, number, cursor, width))
 
 
-def _answer(turn: QuestionTurn, number: int, cursor: CitationRef | None, scene_id: str | None) -> Iterator[Content]:
+def _source_rows(turn: QuestionTurn, number: int, cursor: CitationRef | None, width: int) -> Iterator[Content]:
+    """Yield the scenes of a turn: number, sign, title, time and sentence."""
+    titles = [clean(source.video.title) for source in turn.sources]
+    title_cells = min(max(map(cell_len, titles)), max(MOST_TITLE, width // 3))
+    for source, title in zip(turn.sources, titles, strict=True):
+        ref = CitationRef(number, source.number, None)
+        at_ms, sign = turn.best_ms(source), turn.sign(source)
+        style = _CITED if turn.is_cited(source) else MUTED
+        name = Content(title).truncate(title_cells, ellipsis=True, pad=True)
+        row = Content.assemble(
+            (f"[{source.number}]".rjust(NUMBER_CELLS), f"{style} reverse" if ref == cursor else style),
+            f" {sign} ",
+            name.stylize("bold") if turn.is_cited(source) else name,
+            (clock(at_ms).rjust(TIME_CELLS - 1), MUTED),
+            f"  {clean(source.line(at_ms))}",
+        )
+        yield row.truncate(width, ellipsis=True).stylize(Style.from_meta({META: tuple(ref)}))
+
+
+def _answer(turn: QuestionTurn, number: int, cursor: CitationRef | None) -> Iterator[Content]:
     if turn.answer is None:
         if turn.text:
             text_so_far = _lines(turn.text).highlight_regex(_NUMBER, style=_CITED)  # citations are checked at the end
@@ -76,10 +105,9 @@ def _answer(turn: QuestionTurn, number: int, cursor: CitationRef | None, scene_i
     unfounded = sorted(each.claim for each in turn.answer.unfounded)
     order = sorted(range(len(turn.citations)), key=lambda index: turn.citations[index].span)
     for (start, end), group in groupby(order, key=lambda index: turn.citations[index].span):
-        refs = [CitationRef(number, index) for index in group]
+        refs = [CitationRef(number, turn.citations[index].number, index) for index in group]
         yield from _claims(text, at, start, unfounded)
-        current = next((ref for ref in refs if ref == cursor), None)
-        yield _mark(turn, text[start:end], refs, current, scene_id)
+        yield _mark(turn, text[start:end], refs, cursor)
         at = end
     yield from _claims(text, at, len(text.rstrip()), unfounded)
 
@@ -95,19 +123,17 @@ def _claims(text: str, start: int, end: int, unfounded: Sequence[tuple[int, int]
     yield _lines(text[start:end])
 
 
-def _mark(
-    turn: QuestionTurn, text: str, refs: Sequence[CitationRef], cursor: CitationRef | None, scene_id: str | None
-) -> Content:
-    statuses = {turn.citations[ref.at].status for ref in refs}
+def _mark(turn: QuestionTurn, text: str, refs: Sequence[CitationRef], cursor: CitationRef | None) -> Content:
+    current = next((ref for ref in refs if ref == cursor), None)
+    statuses = {turn.citations[ref.at].status for ref in refs if ref.at is not None}
     sign = "".join(SIGNS[status] for status in sorted(statuses))
     style = _WARNED if sign else _CITED
-    ids = {source.scene for ref in refs if (source := turn.source(turn.citations[ref.at].number))}
-    if cursor is not None:
+    if current is not None:
         style += " reverse"
-    elif scene_id in ids:
+    elif cursor is not None and cursor.number in {ref.number for ref in refs}:
         style += " underline"
     mark = Content.styled(clean(text) + sign, style)
-    return mark.stylize(Style.from_meta({META: tuple(cursor or refs[0])}))
+    return mark.stylize(Style.from_meta({META: tuple(current or refs[0])}))
 
 
 def _lines(text: str) -> Content:
@@ -118,7 +144,7 @@ def _below(turn: QuestionTurn) -> Iterator[str | tuple[str, str]]:
     """Yield the remarks under an answer, or the lines that replace it."""
     if turn.answer is None:
         if turn.error is not None:
-            yield from failure_rows(turn.error)
+            yield from _failure(turn.error)
         elif not turn.text:
             evidence = turn.evidence
             reading = evidence and evidence.sources and reading_plan(evidence)
@@ -131,12 +157,23 @@ def _below(turn: QuestionTurn) -> Iterator[str | tuple[str, str]]:
     for remark in _remarks(turn.answer):
         yield f"· {clean(remark)}", MUTED
     if turn.answer.error is not None:
-        yield from failure_rows(turn.answer.error)
+        yield from _failure(turn.answer.error)
+
+
+def _failure(error: "AppError") -> Iterator[str | tuple[str, str]]:
+    """Yield what went wrong, and the key that helps."""
+    yield f"! {clean(error.message)}", "bold"
+    advice = {
+        "llm_model_missing": _("{key} chooses one of the models that are here, and asks again."),
+        "llm_not_running": _("Start Ollama, then {key} asks again."),
+    }
+    hint = advice.get(error.code)
+    yield "  " + (hint.format(key=key("screen.retry")) if hint else clean(error.hint))
 
 
 def answer_text(turn: QuestionTurn) -> str:
     """Return an answer as plain text, with the signs of its citations."""
-    return "".join(piece.plain for piece in _answer(turn, 0, None, None)).strip()
+    return "".join(piece.plain for piece in _answer(turn, 0, None)).strip()
 
 
 def fault_lines(answer: Answer) -> Iterator[str]:
@@ -179,30 +216,18 @@ def welcome(counts: "Counts | None") -> Content:
     """Return the page of an empty conversation; that of a library without videos, or one that opens, says so."""
     if counts is None or not counts.videos:
         return paragraphs(search_text.welcome(counts))
-    choose = {"keys": f"{key('list.up')} {key('list.down')}", "key": key("screen.enter")}
     return paragraphs(
         [
             (_("Ask what the videos say"), "bold"),
             "",
-            _("A local model (Ollama) answers from the best scenes and cites them: [1], [2]."),
-            _("{keys} go through the citations, {key} plays the second that one rests on.").format(**choose),
+            _("A model on this computer answers from the best scenes and numbers them: [1], [2]."),
+            _("Press a number to play the second that it rests on."),
             "",
             (_("of one video: video:TITLE · of one channel: channel:NAME"), MUTED),
-            (_("Answers stay on this computer."), MUTED),
         ]
     )
 
 
-def row(turn: QuestionTurn, source: EvidenceSource, at_ms: int) -> tuple[Content, Content]:
-    """Return a scene's two lines in the list: number, sign of citation, time and words; then the byline."""
-    scene = scene_of(source, at_ms)
-    sign = turn.sign(source)
-    number = (f"[{source.number}]".rjust(NUMBER_CELLS), "bold" if turn.is_cited(source) else "")
-    line = f" {sign} {clock(at_ms)}  {clean(source.line(at_ms))}"
-    return Content.assemble(number, line), Content.assemble(" " * (NUMBER_CELLS + 3), byline(scene))
-
-
 def recent_answer_row(answer: "StoredAnswer") -> Content:
-    """Return when it was asked, and the question."""
-    moment = short_moment(answer.asked_at, time.time()).rjust(MOMENT_CELLS - 2)
-    return Content.assemble((moment, MUTED), "  ", clean(answer.question))
+    """Return the question, and when it was asked."""
+    return Content.assemble(clean(answer.question), (f"  {short_moment(answer.asked_at, time.time())}", MUTED))

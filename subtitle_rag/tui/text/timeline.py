@@ -63,10 +63,8 @@ class Timeline:
         return max(0, min(self.length_ms, (2 * cell + 1) * self.length_ms // (2 * width)))
 
 
-def scene_timeline(
-    scene: "Scene", surroundings: Surroundings, listed: "Sequence[Scene]", cited: Sequence[int] = ()
-) -> Timeline:
-    """Return the timeline of a scene's video; `listed` are its scenes in the list, `cited` further times.
+def scene_timeline(scene: "Scene", surroundings: Surroundings, listed: "Sequence[Scene]") -> Timeline:
+    """Return the timeline of a scene's video; `listed` are its scenes in the list.
 
     A video of unknown length ends with its last window.
     """
@@ -81,7 +79,7 @@ def scene_timeline(
     return Timeline(
         video.duration_ms or max(surroundings.end_ms, *ends),
         scene.at_ms,
-        sorted({*(each.at_ms for each in listed if each.id != scene.id), *cited}),
+        sorted({each.at_ms for each in listed if each.id != scene.id}),
         list(further),
         surroundings.heat,
         [chapter.start_ms for chapter in video.chapters],

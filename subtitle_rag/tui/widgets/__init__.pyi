@@ -1,4 +1,4 @@
-from .answer_pane import AnswerPane as AnswerPane, SourceList as SourceList
+from .answer_pane import AnswerPane as AnswerPane
 from .check_list import CheckList as CheckList, ProbeEnded as ProbeEnded
 from .empty_state_page import (
     EmptyStatePage as EmptyStatePage,

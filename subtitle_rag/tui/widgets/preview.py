@@ -210,8 +210,7 @@ class Preview(Vertical):
     def _draw_timeline(self) -> None:
         line, scene = None, self.scene
         if scene is not None:
-            listed, cited = self._scenes.of_video(scene.video.id), self._scenes.cited_ms.get(scene.video.id, ())
-            line = scene_timeline(scene, self._around, listed, cited)
+            line = scene_timeline(scene, self._around, self._scenes.of_video(scene.video.id))
         self._timeline.show(line)
 
     def _draw_title(self) -> None:

@@ -1,4 +1,4 @@
-"""The last answers that the library keeps, below the page of questions before the first one."""
+"""The last questions whose answers the library keeps."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from textual.widgets.option_list import Option
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.keys import widget_bindings
 from subtitle_rag.tui.state import QuestionTurn
+from subtitle_rag.tui.widgets.panel import label_panel
 
 
 class RecentAnswers(OptionList):
@@ -26,8 +27,7 @@ class RecentAnswers(OptionList):
         question: str
 
     def __init__(self) -> None:
-        super().__init__(id="recent", markup=False, compact=True)
-        self.border_title = _("Earlier answers")
+        super().__init__(id="recent", classes="panel", markup=False, compact=True)
         self.display = False
         self._turns: dict[int, QuestionTurn] = {}
 
@@ -38,6 +38,7 @@ class RecentAnswers(OptionList):
         self.clear_options()
         self.add_options([Option(row, id=str(id)) for id, (row, _turn) in answers.items()])
         self.highlighted = index if answers else None
+        label_panel(self, _("Last questions") + f" · {len(answers)}")
 
     def step(self, rows: int) -> None:
         """Move the highlight; from outside go to it first."""

@@ -15,8 +15,6 @@ class SceneList(RowList["Scene"]):
     def __init__(self) -> None:
         super().__init__("scenes")
         self.add_class("panel")
-        self.cited_ms: dict[str, list[int]] = {}
-        """Further cited times, by video."""
 
     @property
     def scenes(self) -> Sequence["Scene"]:
