@@ -186,7 +186,7 @@ class TestSearching:
                 await press(pilot, "enter", "ctrl+y")
                 look(app, literal="[red]빨강[/]" if name == "markup" else "", where=name)
             app.search_screen.preview.scroll_end(animate=False)
-            for each in app.search_screen.query("#context, #transcript"):
+            for each in app.search_screen.query("#transcript"):
                 each.scroll_end(animate=False)
             await settle(pilot)
             look(app)

@@ -45,10 +45,9 @@ class TestTyping:
             assert screen.query_line.has_focus
             assert screen.scenes.value
             assert "치킨" in screen.scenes.value.text
-            assert "scenes" in shown(app, "#counter")
-            assert "ms" in shown(app, "#counter")
+            assert str(screen.scenes.border_title).startswith("Scenes · ")
             assert "▶" in transcript_text(app)
-            assert screen.scenes.value.video.title in shown(app, "#about")
+            assert str(screen.preview.border_title) == screen.scenes.value.video.title
 
     @pytest.mark.campaign(part="app")
     async def test_what_is_typed_while_the_library_opens_is_searched_then(
@@ -84,11 +83,13 @@ class TestTyping:
             assert runtime.__dict__["searcher"].asked[-1] == "치킨"
 
     @pytest.mark.campaign(part="app")
-    async def test_the_counter_says_that_there_are_more_in_korean(self, app_of: MakeApp) -> None:
+    async def test_the_border_counts_videos_and_scenes_in_korean(self, app_of: MakeApp) -> None:
         async with running(app_of("ko")) as (app, pilot):
             assert "영상 9편" in shown(app, "#notice")
             await typed(pilot, CHICKEN)
-            assert shown(app, "#counter").startswith("20+장면 ")
+            counts = app.search_screen.results.result.scenes_by_video  # type: ignore[union-attr]
+            title = f"장면 · {len(counts)}편 {sum(counts.values())}곳"
+            assert str(app.search_screen.scenes.border_title) == title
 
     @pytest.mark.parametrize(
         ("query", "tip"), [("없는말", "another spelling"), ("없는말 after:2026-01-01", "Take away a filter")]
@@ -245,7 +246,7 @@ class TestTheList:
             await pilot.press("down", "j", "down", "up")
             assert app.search_screen.scenes.has_focus
             assert app.search_screen.scenes.cursor == 2
-            assert "제목 3" in shown(app, "#about")
+            assert str(app.search_screen.preview.border_title) == "제목 3"
             await pilot.press("pagedown")
             below = app.search_screen.scenes.cursor
             assert below

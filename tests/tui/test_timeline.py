@@ -332,7 +332,7 @@ class TestOnTheScreen:
     @pytest.mark.campaign(part="app")
     async def test_it_comes_back_after_the_calm_page(self, app_of: MakeApp) -> None:
         async with running(app_of(scenes=[scene()]), "치킨", size=(120, 40)) as (app, pilot):
-            await press(pilot, "escape")
+            await press(pilot, "escape", "escape")
             assert CURRENT not in drawn_by(app)
             await typed(pilot, "치킨")
             assert f"{BAR}{CURRENT}{BAR}" in drawn_by(app)
