@@ -193,7 +193,7 @@ class Windowed(Terminal):
     def type(self, word: str) -> None:
         """Press the keys of a word, and one that ends the composition of its last syllable."""
         keys = [f"shift+{key.lower()}" if key.isupper() else key for key in key_sequence(word).replace("\0", "")]
-        self._do("key", "--delay", "8", *("space" if key == " " else key for key in keys), "Right")
+        self._do("key", "--delay", "30", *("space" if key == " " else key for key in keys), "Right")
 
 
 @pytest.fixture(scope="module")
@@ -217,6 +217,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
         "LC_ALL": "C.UTF-8",
         "XMODIFIERS": "@im=ibus",
         "GLFW_IM_MODULE": "ibus",
+        "IBUS_ENABLE_SYNC_MODE": "1",  # else a key may overtake the syllable that it ends, before any terminal has it
         "LIBGL_ALWAYS_SOFTWARE": "1",
     }
     bus = subprocess.Popen(
@@ -232,7 +233,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     finally:
         for process in (method, bus, server):
             process.terminate()
-            process.wait()
+            process.communicate()  # which closes its pipe
 
 
 def type_everywhere(terminal: Terminal, say: Say, name: str) -> None:
