@@ -8,6 +8,7 @@ import html
 import io
 import json
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -208,3 +209,31 @@ def sentence_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path
     """A model of sentence-transformers of each kind. To be read only."""
     base = tmp_path_factory.mktemp("models")
     return {kind: tiny_sentence_model(base / f"tiny-{kind}", kind) for kind in ("dense", "sparse")}
+
+
+def add_graph(folder: Path) -> Path:
+    """Add the graph of a reranker in 8 bits to its folder, as exports have it, and take away what PyTorch loads."""
+    import torch
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+    from transformers import AutoModelForSequenceClassification
+
+    model = AutoModelForSequenceClassification.from_pretrained(folder, attn_implementation="eager").eval()
+    names, axes = ["input_ids", "attention_mask"], {0: "batch", 1: "tokens"}
+    ones = torch.ones(1, 8, dtype=torch.long)
+    (folder / "onnx").mkdir()
+    whole = folder / "onnx" / "whole.onnx"
+    with warnings.catch_warnings(action="ignore"):  # its successor needs a further package
+        torch.onnx.export(
+            model,
+            (ones, ones),
+            str(whole),
+            input_names=names,
+            output_names=["logits"],
+            dynamic_axes=dict.fromkeys(names, axes),
+            opset_version=17,
+            dynamo=False,
+        )
+    quantize_dynamic(whole, folder / "onnx" / "model_quantized.onnx", weight_type=QuantType.QInt8, per_channel=True)
+    whole.unlink()
+    (folder / "model.safetensors").unlink()
+    return folder

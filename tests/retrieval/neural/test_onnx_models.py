@@ -17,9 +17,11 @@ from subtitle_rag.models.model_store import ModelFiles, ModelStore
 from subtitle_rag.models.prompts import Prompts
 from subtitle_rag.retrieval.neural.device import Plan
 from subtitle_rag.retrieval.neural.onnx_models import OnnxEncoder, OnnxReranker
+from subtitle_rag.retrieval.neural.reranker import CrossReranker
 from tests.retrieval.neural.test_model_damage import Harm, cut
+from tests.support.models_here import EXACT
 from tests.support.tiny_graphs import BGE_M3, POSITIONS, WIDTH, add_word, pieces, tiny_graph, word_table
-from tests.support.tiny_models import write_json, write_tokenizer
+from tests.support.tiny_models import add_graph, tiny_reranker, write_json, write_tokenizer
 
 PLAN = Plan("cpu", "ONNX", "this one", 2, "graph")
 TEXTS = ("감자를 깎아서 넣어요", "", "간장게장 담그는 법", "마늘을 볶다가 양파를 넣고")
@@ -159,6 +161,18 @@ def test_a_reranker_reads_a_long_passage_in_parts(tmp_path: Path) -> None:
 
     assert 0 < reranker.scores("간장", [long])[0] < 1
     assert len(reranker._parts("간장", long)) > 1
+
+
+@pytest.mark.models
+def test_a_real_cross_encoder_in_8_bits_scores_as_by_pytorch(tmp_path: Path) -> None:
+    folder = tiny_reranker(tmp_path / "tiny")
+    passages = [*TEXTS, "된장찌개에 두부를 넣어요 " * 12]
+    by_pytorch = CrossReranker(folder, "tiny@00000000", EXACT).scores("감자 볶기", passages)
+    found = files(add_graph(folder), kind=RERANKER)
+
+    assert found.graph == GRAPH
+    in_8_bits = OnnxReranker(found, found.id, PLAN).scores("감자 볶기", passages)
+    assert in_8_bits == pytest.approx(by_pytorch, abs=0.05)
 
 
 # Graphs that cannot be used
