@@ -104,6 +104,11 @@ async def test_words_at_once(home: Path, place: str, way: str, say: Say, monkeyp
 # --- on terminals ---
 
 
+def own_size() -> dict[str, str]:
+    """Return the variables of a terminal that tells its size itself."""
+    return {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+
+
 class Terminal:
     """An app on a terminal, and what it tells of itself."""
 
@@ -142,9 +147,8 @@ class Pty(Terminal):
         super().__init__(home, folder, **options)
         self._end, tty = pty.openpty()
         termios.tcsetwinsize(tty, (40, 130))
-        own_size = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
         self.process = subprocess.Popen(
-            self.command, env=own_size, stdin=tty, stdout=tty, stderr=tty, start_new_session=True
+            self.command, env=own_size(), stdin=tty, stdout=tty, stderr=tty, start_new_session=True
         )
         os.close(tty)
         threading.Thread(target=self._read, daemon=True).start()
@@ -209,7 +213,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     assert server.stdout
     number = server.stdout.readline().decode().strip()
     variables = {
-        **os.environ,
+        **own_size(),
         "DISPLAY": f":{number}",
         "HOME": str(folder),
         "XDG_CONFIG_HOME": str(folder),
