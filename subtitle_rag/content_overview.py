@@ -164,7 +164,8 @@ def _example_query(library: Library, video: Video) -> str:
         return pairs[pair] * sum(inverse_document_frequency(frequencies[form], size) for form in pair)
 
     known: list[tuple[str, str]] = [pair for pair in pairs if set(pair) <= set(frequencies)]
-    return " ".join(max(known, key=weight)) if known else ""
+    first, second = max(known, key=weight, default=("", ""))
+    return f"{first} {second}".strip()
 
 
 def highest_parts(heat: Sequence[Heat]) -> tuple[Heat, ...]:

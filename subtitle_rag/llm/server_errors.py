@@ -52,7 +52,7 @@ def from_response(status: int, error: Any, *, host: str, model: str) -> LlmError
         if numbers is None and (match := _REQUEST.search(text)):
             numbers = int(match[1]), int(match[2])
         tokens, num_ctx = numbers or (0, 0)
-        return overflow(tokens, num_ctx, exact=bool(tokens), **about)
+        return overflow(tokens, num_ctx, exact=bool(tokens), host=host, model=model)
     if _MEMORY.search(text):
         return LlmError("llm_out_of_memory", reason=tidy(text), **about)
     if "token repeat limit" in text:  # the model said the same token again and again (ollama llm/llama_server.go)

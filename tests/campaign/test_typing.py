@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -33,12 +34,21 @@ QUIET = '[llm]\nhosts = []\n[models]\nencoder = ""\nreranker = ""\n'
 MOMENTS = (0.0, 0.2, 0.4, 0.8, 1.2, 1.6, 2.0, 2.5, 3.0, 4.0)
 """Seconds after the start of the process."""
 PATIENCE_S = 30.0
-WAYS = {"syllables": str, "letters": in_letters}
+WAYS: dict[str, Callable[[str], str]] = {"syllables": str, "letters": in_letters}
 """What a terminal delivers with an input method, and without one."""
 DESK = ("Xvfb", "xterm", "kitty", "xdotool", "ibus-daemon", "ibus", "dbus-daemon")
 
 
 KITTY_SIZE = ("-o", "remember_window_size=no", "-o", "initial_window_width=130c", "-o", "initial_window_height=40c")
+
+
+def has_text(text: str, state: dict[str, Any]) -> bool:
+    return bool(state.get("text") == text)
+
+
+def is_open_with(text: str, is_sample: bool, state: dict[str, Any]) -> bool:
+    """Whether the library is open, and the text is in the field."""
+    return has_text(text, state) and bool(state["ready"]) and state["sample"] is is_sample
 
 
 @dataclass
@@ -246,7 +256,7 @@ def type_everywhere(terminal: Terminal, say: Say, name: str) -> None:
         for word in WORDS:
             terminal.go_to(place)
             terminal.type(word)
-            state = terminal.wait_for(lambda state, word=word: state["text"] == word, PATIENCE_S / 3)
+            state = terminal.wait_for(partial(has_text, word), PATIENCE_S / 3)
             commands = [each for each in state["commands"] if "cursor_right" not in each]
             typed.note(word, state["text"], commands)
         typed.check(say, f"{name}, {place}")
@@ -281,9 +291,7 @@ def test_words_while_the_app_starts(home: Path, tmp_path: Path, say: Say, librar
             time.sleep(moment)
             terminal.type("\x04" + words if library == "sample" else words)
             is_there = terminal.wait_for(
-                lambda state, words=words: (
-                    state.get("text") == words and state["ready"] and state["sample"] is (library == "sample")
-                ),
+                partial(is_open_with, words, library == "sample"),
                 2 * PATIENCE_S,
             )
         finally:

@@ -64,7 +64,7 @@ def watched(record: Path) -> None:
             part.replace(record)
 
     SubtitleApp.run_action = recorded  # type: ignore[method-assign,assignment]
-    SubtitleApp.on_mount = mounted  # type: ignore[method-assign]
+    SubtitleApp.on_mount = mounted  # type: ignore[method-assign,assignment]
 
 
 if __name__ == "__main__":

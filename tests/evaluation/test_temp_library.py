@@ -1,15 +1,19 @@
 """Copies of a library for the length of a measurement."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 from subtitle_rag.captions.windows import window_id
 from subtitle_rag.domain import Line, Video, Window
 from subtitle_rag.evaluation import temp_library
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.retrieval.named_vectors import vector_names
 from subtitle_rag.retrieval.neural import Encoded
 from subtitle_rag.retrieval.neural.calibration import korean_pairs
-from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.retrieval.values import DenseVector
+from subtitle_rag.retrieval.values import DenseVector, VectorSearch
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.index.interface import Index
 
 VIDEO = Video("invented001", "시장 구경", "c", "채널")
 
@@ -50,13 +54,15 @@ def test_a_copy_has_the_vectors_of_the_same_passages_and_makes_those_of_others(a
     encoder = NotingEncoder()
     with temp_library.create([(VIDEO, some)], analyzer, models=encoder, encoder=encoder) as library:
         encoder.passages_read.clear()
-        assert library.searcher._index is not None
-        earlier = library.library, library.searcher._index
+        earlier = library.library, cast("Index", library.searcher._index)
         contexts = {some[1].id: "강가에서 본 새 이야기"}
         with temp_library.create(
             [(VIDEO, some)], analyzer, contexts, models=encoder, encoder=encoder, earlier=earlier
         ) as copy:
             assert encoder.passages_read == ["시장 구경\n강가에서 본 새 이야기\n왜가리를 봤어요"]
             assert not copy.library.vectors.counts(encoder.id).due
-            found = copy.searcher.rank(parse_query("본 새"), retrievers=["dense"])
-            assert {hit.window_id for hit in found} == {window.id for window in some}
+            name, _sparse = vector_names(encoder.id)
+            query = encoder.query("본 새").dense
+            assert query is not None
+            (found,) = copy.searcher._index.search_all([VectorSearch(name, query, 10)])
+            assert {hit.id for hit in found} == {window.id for window in some}

@@ -29,7 +29,7 @@ async def dropped(pilot: AppPilot, path: Path) -> None:
     library = library_of(pilot.app)
     library.field.path.value = str(path)
     await settle(pilot)
-    assert "a list of 2 addresses" in str(library.field._check.content)
+    assert "a list of 2 addresses" in (library.field.border_subtitle or "")
     await press(pilot, "enter")
 
 

@@ -58,7 +58,7 @@ async def test_a_retry_that_ends_for_another_reason_shows_that_one(hasty: Runtim
     youtube.add(kitchen(*clips(1), clip))
     async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
         screen = await brought(pilot, app)
-        screen.tables.videos.go_to(titles(app).index(clip.title))
+        screen.tables.videos.cursor = titles(app).index(clip.title)
         await press(pilot, "r")
         assert states(app)[clip.title] == "– members only"
         clip.state = "geo_blocked"
@@ -87,7 +87,7 @@ async def brought(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:
 
 
 async def put_on(pilot: AppPilot, app: SubtitleApp, title: str) -> None:
-    library_of(app).tables.videos.go_to(titles(app).index(title))
+    library_of(app).tables.videos.cursor = titles(app).index(title)
     await pilot.pause()
 
 

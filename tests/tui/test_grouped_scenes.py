@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Any
 
 import pytest
 
@@ -19,12 +20,20 @@ from tests.tui.conftest import Answers, MakeApp, Outside, press, running, scene,
 WIDE = (110, 34)
 
 
-def of_video(number: int, video: int, title: str = "", **changes: object) -> Scene:
+def of_video(number: int, video: int, title: str = "", **changes: Any) -> Scene:
     """A scene of one of several videos, each minute of which has one."""
     own = scene(number, f"치킨 {number}번째", **changes)
     at = number * 60_000
     named = replace(own.video, id=f"v{video}", title=title or f"영상 {video}")
     return replace(own, video=named, start_ms=at, end_ms=at + 50_000, at_ms=at)
+
+
+def chosen(app: SubtitleApp) -> Scene | None:
+    return app.search_screen.scenes.value
+
+
+def shows_preview(app: SubtitleApp) -> bool:
+    return app.search_screen.preview.display
 
 
 @dataclass
@@ -82,7 +91,7 @@ async def test_the_rest_of_a_video_is_opened_and_closed(app_of: MakeApp, outside
     async with running(app_of(scenes=scenes), "치킨", size=WIDE) as (app, pilot):
         drawn = app.search_screen.scenes
         await press(pilot, "down", "down", "down")
-        assert drawn.value is None
+        assert chosen(app) is None
         await press(pilot, "space", "enter")  # nothing to mark or to play: it opens
         assert not outside.played
         assert drawn.value == scenes[3]
@@ -183,10 +192,10 @@ async def test_on_a_narrow_screen_the_preview_takes_the_place_of_the_list(app_of
     async with running(app_of(scenes=[scene(1), scene(2)]), "치킨", size=(80, 24)) as (app, pilot):
         screen = app.search_screen
         await press(pilot, "down", key)
-        assert screen.preview.display
+        assert shows_preview(app)
         assert screen.preview.transcript.has_focus
         await press(pilot, "escape")
-        assert not screen.preview.display
+        assert not shows_preview(app)
         assert screen.scenes.has_focus
         assert screen.scenes.cursor == 1
 

@@ -278,11 +278,11 @@ class TestLibrary:
             await looked(pilot, LibraryScreen, literal="[red]빨강[/]")
             library = library_of(app)
             for at in range(library.tables.channels.row_count):
-                library.tables.channels.go_to(at)
+                library.tables.channels.cursor = at
                 await looked(pilot, LibraryScreen, where=str(at))
             await pilot.press("home", "tab")
             for at in range(library.tables.videos.row_count):
-                library.tables.videos.go_to(at)
+                library.tables.videos.cursor = at
                 await looked(pilot, LibraryScreen, where=str(at))
             await pilot.press("f", "f1")
             await looked(pilot, HelpScreen)
@@ -293,7 +293,7 @@ class TestLibrary:
             await press(pilot, "ctrl+l", "tab")
             library = library_of(app)
             states = [
-                state for state in library.tables.channel_states if state.channel_id in ("UC0", "UC1", "UC2", "UC9")
+                state for state in library.tables._channel_states if state.channel_id in ("UC0", "UC1", "UC2", "UC9")
             ]
             assert len(states) == 4
             for state in states:

@@ -181,12 +181,12 @@ class TestTheSlowerOlderAnswer:
             listed = slow(library_screen, "channel_states")
             screen.list_videos()
             await until(pilot, listed.begun.is_set)
-            screen.tables.channel_states = []
+            screen.tables._channel_states = []
             screen.list_videos()
-            await until(pilot, lambda: screen.tables.channel_states)
-            newer = screen.tables.channel_states
+            await until(pilot, lambda: screen.tables._channel_states)
+            newer = screen.tables._channel_states
             await listed.let(pilot)
-            assert screen.tables.channel_states is newer
+            assert screen.tables._channel_states is newer
 
     @pytest.mark.campaign(part="app")
     async def test_of_the_players(self, app_of: MakeApp, slow: MakeSlow) -> None:

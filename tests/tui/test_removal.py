@@ -86,7 +86,7 @@ class TestOneVideo:
             screen = await open_library(pilot)
             before = titles(screen)
             at = before.index(video.title)
-            screen.tables.videos.go_to(at)
+            screen.tables.videos.cursor = at
             await press(pilot, key)
             windows = filled.library.window_count(video.id)
             assert question(app) == f"{before[at]}\n1 video, {windows} windows, 1 mark will be removed."
@@ -134,7 +134,7 @@ class TestOneVideo:
         async with running(SubtitleApp(filled), size=(80, 24)) as (app, pilot):
             screen = await open_library(pilot)
             at = next(at for at in range(2) if "[red]" in titles(screen)[at])
-            screen.tables.videos.go_to(at)
+            screen.tables.videos.cursor = at
             await press(pilot, "d")
             assert question(app).startswith("[red][31m[/]긴긴")
             await confirm(pilot)

@@ -159,8 +159,8 @@ class TestSurroundings:
         one = replace(self.SCENE, start_ms=20_000, end_ms=40_000)
         other = replace(scene(2, at_ms=70_000), start_ms=60_000, end_ms=80_000)
         places = [Mention(str(at), at, at + 9_000, at) for at in (0, 20_000, 65_000, 80_000)]
-        line = timeline.scene_timeline(one, Surroundings(matches=places), [one, other], [75_000])
-        assert (line.current_ms, line.listed_ms, line.further_ms) == (30_000, [70_000, 75_000], [0, 80_000])
+        line = timeline.scene_timeline(one, Surroundings(matches=places), [one, other])
+        assert (line.current_ms, line.listed_ms, line.further_ms) == (30_000, [70_000], [0, 80_000])
 
 
 @pytest.fixture

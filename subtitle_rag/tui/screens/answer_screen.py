@@ -14,8 +14,6 @@ from subtitle_rag.tui.text import quote_answer
 from subtitle_rag.tui.widgets import WIDE, AnswerPane, KeyBar, after_typing
 
 if TYPE_CHECKING:
-    from textual import events
-
     from subtitle_rag.library import Counts
     from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.controllers import AppContext
@@ -69,10 +67,6 @@ class AnswerScreen(BaseScreen):
         if scene is None:
             self.app.notify(_("No scene is chosen yet."), markup=False)
         return scene
-
-    def on_paste(self, event: "events.Paste") -> None:
-        """Take a paste into the answer as one into the field."""
-        self.question.take_paste(event.text)
 
     # --- keys ---
 

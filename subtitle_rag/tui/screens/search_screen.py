@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 class SearchScreen(PreviewScreen):
+    scenes: GroupedSceneList
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it so
     AUTO_FOCUS = "#query"
     FOOTER = "scene.play scene.mark app.transcript app.ask scene.export app.library app.help"

@@ -107,7 +107,8 @@ class ModelDownload(StageProgress):
         """
         takeable = [offer for offer in self.steps if not offer.by_hand]
         quick = [offer for offer in takeable if offer.is_quick and offer.step.extra is not NEURAL]
-        return (quick or takeable[:1] or [None])[-1]
+        best = quick[-1:] or takeable[:1]
+        return best[0] if best else None
 
     @property
     def is_by_ollama(self) -> bool:
