@@ -61,9 +61,9 @@ class Order:
 
 
 def fuse_candidates(candidates: Candidates, *, by_ranks: bool = False) -> Order:
-    """Order candidates by their scores or, with `by_ranks`, by their ranks, and leave out what nothing carries.
+    """Order candidates by their scores or, with `by_ranks`, by their ranks.
 
-    Where words search, windows that say them themselves come first.
+    Where words search, what nothing carries is left out, and windows that say them themselves come first.
     """
     parts = (*candidates.lists, *([PIECES] if candidates.pieces else []))
     if by_ranks or (len(candidates.lists) < 2 and not candidates.pieces):
@@ -74,7 +74,6 @@ def fuse_candidates(candidates: Candidates, *, by_ranks: bool = False) -> Order:
         if candidates.pieces:
             meaning = deciding["dense"]
             deciding |= {"dense": meaning * (1 - PIECE_SHARE), PIECES: meaning * PIECE_SHARE}
-    ranked = carried(ranked, candidates)
     if "bm25" in candidates.lists:
-        ranked = own_words_first(ranked, candidates.evidence)
+        ranked = own_words_first(carried(ranked, candidates), candidates.evidence)
     return Order(ranked, parts, deciding)
