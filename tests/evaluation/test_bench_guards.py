@@ -47,16 +47,19 @@ def texts(sample: Library, answers: Sequence[Answer]) -> list[str]:
     return list(guards.stored(sample, answers, FOLDER))
 
 
-def test_all_that_a_person_wrote_about_the_windows_is_stored(sample: Library) -> None:
+def test_what_a_person_wrote_about_the_windows_is_stored_as_it_is(sample: Library) -> None:
+    """But for few: a sentence with hardly a word of its window is taken for one about another, or about none."""
     given = guards.given_answers(sample)
-    assert list(guards.stored(sample, given, FOLDER)) == [each.reply.text for each in given]
+    pairs = list(zip(guards.stored(sample, given, FOLDER), given, strict=True))
+    assert all(text in ("", each.reply.text) for text, each in pairs)
+    assert sum(bool(text) for text, _each in pairs) >= 0.95 * len(given)
 
 
 def test_no_more_of_what_is_wrong_is_stored(answers: list[Answer], texts: list[str]) -> None:
     """All that is stored of 308 answers; a sentence that puts the video's own words together wrongly passes."""
     stored = Counter(answer.judged for answer, text in zip(answers, texts, strict=True) if text)
     assert len(answers) == 308
-    assert stored - Counter({USABLE: 1, "copy": 3, "loop": 1, "unrelated": 3, "invented": 19}) == Counter()
+    assert stored - Counter({USABLE: 1, "copy": 0, "loop": 1, "unrelated": 3, "invented": 12}) == Counter()
     assert stored[USABLE] == sum(answer.judged == USABLE for answer in answers)
 
 
