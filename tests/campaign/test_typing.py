@@ -229,6 +229,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
         "XDG_CONFIG_HOME": str(folder),
         "XDG_RUNTIME_DIR": str(folder),
         "LC_ALL": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",  # kitty is a program of the system's Python
         "XMODIFIERS": "@im=ibus",
         "GLFW_IM_MODULE": "ibus",
         "IBUS_ENABLE_SYNC_MODE": "1",  # else a key may overtake the syllable that it ends, before any terminal has it
