@@ -130,14 +130,14 @@ class LibraryTables:
         self.panels = Horizontal(self.channels, self.videos, id="tables")
         self._show_times = show_times
         self._video_states: list[VideoState] = []
-        self.channel_states: list[ChannelState] = []
+        self._channel_states: list[ChannelState] = []
         self._words: list[str] = []
         """Only what has all of these in its title or its channel's name is listed."""
         self._progress = ""
         self.failures_only = False
 
     def fill(self, videos: "list[VideoState]", channels: "list[ChannelState]") -> None:
-        self._video_states, self.channel_states = videos, channels
+        self._video_states, self._channel_states = videos, channels
         self._show_channels()
         self.channels.display = len(channels) > 1
         self.narrow()
@@ -162,7 +162,7 @@ class LibraryTables:
     def _show_channels(self) -> None:
         """Show the channels of the listed videos."""
         named = self._named()
-        states = self.channel_states
+        states = self._channel_states
         if self._words:
             states = [state for state in states if any(_belongs(video, state) for video in named)]
         self.channels.show(states)
@@ -200,7 +200,7 @@ class LibraryTables:
         label_panel(self.videos, label, self._progress)
         listed_at = channel.listed_at if channel and self._show_times else None
         age = _("checked {age}").format(age=age_text(listed_at)) if listed_at else ""
-        label_panel(self.channels, _("Channels · {n}").format(n=len(self.channel_states)), age)
+        label_panel(self.channels, _("Channels · {n}").format(n=len(self._channel_states)), age)
 
     @property
     def details(self) -> Rows:
