@@ -59,19 +59,19 @@ MARKED = (("소스 비율", "요리"), ("", "가 볼 곳"), *[("", "")] * 8)
 PICTURES: dict[str, Sequence[Sequence[str]]] = {
     "search": ["치킨 소스 찍어 먹는 장면"],
     "search-spaces": ["맵단짠 치킨"],
-    "filters": ["종류:영상 치킨", ["ctrl+f"], "캠핑"],
-    "library": [["f4"], ["tab", "down"]],
-    "answer": ["소스 뭐가 제일 맛있대?", ["f3"], ["enter"], ["down", "down"]],
+    "filters": ["종류:영상 치킨", ["enter", "f"], "캠핑"],
+    "library": [["ctrl+l"], ["tab", "down"]],
+    "answer": ["소스 뭐가 제일 맛있대?", ["enter", "a"], ["enter"], ["down", "down"]],
     "help": [["f1"]],
     "marks": [
         QUERY,
-        ["tab"],
+        ["enter"],
         *chain.from_iterable(
             (["space"], ["space", *note, "tab", *tag, "enter"] if tag else [], ["down"]) for note, tag in MARKED
         ),
-        ["ctrl+l"],
+        ["m"],
     ],
-    "export": [QUERY, ["tab", "e", "down"]],
+    "export": [QUERY, ["enter", "e", "down"]],
 }
 """Name → the keys of each step."""
 
