@@ -66,6 +66,7 @@ def search_(
         retrievers=names,
         rerank=not no_rerank,
         budget=search.reranking.RerankBudget(rerank_depth) if rerank_depth else None,
+        counted=True,
     )
     so_far: list[search.SearchResult] = []
     with output.early_answer(lambda: _early_lines(so_far), PATIENCE_S):

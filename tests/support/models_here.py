@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.domain import AppError
+from subtitle_rag.retrieval.neural.calibration import korean_pairs
 from subtitle_rag.retrieval.neural.device import Plan
 from subtitle_rag.retrieval.neural.encoder import FlagEncoder
 from subtitle_rag.retrieval.neural.interface import Encoded
@@ -15,7 +16,10 @@ EXACT = Plan("cpu", "float32", "this one", 2, "float32")
 
 
 class Asked(FlagEncoder):
-    """Remembers the queries and the passages that it was given; `failure` is raised in place of the latter."""
+    """Remembers the queries and the passages that it was given, without the pairs of calibration.
+
+    `failure` is raised in place of the latter.
+    """
 
     failure: AppError | None = None
 
@@ -23,11 +27,12 @@ class Asked(FlagEncoder):
         super().__init__(path, id, EXACT)
         self.queries: list[str] = []
         self.read: list[str] = []
+        self._pairs = {pair.caption for pair in korean_pairs()}
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
         if self.failure is not None:
             raise self.failure
-        self.read += texts
+        self.read += [text for text in texts if text not in self._pairs]
         return super().passages(texts)
 
     def query(self, text: str) -> Encoded:

@@ -83,7 +83,7 @@ class SearchResult:
     undated: int = 0
     """Videos that a filter by date leaves out since nobody knows their day."""
     counts: PlaceCount | None = None
-    """The places that say all typed words, see `place_counts`; None for a query without words, and from `stages`."""
+    """The places that say all typed words, see `place_counts`; None without words, and where nobody asked."""
     floors: tuple[float, float] | None = None
     """The cosine below which nothing is found by meaning, and that of a query of which nobody says enough; None without
     an encoder that is calibrated."""
@@ -174,7 +174,7 @@ class Searcher:
         """
         search = self._begin(query, retrievers, limit, depth=depth)
         search = replace(search, candidates=replace(search.candidates, is_question=is_question))
-        *_, last = self._stages(search, rerank, lambda: False, budget or self.budget, early=False)
+        *_, last = self._stages(self._counted(search), rerank, lambda: False, budget or self.budget, early=False)
         return last
 
     def stages(
@@ -188,10 +188,12 @@ class Searcher:
         refine: bool = False,
         stop: Callable[[], bool] = lambda: False,
         per_video: int | None = None,
+        counted: bool = False,
     ) -> Generator[SearchResult, None, None]:
         """Yield the result of `bm25`, then of all retrievers, then the reranked one, each complete.
 
         With `per_video` a result has at most as many scenes of each video, and those of one before the next video's.
+        With `counted` results have `counts`, for which the first one waits.
 
         The last one is `final`. Each stage runs when its result is requested. With `refine` the order so far comes
         every `REFINED_S` while the reranker reads. `stop` is polled during reranking and ends the search without a
@@ -204,6 +206,8 @@ class Searcher:
                 own.
         """
         search = replace(self._begin(query, retrievers, limit), per_video=per_video)
+        if counted:
+            search = self._counted(search)
         return self._stages(search, rerank, stop, budget or self.budget, early=True, refine=refine)
 
     def rank(
@@ -248,10 +252,6 @@ class Searcher:
     ) -> Generator[SearchResult, None, None]:
         """Run `stages`; without `early` yield only the last result."""
         request = search.request
-        if not early:  # whoever waits for the first stage does without
-            with _timed(search.took_ms, "retrieve"):
-                counts = places_of_all(self._library, request.query, request.lexical, request.where)
-            search = replace(search, counts=counts)
         reranker, failure = self._reranker() if rerank and request.query.text else (None, None)
         if failure is not None:
             search = replace(search, missing=(("rerank", failure),))
@@ -262,6 +262,11 @@ class Searcher:
                 yield self._result(ordered, final=final)
         if reranker and ordered.order.windows:
             yield from self._reranked(ordered, reranker, budget, stop, refine=refine)
+
+    def _counted(self, search: _Search) -> _Search:
+        request = search.request
+        with _timed(search.took_ms, "retrieve"):
+            return replace(search, counts=places_of_all(self._library, request.query, request.lexical, request.where))
 
     def _orders(self, search: _Search, *, early: bool) -> Iterator[tuple[_Search, bool]]:
         """Yield the search ordered by words, where that is all or with `early`, then by all retrievers (True)."""
