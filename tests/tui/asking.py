@@ -58,6 +58,7 @@ async def opened(pilot: AppPilot, question: str = QUESTION) -> AnswerScreen:
 
 async def ask(pilot: AppPilot, screen: AnswerScreen, question: str = "") -> None:
     """Ask, and wait for the end of the answer."""
+    screen.question.focus()  # after an answer the keyboard is there
     screen.question.insert_text_at_cursor(question)
     await pilot.press("enter")
     await until(

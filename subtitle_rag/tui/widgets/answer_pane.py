@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.message import Message
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 class AnswerPane(VerticalScroll):
     """A cursor goes through the numbers. The page stays at its end while an answer grows, unless the user scrolls."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(str(number), f"play_number({number})", show=False) for number in range(1, 10)
+    ]
 
     @dataclass
     class NumberChosen(Message):
@@ -121,11 +126,9 @@ class AnswerPane(VerticalScroll):
         self._cursor = ref
         self.draw()
 
-    def on_key(self, event: events.Key) -> None:
-        """A digit plays the scene of its number."""
-        if event.character and event.character in "123456789" and self.choose(int(event.character)):
-            event.stop()
-            event.prevent_default()
+    def action_play_number(self, number: int) -> None:
+        """Play the scene of a number."""
+        if self.choose(number):
             self.post_message(self.NumberChosen())
 
     def on_click(self, event: events.Click) -> None:
