@@ -98,15 +98,22 @@ async def test_mark_preview_and_player_have_letters_beside_the_list(app_of: Make
 
 
 @pytest.mark.campaign(part="app")
-async def test_the_slash_goes_back_to_the_search_from_any_page(app_of: MakeApp) -> None:
+async def test_the_slash_goes_to_the_field_of_the_page_else_to_the_search(app_of: MakeApp) -> None:
     async with running(app_of(), "치킨", size=(100, 30)) as (app, pilot):
-        for opening in ("m", "o"):
-            app.search_screen.scenes.focus()
-            await press(pilot, opening)
-            assert not isinstance(app.screen, SearchScreen), opening
-            await press(pilot, "slash")
-            assert isinstance(app.screen, SearchScreen), opening
-            assert app.screen.query_line.has_focus, opening
+        app.search_screen.scenes.focus()
+        await press(pilot, "o")
+        assert isinstance(app.screen, OverviewScreen)
+        await press(pilot, "slash")
+        assert isinstance(app.screen, SearchScreen)
+        assert app.screen.query_line.has_focus
+        app.search_screen.scenes.focus()
+        await press(pilot, "m")
+        assert isinstance(app.screen, MarksScreen)
+        assert not app.screen.text_field.has_focus
+        await press(pilot, "slash")
+        assert isinstance(app.screen, MarksScreen)
+        assert app.screen.text_field.has_focus
+        assert app.screen.text_field.value == ""
 
 
 @pytest.mark.campaign(part="app")

@@ -148,7 +148,7 @@ async def test_a_scene_is_marked_edited_listed_and_removed(
         assert second.plain.strip().startswith("✦ #맛 · 느긋한 식탁")
         await press(pilot, "enter")
         assert [played["at_ms"] for played in outside.played] == [added.at_ms]
-        await press(pilot, "Y")
+        await run_command(pilot, "scene.copy-markdown")
         assert "**Note**: 청귤 소스" in outside.copied[-1]
         assert outside.copied[-1].startswith("## [")
 
@@ -163,20 +163,20 @@ async def test_a_scene_is_marked_edited_listed_and_removed(
 
 
 @pytest.mark.campaign(part="app")
-async def test_the_key_of_tags_is_offered_while_a_mark_has_one(app_of: MakeApp, unmarked: Runtime) -> None:
+async def test_the_key_of_tags_works_while_a_mark_has_one(app_of: MakeApp, unmarked: Runtime) -> None:
     async with running(app_of(), "소스", size=(120, 40)) as (app, pilot):
         await press(pilot, "tab", "space")
         await run_command(pilot, "app.marks")
         await settle(pilot)
         bar = app.screen.query_one(KeyBar)
         assert "Remove" in {hint.description for hint in bar.hints}
-        assert "By tag" not in {hint.description for hint in bar.hints}
+        assert not app.screen.check_action("filter", ())
         await pilot.press("space", "tab")
         assert isinstance(app.screen, MarkScreen)
         app.screen.tag.insert_text_at_cursor("맛")
         await press(pilot, "enter")
-        assert "By tag" in {hint.description for hint in bar.hints}
-        await pilot.press("tab")
+        assert app.screen.check_action("filter", ())
+        await pilot.press("f")
         assert border(app.screen.query_one("#marks")).endswith("· #맛")
 
 
