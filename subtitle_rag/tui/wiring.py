@@ -214,7 +214,9 @@ def app_commands(wiring: AppWiring) -> dict[str, AppCommand]:
             navigation.open_transcript,
             lambda: navigation.shows_videos and navigation.can_open(screens.TranscriptScreen),
         ),
-        "app.overview": AppCommand(navigation.open_overview, lambda: navigation.shows_videos),
+        "app.overview": AppCommand(
+            navigation.open_overview, lambda: navigation.shows_videos and navigation.can_open(screens.OverviewScreen)
+        ),
         "app.quit": AppCommand(navigation.leave),
         "library.sample": AppCommand(navigation.switch_library, lambda: navigation.can_switch_library),
         "library.sync": AppCommand(navigation.sync, lambda: jobs.can_sync if is_usable() else navigation.in_search),

@@ -12,7 +12,7 @@ from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.overview_screen import OverviewScreen
 from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
 from subtitle_rag.tui.text.overview_rows import channel_rows, video_rows
-from tests.tui.conftest import AppPilot, MakeApp, Outside, press, running, settle, toasts, typed
+from tests.tui.conftest import AppPilot, MakeApp, Outside, press, press_each, running, settle, toasts, typed
 
 SUMMARY = "두 사람이 바삭골의 새 치킨을 먹습니다. 소스와 가루를 견줍니다."
 HOSTILE = "[red]치킨[/]\x1b[2J\n둘째 줄"
@@ -42,6 +42,7 @@ async def test_a_result_s_video_opens_and_its_rows_play_their_second(app_of: Mak
     async with running(app_of(), size=(100, 30)) as (app, pilot):
         await pilot.press("escape", "o")
         assert toasts(app) == ["No video is chosen yet."]
+        await press(pilot, "slash")
         screen = await open_of_video(pilot)
         found = app.search_screen.scenes.value
         assert found
@@ -51,15 +52,16 @@ async def test_a_result_s_video_opens_and_its_rows_play_their_second(app_of: Mak
         assert rows[0] == "Sections"
         assert rows[1].startswith("    0:00  신메뉴 소개  ")
         assert {"Most replayed", "Key terms", "Names"} <= set(rows)
-        await press(pilot, "down", "ㅓ", "k", "enter")
+        await press_each(pilot, "down", "ㅓ", "k", "enter")
         assert [played["at_ms"] for played in outside.played] == [90_535]
-        await press(pilot, "ctrl+y", "y")
+        await press(pilot, "ctrl+y", "c")
         assert outside.copied == [watch_url(found.video.id, 90_535)] * 2
-        await press(pilot, "escape", "t")
+        await press(pilot, "t")
         assert isinstance(app.screen, TranscriptScreen)
-        await pilot.press("escape", "o")
-        assert app.screen.id == app.search_screen.id
-        assert not isinstance(app.screen, OverviewScreen)
+        await press_each(pilot, "escape", "o")
+        assert app.screen is screen, "it opens no second page of the same"
+        await press(pilot, "escape")
+        assert app.screen is app.search_screen
 
 
 @pytest.mark.campaign(part="app")
@@ -78,7 +80,7 @@ async def test_titles_are_passed_over_and_a_click_opens_too(app_of: MakeApp, out
 async def test_a_row_can_be_marked(filled: Runtime) -> None:
     async with running(SubtitleApp(filled), size=(100, 30)) as (_, pilot):
         await open_of_video(pilot)
-        await press(pilot, "down", "m")
+        await press(pilot, "down", "space")
         [mark] = filled.library.marks.all()
         assert mark.video_id == "sample-0001"
         assert mark.at_ms == 90_535
@@ -87,12 +89,13 @@ async def test_a_row_can_be_marked(filled: Runtime) -> None:
 @pytest.mark.campaign(part="app")
 async def test_a_channel_lists_its_videos_which_open_theirs(filled: Runtime, outside: Outside) -> None:
     filled.library.summaries.put(VideoSummary("sample-0001", SUMMARY, "m", "d", "p", 1, True, 1, 1, 1, 1))
+    filled.library.sources.put_due(Video("due00000000", "아직 없는 영상", "UC9", "느린 부엌"))  # one more channel
     async with running(SubtitleApp(filled), size=(100, 40)) as (app, pilot):
         await press(pilot, "ctrl+l")
         assert isinstance(app.screen, LibraryScreen)
-        await pilot.press("escape", "o")
-        assert toasts(app) == ["No video is chosen yet."]
         app.screen.tables.channels.focus()
+        await press(pilot, "o")
+        assert toasts(app) == ["No video is chosen yet."]
         await press(pilot, "down", "o")
         screen = opened(app)
         assert "느긋한 식탁   2 videos" in text(screen, "#overview-title")
@@ -100,7 +103,7 @@ async def test_a_channel_lists_its_videos_which_open_theirs(filled: Runtime, out
         assert rows[0] == "Videos"
         assert rows[2].startswith("2024-03-22  바삭골 신메뉴")
         assert rows[2].endswith("\n            두 사람이 바삭골의 새 치킨을 먹습니다.")
-        await pilot.press("y", "m")
+        await pilot.press("c", "space")
         assert outside.copied == [], "a row of a video has no second"
         await press(pilot, "down", "enter")
         assert opened(app) is not screen

@@ -398,7 +398,14 @@ class TestMarks:
 
     @pytest.mark.campaign(part="app")
     def test_note_and_tag(self, found: MakeApp, picture: Picture) -> None:
-        assert picture(found("ko"), "down", "down", "tab", "space", query=QUERY)
+        async def edit(pilot: AppPilot) -> None:
+            scenes = pilot.app.search_screen.scenes
+            while not (scenes.value and scenes.value.video == SOUP and scenes.value.start_ms == 340_000):
+                assert scenes.cursor != scenes.row_count - 1
+                await press(pilot, "down")
+            await press(pilot, "space")
+
+        assert picture(found("ko"), "enter", query=QUERY, act=edit)
 
     @pytest.mark.campaign(part="app")
     def test_the_text_of_an_export(self, found: MakeApp, picture: Picture) -> None:
@@ -433,7 +440,7 @@ class TestSettings:
 
     @pytest.mark.campaign(part="app")
     def test_mistake(self, library: Runtime, picture: Picture) -> None:
-        assert picture(SubtitleApp(library, show_times=False), "escape", "comma", *("down",) * 5, "enter", "s", "enter")
+        assert picture(SubtitleApp(library, show_times=False), "escape", "comma", *("down",) * 7, "enter", "s", "enter")
 
 
 @pytest.mark.campaign(part="app")

@@ -1,6 +1,7 @@
 """Earlier answers in the app, and what else the answer screen has to do with: contexts, commands, keys, its looks."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -112,7 +113,8 @@ class TestBesideTheRest:
     ) -> None:
         monkeypatch.setattr(background, "QUIET_S", 0.05)
         list(empty.indexer.index(sorted([*SAMPLE.glob("*sample-0001*"), *SAMPLE.glob("*sample-0002*")])))
-        empty.settings = on(ollama, empty)
+        own = on(ollama, empty)
+        empty.settings = replace(own, llm=replace(own.llm, contexts="always"))
         writing, answering = ollama.hold(), ollama.hold()
         async with running(SubtitleApp(empty), size=(120, 40)) as (app, pilot):
             await until(pilot, writing.arrived.is_set)

@@ -14,7 +14,19 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.text.search_text import place_label
 from subtitle_rag.tui.widgets.empty_state_page import ReadyQueryList
-from tests.tui.conftest import MakeApp, Outside, commands, drawn_by, press, running, settle, shown, typed, until
+from tests.tui.conftest import (
+    MakeApp,
+    Outside,
+    commands,
+    drawn_by,
+    press,
+    press_each,
+    running,
+    settle,
+    shown,
+    typed,
+    until,
+)
 
 CHICKEN = "치킨 소스"
 FORGET = "Find: forget recent searches"
@@ -48,14 +60,14 @@ class TestMade:
             assert app.search_screen.scenes.row_count
             assert recent_searches(runtime.library) == []
 
-    @pytest.mark.parametrize("key", ["enter", "ctrl+y"])
+    @pytest.mark.parametrize("keys", [("enter", "enter"), ("ctrl+y", "escape")], ids=["plays", "copies"])
     @pytest.mark.campaign(part="app")
     async def test_who_plays_or_copies_a_scene_has_searched(
-        self, app_of: MakeApp, runtime: Runtime, outside: Outside, key: str
+        self, app_of: MakeApp, runtime: Runtime, outside: Outside, keys: tuple[str, ...]
     ) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
             await typed(pilot, CHICKEN)
-            await press(pilot, key)
+            await press_each(pilot, *keys)
             assert outside.played or outside.copied
             assert recent_searches(runtime.library) == [CHICKEN]
             await press(pilot, "escape")
@@ -102,7 +114,9 @@ class TestList:
             assert screen.query_line.value == screen.results.text == "캠핑 텐트"
             assert screen.scenes.row_count
             assert screen.query_line.has_focus
-            assert outside.played == []  # the Enter that searched plays nothing
+            await press(pilot, "enter")
+            assert screen.scenes.has_focus
+            assert outside.played == []  # neither Enter that searched plays anything
             await press(pilot, "enter")
             assert len(outside.played) == 1
             await press(pilot, "escape")

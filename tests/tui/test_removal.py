@@ -11,6 +11,7 @@ from textual.widgets import Static
 
 from subtitle_rag import removing
 from subtitle_rag.captions.addresses import parse_address
+from subtitle_rag.domain import Video
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.removing import RemovalTarget
 from subtitle_rag.requests import JobRequest
@@ -43,8 +44,14 @@ async def open_library(pilot: AppPilot, *, table: str = "videos") -> LibraryScre
     """With the cursor on the first video, or on the first channel."""
     await settle(pilot)
     await press(pilot, "ctrl+l")
-    await press(pilot, *(["tab", "tab"] if table == "videos" else ["tab", "down"]))
-    return library_of(pilot.app)
+    screen = library_of(pilot.app)
+    if table == "videos":
+        screen.tables.videos.focus()
+    else:
+        screen.tables.channels.focus()
+        await press(pilot, "down")
+    await settle(pilot)
+    return screen
 
 
 async def confirm(pilot: AppPilot) -> None:
@@ -99,7 +106,8 @@ class TestOneVideo:
             assert screen.counts
             assert screen.counts.videos == 1
             assert toasts(app)[-1] == f"Removed: {short_name(before[at])}"
-            await press(pilot, "ctrl+l")
+            await press(pilot, "slash", "escape")
+            assert app.screen is app.search_screen
             left = [scene.video.id for scene in app.search_screen.scenes.values]
             assert left == [id for id in found if id != video.id]
         assert filled.index.count() == filled.library.counts().windows
@@ -145,6 +153,7 @@ class TestOneVideo:
 class TestChannels:
     @pytest.mark.campaign(part="app")
     async def test_a_channel_is_asked_about_once(self, filled: Runtime) -> None:
+        filled.library.sources.put_due(Video("due00000000", "아직 없는 영상", "UC9", "느린 부엌"))  # one more channel
         async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
             screen = await open_library(pilot, table="channels")
             await press(pilot, "d")
@@ -152,13 +161,14 @@ class TestChannels:
             assert question(app) == f"느긋한 식탁\n2 videos, {windows} windows will be removed."
             await press(pilot, "escape")
             assert library_of(app) is screen
-            assert channels(screen)[1:] == ["느긋한 식탁"]
+            assert channels(screen)[1:] == ["느긋한 식탁", "느린 부엌"]
             await press(pilot, "d")
             await pilot.press("right", "enter")  # the other button
             await until(pilot, lambda: is_done(app))
             await settle(pilot)
             assert screen.counts
-            assert (screen.counts.channels, screen.counts.videos, screen.counts.windows) == (0, 0, 0)
+            assert (screen.counts.videos, screen.counts.windows) == (0, 0)
+            assert channels(screen)[1:] == ["느린 부엌"]
 
     @pytest.mark.campaign(part="app")
     async def test_its_source_is_unfollowed_and_what_another_list_names_stays(
