@@ -7,18 +7,14 @@ from textual.app import App, ComposeResult
 
 from subtitle_rag import i18n
 from subtitle_rag.captions.addresses import parse_address
-from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.domain import Video
 from subtitle_rag.library.overview import ChannelState
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.controllers import stage_threads
-from subtitle_rag.tui.messages import StageEnded
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.query_filters import in_video
-from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
 from subtitle_rag.tui.widgets.footer import KeyBar
 from subtitle_rag.tui.widgets.library_tables import ChannelTable
 from tests.stand_ins.youtube import Channel, Clip, Playlist, StandIn
@@ -207,7 +203,6 @@ class TestDoing:
                 app.jobs.start(JobRequest(sources=(parse_address(address),)))
                 await settle(pilot)
             screen = await opened(pilot, app)
-            assert "u" not in app.screen.active_bindings  # on the row of them all
             first.clips.insert(0, Clip("brandnew000", "새 국수"))
             second.clips.insert(0, Clip("brandnew001", "새 둘째"))
             await pilot.press("down")
@@ -235,27 +230,7 @@ class TestDoing:
             assert youtube.count() > 0
 
     @pytest.mark.campaign(part="app")
-    async def test_the_footer_says_what_space_does_after_a_stage_that_changed_nothing(
-        self, filled: Runtime, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(stage_threads.VectorRun, "start", lambda _run: None)
-        async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
-            await opened(pilot, app)
-            filled.settings = replace(filled.settings, models=ModelSettings())
-            app.background.show(ContextProgress("paused", windows=2))
-            idle = VectorProgress("done", windows=2, missing=2)
-            app.background.show(idle)
-            await settle(pilot)
-            assert described(pilot, "space") == "Resume"
-            app.background.begin("vectors")
-            await pilot.pause()
-            await pilot.pause()
-            assert footer(app, "space") == "Pause"
-            app.post_message(StageEnded(idle, halted=False))
-            await until(pilot, lambda: footer(app, "space") == "Resume", 5)
-
-    @pytest.mark.campaign(part="app")
-    async def test_space_stops_the_job_and_goes_on_with_it(self, empty: Runtime, youtube: StandIn) -> None:
+    async def test_x_stops_the_job_and_u_goes_on_with_it(self, empty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(3)))
         hold = youtube.hold("timedtext", after=1)
         empty.settings = replace(empty.settings, youtube=unpaced())
@@ -266,16 +241,16 @@ class TestDoing:
             await until(
                 pilot, lambda: isinstance(app.screen, LibraryScreen) and library_of(app).tables.channels.has_focus
             )
-            assert described(pilot, "space") == "Pause"
-            await pilot.press("space")
+            await until(pilot, lambda: footer(app, "x") == "Stop", 5)
+            await pilot.press("x")
             hold.release()
             await until(pilot, lambda: not app.jobs.busy)
             await settle(pilot)
             assert app.job
             assert app.job.stopped
             assert empty.library.counts().searchable < 3
-            assert described(pilot, "space") == "Resume"
-            await press(pilot, "space")
+            await until(pilot, lambda: not footer(app, "x"), 5)
+            await press(pilot, "u")
             assert empty.library.counts().searchable == 3
 
     @pytest.mark.campaign(part="app")
@@ -285,17 +260,18 @@ class TestDoing:
             await press(pilot, *"ruf v")
             assert library_of(app).field.path.value == "ruf v"
             assert not app.jobs.busy
-            assert not {"r", "u", "f", "v", "space"} & set(app.screen.active_bindings)
+            assert not {"r", "f", "y", "d"} & set(app.screen.active_bindings)
 
     @pytest.mark.campaign(part="app")
-    async def test_the_footer_begins_with_help_and_has_its_keys_in_eighty_columns(self, followed: Runtime) -> None:
+    async def test_the_footer_ends_with_help_and_has_its_keys_in_eighty_columns(self, followed: Runtime) -> None:
         async with running(SubtitleApp(followed), size=(80, 24)) as (app, pilot):
             await opened(pilot, app)
             await pilot.press("down")
             await pilot.pause()
             footer = drawn_by(app).splitlines()[-1].split()
-            assert footer[:2] == ["?", "Help"]
-            assert {"Enter", "u", "Esc"} <= set(footer)
+            assert footer[:2] == ["Enter", "Open"]
+            assert footer[-2:] == ["?", "Help"]
+            assert {"u", "Esc"} <= set(footer)
 
 
 def called(channel: ChannelState | None) -> str:
@@ -304,7 +280,3 @@ def called(channel: ChannelState | None) -> str:
 
 def footer(app: SubtitleApp, key: str) -> str:
     return next((hint.description for hint in app.screen.query_one(KeyBar).hints if hint.key == key), "")
-
-
-def described(pilot: AppPilot, key: str) -> str:
-    return pilot.app.screen.active_bindings[key].binding.description

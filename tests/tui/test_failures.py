@@ -24,6 +24,7 @@ from tests.tui.conftest import (
     library_of,
     press,
     row_cells,
+    run_command,
     running,
     settle,
     titles,
@@ -60,7 +61,7 @@ async def test_a_retry_that_ends_for_another_reason_shows_that_one(hasty: Runtim
         screen = await brought(pilot, app)
         screen.tables.videos.cursor = titles(app).index(clip.title)
         await press(pilot, "r")
-        assert states(app)[clip.title] == "– members only"
+        assert states(app)[clip.title] == "members only · r tries again"
         clip.state = "geo_blocked"
         await press(pilot, "r")
         assert "geo_blocked" in {state.failure for state in hasty.library.videos()}
@@ -81,7 +82,7 @@ async def brought(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:
     await settle(pilot)
     if not isinstance(app.screen, LibraryScreen):
         await press(pilot, "ctrl+l")
-    await press(pilot, "tab", "tab")
+    await press(pilot, "tab")  # a single channel has no panel
     assert library_of(app).tables.videos.has_focus
     return library_of(app)
 
@@ -211,7 +212,7 @@ class TestRetrying:
         async with running(SubtitleApp(empty), size=(120, 40)) as (app, pilot):
             app.jobs.start(JobRequest((folder,)))
             await settle(pilot)
-            await press(pilot, "ctrl+l", "tab", "tab")
+            await press(pilot, "ctrl+l", "tab")
             await put_on(pilot, app, "망가짐")
             assert {"r", "ㄱ", "f", "ㄹ"} == keys(app)
             damaged.write_text("1\n00:00:01,000 --> 00:00:04,000\n국수를 삶습니다\n", encoding="utf-8")
@@ -222,12 +223,13 @@ class TestRetrying:
 
 class TestOpening:
     @pytest.mark.campaign(part="app")
-    async def test_v_opens_the_page_in_the_browser(self, hasty: Runtime, youtube: StandIn, outside: Outside) -> None:
+    async def test_the_page_opens_in_the_browser(self, hasty: Runtime, youtube: StandIn, outside: Outside) -> None:
         youtube.add(kitchen(*clips(1), members()))
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await brought(pilot, app)
             await put_on(pilot, app, "회원만 0")
-            await press(pilot, "ㅍ")
+            await run_command(pilot, "video.open")
+            await settle(pilot)
             assert [(one["name"], one["link"]) for one in outside.played] == [
                 ("browser", "https://youtu.be/members0000?t=0")
             ]
@@ -241,7 +243,8 @@ class TestOpening:
         youtube.add(kitchen(*clips(1)))
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await brought(pilot, app)
-            await press(pilot, "v")
+            await run_command(pilot, "video.open")
+            await settle(pilot)
             assert outside.played == []
             assert "https://youtu.be/noodles0000?t=0" in toasts(app)[-1]
             assert app.clipboard == "https://youtu.be/noodles0000?t=0"
@@ -257,7 +260,7 @@ class TestFilter:
             await pilot.pause()
             assert titles(app)[0] == "깨진 자막"
             assert sorted(titles(app)[1:]) == ["회원만 0", "회원만 1"]
-            assert "All videos   only what failed: 3 videos" in drawn_by(app)
+            assert "All videos · 3 failed videos" in drawn_by(app)
             await pilot.press("f")
             await pilot.pause()
             assert len(titles(app)) == 5
