@@ -116,7 +116,7 @@ class TestWhatHoldsNow:
         async with running(app_of(), size=(120, 30)) as (app, pilot):
             assert shown(app) == "Enter Search  Ctrl+L Library  Esc Menu  Ctrl+P Commands  F1 Help  Ctrl+Q Quit"
             await press(pilot, "escape")
-            assert shown(app) == "a Ask  l Library  m Marks  , Settings  / Search  ? Help  Ctrl+Q Quit"
+            assert shown(app) == "a Ask  l Library  m Marks  , Settings  / Search  ↓ Choose  ? Help"
             await press(pilot, "slash")
             await typed(pilot, "치킨")
             assert shown(app) == "Enter Search  Ctrl+L Library  ↓ Scenes  Ctrl+P Commands  F1 Help  Ctrl+Q Quit"
