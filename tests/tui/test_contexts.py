@@ -20,6 +20,7 @@ from tests.tui.conftest import (
     index_sample,
     left_promptly,
     press,
+    press_each,
     running,
     settle,
     shown,
@@ -98,7 +99,7 @@ class TestWriting:
             await typed(pilot, " 찍어")
             assert app.search_screen.results.text == "치킨 소스 찍어"
             await pilot.press("ctrl+l")
-            await until(pilot, lambda: " tokens read, " in bar(app))
+            await until(pilot, lambda: "Contexts " in bar(app))
 
     @pytest.mark.campaign(part="app")
     async def test_the_scene_on_the_screen_gets_its_context_and_keeps_the_highlight(
@@ -149,7 +150,8 @@ class TestWriting:
             hold.release()
             await idle(pilot)
             counts = indexed.library.contexts.counts()
-            assert counts.written == counts.windows > 8
+            assert counts.written + counts.left_out == counts.windows > 8
+            assert counts.written > 8
 
     @pytest.mark.campaign(part="app")
     async def test_an_empty_library_asks_nobody(self, written: Runtime, ollama: StandIn, model: Model) -> None:
@@ -168,7 +170,7 @@ class TestPausing:
             await until(pilot, lambda: stage(app, "contexts").processed)
             assert "Background: pause" in commands(app)
             await pilot.press("ctrl+t")
-            assert bar(app).endswith("  paused; Ctrl+T resumes")
+            assert bar(app).endswith("paused; Ctrl+T resumes")
             await until(pilot, lambda: not app.background.runs)
             asked = ollama.count()
             app.background.begin_all()  # as at the end of a job
@@ -233,7 +235,7 @@ class TestTrouble:
             assert f"subtitle-rag models get {MODEL}" in bar(app)
             assert toasts(app) == []
             ollama.add(Model(MODEL))
-            await pilot.press("ctrl+l", "ctrl+l")  # looks again
+            await press_each(pilot, "escape", "ctrl+l")  # looks again
             await until(pilot, lambda: stage(app, "contexts").state == "done")
             await idle(pilot)
             assert indexed.library.contexts.counts().written == 8
