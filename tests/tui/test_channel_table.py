@@ -159,18 +159,20 @@ class TestNarrowing:
     @pytest.mark.campaign(part="app")
     async def test_enter_on_a_video_has_scenes_of_it_alone_looked_for(self, app_of: MakeApp) -> None:
         async with running(app_of("ko"), size=(120, 40)) as (app, pilot):
-            screen = await opened(pilot, app)
-            await pilot.press("tab", "down")
-            chosen = screen.tables.row.video
+            await press(pilot, "ctrl+l")
+            videos = library_of(app).tables.videos
+            videos.focus()
+            videos.cursor = [state.video.id for state in videos.values].index("sample-0001")
+            chosen = videos.value
             assert chosen
             await press(pilot, "enter")
             assert app.screen is app.search_screen
             line = app.search_screen.query_line
             assert line.value == f'영상:"{chosen.video.title}" '
             assert line.has_focus
-            await pilot.press(*"달리기")
+            await pilot.press(*"치킨")
             await until(pilot, lambda: app.search_screen.results.text and app.search_screen.scenes.value)
-            assert app.search_screen.results.text == f'영상:"{chosen.video.title}" 달리기'
+            assert app.search_screen.results.text == f'영상:"{chosen.video.title}" 치킨'
             scene = app.search_screen.scenes.value
             assert scene
             assert scene.video.id == chosen.video.id
@@ -237,10 +239,12 @@ class TestDoing:
         async with running(SubtitleApp(empty), size=(120, 40)) as (app, pilot):
             app.jobs.start(JobRequest(sources=(parse_address(KITCHEN),)))
             await until(pilot, lambda: app.screen is app.search_screen and hold.arrived.is_set())
-            await pilot.press("ctrl+l", "tab")
+            await pilot.press("ctrl+l")
             await until(
-                pilot, lambda: isinstance(app.screen, LibraryScreen) and library_of(app).tables.channels.has_focus
+                pilot, lambda: isinstance(app.screen, LibraryScreen) and library_of(app).tables.videos.row_count
             )
+            await pilot.press("tab")
+            assert library_of(app).tables.has_focus
             await until(pilot, lambda: footer(app, "x") == "Stop", 5)
             await pilot.press("x")
             hold.release()
