@@ -75,7 +75,7 @@ async def first_hour(pilot: AppPilot, app: SubtitleApp, outside: Outside) -> Non
     assert shows(app, ExportScreen)
     await press_each(pilot, "escape", "m")
     assert shows(app, MarksScreen)
-    assert "1 marked scene" in drawn_by(app)
+    assert "Marks · 1 scene" in drawn_by(app)
     await press_each(pilot, "escape", "t")
     assert shows(app, TranscriptScreen)
     # settings from a list by a letter, the Korean layout's too
