@@ -132,7 +132,7 @@ class TestOneQuery:
         app, steps = app_of(scenes=[]), Steps((1, 2), (2, 1), (2, 1))
         async with searching(app, steps) as pilot:
             await steps.let(pilot, 0)
-            await pilot.press("enter")
+            await pilot.press("enter", "enter")  # the first one goes to the list
             for gate in steps.gates:
                 gate.set()
             await settle(pilot)

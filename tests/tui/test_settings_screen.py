@@ -130,7 +130,7 @@ async def test_a_change_writes_its_line_alone_and_undo_takes_it_back(own: Runtim
         assert path_of(own).read_text() == FILE.replace("lead_in = 7", "lead_in = 12")
         assert own.settings.player.lead_in == 12
         assert note(screen) == "Saved: Start early, seconds – 12."
-        await press_each(pilot, "u")
+        await press_each(pilot, "ctrl+z")
         assert path_of(own).read_text() == FILE
         assert own.settings.player.lead_in == 7
         await press_each(pilot, "d")
@@ -146,7 +146,7 @@ async def test_a_mistake_is_told_at_the_field_and_nothing_is_written(own: Runtim
         await opened(pilot)
         for key, typed, mistake in (
             ("player.lead_in", "-1", "! player.lead_in must be at least 0"),
-            ("player.lead_in", "many", "! Write a number, such as 2."),
+            ("player.lead_in", "many", "! Enter a number, such as 2."),
             ("youtube.languages", "한국어", "! 한국어 is no language tag"),
             ("llm.hosts", "http://example.com", "! http://example.com is not this computer"),
             ("youtube.tabs", "all", "! youtube.tabs may hold videos, shorts, streams"),
@@ -215,7 +215,7 @@ async def test_a_setting_of_the_start_waits_for_it_and_says_so(own: Runtime) -> 
     async with running(SubtitleApp(own), size=(80, 24)) as (app, pilot):
         await opened(pilot)
         screen = await choose(pilot, "models.reranker")
-        assert "when the app opens again (r)" in note(screen)
+        assert "when the app is opened again (r)" in note(screen)
         before = own.settings.models.reranker
         await press_each(pilot, "enter")
         dialog = pilot.app.screen
