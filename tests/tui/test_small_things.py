@@ -62,7 +62,7 @@ def test_videos_of_files_are_listed_by_their_numbers(filled: Runtime) -> None:
 @pytest.mark.campaign(part="app")
 async def test_the_pages_of_an_empty_library_say_so(unindexed: Runtime) -> None:
     async with running(SubtitleApp(unindexed), size=(80, 24)) as (app, pilot):
-        await press(pilot, "escape", "a")
+        await press(pilot, "escape", "escape", "a")
         screen = app.screen
         assert isinstance(screen, AnswerScreen)
         assert "The library is empty." in drawn_by(app)

@@ -158,7 +158,7 @@ class TestPage:
             assert prompts(app) == []
             assert app.search_screen.scenes.row_count
             await press(pilot, "escape")
-            assert "Videos 9" in shown(app, "#notice")
+            assert "9 videos" in shown(app, "#notice")
             assert shown(app, "#tips") == ""
 
     async def test_a_failure_takes_nothing_down(self, app_of: MakeApp) -> None:
