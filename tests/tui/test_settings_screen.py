@@ -256,5 +256,5 @@ async def test_the_palette_and_the_key_of_a_list_open_it(own: Runtime, language:
         await press_each(pilot, "escape", "escape", "comma")
         assert isinstance(pilot.app.screen, SettingsScreen)
         assert {"ko": "자막 언어", "en": "Caption languages"}[language] in drawn_by(app)
-        await press_each(pilot, "comma")
+        await press_each(pilot, "escape")
         assert not isinstance(pilot.app.screen, SettingsScreen)

@@ -78,7 +78,7 @@ async def test_the_whole_transcript_opens_at_the_scene_and_is_searched(app_of: M
         assert str(screen.query_bar.border_subtitle) == "! No line says this."
         await pilot.press("escape", "escape")
         assert screen.text_field.value == ""
-        await pilot.press("escape", "t")
+        await pilot.press("escape")
         assert app.screen is app.search_screen
 
 
