@@ -98,7 +98,7 @@ def test_a_kill_loses_no_more_than_a_stretch(said: Path, tmp_path: Path) -> None
 def test_names_are_given_to_the_model(said: Path, tmp_path: Path) -> None:
     """The tiny model says what its position has, and a prompt moves all of them."""
     path = sound(tmp_path, voice(4.6))
-    assert heard(said, path, names=["돼지국밥", "자갈치"] * 200) != heard(said, path)
+    assert heard(said, path, names=["a"]) != heard(said, path)
 
 
 @pytest.mark.campaign(part="listening")

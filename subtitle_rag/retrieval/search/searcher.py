@@ -352,7 +352,7 @@ class Searcher:
     def _with_meaning(self, search: _Search, encoded: Encoded, id: str) -> Candidates:
         candidates = self._retrieval.by_meaning(search.request, search.candidates, encoded, id)
         candidates = replace(candidates, words=words_weight(self._library, id))
-        if calibration := stored_calibration(self._library, id):
+        if (calibration := stored_calibration(self._library, id)) and calibration.has_floor:
             candidates = replace(candidates, floor=calibration.floor, strict_floor=calibration.strict_floor)
         return candidates
 
