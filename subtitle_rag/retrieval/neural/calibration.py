@@ -126,7 +126,7 @@ def calibrate(encoder: Encoder) -> Calibration:
         tuple(row[at] for at, row in enumerate(related)),
         tuple(row[at] for at, row in enumerate(unrelated)),
         tuple(map(max, unrelated)),
-        statistics.fmean(row[at] >= max(row) for at, row in enumerate(related)),
+        statistics.fmean(row[at] == max(row) > min(row) for at, row in enumerate(related)),
     )
 
 
