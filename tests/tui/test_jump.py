@@ -152,6 +152,7 @@ class TestChoosing:
             [run] = [c.callback for c in app.get_system_commands(app.screen) if c.title == "Find: choose player"]
             await run()
             await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
+            await settle(pilot)  # its rows are there before the app closes
 
 
 class TestDefault:

@@ -198,7 +198,7 @@ class TestJobs:
             await pilot.press("enter")
             while library_of(app).field.path.value:
                 await pilot.pause()
-            assert said(app, "#job").endswith("+1 waiting")
+            assert "Searching for captions in" in drawn_by(app)
             await pilot.press("ctrl+q")
             assert "1 job waits for it." in drawn_by(app)
             await pilot.press("escape")
@@ -220,7 +220,7 @@ class TestJobs:
                 await pilot.pause()
             assert "No caption files in /tmp/[b]x." in toasts(app)[0]
             assert app.jobs.busy
-            assert said(app, "#job").endswith("둘")
+            assert said(app, "#detail").endswith("둘")
             steps.go.release()
             await settle(pilot)
             assert "No caption files in /tmp/[b]x." in said(app, "#failures")

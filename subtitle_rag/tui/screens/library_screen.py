@@ -163,7 +163,11 @@ class LibraryScreen(BaseScreen):
     def _show_progress(self) -> None:
         app = self.context.app
         parts = [app.removal_line, app.other_run_line, *progress_briefs(app.job, app.stages)]
-        self.tables.show_progress("  ".join(filter(None, parts)))
+        progress = "  ".join(filter(None, parts))
+        self.tables.show_progress(progress)
+        if self._has_no_rows:  # the border of the videos is not seen
+            self._detail.update(progress)
+            self._detail.display = bool(progress)
 
     def first_windows(self) -> None:
         """Return to the search, which works from now on, if the app opened here and the field is empty."""
@@ -197,8 +201,9 @@ class LibraryScreen(BaseScreen):
 
     def _show_details(self) -> None:
         rows = self.tables.details
-        self._detail.display = bool(rows)
-        self._detail.update(paragraphs(rows))
+        if not self._has_no_rows:
+            self._detail.display = bool(rows)
+            self._detail.update(paragraphs(rows))
 
     @on(RowTable.Selected, "#channels")
     def _channel_selected(self) -> None:
