@@ -208,7 +208,7 @@ class LibraryTables:
         video = self.row.video
         rows = failed_video(video) if video and video.failure and not video.due else []
         if video and video.heard_by:
-            rows = [*rows, (_("Heard on this machine by {model}.").format(model=clean(video.heard_by)), MUTED)]
+            rows = [*rows, (_("Transcribed on this machine by {model}.").format(model=clean(video.heard_by)), MUTED)]
         if video and video.selection:
             rows = [*rows, *((f"· {clean(note)}", MUTED) for note in selection_notes(video.selection))]
         return rows
