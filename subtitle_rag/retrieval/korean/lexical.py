@@ -123,7 +123,7 @@ class QueryAnalyzer:
     def analyze(self, text: str) -> LexicalQuery:
         """Return the query's vector: typed words with weight 1, likely variants with less.
 
-        The library is asked once how many windows have which forms.
+        The library is asked how many windows have the typed forms, then those that may stand for rare ones: each once.
         """
         vocabulary = self._current_vocabulary()
         entered = _THOUSANDS.sub("", text)

@@ -1,5 +1,6 @@
 """How often a key asks SQLite and Kiwi: counts, which no loaded machine changes."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +18,8 @@ from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search import own_words
 from subtitle_rag.retrieval.search.parts import RETRIEVERS
 from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.retrieval.search.searcher import Searcher
+from subtitle_rag.retrieval.search.searcher import DEPTH, Searcher
+from subtitle_rag.retrieval.values import Filter
 from tests.retrieval.search.test_search import VIDEOS as VIDEOS
 from tests.support.models_here import Asked, Here
 from tests.support.searchable import Searchable
@@ -25,13 +27,12 @@ from tests.support.searchable import Searchable
 pytestmark = pytest.mark.budget
 
 KEYS = ("꽃", "꽃게", "꽃게 소스", "꽃게 소스에 찍어 먹어요", "dior 가방 30000원", "떡볶", "없는말 소스")
-SEARCH_STATEMENTS = 11
-"""The searched encoder, the query's terms, the count of their places, places, texts, morphemes and contexts of the
-candidates, and four for the page: windows, morphemes, contexts, videos."""
-UNKNOWN_STATEMENTS = 2
-"""Titles and contexts, which may have a word that no window's morphemes have."""
+SEARCH_STATEMENTS = 12
+"""The searched encoder, the query's terms and those that may stand for rare ones, the count of their places, places,
+texts, morphemes, contexts and videos of the candidates, and three for the page: spans, morphemes, windows."""
 QUERY_ANALYSES = 2
 """The query, and the names that an unfinished last word begins."""
+_TERMS = re.compile(r"^WITH asked AS \(SELECT value AS form FROM json_each\('(\[.*?\])'\)\)")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -86,14 +87,23 @@ def analyses(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
     return asked
 
 
+def _assert_terms_asked_once(statements: Sequence[str]) -> None:
+    """Those typed, then those that may stand for what few windows say: which ones, only the first answer tells."""
+    asked = [json.loads(found[1]) for each in statements if (found := _TERMS.search(each))]
+    assert 1 <= len(asked) <= 2, asked
+    terms = [term for each in asked for term in each]
+    assert len(terms) == len(set(terms)), asked
+    assert len(asked) == sum("FROM term " in each for each in statements)
+
+
 @pytest.mark.parametrize("text", KEYS)
-def test_a_key_asks_for_terms_once_and_for_windows_as_often_as_for_any_other(
+def test_a_key_asks_for_no_term_twice_and_for_windows_as_often_as_for_any_other(
     hybrid: Searcher, made: Searchable, analyses: list[Sequence[str]], text: str
 ) -> None:
     with statements(made.library) as asked:
-        result = hybrid.search(parse_query(text), retrievers=("bm25",))
-    assert sum("FROM term " in statement for statement in asked) == 1, asked
-    assert len(asked) <= SEARCH_STATEMENTS + (UNKNOWN_STATEMENTS if result.unknown_words else 0), asked
+        hybrid.search(parse_query(text), retrievers=("bm25",))
+    _assert_terms_asked_once(asked)
+    assert len(asked) <= SEARCH_STATEMENTS, asked
     assert list(analyses[0]) == [text]
     assert len(analyses) <= QUERY_ANALYSES
 
@@ -105,7 +115,7 @@ def test_a_hybrid_search_analyses_once_and_reads_no_candidate_twice(
     with statements(made.library) as asked:
         words, whole = hybrid.stages(parse_query(text))
     assert (words.retrievers, whole.retrievers) == (("bm25",), RETRIEVERS)
-    assert sum("FROM term " in statement for statement in asked) == 1
+    _assert_terms_asked_once(asked)
     assert len(analyses) <= QUERY_ANALYSES
     read = [_ID.findall(statement) for statement in asked if statement.startswith("SELECT id, text FROM window")]
     ids = [id for each in read for id in each]
@@ -122,14 +132,18 @@ def test_a_key_reads_no_window_of_the_one_before(hybrid: Searcher, made: Searcha
 
 
 @pytest.mark.parametrize("text", KEYS)
-def test_a_key_decompresses_no_morphemes_of_the_one_before(hybrid: Searcher, text: str) -> None:
+def test_a_key_decompresses_no_morphemes_of_the_one_before(
+    hybrid: Searcher, made: Searchable, parts: Parts, text: str
+) -> None:
+    _lexical, hits = parts[0].search(made.index, text, limit=DEPTH, where=Filter())
     rows._decompressed.cache_clear()
-    found = hybrid.rank(parse_query(text), retrievers=("bm25",))
-    assert rows._decompressed.cache_info().misses <= len(found)
+    hybrid.rank(parse_query(text), retrievers=("bm25",))
+    candidates = rows._decompressed.cache_info().misses
+    assert candidates <= len(hits)  # each is read for what it has of the words, shown or not
     hybrid.search(parse_query(text), retrievers=("bm25",), rerank=False)
     shown = rows._decompressed.cache_info().misses
     hybrid.search(parse_query(f"{text} "), retrievers=("bm25",), rerank=False)
-    assert rows._decompressed.cache_info().misses == shown <= len(found)
+    assert rows._decompressed.cache_info().misses == shown == candidates
 
 
 def test_a_search_asks_once_what_says_its_words_and_once_how_scenes_say_them(

@@ -95,11 +95,8 @@ def test_a_hybrid_search_is_two_calls_more(hybrid: tuple[Searcher, Asked], calls
     assert (calls, encoder.queries) == (["search_text", "search_all"], ["바다 김치"])  # no list ends before all windows
 
 
-def test_scores_that_are_missing_are_one_call_more(
-    hybrid: tuple[Searcher, Asked], calls: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("subtitle_rag.retrieval.search.searcher.DEPTH", 3)
-    result = hybrid[0].search(parse_query("바다 김치"))
+def test_scores_that_are_missing_are_one_call_more(hybrid: tuple[Searcher, Asked], calls: list[str]) -> None:
+    result = hybrid[0].search(parse_query("바다 김치"), depth=3)
     assert result.retrievers == RETRIEVERS
     assert calls == ["search_text", "search_all", "search_all"]
 
