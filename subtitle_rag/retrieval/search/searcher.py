@@ -40,7 +40,7 @@ from subtitle_rag.retrieval.search.stages import (
     SearchRequest,
     fuse_candidates,
 )
-from subtitle_rag.retrieval.search.window_reads import Windows
+from subtitle_rag.retrieval.search.window_reads import KeptReads, Windows
 from subtitle_rag.retrieval.values import Filter, Searched
 
 logger = logging.getLogger(__name__)
@@ -49,6 +49,8 @@ DEPTH = 150
 """Windows from each retriever, as many as rerankers read in published experiments."""
 REFINED_S = 0.5
 """Shortest time between two orders of one search while the reranker reads."""
+ENCODERS = 8
+"""Encoders of which the weight of words and the calibration are kept."""
 MENTIONS = 200
 """Windows of one video, at most; a video of three hours has about as many."""
 
@@ -147,6 +149,11 @@ class Searcher:
         self._windows = Windows(library)
         self._retrieval = CandidateSearch(self._windows, index, queries)
         self._rerank_cache = RerankCache()
+        self._measured = KeptReads(
+            library.database.version,
+            ENCODERS,
+            lambda ids: {id: (words_weight(library, id), stored_calibration(library, id)) for id in ids},
+        )
 
     def ready(self) -> tuple[str, ...]:
         """Return the retrievers with something to search in, and what can order their windows; loads no model."""
@@ -351,8 +358,9 @@ class Searcher:
 
     def _with_meaning(self, search: _Search, encoded: Encoded, id: str) -> Candidates:
         candidates = self._retrieval.by_meaning(search.request, search.candidates, encoded, id)
-        candidates = replace(candidates, words=words_weight(self._library, id))
-        if (calibration := stored_calibration(self._library, id)) and calibration.has_floor:
+        words, calibration = self._measured([id])[id]
+        candidates = replace(candidates, words=words)
+        if calibration and calibration.has_floor:
             candidates = replace(candidates, floor=calibration.floor, strict_floor=calibration.strict_floor)
         return candidates
 

@@ -183,3 +183,15 @@ def test_what_is_fused_later_is_not_fused_by_words_alone(hybrid: Searcher, made:
     with statements(made.library) as asked:
         hybrid.rank(parse_query("꽃게 소스에 찍어 먹어요"))
     assert sum(statement.startswith("SELECT id, text FROM window") for statement in asked) == 1
+
+
+def test_what_was_measured_of_the_encoder_is_read_at_the_first_key_alone(hybrid: Searcher, made: Searchable) -> None:
+    def settings(text: str) -> int:
+        with statements(made.library) as asked:
+            hybrid.rank(parse_query(text))
+        return sum("'calibration " in statement for statement in asked)
+
+    assert settings("꽃게")
+    assert not settings("꽃게 소스")
+    made.library.database.put_setting("calibration tiny@00000000", "")
+    assert settings("꽃게"), "it may have been measured since"
