@@ -93,13 +93,13 @@ class TestScreen:
                 await run_command(pilot, "checks.network")
                 await ended(pilot)
                 assert youtube.count() == 1
+                assert "YouTube" in drawn_by(app)
                 await pilot.press("ㄱ")
                 await ended(pilot)
                 assert youtube.count() == 1  # nobody asked again
             assert looked["network"] == 1
             assert looked["terminal"] == 2
             assert rows(app)["network"].startswith("✓ YouTube")
-            assert "YouTube" in drawn_by(app)
             await pilot.press("escape")
             assert app.screen is app.search_screen
             assert app.search_screen.query_line.value == "치킨"

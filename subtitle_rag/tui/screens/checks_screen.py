@@ -37,7 +37,7 @@ class ChecksScreen(BaseScreen):
         """Run the one check that sends something."""
         self.checks.start([NETWORK])
         self._show_title()
-        self.query_one("#all-checks").scroll_end(animate=False)
+        self.call_after_refresh(self.query_one("#all-checks").scroll_end, animate=False)  # the row is mounted by then
 
     @on(ProbeEnded)
     def _probe_ended(self) -> None:
