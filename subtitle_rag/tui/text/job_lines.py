@@ -35,12 +35,13 @@ def job_line(job: Job) -> str:
 
 
 def job_brief(job: Job) -> str:
-    """Return what a running job has come to: videos, then the remaining time."""
+    """Return what a running job has come to: videos, the remaining time, then the number of waiting jobs."""
+    waiting = [_waiting(job)] if job.waiting else []
     if not job.videos:
-        return _activity(job)
+        return " · ".join([_activity(job), *waiting])
     template = _("Fetching captions {done}/{all}") if job.fetches else _("Indexing {done}/{all}")
     sentence = template.format(done=f"{job.processed:,}", all=f"{job.videos:,}")
-    return " · ".join([sentence, *(pace(job)[-1:] if job.fetches else pace(job)[1:])])
+    return " · ".join([sentence, *(pace(job)[-1:] if job.fetches else pace(job)[1:]), *waiting])
 
 
 def headline(job: Job) -> str:
