@@ -263,8 +263,7 @@ class TestFilter:
         youtube.add(kitchen(*clips(2), members(0), members(1), broken()))
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await brought(pilot, app)
-            await pilot.press("ㄹ")
-            await pilot.pause()
+            await press(pilot, "ㄹ")
             assert titles(app)[0] == "깨진 자막"
             assert sorted(titles(app)[1:]) == ["회원만 0", "회원만 1"]
             assert "All videos · 3 failed videos" in drawn_by(app)
