@@ -90,14 +90,14 @@ def ids(result: SearchResult) -> list[str]:
 
 
 def lists_of(made: Searchable, tiny: Asked) -> dict[str, list[str]]:
-    """The windows by each retriever alone, best first."""
+    """The windows by each retriever alone, best first; whether one is carried is asked after the fusion."""
     encoded = tiny.query(QUERY.text)
     assert encoded.sparse
     names = dict(zip(NEURAL, vector_names(tiny.id), strict=True))
     return {
         "dense": [hit.id for hit in search_index(made.index, names["dense"], encoded.dense, limit=150)],
         "sparse": [hit.id for hit in search_index(made.index, names["sparse"], encoded.sparse, limit=150)],
-        "bm25": [entry.window_id for entry in made.searcher.rank(QUERY)],
+        "bm25": [hit.id for hit in made.searcher.candidates(QUERY).lists["bm25"]],
     }
 
 

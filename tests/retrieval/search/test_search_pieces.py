@@ -142,7 +142,7 @@ def test_a_scene_begins_at_its_best_piece_unless_most_words_are_said_or_the_jump
     searcher: Searcher, made: Searchable, detailed: Detailed
 ) -> None:
     ways: Counter[str] = Counter()
-    for text in (UNSAID.text, "꽃게 소스 육수", "꽃개 소쓰", "간장 전기차 두부 배터리"):
+    for text in (UNSAID.text, "꽃게 소스 육수", "꽃개 소쓰", "소쓰", "블루투스 연결", "간장 전기차 두부 배터리"):
         _whole, pieces = cosines(made, detailed, text)
         at_words = {key: scene.at_ms for key, scene in shown(searcher, text, RETRIEVERS).items()}
         for key, scene in shown(searcher, text, (*RETRIEVERS, "pieces")).items():
@@ -185,10 +185,15 @@ def test_one_call_of_the_index_finds_the_pieces_of_all_scenes(
     assert compared == [windows]
 
 
-def test_a_word_by_sound_is_said_and_one_of_three_is_not_enough(searcher: Searcher) -> None:
+def test_a_word_by_sound_is_said_and_one_of_three_is_not_enough(
+    searcher: Searcher, made: Searchable, detailed: Detailed
+) -> None:
     both = (*RETRIEVERS, "pieces")
-    market = shown(searcher, "꽃개 소쓰", both)[CRAB.id, 0, 54_000]
-    assert ([word.source for word in market.words], market.at_ms) == (["sound"], 0)
+    market = shown(searcher, "소쓰", both)[CRAB.id, 0, 114_000]
+    assert ([word.source for word in market.words], market.at_ms) == (["sound"], 60_000 + LINE_MS)
+    _whole, pieces = cosines(made, detailed, "소쓰")
+    best = best_pieces(made, pieces, market)
+    assert not any(begin - 6_000 <= market.at_ms < end for begin, end in best)  # else a piece would leave it there, too
     market = shown(searcher, "꽃게 소스 육수", both)[CRAB.id, 0, 54_000]
     assert [word.source for word in market.words] == ["text", "missing", "missing"]
     assert market.at_ms == shown(searcher, "꽃게 소스 육수", RETRIEVERS)[CRAB.id, 0, 54_000].at_ms + 3 * LINE_MS
