@@ -9,6 +9,6 @@ from subtitle_rag.tui.state import clean
 def label_panel(panel: Widget, title: str, subtitle: str = "") -> None:
     """Put texts into the border of a panel: never as markup, and drawn only if they are others."""
     for name, text in (("border_title", title), ("border_subtitle", subtitle)):
-        markup = Content(clean(text)).markup or None
-        if markup != getattr(panel, name):
-            setattr(panel, name, markup)
+        content = Content(clean(text))
+        if (content.markup or None) != getattr(panel, name):
+            setattr(panel, name, content or None)
