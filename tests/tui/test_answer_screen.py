@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from textual.content import Content
 
+from subtitle_rag.config.settings import HOSTS_VARIABLE
 from subtitle_rag.contexts import planning
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.dialogs.setting_dialog import SettingDialog
@@ -379,12 +380,12 @@ class TestWithoutModel:
 
     @pytest.mark.campaign(part="app")
     async def test_where_the_model_is_missing_one_key_offers_those_that_are_here(
-        self, make: MakeApp, ollama: StandIn, runtime: Runtime
+        self, make: MakeApp, ollama: StandIn, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         ollama.add(Model("writes:q4"))
         ollama.answer(ANSWER)
-        config = runtime.settings.paths.config
-        config.write_text(f'[llm]\nhosts = ["{ollama.base}"]\nmodel = "gone:q4"\n')  # it is read again with the choice
+        runtime.settings.paths.config.write_text('[llm]\nmodel = "gone:q4"\n')  # it is read again with the choice,
+        monkeypatch.setenv(HOSTS_VARIABLE, ollama.base)  # and the variable, which goes before the file
         async with asking(make()) as (pilot, screen):
             runtime.settings = replace(runtime.settings, llm=replace(runtime.settings.llm, model="gone:q4"))
             await ask(pilot, screen)
