@@ -145,7 +145,7 @@ class TestOneQuery:
         app, steps = app_of(scenes=[]), Steps(first, [2, 1, *first[2:]], [3, *first[:2], *first[3:]])
         async with searching(app, steps, size=(120, 20)) as pilot:
             await steps.let(pilot, 0)
-            await pilot.press("pagedown", "pagedown", "up")
+            await pilot.press("down", "pagedown", "pagedown", "up")
             place = (app.search_screen.scenes.scroll_y, app.search_screen.scenes.cursor)
             assert place[0] > 0
             await steps.let(pilot, 1)

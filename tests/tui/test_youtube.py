@@ -379,7 +379,7 @@ class TestWhatDoesNotCome:
             assert "Indexing: 1 of 4 videos can be searched so far." in shown(app, "#notice")
             app.search_screen.query_line.value = "육수"
             await until(pilot, lambda: app.search_screen.results.text == "육수")
-            assert shown(app, "#counter").endswith("1/4 videos")
+            assert str(app.search_screen.scenes.border_subtitle).endswith("1/4 videos")
             await pilot.press("ctrl+l")
             await until(pilot, lambda: isinstance(app.screen, LibraryScreen) and len(rows(app)) == 4)
             assert states(app) == ["", *["waiting"] * 3]
