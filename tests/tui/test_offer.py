@@ -93,9 +93,9 @@ def indexed(bare: Runtime) -> Runtime:
 
 
 def welcome(app: SubtitleApp) -> str:
-    """The calm page; empty where it is not shown."""
-    widget = app.search_screen.query_one("#notice", Static)
-    return str(widget.content) if app.search_screen.query_one("#calm").display else ""
+    """The calm page, with the news below its searches; empty where it is not shown."""
+    parts = [str(app.search_screen.query_one(name, Static).content) for name in ("#notice", "#tips")]
+    return "\n".join(parts).rstrip("\n") if app.search_screen.query_one("#calm").display else ""
 
 
 async def arrived(pilot: AppPilot) -> None:
