@@ -32,7 +32,6 @@ from tests.tui.conftest import (
     press,
     running,
     settle,
-    shown,
     stage,
     toasts,
     typed,
@@ -188,7 +187,7 @@ class TestFetching:
             said = "The models are here. Scenes are found by what they mean, too, as vectors are made."
             assert set(toasts(app)) <= {said}
             await typed(pilot, "소스")
-            await until(pilot, lambda: "+reranked" in shown(app, "#counter"), LOADING_S)
+            await until(pilot, lambda: "+reranked" in str(app.search_screen.scenes.border_subtitle or ""), LOADING_S)
             assert app.search_screen.scenes.row_count
 
     @pytest.mark.campaign(part="app")

@@ -43,7 +43,6 @@ from tests.tui.conftest import (
     left_promptly,
     running,
     settle,
-    shown,
     stage,
     toasts,
     typed,
@@ -156,7 +155,7 @@ class TestMaking:
             assert missing(ready) == 0
             assert ready.library.counts().windows == 75
             assert 75 in accumulate(gate.batches)  # then come the pieces
-            await until(pilot, lambda: "+meaning" in shown(app, "#counter"))
+            await until(pilot, lambda: "+meaning" in str(app.search_screen.scenes.border_subtitle or ""))
             assert set(toasts(app)) <= {"9 videos can be searched now."}  # which has gone by now, or not
 
     @pytest.mark.campaign(part="app")
