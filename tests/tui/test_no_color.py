@@ -61,11 +61,13 @@ async def test_the_chosen_scene_its_marks_and_old_scenes_can_be_told(
 async def test_the_row_of_a_table_can_be_told(app_of: MakeApp) -> None:
     async with running(app_of(), size=SIZE) as (app, pilot):
         await press(pilot, "ctrl+l")
-        for table in app.screen.query(RowTable):
+        tables = [table for table in app.screen.query(RowTable) if table.display]
+        assert tables
+        for table in tables:
             region = table.region
             strips = app.screen._compositor.render_strips()
-            chosen = {y for y in range(region.y, region.bottom) if "reverse" in at(strips[y], region.x + 1)}
-            assert chosen == {region.y + 1 + (table.cursor or 0)}
+            chosen = {y for y in range(region.y, region.bottom) if "reverse" in at(strips[y], table.content_region.x)}
+            assert chosen == {table.content_region.y + (table.cursor or 0)}
 
 
 async def test_a_failure_is_bold_and_news_is_not(app_of: MakeApp) -> None:
