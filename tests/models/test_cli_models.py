@@ -67,7 +67,7 @@ def test_text_says_what_would_come_and_what_is_here(run: Run, hub: Hub, isolated
     assert told.err == f"{RERANKER} (MIT): 3.0 MB to fetch into {folder}\n"
     assert run("models", "get", RERANKER).err == ""
     listed = run("models", "list").out
-    assert f"  {ENCODER}  3.0 MB  MIT  0.1 GB of memory  (in use)" in listed
+    assert f"  {ENCODER}  3.0 MB  MIT  0.1 GB of memory  (in the settings, but not here)" in listed
     assert f"✓ {RERANKER}" in listed
     assert listed.index("Contexts, through Ollama") < listed.index("Encoders") < listed.index("Rerankers")
     assert run("models", "remove", RERANKER).out == f"{RERANKER} was deleted, which freed 0.2 MB.\n"
