@@ -146,7 +146,8 @@ async def test_a_closed_screen_goes_with_its_drawn_lines(app_of: MakeApp) -> Non
         drawn = (screen, screen.tables.channels, screen.tables.videos)
         closed = [weakref.ref[object](screen), *(weakref.ref[object](widget._styles_cache) for widget in drawn)]
         del screen, drawn
-        await press(pilot, "ctrl+l")
+        await press(pilot, "escape")
+        assert app.screen is app.search_screen
 
         def is_gone() -> bool:
             gc.collect()

@@ -36,6 +36,8 @@ from tests.tui.conftest import (
 MINUTE = 60_000
 FEW = "캠핑 video:캠핑"
 """Asks for fewer scenes than the video has places."""
+SPREAD = "오늘 video:캠핑"
+"""Is said in several scenes of the video."""
 CAMPING = "sample-0006"
 
 
@@ -194,11 +196,11 @@ class TestOnTheScreen:
     async def test_all_places_of_the_video_are_there_though_one_scene_is_listed(
         self, app_of: MakeApp, heated: Runtime
     ) -> None:
-        [one] = heated.searcher.search(parse_query(FEW), limit=1).scenes
+        [one] = heated.searcher.search(parse_query(SPREAD), limit=1).scenes
         mentions, app = heated.searcher.mentions, app_of(scenes=[one])
         heated.searcher.mentions = mentions  # type: ignore[method-assign]
-        async with running(app, FEW, size=(120, 40)):
-            places = mentions(parse_query(FEW), CAMPING)
+        async with running(app, SPREAD, size=(120, 40)):
+            places = mentions(parse_query(SPREAD), CAMPING)
             outside = [place for place in places if not one.start_ms <= place.at_ms < one.end_ms]
             assert len(outside) >= 2
             assert bar(app).count(CURRENT) == 1
