@@ -119,10 +119,11 @@ def suggest_queries(
     """
     typed = tidy(typed)
     terms = [part for part in _complete(typed) if not (part.name or part.minus)]
-    respelled = chain(_speakers(library, typed, terms), _retyped(typed, terms), _spellings(library, typed, terms))
+    respelled = chain(_retyped(typed, terms), _spellings(library, typed, terms))
     relaxed = chain(_relaxed(typed), _shorter(library, typed, terms))
     in_library = library.term_counts([form for part in terms for form in (*words(part.value), *_stems(part.value))])
-    likely, unlikely = (relaxed, respelled) if in_library else (respelled, relaxed)
+    nearest, unlikely = (relaxed, respelled) if in_library else (respelled, relaxed)
+    likely = chain(_speakers(library, typed, terms), nearest)
     candidates = chain(islice(likely, TRIES - MAX_SUGGESTIONS), unlikely, likely)
     matching: list[Suggestion] = []
     for candidate in islice(candidates, TRIES):
