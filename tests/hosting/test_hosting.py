@@ -414,7 +414,7 @@ def test_a_host_that_is_open_and_stands_still_is_ended_by_who_waits(
         monkeypatch.setattr(host_client, "START_S", 2.0)
         assert later.call("count") == 1  # of another host
         assert later.host_pid != first.host_pid
-        assert f"stood still is ended, and another one goes on (pid {first.host_pid})" in capsys.readouterr().err
+        assert f"hung was ended; a new one takes over (pid {first.host_pid})" in capsys.readouterr().err
         assert came_true(lambda: not alive(first.host_pid))
 
 

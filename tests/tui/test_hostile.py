@@ -352,14 +352,15 @@ class TestAnswers:
                 screen = await opened(pilot, "국수")
                 screen.question.value = ""
                 for name in names:
-                    await pilot.press("escape", "a")
                     await ask(pilot, screen, f"국수 {HOSTILE[name][:300]}")
                     markup = "[red]빨강[/]" if name == "markup" else ""
                     await looked(pilot, AnswerScreen, where=name, literal=markup)
                     for key in ("down", "pageup"):
                         await pilot.press(key)
                         await looked(pilot, AnswerScreen, where=f"{name} {key}")
-                await press(pilot, "escape", "a", "tab")
+                    await press(pilot, "a")
+                    assert screen.question.has_focus
+                await press(pilot, "tab")
                 recent = screen.page.recent
                 assert recent.has_focus
                 for at in range(recent.option_count):

@@ -158,16 +158,6 @@ class Expansion:
         weights |= self._rarity_weights(windows)
         return weights | dict.fromkeys(self.completions, COMPLETION_WEIGHT)
 
-    def rarity(self, windows: int) -> dict[str, float]:
-        """Return the inverse document frequency of each typed word: that of its rarest form that is said."""
-        total = max(windows, *map(sum, self.counts.values()), 1)
-        rarity: dict[str, float] = {}
-        for form, word in self.words_by_form.items():
-            if form in self.counts:
-                rarest = inverse_document_frequency(self.counts[form][0], total)
-                rarity[word] = max(rarity.get(word, 0.0), rarest)
-        return rarity
-
     @cached_property
     def words_by_form(self) -> Mapping[str, str]:
         """Typed morphemes, completions and sure spellings → the typed word that they stand for."""

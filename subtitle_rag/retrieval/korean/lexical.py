@@ -63,8 +63,6 @@ class LexicalQuery:
     pair of words has a space between them."""
     containing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Typed words and morphemes of two letters or more → the library's longer words that have them inside."""
-    rarity: Mapping[str, float] = field(default_factory=dict)
-    """The inverse document frequency of typed words."""
     meant: frozenset[str] = frozenset()
     """Forms that an unfinished word or first consonants may mean, of `forms`."""
     rarities: Mapping[str, float] = field(default_factory=dict)
@@ -151,7 +149,6 @@ class QueryAnalyzer:
                 for each in {*content, *expansion.words_by_form.values()}
                 if len(each) > 1
             },
-            expansion.rarity(vocabulary.windows),
             frozenset(expansion.completions).difference(typed.forms),
             _rarities(expansion, vocabulary.windows),
             typed.stems,

@@ -202,7 +202,7 @@ def mentions(source: Windows, ids: Sequence[str], lexical: LexicalQuery) -> list
     for id, window in source.windows(ids).items():
         marks = highlights.marks(window.text, highlights.spoken_forms(analyses.get(id), traced), lexical)
         if marks.typed or marks.related:
-            at = _best_line(id, [window], [marks], lexical.rarity)
+            at = _best_line(id, [window], [marks], lexical.rarities)
             mentions.append(Mention(id, window.start_ms, window.end_ms, at.start_ms))
     return sorted(mentions, key=lambda mention: (mention.at_ms, mention.window_id))
 
@@ -270,7 +270,7 @@ class _SceneMaker:
             text=text,
             lines=tuple(lines),
             highlights=tuple(sorted((*typed, *related))),
-            at_ms=_best_line(best.window_id, windows, marks, self._lexical.rarity).start_ms,
+            at_ms=_best_line(best.window_id, windows, marks, self._lexical.rarities).start_ms,
             score=best.score,
             scores=best.scores,
             overlap_before=windows[0].overlap_before,

@@ -263,6 +263,7 @@ class SearchPage(Vertical):
 
     def _ready_queries_changed(self, text: str) -> None:
         self.draw_scenes()
+        self.screen.refresh_bindings()  # the footer says whether there are queries to choose
         if text and text == self.typed:
             self._draw_notice()
 
