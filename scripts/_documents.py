@@ -30,7 +30,7 @@ import click
 from scripts import _reference
 from subtitle_rag import cli, i18n
 from subtitle_rag.config import settings as config
-from subtitle_rag.installation import EXTRAS
+from subtitle_rag.installation.extras import EXTRAS
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = "subtitle-rag"
@@ -340,7 +340,8 @@ def inline_problem(quoted: str) -> str:
 @cache
 def _keys() -> frozenset[str]:
     """The app's keys, and the one that ends a command."""
-    from subtitle_rag.tui.keys import COMMANDS, keymap
+    from subtitle_rag.tui.keys import keymap
+    from subtitle_rag.tui.keys.commands import COMMANDS
 
     return frozenset(keymap.key_text(key) for id in COMMANDS for key in keymap.keys(id)) | {"Ctrl+C"}
 

@@ -15,10 +15,10 @@ from typing import Any
 import click
 
 from subtitle_rag import cli, i18n, log_file
-from subtitle_rag.answers import built_in_prompt
+from subtitle_rag.answers.answer_prompt import built_in_prompt
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.template import EXAMPLE_KEY, EXAMPLE_PLAYER, to_toml
-from subtitle_rag.contexts import CONTEXT_PROMPT_TEXT
+from subtitle_rag.contexts.prompt_layout import CONTEXT_PROMPT_TEXT
 from subtitle_rag.models import manifest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -322,8 +322,9 @@ def _values(rules: Mapping[str, Any]) -> str:
 
 def keys() -> Iterator[str]:
     yield from (own_text("keys_lead"), "")
-    from subtitle_rag.tui.keys import COMMANDS, keymap
-    from subtitle_rag.tui.text import key_meaning
+    from subtitle_rag.tui.keys import keymap
+    from subtitle_rag.tui.keys.commands import COMMANDS
+    from subtitle_rag.tui.text.key_help import key_meaning
 
     rows = (
         (code(id), " ".join(code(keymap.key_text(key)) for key in keymap.keys(id)), key_meaning(id)) for id in COMMANDS

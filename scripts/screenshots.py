@@ -31,7 +31,9 @@ from textual.worker import WorkerCancelled  # noqa: E402
 
 from scripts import _svg  # noqa: E402
 from scripts.benchmarks._corpus import end_host  # noqa: E402
-from subtitle_rag import config, player  # noqa: E402
+from subtitle_rag import player  # noqa: E402
+from subtitle_rag.config import settings as config_settings  # noqa: E402
+from subtitle_rag.config.settings import HOME_VARIABLE  # noqa: E402
 from subtitle_rag.installation.extras import Extra  # noqa: E402
 from subtitle_rag.library.app_state import forget_searches  # noqa: E402
 from subtitle_rag.retrieval.korean.keyboard import hangul  # noqa: E402
@@ -167,8 +169,8 @@ async def draw(
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as home:
-        os.environ[config.HOME_VARIABLE] = home
-        with Runtime(config.load(language="ko")) as runtime:
+        os.environ[HOME_VARIABLE] = home
+        with Runtime(config_settings.load(language="ko")) as runtime:
             list(runtime.indexer.index([Path(str(files("subtitle_rag") / "sample"))]))
             with staged():
                 asyncio.run(draw(runtime, FILM, (100, 26), film))  # before there are marks

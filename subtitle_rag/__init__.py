@@ -1,15 +1,47 @@
 """Find the scene: local-first search over the captions of Korean video.
 
-For scripts: `with subtitle_rag.open() as library: library.search("치킨 소스")`. `__init__.pyi` has all names.
+For scripts: `with subtitle_rag.open() as library: library.search("치킨 소스")`.
 """
 
 import logging
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+if TYPE_CHECKING:
+    from subtitle_rag.domain.errors import AppError as AppError, BusyError as BusyError, UsageError as UsageError
+    from subtitle_rag.domain.events import Answer as Answer
+    from subtitle_rag.domain.values import Video as Video
+    from subtitle_rag.retrieval.search.scenes import Scene as Scene
+    from subtitle_rag.scripting import (
+        IndexSummary as IndexSummary,
+        OpenLibrary as OpenLibrary,
+        open as open,  # noqa: A004 - `subtitle_rag.open`
+    )
 
 __version__ = "0.2.0"
 
 # where no log is written (`log_file`), nothing is printed instead
 logging.getLogger(__name__).addHandler(logging.NullHandler())
+
+_MODULES = {
+    "Answer": "domain.events",
+    "AppError": "domain.errors",
+    "BusyError": "domain.errors",
+    "IndexSummary": "scripting",
+    "OpenLibrary": "scripting",
+    "Scene": "retrieval.search.scenes",
+    "UsageError": "domain.errors",
+    "Video": "domain.values",
+    "open": "scripting",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name for scripts when it is used: a command needs none of them."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES})

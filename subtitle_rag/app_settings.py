@@ -9,15 +9,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from subtitle_rag import config, models, player
-from subtitle_rag.domain import AppError, LlmError
+from subtitle_rag import player
+from subtitle_rag.config import settings as config_settings
+from subtitle_rag.config.config_file import checked_value
+from subtitle_rag.config.origins import effective_settings
+from subtitle_rag.config.settings import SECTIONS, about_field, read_again
+from subtitle_rag.config.template import change_setting, written_value
+from subtitle_rag.domain.errors import AppError, LlmError
 from subtitle_rag.i18n import LANGUAGES, N_, _
-from subtitle_rag.llm import host_guard, local_models
+from subtitle_rag.llm import host_guard
+from subtitle_rag.llm.llm_client import local_models
+from subtitle_rag.models import manifest
+from subtitle_rag.models.manifest import OLLAMA, context_models, ollama_encoders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from subtitle_rag.config import EffectiveSetting, LoadedConfig, Settings
+    from subtitle_rag.config.origins import EffectiveSetting
+    from subtitle_rag.config.settings import LoadedConfig, Settings
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -96,7 +105,7 @@ class AppSetting:
 
 def read_app_settings(settings: "Settings") -> list[AppSetting]:
     """Read the settings of the app's list, in its order. For worker threads."""
-    return _listed(config.read_again(settings))
+    return _listed(read_again(settings))
 
 
 def _listed(reading: "LoadedConfig") -> list[AppSetting]:
@@ -105,24 +114,24 @@ def _listed(reading: "LoadedConfig") -> list[AppSetting]:
 
 
 def _settings(reading: "LoadedConfig") -> "Iterator[AppSetting]":
-    origins = {each.key: each for each in config.effective_settings(reading)}
+    origins = {each.key: each for each in effective_settings(reading)}
     mistakes = {mistake.key: mistake.message for mistake in reversed(reading.mistakes)}
 
     def setting(key: str, about: str, value: Any, default: Any, rules: Mapping[str, Any]) -> AppSetting:
-        value_in_file = config.written_value(reading.file, key)
+        value_in_file = written_value(reading.file, key)
         return AppSetting(key, about, value, default, value_in_file, origins[key], mistakes.get(key, ""), rules)
 
-    language = config.written_value(reading.file, "language") or ""
+    language = written_value(reading.file, "language") or ""
     if "language" in reading.overrides:
         language = reading.settings.language
-    yield setting("language", config.about("language"), language, "", {"one_of": ("", *LANGUAGES)})
-    for name, kind in config.SECTIONS.items():
+    yield setting("language", config_settings.about("language"), language, "", {"one_of": ("", *LANGUAGES)})
+    for name, kind in SECTIONS.items():
         section, defaults = getattr(reading.settings, name), kind()
         for each in fields(kind):
             default = getattr(defaults, each.name)
             if isinstance(default, _SIMPLE):
                 value = getattr(section, each.name)
-                yield setting(f"{name}.{each.name}", config.about_field(each), value, default, each.metadata)
+                yield setting(f"{name}.{each.name}", about_field(each), value, default, each.metadata)
 
 
 def parse_setting(setting: AppSetting, text: str, *, remote: bool = False) -> tuple[Any, str]:
@@ -147,7 +156,7 @@ def parse_setting(setting: AppSetting, text: str, *, remote: bool = False) -> tu
     if mistake:
         return None, mistake
     given = list(value) if isinstance(value, tuple) else value
-    return config.checked_value(setting.key, type(setting.default), setting.rules, given)
+    return checked_value(setting.key, type(setting.default), setting.rules, given)
 
 
 def _meaning_mistake(key: str, value: Any, *, remote: bool) -> str:
@@ -172,15 +181,13 @@ def setting_choices(runtime: "Runtime", key: str) -> "Sequence[str]":
         extra = runtime.settings.players
         return ["", *(name for name in player.names(extra) if player.installed(name, extra))]
     if key == "llm.model":
-        offered = (model.name for model in models.context_models())
+        offered = (model.name for model in context_models())
         return list(dict.fromkeys(["", *installed_models(runtime), *offered]))
     if key == "models.encoder":
-        through_ollama = (
-            f"{models.OLLAMA}{model.name.removeprefix(models.OLLAMA)}" for model in models.ollama_encoders()
-        )
-        return ["", *(model.name for model in models.encoders()), *through_ollama]
+        through_ollama = (f"{OLLAMA}{model.name.removeprefix(OLLAMA)}" for model in ollama_encoders())
+        return ["", *(model.name for model in manifest.encoders()), *through_ollama]
     if key == "models.reranker":
-        return ["", *(model.name for model in models.rerankers())]
+        return ["", *(model.name for model in manifest.rerankers())]
     return ()
 
 
@@ -203,8 +210,8 @@ def change_app_setting(runtime: "Runtime", setting: AppSetting, value: Any) -> l
     Raises:
         UsageError: as `config.change_setting`.
     """
-    config.change_setting(runtime.settings.paths.config, setting.key, value, seen=setting.written)
-    reading = config.read_again(runtime.settings)
+    change_setting(runtime.settings.paths.config, setting.key, value, seen=setting.written)
+    reading = read_again(runtime.settings)
     runtime.settings = _put_in_force(runtime.settings, reading.settings)
     return _listed(reading)
 
@@ -212,7 +219,7 @@ def change_app_setting(runtime: "Runtime", setting: AppSetting, value: Any) -> l
 def _put_in_force(current: "Settings", new: "Settings") -> "Settings":
     """Return the current settings with the live ones of the new."""
     sections = {}
-    for name, kind in config.SECTIONS.items():
+    for name, kind in SECTIONS.items():
         section = getattr(new, name)
         live = {
             each.name: getattr(section, each.name) for each in fields(kind) if f"{name}.{each.name}".startswith(LIVE)
@@ -224,7 +231,7 @@ def _put_in_force(current: "Settings", new: "Settings") -> "Settings":
 def settings_for_reopening(settings: "Settings") -> "Settings":
     """Return the settings as the file has them now, or these if it has mistakes."""
     try:
-        reading = config.read_again(settings)
+        reading = read_again(settings)
     except AppError:
         logger.info("the config cannot be read again", exc_info=True)
         return settings

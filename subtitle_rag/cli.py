@@ -18,8 +18,10 @@ from typing import Any, NamedTuple
 
 import click
 
-from subtitle_rag import __version__, config, i18n, log_file, output
-from subtitle_rag.domain import SCARCE, AppError, BusyError, UsageError
+from subtitle_rag import __version__, i18n, log_file, output
+from subtitle_rag.config import settings as config_settings
+from subtitle_rag.config.settings import Paths
+from subtitle_rag.domain.errors import SCARCE, AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.output import ExitCode, exit_code_for
 
@@ -220,7 +222,7 @@ def _first_sentence(text: str) -> str:
 @click.pass_context
 def root(ctx: click.Context, home: str | None, language: str | None, debug: bool) -> None:  # noqa: ARG001 - see `run`
     lenient = ctx.invoked_subcommand in LENIENT
-    settings = config.read(home, language).settings if lenient else config.load(home, language)
+    settings = config_settings.read(home, language).settings if lenient else config_settings.load(home, language)
     i18n.activate(settings.language)
     ctx.obj = settings
     if ctx.invoked_subcommand is None:
@@ -258,7 +260,7 @@ def run(arguments: list[str]) -> int:
     i18n.activate(_early_language(arguments))
     frame_options, rest = _split_frame_options(arguments)
     try:
-        paths = config.Paths.find(frame_options.get("--home"))
+        paths = Paths.find(frame_options.get("--home"))
     except UsageError as error:
         return _fail(arguments, error)
     in_front = next((at for at, argument in enumerate(rest) if argument in VERBS), len(rest))
@@ -335,20 +337,20 @@ def _run(arguments: list[str]) -> int:
 
 def _as_scarcity(error: Exception) -> BusyError | None:
     """Return the failure for a want of memory, threads or files that no door has translated."""
-    from subtitle_rag.library import scarcity_error
+    from subtitle_rag.library.connection import scarcity_error
 
     is_scarce = isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in SCARCE)
     if not is_scarce and "can't start new thread" not in str(error):
         return None
     logger.warning("the system sets a limit", exc_info=True)
-    return scarcity_error(config.Paths.find().data, str(error) or type(error).__name__)
+    return scarcity_error(Paths.find().data, str(error) or type(error).__name__)
 
 
 def _early_language(arguments: Sequence[str]) -> str:
     """Return the language before the arguments are parsed, for help and usage errors."""
     frame_options, _rest = _split_frame_options(arguments)
     try:
-        return config.read(frame_options.get("--home"), frame_options.get("--language")).settings.language
+        return config_settings.read(frame_options.get("--home"), frame_options.get("--language")).settings.language
     except UsageError:  # an unknown home; `run` reports it
         return i18n.system_language()
 

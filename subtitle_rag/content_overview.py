@@ -10,9 +10,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
-from subtitle_rag.contexts import ORDINARY, Dictionary, likely_names, split_sentences, whole_name
-from subtitle_rag.domain import Heat, Morphemes, Video, Window, nfc, squeeze
-from subtitle_rag.library import Library
+from subtitle_rag.contexts.glossary import ORDINARY, Dictionary, likely_names
+from subtitle_rag.contexts.sentence_filters import split_sentences
+from subtitle_rag.contexts.whole_names import whole_name
+from subtitle_rag.domain.values import Heat, Morphemes, Video, Window, nfc, squeeze
+from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index.index_document import keywords
 from subtitle_rag.retrieval.index.sections import Section, split_sections
 from subtitle_rag.retrieval.korean.expansion import inverse_document_frequency

@@ -14,27 +14,23 @@ from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
-from subtitle_rag import exporting, player
+from subtitle_rag import player
 from subtitle_rag.captions import files
-from subtitle_rag.config import hosts_of_environment
-from subtitle_rag.contexts import lacks_shared_memory, prompt_sizes
-from subtitle_rag.domain import EXPECTED, AppError, FetchError, LlmError, byte_size
+from subtitle_rag.config.settings import hosts_of_environment
+from subtitle_rag.contexts.planning import lacks_shared_memory, prompt_sizes
+from subtitle_rag.domain.errors import EXPECTED, AppError, FetchError, LlmError
+from subtitle_rag.domain.values import byte_size
+from subtitle_rag.exporting.formats import ExportFormat
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.installation import (
-    EXTRACTOR,
-    EXTRAS,
-    MEANING,
-    NEURAL,
-    YOUTUBE,
-    install_steps,
-    missing_packages,
-    require_extra,
-    upgrade_line,
-    yt_dlp_age,
-)
-from subtitle_rag.library import PLAYER, backups, quick_check, unwritable
-from subtitle_rag.listening import open_transcriber
-from subtitle_rag.models import ENCODER, NO_PROMPTS, RERANKER, Kind, encoder_steps, without_prompts
+from subtitle_rag.installation.extractor import EXTRACTOR, yt_dlp_age
+from subtitle_rag.installation.extras import EXTRAS, MEANING, NEURAL, YOUTUBE, missing_packages
+from subtitle_rag.installation.package_installer import install_steps, require_extra, upgrade_line
+from subtitle_rag.library.app_state import PLAYER
+from subtitle_rag.library.backup import backups, quick_check
+from subtitle_rag.library.connection import unwritable
+from subtitle_rag.listening.transcribers import open_transcriber
+from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind, encoder_steps
+from subtitle_rag.models.prompts import NO_PROMPTS, without_prompts
 from subtitle_rag.platforms import on_windows
 from subtitle_rag.plugins import (
     ENCODERS,
@@ -43,7 +39,8 @@ from subtitle_rag.plugins import (
     load_plugin,
     plugin_names,
 )
-from subtitle_rag.retrieval.neural import TextEncoder, plan_graph, probe_device
+from subtitle_rag.retrieval.neural.added_encoder import TextEncoder
+from subtitle_rag.retrieval.neural.device import plan_graph, probe_device
 from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -248,7 +245,7 @@ def _yt_dlp(runtime: Runtime) -> Finding:
 
 def _javascript(runtime: Runtime) -> Finding:
     """Check what runs the JavaScript of YouTube's player: clips, links in mpv and a few videos need it."""
-    from subtitle_rag.captions import javascript_runtimes
+    from subtitle_rag.captions.session import javascript_runtimes
 
     line = install_steps(YOUTUBE)
     runtimes = javascript_runtimes()
@@ -287,8 +284,8 @@ def _listening(runtime: Runtime) -> Finding:
 
 def _impersonation(_runtime: Runtime) -> Finding:
     """Check whether requests for captions look like a browser's; yt-dlp says whether they can."""
-    from subtitle_rag.captions import Session
-    from subtitle_rag.config import YoutubeSettings
+    from subtitle_rag.captions.session import Session
+    from subtitle_rag.config.settings import YoutubeSettings
 
     line = install_steps(YOUTUBE)
     try:
@@ -305,7 +302,7 @@ def _impersonation(_runtime: Runtime) -> Finding:
 
 def _cookies(runtime: Runtime) -> Finding:
     """Check whether the cookies of the config can be read; send nothing."""
-    from subtitle_rag.captions import Session
+    from subtitle_rag.captions.session import Session
 
     settings = runtime.settings.youtube
     if not (settings.cookie_file or settings.cookies_from_browser):
@@ -324,7 +321,7 @@ def _cookies(runtime: Runtime) -> Finding:
 
 def _network(runtime: Runtime) -> Finding:
     """Request YouTube's empty page: the one check that sends something."""
-    from subtitle_rag.captions import YouTube
+    from subtitle_rag.captions.youtube import YouTube
 
     settings = replace(runtime.settings.youtube, cookie_file="", cookies_from_browser="")
     try:
@@ -454,7 +451,7 @@ def _packages(_runtime: Runtime) -> Finding:
 
 def _plugins(_runtime: Runtime) -> Finding:
     kinds: dict[str, type] = {
-        EXPORT_FORMATS: exporting.ExportFormat,
+        EXPORT_FORMATS: ExportFormat,
         ENCODERS: TextEncoder,
     }
     names, broken = [], []

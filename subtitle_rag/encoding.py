@@ -20,9 +20,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from subtitle_rag.domain import (
-    AppError,
-    BusyError,
+from subtitle_rag.domain.errors import AppError, BusyError
+from subtitle_rag.domain.events import (
     EncoderActive,
     VectorEvent,
     VectorsDue,
@@ -30,25 +29,23 @@ from subtitle_rag.domain import (
     VectorsReport,
     VectorsWaiting,
 )
-from subtitle_rag.library import (
-    EMBEDDED,
-    DueWindow,
-    Library,
-    WindowSelection,
-    hold_lock,
-    index_address,
-)
+from subtitle_rag.library.app_state import EMBEDDED, index_address
+from subtitle_rag.library.connection import hold_lock
+from subtitle_rag.library.context_store import WindowSelection
+from subtitle_rag.library.store import Library
+from subtitle_rag.library.vector_store import DueWindow
 from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.platforms import wait_for
-from subtitle_rag.retrieval.index import Index
 from subtitle_rag.retrieval.index.index_document import IndexDocument
+from subtitle_rag.retrieval.index.interface import Index
 from subtitle_rag.retrieval.named_vectors import (
     BM25,
     piece_id,
     pieces_name,
     vector_names,
 )
-from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, calibration_of, main_name
+from subtitle_rag.retrieval.neural.calibration import calibration_of
+from subtitle_rag.retrieval.neural.interface import Encoded, Encoder, Models, main_name
 from subtitle_rag.retrieval.values import MultiVector, Vector
 
 logger = logging.getLogger(__name__)

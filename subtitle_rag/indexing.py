@@ -14,37 +14,30 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from subtitle_rag.captions import RULE, cut_windows, files, parse_captions, printable_path, suffix_list
-from subtitle_rag.domain import (
-    AppError,
-    BusyError,
-    CaptionError,
-    Details,
+from subtitle_rag.captions import files
+from subtitle_rag.captions.films import printable_path
+from subtitle_rag.captions.formats import suffix_list
+from subtitle_rag.captions.parse import parse_captions
+from subtitle_rag.captions.windows import RULE, cut_windows
+from subtitle_rag.domain.errors import AppError, BusyError, CaptionError, UsageError
+from subtitle_rag.domain.events import (
     FileNotice,
     Found,
     IndexEvent,
     IndexReport,
-    Morphemes,
-    Track,
-    UsageError,
-    Video,
     VideoDone,
     VideoFailed,
-    Window,
     WindowsIndexed,
 )
-from subtitle_rag.library import (
-    ALL,
-    Library,
-    hold_lock,
-    index_address,
-    put_index_address,
-    put_run_progress,
-)
+from subtitle_rag.domain.values import Details, Morphemes, Track, Video, Window
+from subtitle_rag.library.app_state import index_address, put_index_address, put_run_progress
+from subtitle_rag.library.connection import hold_lock
+from subtitle_rag.library.store import ALL, Library
 from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.retrieval.batches import split_batches
-from subtitle_rag.retrieval.index import AnalysisAhead, Index, StagedIndex, StagingIndex
+from subtitle_rag.retrieval.index.analysis_ahead import AnalysisAhead
 from subtitle_rag.retrieval.index.index_document import IndexDocument
+from subtitle_rag.retrieval.index.interface import Index, StagedIndex, StagingIndex
 from subtitle_rag.retrieval.index.payload import to_payload
 from subtitle_rag.retrieval.index.server_terms import server_address
 from subtitle_rag.retrieval.index.vector_backup import VectorBackup, backup_path
@@ -53,7 +46,7 @@ from subtitle_rag.retrieval.named_vectors import BM25
 from subtitle_rag.retrieval.values import Point
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import StoredVector
+    from subtitle_rag.library.vector_store import StoredVector
 
 logger = logging.getLogger(__name__)
 

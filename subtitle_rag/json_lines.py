@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain import UsageError, byte_size
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.values import byte_size
 from subtitle_rag.i18n import _
 
 MAX_BYTES = 64_000_000

@@ -12,9 +12,12 @@ from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 from subtitle_rag import __version__
-from subtitle_rag.domain import AppError, EvidenceSource, UsageError, clock, parse_clock
-from subtitle_rag.installation import MCP, missing_extra
-from subtitle_rag.library import named_video
+from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.domain.events import EvidenceSource
+from subtitle_rag.domain.values import clock, parse_clock
+from subtitle_rag.installation.extras import MCP
+from subtitle_rag.installation.package_installer import missing_extra
+from subtitle_rag.library.resolve import named_video
 from subtitle_rag.output import ExitCode
 from subtitle_rag.retrieval.search.query import parse_filtered
 from subtitle_rag.retrieval.search.scenes import Scene
@@ -24,7 +27,7 @@ from subtitle_rag.scripting import OpenLibrary
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
-    from subtitle_rag.library import Library
+    from subtitle_rag.library.store import Library
 
 logger = logging.getLogger(__name__)
 

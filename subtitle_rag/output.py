@@ -18,9 +18,8 @@ from datetime import UTC, date, datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeVar
 
-from subtitle_rag.domain import (
-    AppError,
-    BusyError,
+from subtitle_rag.domain.errors import AppError, BusyError, LlmError, UsageError
+from subtitle_rag.domain.events import (
     ContextEvent,
     ContextFailed,
     ContextReport,
@@ -29,15 +28,12 @@ from subtitle_rag.domain import (
     IndexReport,
     ListeningEvent,
     ListeningReport,
-    LlmError,
     Resting,
-    UsageError,
     VectorEvent,
     VectorsReport,
     VideoFailed,
-    byte_size,
-    sizes,
 )
+from subtitle_rag.domain.values import byte_size, sizes
 from subtitle_rag.i18n import _
 from subtitle_rag.platforms import draws_escapes, on_windows
 from subtitle_rag.terminal_text import MARKS, fitting_text, line_text, terminal_text

@@ -11,35 +11,29 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from subtitle_rag import fetching, models
-from subtitle_rag.domain import (
-    AppError,
+from subtitle_rag.domain.errors import AppError, LlmError, UsageError
+from subtitle_rag.domain.events import (
     ContextEvent,
     IndexEvent,
     IndexReport,
     ListeningEvent,
-    LlmError,
     ModelEvent,
     ModelFetched,
     ModelFetching,
-    UsageError,
     VectorEvent,
     WindowsIndexed,
 )
+from subtitle_rag.fetching.fetcher import FetchRequest, RunOptions, followed_requests
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.installation import require_extra
-from subtitle_rag.library import (
-    FollowedSource,
-    LastSync,
-    SourceOptions,
-    WindowSelection,
-    is_locked_elsewhere,
-    put_fetched_alternative,
-    put_last_sync,
-    run_progress,
-)
+from subtitle_rag.installation.package_installer import require_extra
+from subtitle_rag.library.app_state import LastSync, put_fetched_alternative, put_last_sync, run_progress
+from subtitle_rag.library.connection import is_locked_elsewhere
+from subtitle_rag.library.context_store import WindowSelection
+from subtitle_rag.library.sources import FollowedSource, SourceOptions
+from subtitle_rag.models import manifest
+from subtitle_rag.models.manifest import OLLAMA, hub_model, is_ollama
 from subtitle_rag.requests import JobRequest
-from subtitle_rag.transcribing import (
+from subtitle_rag.transcribing.listening_plan import (
     ListeningEstimate,
     ListeningPlan,
     estimate_listening,
@@ -54,7 +48,7 @@ def read_captions(
     runtime: "Runtime",
     request: JobRequest,
     source_options: SourceOptions | None = None,
-    run_options: fetching.RunOptions | None = None,
+    run_options: RunOptions | None = None,
     stop: threading.Event | None = None,
 ) -> Generator[IndexEvent, None, None]:
     """Read the files of a request, then fetch its sources. The last event is the `IndexReport` of both.
@@ -69,7 +63,7 @@ def read_captions(
         )
         runs.append(files)
     if request.sources:
-        requests = [fetching.FetchRequest(source, source_options) for source in request.sources]
+        requests = [FetchRequest(source, source_options) for source in request.sources]
         runs.append(runtime.fetcher(stop).run(requests, run_options))
     total = IndexReport()
     for run in runs:
@@ -118,8 +112,8 @@ def sync_sources(
     Raises the errors of `Fetcher.run`.
     """
     followed = runtime.library.sources.followed() if sources is None else sources
-    options = fetching.RunOptions(patient=patient, retry=retry, include_due=sources is None)
-    with closing(runtime.fetcher(stop).run(fetching.followed_requests(followed), options)) as run:
+    options = RunOptions(patient=patient, retry=retry, include_due=sources is None)
+    with closing(runtime.fetcher(stop).run(followed_requests(followed), options)) as run:
         for event in run:
             if isinstance(event, IndexReport) and sources is None:
                 code = event.blocked.code if event.blocked else ""
@@ -208,7 +202,7 @@ def offer_contexts(runtime: "Runtime") -> ContextOffer | None:
 
     Raises the errors of `Runtime.llms` and `hosts_with`.
     """
-    from subtitle_rag.llm import hosts_with
+    from subtitle_rag.llm.llm_client import hosts_with
 
     stored = runtime.library.contexts
     windows = stored.counts().due
@@ -255,7 +249,7 @@ def offer_listening(runtime: "Runtime", texts: Iterable[str]) -> ListeningOffer:
 
 def _missing_speech_bytes(runtime: "Runtime") -> int:
     """Return what is fetched of the settings' model for speech; 0 if it is here, or a folder."""
-    model = models.hub_model(runtime.models.settings.speech)
+    model = hub_model(runtime.models.settings.speech)
     if model is None:
         return 0
     require_extra(model.extra)
@@ -298,11 +292,11 @@ def fetch_model(
 
     Raises the errors of `ModelStore.fetch`, of `require_extra`, and of `Llm.pull`.
     """
-    if model := models.hub_model(name):
+    if model := hub_model(name):
         require_extra(model.extra)
         yield from runtime.models.fetch(name, stop)
         return
-    names = (name, *models.alternatives(name))
+    names = (name, *manifest.alternatives(name))
     for current, following in zip(names, (*names[1:], None), strict=True):
         try:
             yield from _pull(runtime, current, stop, only_missing=only_missing)
@@ -319,11 +313,11 @@ def _pull(
     runtime: "Runtime", name: str, stop: threading.Event | None, *, only_missing: bool
 ) -> Generator[ModelEvent, None, None]:
     """Have the hosts pull a model: an encoder the first alone, which makes the vectors."""
-    from subtitle_rag.retrieval.neural import find_digest
+    from subtitle_rag.retrieval.neural.ollama_encoder import find_digest
 
-    size, pulled = 0, name.removeprefix(models.OLLAMA)
+    size, pulled = 0, name.removeprefix(OLLAMA)
     with runtime.llms() as hosts:
-        for host in hosts[:1] if models.is_ollama(name) else hosts:
+        for host in hosts[:1] if is_ollama(name) else hosts:
             if only_missing and find_digest(host, pulled) is not None:
                 continue
             for step in host.pull(pulled, stop):
@@ -334,7 +328,7 @@ def _pull(
 
 def use_setting(runtime: "Runtime", table: str, setting: str, value: str) -> str:
     """Write a setting into the config; return the lines to write by hand where the program cannot."""
-    from subtitle_rag.config import write_setting
+    from subtitle_rag.config.template import write_setting
 
     is_written = False
     with suppress(UsageError):  # the folder cannot be written to

@@ -13,7 +13,7 @@ import sys
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

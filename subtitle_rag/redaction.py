@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 
 MARK = "[redacted]"
 """Stands in the place of a secret."""

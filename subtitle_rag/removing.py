@@ -8,22 +8,17 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from subtitle_rag.captions import addresses_in
-from subtitle_rag.domain import UsageError, tidy
+from subtitle_rag.captions.addresses import addresses_in
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.values import tidy
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.library import (
-    NameMatches,
-    RemovalNote,
-    put_unfinished_removals,
-    resolve_name,
-    several_named,
-    unfinished_removals,
-    window_counts,
-)
+from subtitle_rag.library.app_state import RemovalNote, put_unfinished_removals, unfinished_removals
+from subtitle_rag.library.overview import window_counts
+from subtitle_rag.library.resolve import NameMatches, resolve_name, several_named
 
 if TYPE_CHECKING:
     from subtitle_rag.indexing import Indexer
-    from subtitle_rag.library import Library
+    from subtitle_rag.library.store import Library
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subtitle_rag.captions import AddressList, Source, parse_address, read_typed, suffix_list
-from subtitle_rag.domain import UsageError, tidy
+from subtitle_rag.captions.address_lists import AddressList
+from subtitle_rag.captions.addresses import Source, parse_address
+from subtitle_rag.captions.formats import suffix_list
+from subtitle_rag.captions.typed_sources import read_typed
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.values import tidy
 from subtitle_rag.i18n import _, n_
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import Library
+    from subtitle_rag.library.store import Library
 
 
 @dataclass(frozen=True, slots=True)

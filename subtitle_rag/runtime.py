@@ -9,28 +9,48 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from subtitle_rag import answers, contexts, fetching, installation, library, listening, llm, models
-from subtitle_rag.config import QdrantSettings, Settings
-from subtitle_rag.domain import UNUSABLE_INDEX, AppError, BusyError, LlmError
+from subtitle_rag.answers import answer, answer_prompt as answers_answer_prompt
+from subtitle_rag.answers.answer_prompt import BUILT_IN
+from subtitle_rag.answers.context_builder import SCENES
+from subtitle_rag.answers.gathering import Gatherer
+from subtitle_rag.config.settings import QdrantSettings, Settings
+from subtitle_rag.contexts import writer as contexts_writer
+from subtitle_rag.contexts.prompt_layout import configured_prompt, prompt_path
+from subtitle_rag.domain.errors import UNUSABLE_INDEX, AppError, BusyError, LlmError
+from subtitle_rag.fetching import fetcher as fetching_fetcher
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval import index, korean, neural, search
+from subtitle_rag.installation.package_installer import require_extra
+from subtitle_rag.library import app_state, backup, store as library_store
+from subtitle_rag.library.app_state import EMBEDDED, fetched_alternatives, library_id
+from subtitle_rag.listening.transcribers import open_transcriber
+from subtitle_rag.llm import llm_client
+from subtitle_rag.models import manifest, model_store
+from subtitle_rag.models.manifest import ENCODER, default_context_model
+from subtitle_rag.retrieval.index import analysis_client, index_client, server_terms, vector_backup
+from subtitle_rag.retrieval.korean import morphemes
+from subtitle_rag.retrieval.neural import neural_client
+from subtitle_rag.retrieval.neural.ollama_encoder import OllamaEncoders, choose_encoder
+from subtitle_rag.retrieval.search import searcher as search_searcher
 
 if TYPE_CHECKING:
-    from subtitle_rag.answers import Answerer, AnswerPrompt
-    from subtitle_rag.contexts import Writer
-    from subtitle_rag.domain import WindowsIndexed
+    from subtitle_rag.answers.answer import Answerer
+    from subtitle_rag.answers.answer_prompt import AnswerPrompt
+    from subtitle_rag.contexts.writer import Writer
+    from subtitle_rag.domain.events import WindowsIndexed
     from subtitle_rag.encoding import EncodingRun
-    from subtitle_rag.fetching import Fetcher
+    from subtitle_rag.fetching.fetcher import Fetcher
     from subtitle_rag.indexing import Indexer
-    from subtitle_rag.library import Counts, Library
-    from subtitle_rag.llm import Llm
-    from subtitle_rag.models import ModelStore
-    from subtitle_rag.retrieval.index import Index
+    from subtitle_rag.library.rows import Counts
+    from subtitle_rag.library.store import Library
+    from subtitle_rag.llm.llm_client import Llm
+    from subtitle_rag.models.model_store import ModelStore
     from subtitle_rag.retrieval.index.index_client import HostedIndex, HostedServerIndex
+    from subtitle_rag.retrieval.index.interface import Index
     from subtitle_rag.retrieval.korean.morphemes import Analyzer, TextMorphemes
-    from subtitle_rag.retrieval.neural import EncoderOffer, HostedModels
-    from subtitle_rag.retrieval.search import Searcher
-    from subtitle_rag.transcribing import Listener
+    from subtitle_rag.retrieval.neural.neural_client import HostedModels
+    from subtitle_rag.retrieval.neural.ollama_encoder import EncoderOffer
+    from subtitle_rag.retrieval.search.searcher import Searcher
+    from subtitle_rag.transcribing.listener import Listener
 
 logger = logging.getLogger(__name__)
 
@@ -97,7 +117,7 @@ class Runtime:
         if opened is None or not opened.database.has_changed:
             return
         try:
-            library.back_up(opened.database)
+            backup.back_up(opened.database)
         except AppError:
             logger.warning("the library cannot be copied", exc_info=True)
 
@@ -112,11 +132,11 @@ class Runtime:
 
     @locked_cached_property
     def library(self) -> "Library":
-        return library.Library(self.settings.paths.library)
+        return library_store.Library(self.settings.paths.library)
 
     @locked_cached_property
     def analyzer(self) -> "Analyzer":
-        return korean.morphemes.Analyzer(yields=True)
+        return morphemes.Analyzer(yields=True)
 
     @locked_cached_property
     def host(self) -> "HostedIndex":
@@ -130,8 +150,8 @@ class Runtime:
             return self._open_host(any_rules=True)
 
     def _open_host(self, *, fresh: bool = False, any_rules: bool = False) -> "HostedIndex":
-        meta = {"analyzer": korean.morphemes.ANALYZER}
-        return index.index_client.HostedIndex(self.settings.paths.index, meta, fresh=fresh, any_rules=any_rules)
+        meta = {"analyzer": morphemes.ANALYZER}
+        return index_client.HostedIndex(self.settings.paths.index, meta, fresh=fresh, any_rules=any_rules)
 
     @locked_cached_property
     def server(self) -> "HostedServerIndex":
@@ -139,9 +159,9 @@ class Runtime:
         return self._open_server(self.settings.qdrant)
 
     def _open_server(self, settings: QdrantSettings, *, any_rules: bool = False) -> "HostedServerIndex":
-        meta = {"analyzer": korean.morphemes.ANALYZER}
-        collection = index.server_terms.collection_name(library.library_id(self.library))
-        return index.index_client.HostedServerIndex(
+        meta = {"analyzer": morphemes.ANALYZER}
+        collection = server_terms.collection_name(library_id(self.library))
+        return index_client.HostedServerIndex(
             self.settings.paths.cache, settings, meta, collection, any_rules=any_rules
         )
 
@@ -158,11 +178,11 @@ class Runtime:
             AppError: `index_elsewhere` if the library has filled another one, `index_damaged` if it has lost points,
                 `index_orphaned` if it has points and the library nothing.
         """
-        filled, configured = library.index_address(self.library), self.index_address
+        filled, configured = app_state.index_address(self.library), self.index_address
         counts = self.library.counts()
         expected = counts.searchable
         if expected and filled != configured:
-            addresses = [index.server_terms.server_address(address) for address in (filled, configured)]
+            addresses = [server_terms.server_address(address) for address in (filled, configured)]
             raise AppError("index_elsewhere", found=addresses[0], wanted=addresses[1])
         if self.settings.qdrant.url and not expected:
             self.server.create()
@@ -222,21 +242,21 @@ class Runtime:
 
     def moved_index(self) -> AppError | None:
         """Return that another process has moved the library's index since it was opened here (`index_moved`)."""
-        filled_address = library.index_address(self.library)
+        filled_address = app_state.index_address(self.library)
         is_moved = filled_address != self.index_address and self.library.counts().searchable > 0
-        return AppError("index_moved", place=index.server_terms.server_address(filled_address)) if is_moved else None
+        return AppError("index_moved", place=server_terms.server_address(filled_address)) if is_moved else None
 
     @property
     def index_address(self) -> str:
         """The address of the settings' index, in the form of `library.app_state`."""
-        return self.server.place if self.settings.qdrant.url else library.EMBEDDED
+        return self.server.place if self.settings.qdrant.url else EMBEDDED
 
     @locked_cached_property
     def searcher(self) -> "Searcher":
-        return search.Searcher(
+        return search_searcher.Searcher(
             self.library,
             self.index,
-            index.analysis_client.HostedQueryAnalyzer(self.words, self.library.path),
+            analysis_client.HostedQueryAnalyzer(self.words, self.library.path),
             self.neural,
         )
 
@@ -249,14 +269,14 @@ class Runtime:
     @property
     def text_analyzer(self) -> "TextMorphemes":
         """The analyzer of what is indexed: in the app that of the index host, which searches come before."""
-        return index.analysis_client.HostedAnalyzer(self.words) if self.prioritize_queries else self.analyzer
+        return analysis_client.HostedAnalyzer(self.words) if self.prioritize_queries else self.analyzer
 
     @locked_cached_property
     def models(self) -> "ModelStore":
         """The installed encoders and rerankers."""
         settings = self.settings.models
         folder = Path(settings.folder).expanduser() if settings.folder else self.settings.paths.models
-        return models.ModelStore(folder, settings)
+        return model_store.ModelStore(folder, settings)
 
     @locked_cached_property
     def neural(self) -> "HostedModels":
@@ -265,18 +285,18 @@ class Runtime:
 
     def neural_with(self, encoder: str) -> "AbstractContextManager[HostedModels]":
         """Open a client of the same host whose encoder is this one, by name or folder, instead of the settings'."""
-        store = models.ModelStore(self.models.folder, replace(self.models.settings, encoder=encoder))
+        store = model_store.ModelStore(self.models.folder, replace(self.models.settings, encoder=encoder))
         return closing(self._open_neural(store))
 
     def _open_neural(self, store: "ModelStore") -> "HostedModels":
-        ollama = neural.OllamaEncoders(self._open_ollama, self._is_writing_contexts)
-        return neural.HostedModels(self.settings.paths.cache / "neural", store, ollama)
+        ollama = OllamaEncoders(self._open_ollama, self._is_writing_contexts)
+        return neural_client.HostedModels(self.settings.paths.cache / "neural", store, ollama)
 
     def _open_ollama(self) -> "Llm":
         """Open the first of the settings' hosts; raises LlmError `llm_off` without any."""
         if not self.settings.llm.hosts:
             raise LlmError("llm_off")
-        return llm.Llm(self.settings.llm.hosts[0], self.settings.llm)
+        return llm_client.Llm(self.settings.llm.hosts[0], self.settings.llm)
 
     def offered_encoder(self) -> "EncoderOffer":
         """Return the encoder that the first of the settings' hosts has or can fetch.
@@ -285,7 +305,7 @@ class Runtime:
             LlmError: `llm_off` without a host, and those of one that does not answer.
         """
         with closing(self._open_ollama()) as host:
-            return neural.choose_encoder(host)
+            return choose_encoder(host)
 
     def use_encoder(self, name: str) -> None:
         """Encode and search by this encoder until the program ends; the config stays as it is."""
@@ -300,7 +320,7 @@ class Runtime:
 
     def fetcher(self, stop: threading.Event | None = None) -> "Fetcher":
         """Return a run that fetches captions from YouTube; `stop` ends it from another thread."""
-        return fetching.Fetcher(self.library, self.indexer, self.settings.youtube, stop or threading.Event())
+        return fetching_fetcher.Fetcher(self.library, self.indexer, self.settings.youtube, stop or threading.Event())
 
     def listener(self, model: str | None = None, stop: threading.Event | None = None) -> "Listener":
         """Return a run that listens by `model`, else by the settings'; `stop` ends it from another thread.
@@ -308,12 +328,12 @@ class Runtime:
         Raises:
             AppError: the failures of `listening.open_transcriber`.
         """
-        from subtitle_rag.transcribing import Listener
+        from subtitle_rag.transcribing.listener import Listener
 
         return Listener(
             self.library,
             self.indexer,
-            listening.open_transcriber(self.models, model),
+            open_transcriber(self.models, model),
             self.settings.youtube,
             self.settings.paths.cache / "sounds",
             stop or threading.Event(),
@@ -326,16 +346,16 @@ class Runtime:
         if not settings.hosts:
             raise LlmError("llm_off")
         with ExitStack() as stack:
-            yield [stack.enter_context(closing(llm.Llm(host, settings))) for host in settings.hosts]
+            yield [stack.enter_context(closing(llm_client.Llm(host, settings))) for host in settings.hosts]
 
     @property
     def context_model(self) -> str:
         """The default model for contexts, by the name of its fetch; a verb's option overrides it."""
-        name = self.settings.llm.model or models.default_context_model().name
-        if not models.alternatives(name):
+        name = self.settings.llm.model or default_context_model().name
+        if not manifest.alternatives(name):
             return name
         try:
-            return library.fetched_alternatives(self.library).get(name, name)
+            return fetched_alternatives(self.library).get(name, name)
         except AppError:  # the library's failure is shown by whatever needs it
             return name
 
@@ -345,9 +365,9 @@ class Runtime:
 
         Raises the failures of `llms`, and UsageError `bad_prompt`.
         """
-        prompt = contexts.configured_prompt(self.settings)
+        prompt = configured_prompt(self.settings)
         with self.llms() as hosts:
-            yield contexts.Writer(
+            yield contexts_writer.Writer(
                 self.library,
                 self.indexer,
                 hosts,
@@ -369,12 +389,12 @@ class Runtime:
 
         encoder = self.neural.encoder()
         if encoder is None:
-            name = self.models.configured(models.ENCODER)
+            name = self.models.configured(ENCODER)
             if not name:
                 raise AppError("encoder_off")
             extra = self.models.required_extra(name)
             if extra is not None:
-                installation.require_extra(extra)
+                require_extra(extra)
             raise AppError("model_missing", name=name)
         return EncodingRun(
             self.library, self.index, encoder, self.neural, stop, windows_on_screen=lambda: self.shown_windows
@@ -383,8 +403,8 @@ class Runtime:
     def answer_prompt(self, path: Path | None = None) -> "AnswerPrompt":
         """Read the prompt of answers from `path`, else as the settings have it; raises UsageError `bad_prompt`."""
         name = self.settings.prompts.answers
-        path = path or (contexts.prompt_path(self.settings, name) if name else None)
-        return answers.AnswerPrompt.read(path) if path else answers.BUILT_IN
+        path = path or (prompt_path(self.settings, name) if name else None)
+        return answers_answer_prompt.AnswerPrompt.read(path) if path else BUILT_IN
 
     @contextmanager
     def answerer(
@@ -394,8 +414,8 @@ class Runtime:
 
         `prompt` is a file in place of the settings' one; raises UsageError `bad_prompt`.
         """
-        scenes, answer_prompt = answers.SCENES, self.answer_prompt(prompt)
-        gatherer = answers.Gatherer(self.library, self.searcher, self.words, scenes, answer_prompt)
+        scenes, answer_prompt = SCENES, self.answer_prompt(prompt)
+        gatherer = Gatherer(self.library, self.searcher, self.words, scenes, answer_prompt)
         with ExitStack() as stack:
             hosts: list[Llm] = []
             missing: AppError | None = None
@@ -405,7 +425,7 @@ class Runtime:
                 logger.info("no model answers", exc_info=True)
                 missing = error
             name = model or self.context_model
-            yield answers.Answerer(gatherer, hosts, name, missing=missing, remember=remember)
+            yield answer.Answerer(gatherer, hosts, name, missing=missing, remember=remember)
 
     def rebuilder(self) -> "Indexer":
         """Return an indexer for `rebuild`."""
@@ -420,14 +440,14 @@ class Runtime:
         Raises:
             AppError: the errors of an index that cannot be opened, `index_damaged` if it holds nothing.
         """
-        filled = library.index_address(self.library)
+        filled = app_state.index_address(self.library)
         if filled == self.index_address or not self.library.counts().searchable:
             return None
         earlier: HostedIndex | HostedServerIndex
-        if filled == library.EMBEDDED:
+        if filled == EMBEDDED:
             place, earlier = str(self.settings.paths.index), self._open_host(any_rules=True)
         else:
-            place = index.server_terms.server_address(filled)
+            place = server_terms.server_address(filled)
             earlier = self._open_server(replace(self.settings.qdrant, url=place), any_rules=True)
         try:
             if not earlier.count():
@@ -444,7 +464,7 @@ class Runtime:
         try:
             if not self.settings.qdrant.url:
                 return self.host
-            if library.index_address(self.library) != self.server.place:
+            if app_state.index_address(self.library) != self.server.place:
                 self.server.create()
             self._counted()
             return self.server
@@ -455,8 +475,8 @@ class Runtime:
                 raise
             logger.info("the index cannot be used as it is", exc_info=True)
             if not self.settings.qdrant.url:
-                if library.index_address(self.library) == library.EMBEDDED:  # else its vectors are of an earlier time
-                    index.vector_backup.back_up_vectors(self.settings.paths.index, self.library)
+                if app_state.index_address(self.library) == EMBEDDED:  # else its vectors are of an earlier time
+                    vector_backup.back_up_vectors(self.settings.paths.index, self.library)
                 self.__dict__["host"] = self._open_host(fresh=True)
                 return self.host
             if error.code not in UNUSABLE_INDEX:

@@ -6,13 +6,13 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subtitle_rag.config import Paths, QdrantSettings, Settings
-from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.config.settings import Paths, QdrantSettings, Settings
+from subtitle_rag.domain.errors import AppError, BusyError
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from subtitle_rag.indexing import Indexer
-    from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.retrieval.search.searcher import SearchResult
 
 logger = logging.getLogger(__name__)
 

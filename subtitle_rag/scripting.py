@@ -9,7 +9,9 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import Answer, AppError, IndexReport, UsageError, Video
+from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.domain.events import Answer, IndexReport
+from subtitle_rag.domain.values import Video
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.search.scenes import Scene
@@ -121,17 +123,18 @@ class OpenLibrary:
             UsageError: `export_unknown`, `export_without_file`, `nothing_to_export`.
             AppError: `unwritable`, `plugin_broken`.
         """
-        from subtitle_rag import exporting
+        from subtitle_rag.exporting.formats import format_of_file, is_binary, render_export, write_export
+        from subtitle_rag.exporting.scene_reader import read_scenes, scene_span
 
         path = None if file is None else Path(file).expanduser()
-        format = format or exporting.format_of_file(path)
-        if path is None and exporting.is_binary(format):
+        format = format or format_of_file(path)
+        if path is None and is_binary(format):
             raise UsageError("export_without_file", format=format)
         library = self._runtime.library
-        spans = [exporting.scene_span(library, scene) for scene in scenes]
-        export = exporting.render_export(format, exporting.read_scenes(library, spans), None)
+        spans = [scene_span(library, scene) for scene in scenes]
+        export = render_export(format, read_scenes(library, spans), None)
         if path is not None:
-            exporting.write_export(path, export)
+            write_export(path, export)
         return export.text
 
 
@@ -141,10 +144,10 @@ def open(home: str | Path | None = None) -> OpenLibrary:
     Raises:
         UsageError: `bad_config`.
     """
-    from subtitle_rag import config
+    from subtitle_rag.config import settings
     from subtitle_rag.runtime import Runtime
 
-    return OpenLibrary(Runtime(config.load(home)))
+    return OpenLibrary(Runtime(settings.load(home)))
 
 
 def _day(day: date | None) -> str | None:

@@ -14,7 +14,7 @@ from subtitle_rag.content_overview import (
     highest_parts,
     video_overview,
 )
-from subtitle_rag.domain import Chapter, Details, Heat, Video
+from subtitle_rag.domain.values import Chapter, Details, Heat, Video
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.summary_store import VideoSummary
 from subtitle_rag.retrieval.korean.morphemes import Analyzer

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from yt_dlp.networking.common import _REQUEST_HANDLERS
 
-from subtitle_rag import doctor, i18n, models, runtime
+from subtitle_rag import doctor, i18n, runtime
 from subtitle_rag.captions.session import JavaScriptRuntime
 from subtitle_rag.config import settings as config
 from subtitle_rag.contexts import planning
+from subtitle_rag.models.manifest import default_context_model
 from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.youtube import stand_in
 from tests.support.commandline import Run
@@ -155,7 +156,7 @@ def test_an_ollama_that_ignores_schemas_or_has_little_memory_is_told(
 ) -> None:
     monkeypatch.setattr(planning, "free_memory", lambda: int(gigabytes * 10**9))
     with Ollama(version=version) as ollama:
-        ollama.add(Model(models.default_context_model().name))
+        ollama.add(Model(default_context_model().name))
         monkeypatch.setenv(config.HOSTS_VARIABLE, ollama.base)
         found = probe("ollama")
         assert (found["severity"], found["hint"].startswith(hint)) == (severity, True)

@@ -8,7 +8,8 @@ import pytest
 
 from subtitle_rag import doctor
 from subtitle_rag.config import settings as config
-from subtitle_rag.installation import MEANING, NEURAL, extras
+from subtitle_rag.installation import extras
+from subtitle_rag.installation.extras import MEANING, NEURAL
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.tiny_graphs import tiny_graph

@@ -142,9 +142,6 @@ def leads_on(path: Path, names: Sequence[str]) -> bool:
     inner = path / names[0]
     if inner.is_dir() or inner.with_suffix(".py").is_file():
         return leads_on(inner, names[1:])
-    door = path / "__init__.pyi"
-    if door.is_file() and names[0] in defined(tree(door).body):
-        return len(names) == 1 or is_member(names[0], names[1])
     file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     return file.is_file() and is_defined(file, names)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.ffmpeg import Ffmpeg
 from tests.support.cases import cases
 

@@ -20,7 +20,7 @@ from babel.messages.extract import extract_from_dir
 
 from scripts import translations as translations_script
 from subtitle_rag import i18n
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.particles import PARTICLE
 from tests.support.cases import cases
 

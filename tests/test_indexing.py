@@ -15,18 +15,9 @@ import pytest
 import subtitle_rag
 from subtitle_rag import indexing
 from subtitle_rag.captions import files, parse as parsing
-from subtitle_rag.domain import (
-    BusyError,
-    Found,
-    IndexEvent,
-    IndexReport,
-    Morphemes,
-    UsageError,
-    Video,
-    VideoDone,
-    VideoFailed,
-    WindowsIndexed,
-)
+from subtitle_rag.domain.errors import BusyError, UsageError
+from subtitle_rag.domain.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, WindowsIndexed
+from subtitle_rag.domain.values import Morphemes, Video
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index.index_edge import EdgeIndex

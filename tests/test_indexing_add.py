@@ -16,22 +16,9 @@ from filelock import FileLock
 from subtitle_rag import indexing
 from subtitle_rag.captions import windows
 from subtitle_rag.captions.windows import RULE
-from subtitle_rag.domain import (
-    BusyError,
-    CaptionError,
-    Chapter,
-    Details,
-    Found,
-    Heat,
-    IndexReport,
-    Listed,
-    Resting,
-    Track,
-    Video,
-    VideoDone,
-    VideoFailed,
-    WindowsIndexed,
-)
+from subtitle_rag.domain.errors import BusyError, CaptionError
+from subtitle_rag.domain.events import Found, IndexReport, Listed, Resting, VideoDone, VideoFailed, WindowsIndexed
+from subtitle_rag.domain.values import Chapter, Details, Heat, Track, Video
 from subtitle_rag.library.store import Library
 from tests.support.failures import failing
 from tests.support.invented import caption_folder, caption_text

@@ -8,14 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import models
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.cleaning import clean_context
-from subtitle_rag.domain import Answer, ContextReport, LlmError, Video
+from subtitle_rag.domain.errors import LlmError
+from subtitle_rag.domain.events import Answer, ContextReport
+from subtitle_rag.domain.values import Video
 from subtitle_rag.evaluation.generate_questions import MakeReport, make_questions
-from subtitle_rag.llm import Llm, Reply
+from subtitle_rag.llm.llm_client import Llm
+from subtitle_rag.llm.responses import Reply
+from subtitle_rag.models.manifest import default_context_model
 from subtitle_rag.retrieval.search import query
 from subtitle_rag.runtime import Runtime
 from tests.support.invented import caption_folder, windows
@@ -25,7 +28,7 @@ OLLAMA = os.environ.get("SUBTITLE_RAG_TEST_OLLAMA") or LlmSettings().hosts[0]
 
 @pytest.fixture
 def model() -> str:
-    return os.environ.get("SUBTITLE_RAG_TEST_MODEL") or models.default_context_model().name
+    return os.environ.get("SUBTITLE_RAG_TEST_MODEL") or default_context_model().name
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given as examples, strategies as st
 
 from subtitle_rag import cli, log_file, redaction
-from subtitle_rag.domain import AppError, FetchError
+from subtitle_rag.domain.errors import AppError, FetchError
 from subtitle_rag.log_file import LogFile, logged_stage, logging_to
 from subtitle_rag.redaction import MARK, describe, one_line, redact, register_secret
 

@@ -10,8 +10,8 @@ from huggingface_hub import constants
 from subtitle_rag import log_file, redaction
 from subtitle_rag.captions.session import PAGE_CLIENT, Session
 from subtitle_rag.config.settings import LlmSettings, QdrantSettings
-from subtitle_rag.domain import AppError, FetchError, LlmError
-from subtitle_rag.llm import Llm
+from subtitle_rag.domain.errors import AppError, FetchError, LlmError
+from subtitle_rag.llm.llm_client import Llm
 from subtitle_rag.log_file import logging_to
 from subtitle_rag.models.model_store import ModelStore
 from tests.models.conftest import commit as commit, hub as hub, store as store

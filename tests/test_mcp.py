@@ -19,7 +19,7 @@ from mcp_types import CallToolResult, TextContent
 
 from subtitle_rag import cli, mcp_server
 from subtitle_rag.config.settings import load
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.installation.extras import MCP
 from subtitle_rag.installation.package_installer import install_steps
 from subtitle_rag.runtime import Runtime

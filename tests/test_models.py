@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import models
 from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.llm.host_guard import is_cloud_name
-from subtitle_rag.models import manifest
+from subtitle_rag.models import manifest, manifest as models_manifest
+from subtitle_rag.models.manifest import ENCODER, NeuralModel, context_models, default_context_model, neural_model
 
 FOLDER = Path(__file__).parents[1] / "models"
 
 
 def test_every_model_says_what_it_needs() -> None:
-    offered = models.context_models()
+    offered = context_models()
     assert len({each.name for each in offered}) == len(offered) > 3
     for each in offered:
         assert ":" in each.name
@@ -41,40 +41,40 @@ def test_every_model_says_what_it_needs() -> None:
 )
 def test_the_default_suits_the_machine(memory: float, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(manifest, "memory", lambda: memory)
-    found = models.default_context_model()
+    found = default_context_model()
     assert found.name == name
     assert found.memory_gb <= max(4, memory)
 
 
 def test_this_machine_has_a_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert models.default_context_model() in models.context_models()
+    assert default_context_model() in context_models()
     monkeypatch.setattr(manifest, "memory", lambda: None)
-    assert models.default_context_model().suits == "8GB"
+    assert default_context_model().suits == "8GB"
 
 
 def test_the_wheel_s_manifest_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shipped = tmp_path / "models_data" / "models.toml"
     monkeypatch.setattr(manifest, "_MANIFESTS", (shipped, FOLDER / "models.toml"))
-    models.context_models.cache_clear()
-    assert models.context_models()
+    context_models.cache_clear()
+    assert context_models()
     shipped.parent.mkdir()
     shipped.write_text("")
-    models.context_models.cache_clear()
-    assert models.context_models() == ()
-    models.context_models.cache_clear()
+    context_models.cache_clear()
+    assert context_models() == ()
+    context_models.cache_clear()
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("Modelfile.*")), ids=lambda path: path.name)
 def test_modelfiles_build_on_offered_models(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     base = re.findall(r"^FROM (\S+)$", text, re.MULTILINE)
-    (found,) = [each for each in models.context_models() if [each.name] == base]
+    (found,) = [each for each in context_models() if [each.name] == base]
     assert f"PARAMETER num_ctx {found.num_ctx}\n" in text
     assert f"-f models/{path.name} " in text
 
 
 def test_every_encoder_and_reranker_says_what_is_fetched() -> None:
-    every = (*models.encoders(), *models.rerankers())
+    every = (*models_manifest.encoders(), *models_manifest.rerankers())
     assert len({each.name for each in every}) == len(every)
     for each in every:
         owner, _slash, name = each.name.partition("/")
@@ -90,11 +90,13 @@ def test_every_encoder_and_reranker_says_what_is_fetched() -> None:
         assert 0 < each.disk_gb < 10
         assert each.memory_gb > 0
         assert each.memory_bf16_gb > 0
-        assert (each.dimensions > 0) == (each.kind == models.ENCODER and each.vectors != "sparse")
+        assert (each.dimensions > 0) == (each.kind == ENCODER and each.vectors != "sparse")
 
 
-@pytest.mark.parametrize("each", [*models.encoders(), *models.rerankers()], ids=lambda each: each.name)
-def test_the_files_are_those_that_loading_needs(each: models.NeuralModel) -> None:
+@pytest.mark.parametrize(
+    "each", [*models_manifest.encoders(), *models_manifest.rerankers()], ids=lambda each: each.name
+)
+def test_the_files_are_those_that_loading_needs(each: NeuralModel) -> None:
     def taken(path: str) -> bool:
         return any(file.matches(path) for file in each.files)
 
@@ -115,13 +117,13 @@ def test_the_files_are_those_that_loading_needs(each: models.NeuralModel) -> Non
 
 def test_defaults_are_the_settings_own_and_wholly_pinned() -> None:
     own = ModelSettings()
-    for chosen, offered in ((own.encoder, models.encoders()), (own.reranker, models.rerankers())):
+    for chosen, offered in ((own.encoder, models_manifest.encoders()), (own.reranker, models_manifest.rerankers())):
         assert [each.name for each in offered if each.default] == [offered[0].name] == [chosen]
         assert offered[0].revision
         assert all(file.bytes and file.sha256 for file in offered[0].files)
 
 
 def test_a_model_is_known_with_and_without_its_owner() -> None:
-    assert models.neural_model("BAAI/bge-m3") is models.neural_model("BGE-M3") is models.encoders()[0]
-    assert models.neural_model("qwen3.5:2b") is None
-    assert models.neural_model("") is None
+    assert neural_model("BAAI/bge-m3") is neural_model("BGE-M3") is models_manifest.encoders()[0]
+    assert neural_model("qwen3.5:2b") is None
+    assert neural_model("") is None

@@ -4,8 +4,8 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from subtitle_rag.captions import RULE
-from subtitle_rag.domain import IndexReport
+from subtitle_rag.captions.windows import RULE
+from subtitle_rag.domain.events import IndexReport
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
 from tests.support.invented import context_of
 from tests.support.place import Place

@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import config
+from subtitle_rag.config import settings
 from subtitle_rag.contexts import context_file
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.library import Library, index_address
+from subtitle_rag.library.app_state import index_address
+from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.named_vectors import piece_id
-from subtitle_rag.retrieval.neural import Encoded
-from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval.neural.interface import Encoded
 from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.searcher import Searcher
 from subtitle_rag.retrieval.values import DenseVector, SparseVector
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.qdrant import StandIn
@@ -56,7 +57,7 @@ def machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Mach
     made = Machine(tmp_path / "home", capsys)
     made.use("")
     assert made("index", videos(tmp_path / "captions", 0, 1, 2, 3, 4)).code == 0
-    with Runtime(config.load(made.home)) as runtime:
+    with Runtime(settings.load(made.home)) as runtime:
         windows = [
             window for state in runtime.library.videos() for window in runtime.library.windows_of(state.video.id)
         ]
@@ -89,7 +90,7 @@ ROUNDED = 0.01
 
 def scenes(machine: Machine) -> list[Scores]:
     """The best scenes of every query, by words, meaning and pieces, in their order, with their scores."""
-    with Runtime(config.load(machine.home)) as runtime:
+    with Runtime(settings.load(machine.home)) as runtime:
         analyzer = QueryAnalyzer(runtime.library, runtime.analyzer)
         searcher = Searcher(runtime.library, runtime.index, analyzer, Here([LETTERS]))
         results = [searcher.search(parse_query(text), limit=SCENES) for text in queries(runtime.library)]
@@ -111,7 +112,7 @@ def same_order(scores: Scores, others: Scores) -> bool:
 
 def due(machine: Machine) -> tuple[int, int, int]:
     """Count the windows with contexts, and those without vectors and without vectors of pieces."""
-    with Runtime(config.load(machine.home)) as runtime:
+    with Runtime(settings.load(machine.home)) as runtime:
         vectors = runtime.library.vectors
         contexts = len(runtime.library.contexts.texts())
         return contexts, vectors.counts(LETTERS.id).due, vectors.counts(piece_id(LETTERS.id)).due
@@ -136,7 +137,7 @@ def test_the_index_moves_to_a_server_and_back_with_contexts_vectors_and_pieces(
         assert all(map(same_order, before, after))
         assert sum(list(one) == list(other) for one, other in zip(before, after, strict=True)) >= QUERIES - 5
         assert due(machine) == counts
-        with Runtime(config.load(machine.home)) as runtime:
+        with Runtime(settings.load(machine.home)) as runtime:
             assert index_address(runtime.library) == runtime.index.place
 
 
@@ -157,7 +158,7 @@ def test_what_an_index_that_does_not_open_has_is_told_beforehand_and_made_again(
 
 
 def windows(machine: Machine) -> list[str]:
-    with Runtime(config.load(machine.home)) as runtime:
+    with Runtime(settings.load(machine.home)) as runtime:
         return [w.id for state in runtime.library.videos() for w in runtime.library.windows_of(state.video.id)]
 
 
@@ -165,7 +166,7 @@ def test_an_earlier_time_of_the_folder_lends_no_vectors(machine: Machine, server
     """The index in the folder stays when the library moves: what it has of then is not what the library has now."""
     machine.use(server.base)
     assert machine("rebuild").code == 0
-    with Runtime(config.load(machine.home)) as runtime:
+    with Runtime(settings.load(machine.home)) as runtime:
         for _event in EncodingRun(runtime.library, runtime.index, LETTERS, Here([LETTERS])).run(patient=False):
             pass
     (machine.embedded / "meta.json").write_text('{"schema": 1, "analyzer": "another"}', encoding="utf-8")

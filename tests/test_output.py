@@ -13,7 +13,7 @@ import pytest
 from rich.cells import cell_len
 
 from subtitle_rag import cli, i18n, output
-from subtitle_rag.domain import ContextEvent, IndexEvent, VectorEvent
+from subtitle_rag.domain.events import ContextEvent, IndexEvent, VectorEvent
 
 LACKING = ("cp949", "cp1252", "ascii")
 """Encodings of pipes and files on Windows in Korean and in English, and of a Unix without a locale."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 
 from subtitle_rag import player
-from subtitle_rag.domain import AppError, UsageError
+from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.player.launch import Launch, installed_program
 
 URL = "https://www.youtube.com/watch?v=abc&x={seconds};rm -rf $HOME"

@@ -9,12 +9,14 @@ import pytest
 
 from subtitle_rag import plugins
 from subtitle_rag.config.settings import ModelSettings
-from subtitle_rag.domain import AppError, Video
-from subtitle_rag.exporting import ExportedScene, ExportFormat, render_export
-from subtitle_rag.models import ModelStore, is_added
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.values import Video
+from subtitle_rag.exporting.exported_scene import ExportedScene
+from subtitle_rag.exporting.formats import ExportFormat, render_export
+from subtitle_rag.models.model_store import ModelStore, is_added
 from subtitle_rag.plugins import ENCODERS, EXPORT_FORMATS
-from subtitle_rag.retrieval.neural import HostedModels
 from subtitle_rag.retrieval.neural.added_encoder import AddedEncoder, added_encoder
+from subtitle_rag.retrieval.neural.neural_client import HostedModels
 from subtitle_rag.retrieval.values import DenseVector
 
 MODULE = """

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import removing
-from subtitle_rag.domain import BusyError
-from subtitle_rag.library import RemovalNote, hold_lock, put_unfinished_removals, unfinished_removals
+from subtitle_rag.domain.errors import BusyError
+from subtitle_rag.library.app_state import RemovalNote, put_unfinished_removals, unfinished_removals
+from subtitle_rag.library.connection import hold_lock
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.removing import RemovalPlan, RemovalTarget
 from subtitle_rag.retrieval.korean.morphemes import Analyzer

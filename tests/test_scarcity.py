@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.captions import files
-from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.domain.errors import AppError, BusyError
 from subtitle_rag.library import connection
 from subtitle_rag.library.connection import translate_sqlite_errors, unwritable
 from subtitle_rag.retrieval.korean import morphemes

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.domain import BusyError
+from subtitle_rag.domain.errors import BusyError
 from subtitle_rag.library.app_state import index_address, library_id
 from subtitle_rag.retrieval.index import index_server
 from subtitle_rag.retrieval.index.server_terms import collection_name

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.captions import parse_captions
-from subtitle_rag.domain import Line
+from subtitle_rag.captions.parse import parse_captions
+from subtitle_rag.domain.values import Line
 from subtitle_rag.exporting import subtitles
 from subtitle_rag.exporting.scene_reader import read_scenes, span_at
 from subtitle_rag.retrieval.index.payload import to_payload

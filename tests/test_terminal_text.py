@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 import subtitle_rag
 from subtitle_rag import output
-from subtitle_rag.domain import CaptionError
+from subtitle_rag.domain.errors import CaptionError
 from subtitle_rag.terminal_text import MARKS, fitting_text, line_text, terminal_text
 from tests.support.commandline import ran
 from tests.support.sources import tree

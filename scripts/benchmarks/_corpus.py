@@ -18,7 +18,7 @@ from scripts.benchmarks._frame import Cells, budget, spread, timed
 from subtitle_rag.captions import files
 from subtitle_rag.captions.windows import RULE, window_id
 from subtitle_rag.config.settings import Paths
-from subtitle_rag.domain import Line, Morphemes, Track, Video, Window
+from subtitle_rag.domain.values import Line, Morphemes, Track, Video, Window
 from subtitle_rag.evaluation.questions import Document
 from subtitle_rag.evaluation.temp_library import CachingAnalyzer
 from subtitle_rag.indexing import Indexer, windows_of_track

@@ -17,7 +17,7 @@ from tests.support.terminal import memory
 
 if TYPE_CHECKING:
     from subtitle_rag.evaluation.metrics import Mean, Values
-    from subtitle_rag.retrieval.neural import HostedModels
+    from subtitle_rag.retrieval.neural.neural_client import HostedModels
 
 BUDGET_COLUMNS = ("what", "figure", "budget", "met")
 T = TypeVar("T")
@@ -105,8 +105,8 @@ def mean_texts(values: "Values", names: Sequence[str], sign: str = "") -> list[s
 def models_of(encoder: Path, *, pieces: bool = False) -> Iterator["HostedModels"]:
     """Open the models of a process that has this encoder alone; with `pieces` it makes vectors of pieces, too."""
     from subtitle_rag.config.settings import ModelSettings
-    from subtitle_rag.models import ModelStore
-    from subtitle_rag.retrieval.neural import HostedModels
+    from subtitle_rag.models.model_store import ModelStore
+    from subtitle_rag.retrieval.neural.neural_client import HostedModels
 
     settings = ModelSettings(encoder=str(encoder.resolve()), reranker="")
     with (

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from subtitle_rag.retrieval.neural import Encoded
+from subtitle_rag.retrieval.neural.interface import Encoded
 from subtitle_rag.retrieval.values import DenseVector, SparseVector
 
 TOPICS, NOISE = 200, 0.8

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from textual.screen import Screen
     from textual.strip import Strip
 
-    from subtitle_rag.library import ChannelState, VideoState
+    from subtitle_rag.library.overview import ChannelState
+    from subtitle_rag.library.rows import VideoState
     from subtitle_rag.retrieval.search.scenes import Scene
 
 BEAT_S = 0.005

@@ -49,9 +49,9 @@ from subtitle_rag.indexing import Indexer
 from subtitle_rag.retrieval.index.analysis_client import HostedQueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.named_vectors import PIECES, vector_names
-from subtitle_rag.retrieval.search import DEPTH, Searcher
 from subtitle_rag.retrieval.search.parts import LEXICAL, RETRIEVERS
 from subtitle_rag.retrieval.search.query import Query, parse_query
+from subtitle_rag.retrieval.search.searcher import DEPTH, Searcher
 from subtitle_rag.retrieval.values import Filter, VectorSearch
 from tests.stand_ins.qdrant import StandIn
 from tests.support.processes import command_line

@@ -27,7 +27,7 @@ from scripts.benchmarks._corpus import documents
 from scripts.benchmarks._frame import Table, mean_texts
 from scripts.benchmarks._halves import halves
 from subtitle_rag.contexts import context_file
-from subtitle_rag.domain import nfc
+from subtitle_rag.domain.values import nfc
 from subtitle_rag.evaluation import metrics, temp_library
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.metrics import GoldWindows

@@ -46,12 +46,13 @@ from subtitle_rag.contexts import context_file
 from subtitle_rag.contexts.answer_check import AnswerCheck, ContextWords
 from subtitle_rag.contexts.cleaning import MAX_CONTEXT
 from subtitle_rag.contexts.prompt_layout import BUILT_IN
-from subtitle_rag.domain import Window, nfc
+from subtitle_rag.domain.values import Window, nfc
 from subtitle_rag.evaluation import dataset, metrics, temp_library
 from subtitle_rag.evaluation.questions import Document, gold_set
 from subtitle_rag.json_lines import objects, refusing, seconds, string
-from subtitle_rag.library import Library, all_windows, windows_by_name
-from subtitle_rag.llm import Reply
+from subtitle_rag.library.portable_names import all_windows, windows_by_name
+from subtitle_rag.library.store import Library
+from subtitle_rag.llm.responses import Reply
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.parts import LEXICAL
 from subtitle_rag.retrieval.search.query import parse_query

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from scripts.benchmarks import _frame
 from scripts.benchmarks._frame import Table, agreement, in_new_process, peak_mb
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 
 QUERIES = 20
 BATCH = 50
@@ -84,7 +84,7 @@ def measure(home: Path | None, kind: str, name: str, texts: Sequence[str]) -> Mo
     """Have a model read the texts; raises AppError or LookupError for one that is not here."""
     from subtitle_rag.config import settings
     from subtitle_rag.models.model_store import ModelStore
-    from subtitle_rag.retrieval.neural import HostedModels
+    from subtitle_rag.retrieval.neural.neural_client import HostedModels
     from subtitle_rag.retrieval.neural.neural_host import NeuralService
 
     if name.startswith(LIBRARY):

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Literal
 
 from subtitle_rag.answers.context_builder import LABELS, QuestionForm, form_of, quoted
-from subtitle_rag.contexts import BUCKETS, MARGIN, TOKENS_PER_CHAR, Places, TemplateText, estimate, fill_places
-from subtitle_rag.domain import EvidenceKind, WordCount
+from subtitle_rag.contexts.context_prompt import BUCKETS, MARGIN
+from subtitle_rag.contexts.prompt_layout import TOKENS_PER_CHAR, estimate
+from subtitle_rag.contexts.prompt_template import Places, TemplateText, fill_places
+from subtitle_rag.domain.events import EvidenceKind, WordCount
 from subtitle_rag.i18n import _
 
 VERSION = "ask3"

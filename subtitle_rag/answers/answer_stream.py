@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable
 
 from subtitle_rag.answers.citations import MARK, MARKS, mark_numbers
-from subtitle_rag.contexts import final_message
-from subtitle_rag.domain import squeeze
+from subtitle_rag.contexts.cleaning import final_message
+from subtitle_rag.domain.values import squeeze
 
 REPEATED_LETTERS = 10
 """Letters of a sentence from which on its repetition is left out: a shorter one may be a word for word answer."""

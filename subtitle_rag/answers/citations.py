@@ -20,19 +20,12 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from subtitle_rag.answers.answer_prompt import NOT_FOUND
-from subtitle_rag.contexts import (
-    ORDINARY,
-    Said,
-    Verdict,
-    all_values,
-    claim_text,
-    is_closer,
-    is_preamble,
-    is_refusal,
-    numbers,
-    spelling,
-)
-from subtitle_rag.domain import Citation, EvidenceSource, UnfoundedClaim, WordCount, squeeze
+from subtitle_rag.contexts.claims import Said, Verdict, claim_text, spelling
+from subtitle_rag.contexts.glossary import ORDINARY
+from subtitle_rag.contexts.grounding import all_values, numbers
+from subtitle_rag.contexts.sentence_filters import is_closer, is_preamble, is_refusal
+from subtitle_rag.domain.events import Citation, EvidenceSource, UnfoundedClaim, WordCount
+from subtitle_rag.domain.values import squeeze
 from subtitle_rag.retrieval.korean.morphemes import (
     QueryMorphemes,
     SentenceAnalyzer,

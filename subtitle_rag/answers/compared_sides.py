@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, zip_longest
 
 from subtitle_rag.answers.context_builder import form_of
-from subtitle_rag.domain import Morphemes, squeeze
+from subtitle_rag.domain.values import Morphemes, squeeze
 from subtitle_rag.retrieval.korean.morphemes import QueryMorphemes
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.scenes import Scene

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal, Protocol, TypeVar
 
-from subtitle_rag.captions import OVERLAP_MS
-from subtitle_rag.contexts import neutral_text, shortened
-from subtitle_rag.domain import Line, WordCount, clock, dialogue
+from subtitle_rag.captions.windows import OVERLAP_MS
+from subtitle_rag.contexts.context_prompt import neutral_text, shortened
+from subtitle_rag.domain.events import WordCount
+from subtitle_rag.domain.values import Line, clock, dialogue
 from subtitle_rag.retrieval.search.scenes import Scene
 
 SCENES = 7

@@ -23,13 +23,16 @@ from subtitle_rag.answers.context_builder import (
     speech,
 )
 from subtitle_rag.answers.token_budget import AUTOMATIC_TOKENS, TokenBudget
-from subtitle_rag.domain import Evidence, EvidenceKind, EvidenceSource, UsageError, Video, Window, WordCount
-from subtitle_rag.library import Library, video_ids
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.events import Evidence, EvidenceKind, EvidenceSource, WordCount
+from subtitle_rag.domain.values import Video, Window
+from subtitle_rag.library.resolve import video_ids
+from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.korean.morphemes import SentenceAnalyzer
-from subtitle_rag.retrieval.search import Searcher, SearchResult
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.reranking import IN_ANSWER
 from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.retrieval.search.searcher import Searcher, SearchResult
 
 MOST_COUNTS = 8
 """Words of a question whose places are counted for the model."""

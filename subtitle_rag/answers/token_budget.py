@@ -5,17 +5,14 @@ from dataclasses import dataclass
 
 from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
-from subtitle_rag.contexts import (
-    BUCKETS,
-    MARGIN,
-    WHOLE_SHARE,
-    TokenRate,
-    estimate,
-    prompt_sizes,
-)
-from subtitle_rag.domain import EvidenceKind
-from subtitle_rag.library import Contexts
-from subtitle_rag.llm import Llm, ModelInfo
+from subtitle_rag.contexts.context_prompt import BUCKETS, MARGIN
+from subtitle_rag.contexts.planning import WHOLE_SHARE, prompt_sizes
+from subtitle_rag.contexts.prompt_layout import estimate
+from subtitle_rag.contexts.token_rate import TokenRate
+from subtitle_rag.domain.events import EvidenceKind
+from subtitle_rag.library.context_store import Contexts
+from subtitle_rag.llm.llm_client import Llm
+from subtitle_rag.llm.responses import ModelInfo
 
 AUTOMATIC_TOKENS = BUCKETS[-1]
 """The longest captions that are read whole without the user's request."""

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from subtitle_rag.domain import Answer, Citation, Evidence, UnfoundedClaim, byte_size
+from subtitle_rag.domain.events import Answer, Citation, Evidence, UnfoundedClaim
+from subtitle_rag.domain.values import byte_size
 from subtitle_rag.i18n import _, n_
 
 CLAIM = 60

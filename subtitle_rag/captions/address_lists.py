@@ -17,7 +17,7 @@ from pathlib import Path
 
 from subtitle_rag.captions.addresses import MAX_LENGTH, Source, find_addresses, parse_address
 from subtitle_rag.captions.text_encoding import decode
-from subtitle_rag.domain import CaptionError, UsageError
+from subtitle_rag.domain.errors import CaptionError, UsageError
 from subtitle_rag.i18n import _
 
 MAX_BYTES = 16 * 2**20

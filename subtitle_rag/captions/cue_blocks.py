@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from subtitle_rag.captions.caption_text import UNCLEAN, plain_text, without_markup
 from subtitle_rag.captions.cue_speakers import name_speakers
-from subtitle_rag.domain import Cue, nfc
+from subtitle_rag.domain.values import Cue, nfc
 from subtitle_rag.i18n import _
 
 SCREEN_ROWS = 15

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from subtitle_rag.domain import Cue
+from subtitle_rag.domain.values import Cue
 
 MOST = 0.5
 """Share of cues with a name in front that shows it to be the manner of the file."""

@@ -14,7 +14,7 @@ from pathlib import PurePath
 from subtitle_rag.captions.formats import format_of
 from subtitle_rag.captions.language_tags import UNDERSCORED, language_name, language_tag
 from subtitle_rag.captions.metadata import clean_name
-from subtitle_rag.domain import nfc
+from subtitle_rag.domain.values import nfc
 
 SOUND = frozenset(
     [

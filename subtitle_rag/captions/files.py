@@ -43,20 +43,10 @@ from subtitle_rag.captions.microdvd import lacks_rate
 from subtitle_rag.captions.parse import parse_captions, unread_times
 from subtitle_rag.captions.sami import sami_languages
 from subtitle_rag.captions.text_encoding import decode, decode_part
-from subtitle_rag.config import read_regular
-from subtitle_rag.domain import (
-    SCARCE,
-    AppError,
-    BusyError,
-    CaptionError,
-    Details,
-    FileNotice,
-    Track,
-    UsageError,
-    Video,
-    VideoFailed,
-    nfc,
-)
+from subtitle_rag.config.config_file import read_regular
+from subtitle_rag.domain.errors import SCARCE, AppError, BusyError, CaptionError, UsageError
+from subtitle_rag.domain.events import FileNotice, VideoFailed
+from subtitle_rag.domain.values import Details, Track, Video, nfc
 from subtitle_rag.ffmpeg import EmbeddedTrack, Ffmpeg, FilmProbe
 from subtitle_rag.i18n import _, n_
 

@@ -28,8 +28,8 @@ from subtitle_rag.captions.file_names import (
 from subtitle_rag.captions.formats import FORMATS
 from subtitle_rag.captions.language_tags import is_language
 from subtitle_rag.captions.metadata import clean_name
-from subtitle_rag.config import read_regular
-from subtitle_rag.domain import Video, nfc
+from subtitle_rag.config.config_file import read_regular
+from subtitle_rag.domain.values import Video, nfc
 
 logger = logging.getLogger(__name__)
 

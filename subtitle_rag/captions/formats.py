@@ -14,7 +14,7 @@ from subtitle_rag.captions.substation import substation_cues
 from subtitle_rag.captions.timed_text import has_arrow_times, subrip_cues, webvtt_cues
 from subtitle_rag.captions.timed_xml import xml_cues
 from subtitle_rag.captions.transcript import is_transcript, transcript_cues
-from subtitle_rag.domain import Cue
+from subtitle_rag.domain.values import Cue
 
 SAMPLE = 4_096
 """Characters at the beginning of a file that tell its format."""

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from subtitle_rag.domain import Cue, SpeechGap, Track
+from subtitle_rag.domain.values import Cue, SpeechGap, Track
 
 GAP = "gap"
 """The key of an event that is a gap; its value is the reason."""

@@ -15,7 +15,7 @@ from subtitle_rag.captions.cue_blocks import (
 )
 from subtitle_rag.captions.cue_speakers import name_speakers
 from subtitle_rag.captions.json_segments import segment_cues
-from subtitle_rag.domain import Cue
+from subtitle_rag.domain.values import Cue
 from subtitle_rag.i18n import _
 
 MAX_OBJECTS, MAX_VALUES = 600_000, 2_000_000

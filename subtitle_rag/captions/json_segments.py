@@ -15,7 +15,7 @@ from subtitle_rag.captions.cue_blocks import (
     words_line,
 )
 from subtitle_rag.captions.cue_speakers import name_speakers
-from subtitle_rag.domain import Cue
+from subtitle_rag.domain.values import Cue
 from subtitle_rag.i18n import _
 
 _LISTS = ("segments", "chunks", "transcription")

@@ -5,7 +5,8 @@ import math
 from subtitle_rag.captions.cue_blocks import TooMuchTextError, UnusableTextError
 from subtitle_rag.captions.formats import FORMATS, recognize
 from subtitle_rag.captions.text_encoding import decode
-from subtitle_rag.domain import CaptionError, Cue
+from subtitle_rag.domain.errors import CaptionError
+from subtitle_rag.domain.values import Cue
 from subtitle_rag.i18n import _
 
 

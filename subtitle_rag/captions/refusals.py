@@ -6,7 +6,7 @@ The patterns match messages of yt-dlp and YouTube in English, the language of yt
 import re
 from dataclasses import dataclass
 
-from subtitle_rag.domain import FetchError
+from subtitle_rag.domain.errors import FetchError
 
 MINUTE, HOUR, DAY, WEEK = 60, 3_600, 86_400, 604_800
 TOO_MANY = 429

@@ -22,10 +22,11 @@ from urllib.parse import parse_qs, urlsplit
 
 from subtitle_rag.captions import metadata, refusals, request_rules
 from subtitle_rag.captions.tracks import has_tracks
-from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.domain import AppError, BusyError, FetchError
+from subtitle_rag.config.settings import YoutubeSettings
+from subtitle_rag.domain.errors import AppError, BusyError, FetchError
 from subtitle_rag.i18n import _
-from subtitle_rag.installation import YOUTUBE, install_steps
+from subtitle_rag.installation.extras import YOUTUBE
+from subtitle_rag.installation.package_installer import install_steps
 
 logger = logging.getLogger(__name__)
 

@@ -8,8 +8,10 @@ from urllib.parse import parse_qs, urlsplit
 
 from subtitle_rag.captions.addresses import is_video_id, video_url
 from subtitle_rag.captions.session import Session
-from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.domain import AppError, SoundFetching, Video
+from subtitle_rag.config.settings import YoutubeSettings
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.events import SoundFetching
+from subtitle_rag.domain.values import Video
 
 _WHOLE = "whole"
 """The file that says that the sound beside it is all there."""

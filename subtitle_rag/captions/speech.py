@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from subtitle_rag.domain import Cue, MeasuredTrack, TrackSelection
+from subtitle_rag.domain.values import Cue, MeasuredTrack, TrackSelection
 from subtitle_rag.i18n import N_, _, n_
 
 STRETCH_MS = 10_000

@@ -17,7 +17,7 @@ from subtitle_rag.captions.cue_blocks import (
     fold_frames,
     inline_time,
 )
-from subtitle_rag.domain import Cue
+from subtitle_rag.domain.values import Cue
 
 _FIELDS: tuple[str, ...] = ("layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text")
 """The usual order, where a file declares none."""

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from subtitle_rag.captions.language_tags import is_language
-from subtitle_rag.domain import CaptionError, nfc
+from subtitle_rag.domain.errors import CaptionError
+from subtitle_rag.domain.values import nfc
 from subtitle_rag.i18n import _
 
 SAMPLE = 64_000

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from subtitle_rag.captions.clock_lines import LONGEST, Clocks, frame_length, read_clocks
 from subtitle_rag.captions.cue_blocks import LONGEST_MS, MAX_CUES, CueBlock, bounded_ms, clock_ms, cues_of_blocks
 from subtitle_rag.captions.transcript import transcript_cues
-from subtitle_rag.domain import Cue
+from subtitle_rag.domain.values import Cue
 
 LIBRARY_LIMIT = 3_000_000
 """Characters up to which webvtt-py reads: it takes five times the block reader's time, and 10 bytes of memory for

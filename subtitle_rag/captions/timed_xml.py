@@ -22,7 +22,7 @@ from subtitle_rag.captions.cue_blocks import (
     inline_time,
 )
 from subtitle_rag.captions.language_tags import best_language
-from subtitle_rag.domain import Cue
+from subtitle_rag.domain.values import Cue
 from subtitle_rag.i18n import _
 
 _BARE_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)")

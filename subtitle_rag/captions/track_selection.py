@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.speech import Speech, is_enough, measure_speech, outweighs
 from subtitle_rag.captions.tracks import TrackChoice
-from subtitle_rag.domain import CaptionError, FetchError, MeasuredTrack, Track, TrackSelection
+from subtitle_rag.domain.errors import CaptionError, FetchError
+from subtitle_rag.domain.values import MeasuredTrack, Track, TrackSelection
 
 logger = logging.getLogger(__name__)
 

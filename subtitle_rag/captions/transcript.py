@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from subtitle_rag.captions.clock_lines import frame_length, read_clocks
 from subtitle_rag.captions.cue_blocks import TIME, clock_ms, cues_of_blocks, until_next
-from subtitle_rag.domain import Cue
+from subtitle_rag.domain.values import Cue
 
 _HOUR_MS = 3_600_000
 _MARK = rf"[\[(（]?{TIME}[\])）]?"

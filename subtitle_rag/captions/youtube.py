@@ -21,8 +21,9 @@ from subtitle_rag.captions.request_rules import LIMIT, is_page
 from subtitle_rag.captions.session import PAGE_CLIENT, Info, Session
 from subtitle_rag.captions.track_selection import SelectedTrack, TrackSelecting
 from subtitle_rag.captions.tracks import TrackChoice, has_tracks, track_candidates
-from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.domain import TABS, Details, FetchError, Track, Video
+from subtitle_rag.config.settings import YoutubeSettings
+from subtitle_rag.domain.errors import FetchError
+from subtitle_rag.domain.values import TABS, Details, Track, Video
 
 logger = logging.getLogger(__name__)
 

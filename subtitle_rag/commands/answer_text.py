@@ -5,13 +5,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag import output
-from subtitle_rag.answers import answer_remarks, citation_fault, other_language, unchecked, unfounded_fault
-from subtitle_rag.domain import Answer, Citation, EvidenceSource, clock, differs_in_language
+from subtitle_rag.answers.wording import answer_remarks, citation_fault, other_language, unchecked, unfounded_fault
+from subtitle_rag.domain.events import Answer, Citation, EvidenceSource
+from subtitle_rag.domain.values import clock, differs_in_language
 from subtitle_rag.i18n import _
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import StoredAnswer
+    from subtitle_rag.library.answers import StoredAnswer
 
 LINE = 100
 """Characters of a scene's speech."""

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import answers, contexts, output
+from subtitle_rag import output
+from subtitle_rag.answers.answer import Conversation
+from subtitle_rag.answers.context_builder import SCENES
+from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
+from subtitle_rag.answers.wording import reading_plan
 from subtitle_rag.commands import answer_text
 from subtitle_rag.commands.options import (
     FILE_PATH,
@@ -25,7 +29,10 @@ from subtitle_rag.commands.options import (
     yes_option,
 )
 from subtitle_rag.commands.renewal import renew_index
-from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AnswerRequest, AppError, Evidence, UsageError, tidy
+from subtitle_rag.contexts.context_text import reading_notes
+from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.domain.events import Answer, AnswerEvent, AnswerPiece, AnswerRequest, Evidence
+from subtitle_rag.domain.values import tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.terminal_text import line_text
@@ -66,8 +73,8 @@ class AskOptions:
         if sum(modes) > 1 or (any(modes) and (self.question or self.follow)):
             raise click.UsageError(_("Use --history or --forget alone, without a question."))
 
-    def answer_options(self) -> "answers.AnswerOptions":
-        return answers.AnswerOptions(self.scenes, whole=self.whole)
+    def answer_options(self) -> "AnswerOptions":
+        return AnswerOptions(self.scenes, whole=self.whole)
 
 
 @click.command("ask", cls=QueryCommand)
@@ -111,7 +118,7 @@ def ask_(runtime: "Runtime", /, **arguments: Any) -> output.Outcome | int:
             return output.ExitCode.INTERRUPTED
 
 
-def _answer_questions(conversation: "answers.Conversation", options: AskOptions, runtime: "Runtime") -> int:
+def _answer_questions(conversation: "Conversation", options: AskOptions, runtime: "Runtime") -> int:
     """Answer the question and, with `--follow`, each further line of stdin."""
     code = output.ExitCode.DONE
     for number, text in enumerate(_questions(options)):
@@ -151,7 +158,7 @@ def _questions(options: AskOptions) -> Iterator[str]:
         yield line
 
 
-def _ask(conversation: "answers.Conversation", query: Query) -> Answer:
+def _ask(conversation: "Conversation", query: Query) -> Answer:
     """Ask, and once more after a loop if the user says so."""
     with stoppable() as stop:
         answer = _follow(conversation.ask(query, stop))
@@ -184,7 +191,7 @@ def _follow(events: Iterable[AnswerEvent]) -> Answer:
             match event:
                 case Evidence():
                     if event.sources and not quiet and sys.stderr.isatty():
-                        output.say(answers.reading_plan(event))
+                        output.say(reading_plan(event))
                 case AnswerRequest():
                     reading.enter_context(_reading(event))
                 case AnswerPiece(text=text):
@@ -199,7 +206,7 @@ def _follow(events: Iterable[AnswerEvent]) -> Answer:
 def _reading(request: AnswerRequest) -> "AbstractContextManager[None]":
     """Return what tells of the model's reading, until it ends."""
     started = time.monotonic()
-    return output.notes(lambda: contexts.reading_notes(request, time.monotonic() - started))
+    return output.notes(lambda: reading_notes(request, time.monotonic() - started))
 
 
 def _render(answer: Answer, runtime: "Runtime") -> None:
@@ -227,7 +234,7 @@ def _context(runtime: "Runtime", options: AskOptions) -> output.Outcome:
     """Return the request to a model with room for all of it."""
     query = options.filters.query(" ".join(options.question))
     prompt = runtime.answer_prompt(options.prompt)
-    gatherer = answers.Gatherer(runtime.library, runtime.searcher, runtime.words, answers.SCENES, prompt)
+    gatherer = Gatherer(runtime.library, runtime.searcher, runtime.words, SCENES, prompt)
     evidence_text, request = gatherer.request(query, options.answer_options())
     values = {"way": evidence_text.evidence.kind, "context": evidence_text.text, "messages": request}
     return output.Outcome(values, ["\n\n".join(message["content"] for message in request)])

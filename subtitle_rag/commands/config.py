@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import config, output
+from subtitle_rag import output
 from subtitle_rag.commands.options import print_outcome, read_config
-from subtitle_rag.config import Mistake, bad_config
-from subtitle_rag.domain import AppError, UsageError
+from subtitle_rag.config.config_file import Mistake, bad_config
+from subtitle_rag.config.origins import EffectiveSetting, effective_settings
+from subtitle_rag.config.settings import Settings
+from subtitle_rag.config.template import config_template, write_new
+from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
-    from subtitle_rag.config import LoadedConfig
+    from subtitle_rag.config.settings import LoadedConfig
 
 
 @click.group("config", invoke_without_command=True)
@@ -25,7 +28,7 @@ def config_(ctx: click.Context) -> output.Outcome | int:
     if ctx.invoked_subcommand:
         return output.ExitCode.DONE
     reading = read_config()
-    settings, path = list(config.effective_settings(reading)), reading.settings.paths.config
+    settings, path = list(effective_settings(reading)), reading.settings.paths.config
     mistakes = _mistakes(reading)
     values = {
         "file": str(path) if path.exists() else None,
@@ -52,12 +55,12 @@ def _failure(mistake: Mistake, path: Path) -> UsageError:
     """Return a mistake as a failure: of a prompt file, or of the config at `path`."""
     if not mistake.key.startswith("prompts.") or mistake.place == str(path):
         return bad_config(mistake)
-    from subtitle_rag.contexts import bad_prompt
+    from subtitle_rag.contexts.prompt_template import bad_prompt
 
     return bad_prompt(mistake)
 
 
-def _source_text(each: "config.EffectiveSetting") -> str:
+def _source_text(each: "EffectiveSetting") -> str:
     if each.source == "default":
         return _("default")
     if each.source == "file":
@@ -80,13 +83,13 @@ def _mistakes(reading: "LoadedConfig") -> list[Mistake]:
     return sorted(mistakes, key=lambda mistake: mistake.line or 0)
 
 
-def _prompt_mistakes(settings: config.Settings) -> list[Mistake]:
+def _prompt_mistakes(settings: Settings) -> list[Mistake]:
     """Return the mistakes in the prompt files, by their own lines."""
     names = settings.prompts
     if not (names.contexts or names.answers):
         return []
-    from subtitle_rag.answers import check_prompt
-    from subtitle_rag.contexts import check_context_prompt, prompt_path
+    from subtitle_rag.answers.answer_prompt import check_prompt
+    from subtitle_rag.contexts.prompt_layout import check_context_prompt, prompt_path
 
     checks = {"contexts": check_context_prompt, "answers": check_prompt}
     return [
@@ -113,7 +116,7 @@ def _print_mistakes(mistakes: Sequence[Mistake], path: Path) -> int:
 def _create_file(reading: "LoadedConfig") -> Path:
     """Write the commented file with all defaults, and return its path."""
     path = reading.settings.paths.config
-    config.write_new(path, config.config_template(reading.settings.language))
+    write_new(path, config_template(reading.settings.language))
     return path
 
 

@@ -20,14 +20,16 @@ from subtitle_rag.commands.options import (
     wants_json,
 )
 from subtitle_rag.commands.stage_runs import StageOptions, stage_options
-from subtitle_rag.domain import UsageError, clock, os_error_as_unwritable
+from subtitle_rag.domain.errors import UsageError, os_error_as_unwritable
+from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library import channel_ids, named_channel, video_ids
+from subtitle_rag.library.resolve import channel_ids, named_channel, video_ids
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from subtitle_rag.contexts import context_file
-    from subtitle_rag.library import ContextCounts, SummaryCounts
+    from subtitle_rag.library.context_store import ContextCounts
+    from subtitle_rag.library.summary_store import SummaryCounts
 
 NAMES = 3
 """Names of videos in a note."""
@@ -49,12 +51,8 @@ def contexts_write(runtime: Runtime, options: StageOptions) -> output.Outcome:
 @contexts_.command("list", help=N_("Count the contexts, and list doubtful ones and windows without a usable answer."))
 @runtime_outcome
 def contexts_list(runtime: Runtime) -> output.Outcome:
-    from subtitle_rag.contexts import (
-        clean_context,
-        doubt_reason,
-        left_out_reason,
-        model_cost,
-    )
+    from subtitle_rag.contexts.cleaning import clean_context
+    from subtitle_rag.contexts.context_text import doubt_reason, left_out_reason, model_cost
 
     counts, summaries = runtime.library.contexts.counts(), runtime.library.summaries.counts()
     stored = runtime.library.contexts
@@ -106,7 +104,7 @@ def contexts_list(runtime: Runtime) -> output.Outcome:
 @click.option("--set", "file", type=click.File(encoding="utf-8-sig"), help=N_("Read the list from a file, one a line."))
 @runtime_outcome
 def contexts_glossary(runtime: Runtime, channel: str, propose: bool, edit: bool, file: Any) -> output.Outcome:
-    from subtitle_rag.contexts import format_list, likely_channel_names, put_names
+    from subtitle_rag.contexts.glossary import format_list, likely_channel_names, put_names
 
     id = named_channel(runtime.library, channel)
     stored = runtime.library.contexts.glossary(id)

@@ -5,10 +5,10 @@ import click
 from subtitle_rag import output, sample_library
 from subtitle_rag.commands.find_scenes import result_values, scene_lines
 from subtitle_rag.commands.options import print_outcome, wants_json
-from subtitle_rag.config import Settings
-from subtitle_rag.domain import byte_size
+from subtitle_rag.config.settings import Settings
+from subtitle_rag.domain.values import byte_size
 from subtitle_rag.i18n import _
-from subtitle_rag.installation import MEANING, NEURAL
+from subtitle_rag.installation.extras import MEANING, NEURAL
 from subtitle_rag.runtime import Runtime
 
 
@@ -28,7 +28,7 @@ def demo_(settings: Settings) -> output.Outcome | int:
     lines = (line for scene in result.scenes for line in scene_lines(scene))
     notes = [_("On a terminal this opens the app. The channel and its links are invented.")]
     if not (MEANING.is_installed or NEURAL.is_installed):
-        from subtitle_rag.installation import install_steps
+        from subtitle_rag.installation.package_installer import install_steps
 
         sentence = _(
             "These scenes were found by their words. To search by meaning too, install it ({size} of packages, and a "

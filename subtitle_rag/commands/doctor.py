@@ -11,9 +11,9 @@ from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.redaction import one_line
 
 if TYPE_CHECKING:
-    from subtitle_rag.config import Settings
+    from subtitle_rag.config.settings import Settings
     from subtitle_rag.doctor import Check
-    from subtitle_rag.library import Recovery
+    from subtitle_rag.library.recovery import Recovery
     from subtitle_rag.runtime import Runtime
 
 
@@ -44,7 +44,7 @@ def doctor_(runtime: "Runtime", offline: bool, repair: bool) -> output.Outcome |
 
 
 def _repair(settings: "Settings") -> output.Outcome:
-    from subtitle_rag.library import repair
+    from subtitle_rag.library.recovery import repair
 
     path = settings.paths.library
     recovery = repair(path)

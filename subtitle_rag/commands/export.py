@@ -6,11 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import exporting, output
+from subtitle_rag import output
 from subtitle_rag.commands.open import say_if_loading
 from subtitle_rag.commands.options import file_to_write, force_option, runtime_outcome
 from subtitle_rag.commands.scene_arguments import SceneChoice, choose_scenes, chosen_spans
-from subtitle_rag.domain import AppError, UsageError, clock
+from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.domain.values import clock
+from subtitle_rag.exporting.clip_files import CLIP_SUFFIXES, ClipFile, ClipMaker, ClipOptions, clip_of, padded_span
+from subtitle_rag.exporting.exported_scene import ExportedScene
+from subtitle_rag.exporting.formats import format_of_file, is_binary, render_export, write_export
+from subtitle_rag.exporting.player_clips import make_clips
+from subtitle_rag.exporting.scene_reader import read_scenes
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.plugins import EXPORT_FORMATS, plugin_names
 from subtitle_rag.terminal_text import line_text
@@ -40,16 +46,16 @@ def export_(
     runtime: "Runtime", name: str | None, choice: SceneChoice, file: str | None, clips: str | None, force: bool
 ) -> output.Outcome:
     path = None if file is None or file == "-" else file_to_write(file, force=force)
-    format_name = name or exporting.format_of_file(path)
-    if path is None and exporting.is_binary(format_name):
+    format_name = name or format_of_file(path)
+    if path is None and is_binary(format_name):
         raise UsageError("export_without_file", format=format_name)
-    scenes = exporting.read_scenes(runtime.library, chosen_spans(runtime, choice))
+    scenes = read_scenes(runtime.library, chosen_spans(runtime, choice))
     if silent := next((scene for scene in scenes if choice.targets and not scene.cues), None):
         title, start, end = silent.video.title, clock(silent.start_ms), clock(silent.end_ms)
         raise UsageError("range_silent", video=title, start=start, end=end)
     if clips is not None:
-        scenes = [replace(scene, clip=exporting.clip_of(Path(clips).expanduser(), scene)) for scene in scenes]
-    export = exporting.render_export(format_name, scenes, choice.query)
+        scenes = [replace(scene, clip=clip_of(Path(clips).expanduser(), scene)) for scene in scenes]
+    export = render_export(format_name, scenes, choice.query)
     values = {
         "format": format_name,
         "file": str(path) if path else None,
@@ -59,7 +65,7 @@ def export_(
         text = export.text
         lines = text.replace("\r\n", "\n").removesuffix("\n")  # a carriage return moves a terminal's cursor
         return output.Outcome({**values, "text": text}, [lines])
-    exporting.write_export(path, export)
+    write_export(path, export)
     line = n_("{n} scene: {path}", "{n} scenes: {path}", export.scenes, path=path)
     return output.Outcome({**values, "text": None}, [line])
 
@@ -70,8 +76,8 @@ def export_(
 def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
     from subtitle_rag import player
 
-    scenes = exporting.read_scenes(runtime.library, chosen_spans(runtime, choice))
-    parts = exporting.make_clips(scenes)
+    scenes = read_scenes(runtime.library, chosen_spans(runtime, choice))
+    parts = make_clips(scenes)
     if not parts:
         raise UsageError("no_playable_scene" if scenes else "nothing_to_play")
     notes = []
@@ -145,16 +151,16 @@ def clip_(
     from subtitle_rag.ffmpeg import Ffmpeg
 
     folder, file_name = Path(target).expanduser(), None
-    if folder.suffix.lower() in exporting.CLIP_SUFFIXES and not folder.is_dir():
+    if folder.suffix.lower() in CLIP_SUFFIXES and not folder.is_dir():
         if not join or folder.suffix.lower() != ".mp4":
             raise UsageError("clip_folder", path=target)
         folder, file_name = folder.parent, folder.name
     spans = chosen_spans(runtime, choice, whole=False)  # whole videos are not cut
     ffmpeg = Ffmpeg.find()
-    scenes = exporting.read_scenes(runtime.library, [exporting.padded_span(span, round(1000 * pad)) for span in spans])
+    scenes = read_scenes(runtime.library, [padded_span(span, round(1000 * pad)) for span in spans])
     if not scenes:
         raise UsageError("nothing_to_clip")
-    clips: list[exporting.ClipFile] = []
+    clips: list[ClipFile] = []
     errors: list[AppError] = []
     total_s, done_s = sum(map(_seconds, scenes)), 0.0
     with output.progress() as bar:
@@ -163,13 +169,13 @@ def clip_(
         def show_seconds(seconds: float) -> None:
             bar.update(task, completed=round(done_s + seconds))
 
-        def finish(scene: exporting.ExportedScene) -> None:
+        def finish(scene: ExportedScene) -> None:
             nonlocal done_s
             done_s += _seconds(scene)
             show_seconds(0)
 
-        options = exporting.ClipOptions(exact, subs, height, force)
-        maker = exporting.ClipMaker(ffmpeg, folder, options, runtime.settings.youtube, show_seconds)
+        options = ClipOptions(exact, subs, height, force)
+        maker = ClipMaker(ffmpeg, folder, options, runtime.settings.youtube, show_seconds)
         if join:
             path = maker.join(scenes, finish, file_name)
             line = n_("{n} scene in {path}", "{n} scenes in {path}", len(scenes), path=path)
@@ -185,11 +191,11 @@ def clip_(
     return output.Outcome(values, map(_clip_line, clips), errors=errors, exit_code=code)
 
 
-def _seconds(scene: "exporting.ExportedScene") -> float:
+def _seconds(scene: "ExportedScene") -> float:
     return (scene.end_ms - scene.start_ms) / 1000
 
 
-def _clip_values(clip: "exporting.ClipFile") -> dict[str, Any]:
+def _clip_values(clip: "ClipFile") -> dict[str, Any]:
     scene = clip.scene
     return {
         "scene": scene.id,
@@ -202,7 +208,7 @@ def _clip_values(clip: "exporting.ClipFile") -> dict[str, Any]:
     }
 
 
-def _clip_line(clip: "exporting.ClipFile") -> str:
+def _clip_line(clip: "ClipFile") -> str:
     scene = clip.scene
     span = f"{line_text(scene.video.title)}  {clock(scene.start_ms)}–{clock(scene.end_ms)}"
     notes = [] if clip.is_new else [_("(was there)")]

@@ -10,14 +10,27 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands.options import QueryCommand, QueryFilters, query_filters, retrievers_option, runtime_outcome
 from subtitle_rag.commands.renewal import renew_index
-from subtitle_rag.domain import AppError, clock, named_text
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.values import clock, named_text
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library import FoundScene, put_found_scenes
-from subtitle_rag.retrieval import korean, search
+from subtitle_rag.library.app_state import FoundScene, put_found_scenes
+from subtitle_rag.retrieval.korean import lexical
+from subtitle_rag.retrieval.search import (
+    fusion,
+    highlights,
+    parts,
+    place_counts,
+    query as search_query,
+    reasons as search_reasons,
+    reranking,
+    scenes as search_scenes,
+    suggestions as search_suggestions,
+)
+from subtitle_rag.retrieval.search.searcher import SearchResult, shares_text, undated_sentence
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import Counts
+    from subtitle_rag.library.rows import Counts
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -65,10 +78,10 @@ def search_(
         limit=limit or runtime.settings.search.limit,
         retrievers=names,
         rerank=not no_rerank,
-        budget=search.reranking.RerankBudget(rerank_depth) if rerank_depth else None,
+        budget=reranking.RerankBudget(rerank_depth) if rerank_depth else None,
         counted=True,
     )
-    so_far: list[search.SearchResult] = []
+    so_far: list[SearchResult] = []
     with output.early_answer(lambda: _early_lines(so_far), PATIENCE_S):
         for result in stages:
             so_far[:] = [result]
@@ -78,13 +91,13 @@ def search_(
 
 
 def _scenes_outcome(
-    runtime: "Runtime", result: "search.SearchResult", problem: AppError | None, *, explain: bool
+    runtime: "Runtime", result: "SearchResult", problem: AppError | None, *, explain: bool
 ) -> output.Outcome:
     """Return the scenes, with suggestions and hints; `problem` kept them from being remembered."""
     is_empty = not result.scenes and not runtime.library.counts().videos
-    suggested: list[search.suggestions.Suggestion] = []
+    suggested: list[search_suggestions.Suggestion] = []
     if not is_empty and not (result.scenes and result.has_known_word):
-        suggested = search.suggestions.suggest_queries(runtime.searcher, runtime.library, result.query.raw)
+        suggested = search_suggestions.suggest_queries(runtime.searcher, runtime.library, result.query.raw)
     reasons = {error.code: error for _name, error in result.missing}
     suggestions = list(map(asdict, suggested))
     counts = runtime.library.counts()
@@ -102,7 +115,7 @@ def _scenes_outcome(
     )
 
 
-def _note_scenes(runtime: "Runtime", result: "search.SearchResult") -> AppError | None:
+def _note_scenes(runtime: "Runtime", result: "SearchResult") -> AppError | None:
     """Note the scenes for `open NUMBER`; return why they cannot be noted: searches are answered without it."""
     try:
         scenes = [FoundScene(scene.id, scene.at_ms, scene.start_ms, scene.end_ms) for scene in result.scenes]
@@ -113,22 +126,22 @@ def _note_scenes(runtime: "Runtime", result: "search.SearchResult") -> AppError 
     return None
 
 
-def _result_lines(result: "search.SearchResult", *, explain: bool) -> Iterator[str]:
+def _result_lines(result: "SearchResult", *, explain: bool) -> Iterator[str]:
     """Yield the scenes as text."""
     score_lines = _score_lines(result) if explain else []
     if result.counts and result.scenes:
-        yield search.place_counts.counts_text(result.counts)
+        yield place_counts.counts_text(result.counts)
     if explain and result.shares:
-        yield _("What decides the fused score: {shares}").format(shares=search.shares_text(result.shares))
+        yield _("What decides the fused score: {shares}").format(shares=shares_text(result.shares))
     for at, scene in enumerate(result.scenes):
         yield from scene_lines(scene)
-        if explain and not search.reasons.is_borrowed(scene.words) and scene.words:
-            yield f"               {search.reasons.words_reason(scene.words)}"
+        if explain and not search_reasons.is_borrowed(scene.words) and scene.words:
+            yield f"               {search_reasons.words_reason(scene.words)}"
         yield from score_lines[at : at + 1]
 
 
 def _hints(
-    result: "search.SearchResult", suggested: Sequence["search.suggestions.Suggestion"], *, is_empty: bool
+    result: "SearchResult", suggested: Sequence["search_suggestions.Suggestion"], *, is_empty: bool
 ) -> Iterator[str]:
     if not result.scenes:
         yield _("No scenes found. Fewer or shorter words find more.")
@@ -136,15 +149,15 @@ def _hints(
         yield _("There are more scenes; a larger --limit shows them.")
     if result.unknown_words and not is_empty:
         yield _("Not in this library: {words}").format(words=", ".join(result.unknown_words))
-    if initials := korean.lexical.initials_sentence(result.unknown_words):
+    if initials := lexical.initials_sentence(result.unknown_words):
         yield initials
     if result.undated:
-        yield search.undated_sentence(result.undated)
-    if offer := search.query.offer_period(result.query.raw):
+        yield undated_sentence(result.undated)
+    if offer := search_query.offer_period(result.query.raw):
         yield offer.sentence
         yield _("Search: {query}").format(query=offer.query)
     for suggestion in suggested:
-        yield search.suggestions.suggestion_reason(suggestion)
+        yield search_suggestions.suggestion_reason(suggestion)
         if suggestion.query != suggestion.instead:
             yield _("Search: {query}").format(query=suggestion.query)
     if is_empty:
@@ -161,7 +174,7 @@ def _waiting_lines(counts: "Counts") -> Iterator[str]:
         )
 
 
-def _early_lines(so_far: Sequence["search.SearchResult"]) -> Iterator[str]:
+def _early_lines(so_far: Sequence["SearchResult"]) -> Iterator[str]:
     """Yield why the search is slow, and its scenes so far."""
     yield _("Still searching. The first search takes longer: models are being loaded.")
     for result in so_far:
@@ -169,7 +182,7 @@ def _early_lines(so_far: Sequence["search.SearchResult"]) -> Iterator[str]:
             yield from scene_lines(scene)
 
 
-def result_values(result: "search.SearchResult") -> dict[str, Any]:
+def result_values(result: "SearchResult") -> dict[str, Any]:
     """Return a search's result as `--json` has it."""
     return {
         "query": result.query.raw,
@@ -186,9 +199,9 @@ def result_values(result: "search.SearchResult") -> dict[str, Any]:
     }
 
 
-def _period_values(result: "search.SearchResult") -> dict[str, str | None] | None:
+def _period_values(result: "SearchResult") -> dict[str, str | None] | None:
     """Return the filter by date that words of the query may mean."""
-    offer = search.query.offer_period(result.query.raw)
+    offer = search_query.offer_period(result.query.raw)
     if offer is None:
         return None
     days = {"after": offer.after, "before": offer.before}
@@ -196,7 +209,7 @@ def _period_values(result: "search.SearchResult") -> dict[str, str | None] | Non
     return {"typed": offer.typed, **texts, "query": offer.query}
 
 
-def _scene_values(scene: "search.scenes.Scene") -> dict[str, Any]:
+def _scene_values(scene: "search_scenes.Scene") -> dict[str, Any]:
     return {
         "rank": scene.rank,
         **_place_values(scene),
@@ -207,7 +220,7 @@ def _scene_values(scene: "search.scenes.Scene") -> dict[str, Any]:
         "highlights": scene.highlights,
         "score": scene.score,
         "scores": {
-            name: {"rank": s.rank, "score": s.score} if name in search.parts.SEARCH_PARTS else s.score
+            name: {"rank": s.rank, "score": s.score} if name in parts.SEARCH_PARTS else s.score
             for name, s in scene.scores.items()
         },
         "related": [list(span) for span in sorted(scene.related)],
@@ -218,7 +231,7 @@ def _scene_values(scene: "search.scenes.Scene") -> dict[str, Any]:
     }
 
 
-def _place_values(scene: "search.scenes.Scene") -> dict[str, Any]:
+def _place_values(scene: "search_scenes.Scene") -> dict[str, Any]:
     """Return where a scene is."""
     return {
         "scene": scene.id,
@@ -230,7 +243,7 @@ def _place_values(scene: "search.scenes.Scene") -> dict[str, Any]:
     }
 
 
-def scene_lines(scene: "search.scenes.Scene") -> Iterator[str]:
+def scene_lines(scene: "search_scenes.Scene") -> Iterator[str]:
     """Yield a scene as text: the best line with its time, its video and the reason, its context and the link."""
     video = scene.video
     text, spans, related = _best_text(scene)
@@ -243,23 +256,23 @@ def scene_lines(scene: "search.scenes.Scene") -> Iterator[str]:
         yield f"               {context}"
     yield f"               {scene.jump_url or line_text(video.source or video.id)}"
     if scene.copies:
-        yield f"               {search.reasons.copies_sentence(len(scene.copies))}"
+        yield f"               {search_reasons.copies_sentence(len(scene.copies))}"
     for copy in scene.copies:
         where = " · ".join((clock(copy.at_ms), line_text(copy.video.title), copy.jump_url or copy.video.id))
         yield f"                 {where}"
 
 
-def _reason(scene: "search.scenes.Scene") -> str:
+def _reason(scene: "search_scenes.Scene") -> str:
     """Return what the scene says of the typed words, and what it was found by else; empty if it says them all."""
-    if search.reasons.is_borrowed(scene.words):
-        return search.reasons.words_reason(scene.words)
-    return _(search.reasons.REASONS[scene.reason]) if scene.reason in search.reasons.REASONS else ""
+    if search_reasons.is_borrowed(scene.words):
+        return search_reasons.words_reason(scene.words)
+    return _(search_reasons.REASONS[scene.reason]) if scene.reason in search_reasons.REASONS else ""
 
 
-def _score_lines(result: "search.SearchResult") -> list[str]:
+def _score_lines(result: "SearchResult") -> list[str]:
     """Return a line per scene: rank and score by retriever, fusion and reranker."""
     columns = {name: name for name in result.retrievers}
-    if columns.keys() - set(search.parts.LEXICAL):
+    if columns.keys() - set(parts.LEXICAL):
         columns["fused"] = _("fused")
     if result.reranked:
         columns["rerank"] = _("reranked")
@@ -267,7 +280,7 @@ def _score_lines(result: "search.SearchResult") -> list[str]:
     for scene in result.scenes:
         cells = []
         for name, title in columns.items():
-            rank, score = search.fusion.score_cells(name, scene.scores.get(name))
+            rank, score = fusion.score_cells(name, scene.scores.get(name))
             cells += [f"{title} {rank}", score]
         rows.append([*cells, f"{clock(scene.start_ms)}–{clock(scene.end_ms)}", scene.id])
     right = frozenset(range(1, 2 * len(columns), 2))
@@ -275,12 +288,12 @@ def _score_lines(result: "search.SearchResult") -> list[str]:
 
 
 def _best_text(
-    scene: "search.scenes.Scene",
-) -> "tuple[str, list[search.highlights.Span], list[search.highlights.Span]]":
+    scene: "search_scenes.Scene",
+) -> "tuple[str, list[highlights.Span], list[highlights.Span]]":
     """Return the best sentence, and its spans of typed words and of variants."""
     start, end = scene.sentence
-    typed: list[search.highlights.Span] = []
-    related: list[search.highlights.Span] = []
+    typed: list[highlights.Span] = []
+    related: list[highlights.Span] = []
     for a, b in scene.highlights:
         if a < end and b > start:
             (related if (a, b) in scene.related else typed).append((max(a, start) - start, min(b, end) - start))

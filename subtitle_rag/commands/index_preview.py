@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subtitle_rag import output
-from subtitle_rag.domain import VideoFailed
+from subtitle_rag.domain.events import VideoFailed
 from subtitle_rag.i18n import n_
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import SourceOptions
+    from subtitle_rag.library.sources import SourceOptions
 
 
 def preview(paths: Sequence[Path], options: "SourceOptions") -> output.Outcome:
@@ -18,7 +18,8 @@ def preview(paths: Sequence[Path], options: "SourceOptions") -> output.Outcome:
     Raises:
         UsageError: as `find_captions` does.
     """
-    from subtitle_rag.captions import files, printable_path
+    from subtitle_rag.captions import files
+    from subtitle_rag.captions.films import printable_path
     from subtitle_rag.indexing import find_captions
 
     entries, notices = find_captions(paths, languages=options.languages, since=options.since, limit=options.limit)

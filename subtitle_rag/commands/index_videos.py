@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from subtitle_rag import fetching, output
+from subtitle_rag import output
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import (
     complete_channels,
@@ -22,10 +22,8 @@ from subtitle_rag.commands.options import (
     wants_json,
 )
 from subtitle_rag.commands.renewal import renew_index
-from subtitle_rag.domain import (
-    EXPECTED,
-    TABS,
-    AppError,
+from subtitle_rag.domain.errors import EXPECTED, AppError, UsageError
+from subtitle_rag.domain.events import (
     FetchEstimate,
     FileNotice,
     Found,
@@ -33,16 +31,20 @@ from subtitle_rag.domain import (
     IndexReport,
     ListCutShort,
     Resting,
-    UsageError,
     VideoDone,
     VideoFailed,
     WindowsIndexed,
 )
+from subtitle_rag.domain.values import TABS
+from subtitle_rag.fetching.estimate import cut_short_text, estimate_text
+from subtitle_rag.fetching.fetcher import RunOptions
+from subtitle_rag.fetching.lister import compile_pattern
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
-    from subtitle_rag.captions import AddressList, Source
-    from subtitle_rag.library import SourceOptions
+    from subtitle_rag.captions.address_lists import AddressList
+    from subtitle_rag.captions.addresses import Source
+    from subtitle_rag.library.sources import SourceOptions
     from subtitle_rag.runtime import Runtime
 
 WITHOUT_CAPTIONS = ("left_out_films", "left_out_unseen", "no_caption_files")
@@ -136,7 +138,7 @@ def index_(
         request = replace(request, sources=(*request.sources, *_listed(runtime, lists, yes=yes)))
         if not (request.paths or request.sources):
             return output.Outcome({}, notes=[_("Nothing was fetched.")])
-    run_options = fetching.RunOptions(patient=not options.no_wait, refresh=refresh)
+    run_options = RunOptions(patient=not options.no_wait, refresh=refresh)
     try:
         events = pipeline.read_captions(runtime, request, source_options, run_options)
         outcome = _run(runtime, events, options, asks=not yes)
@@ -160,7 +162,7 @@ def _preview(sources: Sequence[str], source_options: "SourceOptions") -> output.
 
 def _names_list(text: str) -> bool:
     """Whether an argument is a list of addresses: stdin, or a file of one."""
-    from subtitle_rag.captions import is_address_list
+    from subtitle_rag.captions.address_lists import is_address_list
 
     return text == STDIN or is_address_list(Path(text).expanduser())
 
@@ -180,7 +182,7 @@ def _listed(runtime: "Runtime", lists: Sequence[str], *, yes: bool) -> "tuple[So
 
 
 def _read_list(text: str) -> "AddressList":
-    from subtitle_rag.captions import parse_address_list, read_address_list
+    from subtitle_rag.captions.address_lists import parse_address_list, read_address_list
 
     if text == STDIN:
         return parse_address_list(sys.stdin.buffer.read(MAX_STDIN), "stdin")
@@ -218,7 +220,7 @@ def _source_options(
     translated: bool,
 ) -> "SourceOptions":
     """Parse the options about a source; raises UsageError."""
-    from subtitle_rag.library import SourceOptions
+    from subtitle_rag.library.sources import SourceOptions
     from subtitle_rag.retrieval.search.query import parse_day
 
     tab_names = _split(tabs or "")
@@ -232,7 +234,7 @@ def _source_options(
         translated,
         limit,
         first_day,
-        fetching.compile_pattern(match).pattern if match else None,
+        compile_pattern(match).pattern if match else None,
     )
 
 
@@ -254,8 +256,8 @@ def sync_(
     if not runtime.library.sources.followed():
         output.say(_("No channel or playlist is followed yet: subtitle-rag index URL begins."))
     from subtitle_rag import pipeline
-    from subtitle_rag.captions import addresses_in
-    from subtitle_rag.library import named_sources
+    from subtitle_rag.captions.addresses import addresses_in
+    from subtitle_rag.library.resolve import named_sources
 
     sources_by_name = [each for name in channels for each in named_sources(runtime.library, name, addresses_in(name))]
     sources = list(dict.fromkeys(sources_by_name)) if channels else None
@@ -266,7 +268,7 @@ def _run(
     runtime: "Runtime", events: Iterator[IndexEvent], options: IndexOptions, *, asks: bool = True
 ) -> output.Outcome:
     """Run, print the sum, then write contexts and make vectors of the new and changed videos."""
-    from subtitle_rag.library import WindowSelection
+    from subtitle_rag.library.context_store import WindowSelection
 
     as_text = not (options.jsonl or wants_json())
     total, videos = _drain(events, jsonl=options.jsonl)
@@ -338,9 +340,9 @@ def _narrate(events: Iterator[IndexEvent]) -> Iterator[IndexEvent]:
                 case Found(videos=count):
                     bar.update(task, total=count)
                 case FetchEstimate():
-                    output.say(f"{event.source}: {fetching.estimate_text(event)}")
+                    output.say(f"{event.source}: {estimate_text(event)}")
                 case ListCutShort():
-                    output.say(f"– {fetching.cut_short_text(event)}")
+                    output.say(f"– {cut_short_text(event)}")
                 case VideoDone(change="unchanged"):
                     bar.advance(task)
                 case VideoDone(windows=count):

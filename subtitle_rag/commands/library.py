@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.captions import selection_notes
+from subtitle_rag.captions.speech import selection_notes
 from subtitle_rag.commands.options import (
     complete_channels,
     complete_channels_and_videos,
@@ -21,14 +21,18 @@ from subtitle_rag.commands.options import (
     yes_option,
 )
 from subtitle_rag.commands.vectors import vector_status
-from subtitle_rag.domain import EXPECTED, SILENT, AppError, ListCutShort, clock
+from subtitle_rag.domain.errors import EXPECTED, SILENT, AppError
+from subtitle_rag.domain.events import ListCutShort
+from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library import channel_ids
+from subtitle_rag.library.resolve import channel_ids
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import TrackSelection, Video
-    from subtitle_rag.library import Counts, FollowedSource, LastSync, VideoState
-    from subtitle_rag.retrieval.index import Index
+    from subtitle_rag.domain.values import TrackSelection, Video
+    from subtitle_rag.library.app_state import LastSync
+    from subtitle_rag.library.rows import Counts, VideoState
+    from subtitle_rag.library.sources import FollowedSource
+    from subtitle_rag.retrieval.index.interface import Index
     from subtitle_rag.runtime import Runtime
 
 SELECTIONS = 10
@@ -128,7 +132,7 @@ def _reason(state: "VideoState") -> AppError:
 def status_(runtime: "Runtime") -> output.Outcome:
     from subtitle_rag import pipeline
     from subtitle_rag.captions import files
-    from subtitle_rag.library import last_sync
+    from subtitle_rag.library.app_state import last_sync
 
     runtime.require_library()
     other_run = pipeline.other_run_sentence(runtime)
@@ -229,7 +233,7 @@ def _status_lines(
     rest: int,
     failed: "Sequence[VideoState]",
 ) -> Iterator[str]:
-    from subtitle_rag.fetching import cut_short_text
+    from subtitle_rag.fetching.estimate import cut_short_text
 
     skipped = sum(state.failure in EXPECTED for state in failed)
     rows = [
@@ -350,7 +354,7 @@ def rebuild_(runtime: "Runtime") -> int:
 
 def _open_earlier_index(runtime: "Runtime", vectors: int) -> "Index | None":
     """Open the index that the library leaves, and say what becomes of the vectors of so many windows."""
-    from subtitle_rag.library import index_address
+    from subtitle_rag.library.app_state import index_address
     from subtitle_rag.retrieval.index.server_terms import server_address
 
     filled, wanted = index_address(runtime.library), runtime.index_address
@@ -384,10 +388,10 @@ def _open_earlier_index(runtime: "Runtime", vectors: int) -> "Index | None":
 
 def _encoding_time(runtime: "Runtime", windows: int) -> str:
     """Return about how long the settings' encoder takes for so many windows; empty if that is not known."""
-    from subtitle_rag import models
+    from subtitle_rag.models.manifest import ENCODER, neural_model, search_steps
 
-    model = models.neural_model(runtime.models.configured(models.ENCODER))
-    seconds = next((step.seconds for step in models.search_steps() if model and step.encoder == model.name), None)
+    model = neural_model(runtime.models.configured(ENCODER))
+    seconds = next((step.seconds for step in search_steps() if model and step.encoder == model.name), None)
     if not seconds:
         return ""
     return _(", in about {minutes} min on one core").format(minutes=max(1, round(seconds * windows / 60_000)))

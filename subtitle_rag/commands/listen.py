@@ -16,8 +16,8 @@ from subtitle_rag.commands.options import (
     yes_option,
 )
 from subtitle_rag.commands.renewal import finish_windows, renew_index
-from subtitle_rag.domain import (
-    AppError,
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.events import (
     ListeningDue,
     ListeningEvent,
     ListeningFailed,
@@ -26,9 +26,8 @@ from subtitle_rag.domain import (
     StretchHeard,
     VideoFailed,
     VideoHeard,
-    byte_size,
-    clock,
 )
+from subtitle_rag.domain.values import byte_size, clock
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def listen_(
     if cancel:
         if not targets:
             raise click.UsageError(_("Name the video."))
-        from subtitle_rag.transcribing import cancel_listening
+        from subtitle_rag.transcribing.listening_plan import cancel_listening
 
         count = cancel_listening(runtime.library, targets)
         line = n_("{n} video is not listened to any more.", "{n} videos are not listened to any more.", count)
@@ -82,7 +81,8 @@ def listen_to(
     jsonl: bool,
 ) -> output.Outcome:
     """Ask for what the targets name, and listen to it; without targets to all that is due."""
-    from subtitle_rag.transcribing import estimate_lines, estimate_listening, plan_listening, request_listening
+    from subtitle_rag.transcribing.gaps import estimate_lines
+    from subtitle_rag.transcribing.listening_plan import estimate_listening, plan_listening, request_listening
 
     if not targets:
         due_ids = [each.video_id for each in runtime.library.listenings.due()][:limit]
@@ -111,15 +111,16 @@ def listen_to(
 
 def _fetch_captions(runtime: "Runtime", targets: Sequence[str]) -> list[dict[str, Any]]:
     """Look for captions of videos on YouTube that the library lacks; return what failed but for missing captions."""
-    from subtitle_rag import fetching, pipeline
+    from subtitle_rag import pipeline
+    from subtitle_rag.fetching.fetcher import RunOptions
     from subtitle_rag.requests import JobRequest
-    from subtitle_rag.transcribing import videos_to_fetch
+    from subtitle_rag.transcribing.listening_plan import videos_to_fetch
 
     sources = videos_to_fetch(runtime.library, targets)
     if not sources:
         return []
     entries = []
-    options = fetching.RunOptions(patient=False)
+    options = RunOptions(patient=False)
     for event in pipeline.read_captions(runtime, JobRequest(sources=sources), run_options=options):
         if isinstance(event, VideoFailed) and event.code != "no_captions":
             entries.append(output.failure_entry(event))
@@ -153,7 +154,7 @@ class _Progress:
         self._heard_ms = 0
 
     def update(self, event: ListeningEvent) -> Mapping[str, Any]:
-        from subtitle_rag.transcribing import pace_text
+        from subtitle_rag.transcribing.gaps import pace_text
 
         match event:
             case ListeningDue():
@@ -178,7 +179,7 @@ class _Progress:
 
 
 def _report_lines(report: ListeningReport) -> Iterator[str]:
-    from subtitle_rag.transcribing import duration_text, pace_text
+    from subtitle_rag.transcribing.gaps import duration_text, pace_text
 
     yield n_("{n} video was listened to.", "{n} videos were listened to.", report.heard)
     yield n_("{n} window became searchable.", "{n} windows became searchable.", report.windows)

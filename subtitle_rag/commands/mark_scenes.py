@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import exporting, output
+from subtitle_rag import output
 from subtitle_rag.commands.options import complete_videos, removal_confirmed, runtime_outcome, yes_option
-from subtitle_rag.domain import UsageError, clock, tidy, watch_url
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.values import clock, tidy, watch_url
+from subtitle_rag.exporting.scene_reader import read_scenes
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import Mark, MarkStore
+    from subtitle_rag.library.mark_store import Mark, MarkStore
     from subtitle_rag.runtime import Runtime
 
 
@@ -40,7 +42,7 @@ def marks_add(runtime: "Runtime", targets: Sequence[str], note: str, tag: str) -
     from subtitle_rag.commands import scene_arguments
 
     spans = [scene_arguments.scene_span(runtime, target) for target in targets]
-    scenes = exporting.read_scenes(runtime.library, spans)
+    scenes = read_scenes(runtime.library, spans)
     marks = [
         runtime.library.marks.add(
             *(scene.video, scene.start_ms, scene.end_ms, scene.at_ms, scene.sentence), note=tidy(note), tag=tidy(tag)

@@ -6,14 +6,33 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import installation, llm, models, output
+from subtitle_rag import output
 from subtitle_rag.commands.options import complete_context_models, completions, runtime_outcome
-from subtitle_rag.domain import AppError, ModelFetched, ModelFetching, UsageError, byte_size
+from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.domain.events import ModelFetched, ModelFetching
+from subtitle_rag.domain.values import byte_size
 from subtitle_rag.i18n import N_, _, in_language
+from subtitle_rag.installation.extras import NEURAL
+from subtitle_rag.llm.llm_client import LocalModels, local_models
+from subtitle_rag.models import manifest
+from subtitle_rag.models.manifest import (
+    ENCODER,
+    OLLAMA,
+    RERANKER,
+    SPEECH,
+    context_models,
+    default_context_model,
+    hub_model,
+    is_ollama,
+    neural_model,
+    ollama_encoders,
+    search_steps,
+    speech_models,
+)
 
 if TYPE_CHECKING:
     from subtitle_rag.commands.options import Completions
-    from subtitle_rag.models import ContextModel, HubModel, OllamaEncoderModel, SearchStep
+    from subtitle_rag.models.manifest import ContextModel, HubModel, OllamaEncoderModel, SearchStep
     from subtitle_rag.runtime import Runtime
 
 CONTEXT = "context"
@@ -34,10 +53,10 @@ models_ = click.Group("models")
 @runtime_outcome
 def models_list(runtime: "Runtime") -> output.Outcome:
     pulled = _pulled_models(runtime)
-    ollama_first = not (pulled.failures or installation.NEURAL.is_installed)
+    ollama_first = not (pulled.failures or NEURAL.is_installed)
     neural = _neural_entries(runtime, pulled, ollama_first=ollama_first)
     entries = [*_context_entries(runtime, pulled), *neural]
-    steps = [_step_entry(runtime, step) for step in models.search_steps()]
+    steps = [_step_entry(runtime, step) for step in search_steps()]
     lines = [*_step_lines(steps), *_list_lines(entries)]
     values = {"steps": steps, "models": entries}
     return output.Outcome(values, lines)
@@ -58,7 +77,7 @@ def _step_entry(runtime: "Runtime", step: "SearchStep") -> dict[str, Any]:
         "seconds_per_1000_windows": step.seconds,
         "title": in_language(step.title),
         "gain": in_language(step.gain),
-        "chosen": step.encoder == runtime.models.configured(models.ENCODER),
+        "chosen": step.encoder == runtime.models.configured(ENCODER),
         "state": "here" if is_here else "missing",
     }
 
@@ -111,12 +130,12 @@ def _use_note(entry: dict[str, Any]) -> str:
 
 def _lacks_revision(entry: dict[str, Any]) -> bool:
     """Return whether a model of the hub is not pinned by the manifest, nor by a download."""
-    is_of_hub = entry["kind"] != CONTEXT and not models.is_ollama(entry["name"])
+    is_of_hub = entry["kind"] != CONTEXT and not is_ollama(entry["name"])
     return is_of_hub and entry["state"] == "missing" and entry["revision"] is None
 
 
-def _context_entries(runtime: "Runtime", pulled: "llm.LocalModels") -> Iterator[dict[str, Any]]:
-    offered = {model.name: model for model in models.context_models()}
+def _context_entries(runtime: "Runtime", pulled: "LocalModels") -> Iterator[dict[str, Any]]:
+    offered = {model.name: model for model in context_models()}
     for name in dict.fromkeys([*offered, *(name for name in pulled.sizes if name not in pulled.embedders)]):
         offer, size = offered.get(name), pulled.sizes.get(name)
         state, suits = "missing" if size is None else "here", offer.suits if offer else None
@@ -151,53 +170,53 @@ def _entry(
     }
 
 
-def _pulled_models(runtime: "Runtime") -> "llm.LocalModels":
+def _pulled_models(runtime: "Runtime") -> "LocalModels":
     """Return the local models of Ollama's hosts; say why a host does not answer."""
     try:
         with runtime.llms() as hosts:
-            pulled = llm.local_models(hosts)
+            pulled = local_models(hosts)
     except AppError as error:
-        pulled = llm.LocalModels({}, frozenset(), (error,))
+        pulled = LocalModels({}, frozenset(), (error,))
     for failure in pulled.failures:
         output.say_error(failure)
     return pulled
 
 
-def _neural_entries(runtime: "Runtime", pulled: "llm.LocalModels", *, ollama_first: bool) -> Iterator[dict[str, Any]]:
+def _neural_entries(runtime: "Runtime", pulled: "LocalModels", *, ollama_first: bool) -> Iterator[dict[str, Any]]:
     """Yield encoders, rerankers, and models that hear speech; each kind ends with a folder from the settings.
 
     `ollama_first`: encoders that Ollama runs precede those that need further packages.
     """
     for kind, offers, find in (
-        (models.ENCODER, models.encoders(), models.neural_model),
-        (models.RERANKER, models.rerankers(), models.neural_model),
-        (models.SPEECH, models.speech_models(), models.hub_model),
+        (ENCODER, manifest.encoders(), neural_model),
+        (RERANKER, manifest.rerankers(), neural_model),
+        (SPEECH, speech_models(), hub_model),
     ):
         name = runtime.models.configured(kind)
         configured = find(name)
-        if kind == models.ENCODER and ollama_first:
+        if kind == ENCODER and ollama_first:
             yield from _ollama_encoder_entries(name, pulled)
         for offer in offers:
             yield _neural_entry(runtime, kind, offer.name, offer, is_chosen=offer == configured)
-        if kind == models.ENCODER and not ollama_first:
+        if kind == ENCODER and not ollama_first:
             yield from _ollama_encoder_entries(name, pulled)
-        if name and configured is None and (kind == models.SPEECH or not models.is_ollama(name)):
+        if name and configured is None and (kind == SPEECH or not is_ollama(name)):
             try:
                 yield _neural_entry(runtime, kind, name, None, is_chosen=True)
             except UsageError as error:
                 output.say_error(error)
 
 
-def _ollama_encoder_entries(configured: str, pulled: "llm.LocalModels") -> Iterator[dict[str, Any]]:
+def _ollama_encoder_entries(configured: str, pulled: "LocalModels") -> Iterator[dict[str, Any]]:
     """Yield the encoders that Ollama runs; at the end those that the manifest does not have."""
-    offered = {model.name: model for model in models.ollama_encoders()}
+    offered = {model.name: model for model in ollama_encoders()}
     sizes = {name.removesuffix(":latest"): size for name, size in pulled.sizes.items()}
-    embedders = [models.OLLAMA + name.removesuffix(":latest") for name in sorted(pulled.embedders)]
-    configured_name = configured.removesuffix(":latest") if models.is_ollama(configured) else ""
+    embedders = [OLLAMA + name.removesuffix(":latest") for name in sorted(pulled.embedders)]
+    configured_name = configured.removesuffix(":latest") if is_ollama(configured) else ""
     for name in dict.fromkeys([*offered, *embedders, *([configured_name] if configured_name else [])]):
-        size = sizes.get(name.removeprefix(models.OLLAMA))
+        size = sizes.get(name.removeprefix(OLLAMA))
         state = "missing" if size is None else "here"
-        entry = _entry(models.ENCODER, name, offered.get(name), state, size, is_chosen=name == configured_name)
+        entry = _entry(ENCODER, name, offered.get(name), state, size, is_chosen=name == configured_name)
         yield entry if name in offered else {**entry, "note": _(UNLISTED)}
 
 
@@ -211,12 +230,12 @@ def _neural_entry(
 
 def _complete_neural_models(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
     """Complete the offered encoders and rerankers."""
-    every = (*models.encoders(), *models.rerankers(), *models.speech_models())
+    every = (*manifest.encoders(), *manifest.rerankers(), *speech_models())
     return completions([(model.name, model.kind) for model in every], incomplete)
 
 
 def _complete_all_models(ctx: click.Context, param: click.Parameter, incomplete: str) -> "Completions":
-    through_ollama = completions([(model.name, models.ENCODER) for model in models.ollama_encoders()], incomplete)
+    through_ollama = completions([(model.name, ENCODER) for model in ollama_encoders()], incomplete)
     return [
         *_complete_neural_models(ctx, param, incomplete),
         *through_ollama,
@@ -255,9 +274,9 @@ def models_get(runtime: "Runtime", names: tuple[str, ...], use: bool) -> output.
 
 SETTINGS = {
     CONTEXT: ("llm", "model"),
-    models.ENCODER: ("models", "encoder"),
-    models.RERANKER: ("models", "reranker"),
-    models.SPEECH: ("models", "speech"),
+    ENCODER: ("models", "encoder"),
+    RERANKER: ("models", "reranker"),
+    SPEECH: ("models", "speech"),
 }
 """The setting that names a model of each kind."""
 
@@ -273,7 +292,7 @@ def _use(runtime: "Runtime", entry: dict[str, Any]) -> list[str]:
 
 def _unused_note(runtime: "Runtime", entry: dict[str, Any]) -> list[str]:
     """Say how an encoder that was fetched, and that the config does not name, comes into use."""
-    if entry["kind"] != models.ENCODER or entry["name"] == runtime.models.configured(models.ENCODER):
+    if entry["kind"] != ENCODER or entry["name"] == runtime.models.configured(ENCODER):
         return []
     line = f"subtitle-rag models get {entry['name']} --use"
     return [_("The config names another encoder: {line} has this one used.").format(line=line)]
@@ -281,19 +300,19 @@ def _unused_note(runtime: "Runtime", entry: dict[str, Any]) -> list[str]:
 
 def _configured_models(runtime: "Runtime") -> Iterator[str]:
     """Yield the downloadable models of the settings."""
-    for kind in (models.ENCODER, models.RERANKER):
+    for kind in (ENCODER, RERANKER):
         name = runtime.models.configured(kind)
-        if models.neural_model(name) or models.is_ollama(name):
+        if neural_model(name) or is_ollama(name):
             yield name
     if runtime.settings.llm.hosts:
-        yield runtime.settings.llm.model or models.default_context_model().name
+        yield runtime.settings.llm.model or default_context_model().name
 
 
 def _fetch(runtime: "Runtime", name: str) -> dict[str, Any]:
     from subtitle_rag import pipeline
 
-    model = models.hub_model(name)
-    kind = model.kind if model else models.ENCODER if models.is_ollama(name) else CONTEXT
+    model = hub_model(name)
+    kind = model.kind if model else ENCODER if is_ollama(name) else CONTEXT
     if model and model.extra.is_installed and (due_bytes := runtime.models.due_bytes(model)):
         sentence = _("{model} ({licence}): {size} to fetch into {path}")
         folder = runtime.models.folder

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import config, output
-from subtitle_rag.domain import UsageError
+from subtitle_rag import output
+from subtitle_rag.config import settings as config_settings
+from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.platforms import set_from_signal
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
-    from subtitle_rag.config import LoadedConfig, Settings
+    from subtitle_rag.config.settings import LoadedConfig, Settings
     from subtitle_rag.retrieval.search.query import Query
 
     Completions = list[CompletionItem[str]]
@@ -99,14 +100,14 @@ def wants_json() -> bool:
 
 def complete_channels(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
     """Complete the channels of the library."""
-    from subtitle_rag.library import channel_names
+    from subtitle_rag.library.names import channel_names
 
     return completions(channel_names(_settings(ctx).paths.library), incomplete)
 
 
 def complete_videos(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
     """Complete ids of videos and, after a typed letter, titles."""
-    from subtitle_rag.library import video_names
+    from subtitle_rag.library.names import video_names
 
     names = video_names(_settings(ctx).paths.library)
     titles = [(title, id) for id, title in names] if incomplete else []
@@ -119,12 +120,13 @@ def complete_channels_and_videos(ctx: click.Context, param: click.Parameter, inc
 
 def complete_context_models(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
     """Complete models of Ollama: offered, named in the config, or used for contexts. Ollama is not asked."""
-    from subtitle_rag import library, models
+    from subtitle_rag.library import names
+    from subtitle_rag.models.manifest import context_models
 
     settings = _settings(ctx)
-    used_names = [name for name, _about in library.context_models(settings.paths.library)]
-    names = [settings.llm.model, *settings.llm.cloud, *used_names, *(model.name for model in models.context_models())]
-    return completions([(name, "") for name in names], incomplete)
+    used_names = [name for name, _about in names.context_models(settings.paths.library)]
+    offered = [settings.llm.model, *settings.llm.cloud, *used_names, *(model.name for model in context_models())]
+    return completions([(name, "") for name in offered], incomplete)
 
 
 def complete_files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
@@ -145,7 +147,7 @@ def read_config(ctx: click.Context | None = None, path: "Path | None" = None) ->
     """
 
     options = (ctx or click.get_current_context()).find_root().params
-    return config.read(options.get("home"), options.get("language"), path)
+    return config_settings.read(options.get("home"), options.get("language"), path)
 
 
 def confirmed(question: str, *, yes: bool) -> bool:

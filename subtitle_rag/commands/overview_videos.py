@@ -7,9 +7,9 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands.options import complete_channels_and_videos, runtime_outcome
-from subtitle_rag.domain import clock
+from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.library import named_channel, named_video, resolve_name
+from subtitle_rag.library.resolve import named_channel, named_video, resolve_name
 
 if TYPE_CHECKING:
     from subtitle_rag.content_overview import ChannelOverview, OverviewTerm, VideoOverview

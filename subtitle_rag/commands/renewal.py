@@ -4,7 +4,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from subtitle_rag import output
-from subtitle_rag.domain import BusyError
+from subtitle_rag.domain.errors import BusyError
 from subtitle_rag.i18n import _, n_
 
 if TYPE_CHECKING:

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from subtitle_rag import exporting
 from subtitle_rag.commands.options import QueryFilters, channel_option, complete_videos, pack_options, video_option
-from subtitle_rag.domain import UsageError, Video, clock, parse_clock, tidy
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.values import Video, clock, parse_clock, tidy
+from subtitle_rag.exporting import scene_reader
+from subtitle_rag.exporting.exported_scene import ExportedScene
+from subtitle_rag.exporting.scene_reader import marked_spans, span_at
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.library import channel_ids, found_scenes, named_video
+from subtitle_rag.library.app_state import found_scenes
+from subtitle_rag.library.resolve import channel_ids, named_video
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
@@ -52,16 +56,16 @@ choose_scenes = pack_options(
 """Adds the options of `SceneChoice`, which the verb gets as `choice`."""
 
 
-def chosen_spans(runtime: "Runtime", choice: SceneChoice, *, whole: bool = True) -> "list[exporting.ExportedScene]":
+def chosen_spans(runtime: "Runtime", choice: SceneChoice, *, whole: bool = True) -> "list[ExportedScene]":
     """Return the spans of marks, of scenes by name, of a search, or of whole videos and channels.
 
     Without `whole` a video by name is its first window, and nothing is chosen without a name.
     """
     if choice.limit is not None and choice.query is None:
         raise click.UsageError(_("--limit is for the scenes of --query."))
-    spans: list[exporting.ExportedScene] = []
+    spans: list[ExportedScene] = []
     if choice.marked or choice.tag is not None:
-        spans += exporting.marked_spans(runtime.library, None if choice.tag is None else tidy(choice.tag))
+        spans += marked_spans(runtime.library, None if choice.tag is None else tidy(choice.tag))
     for target in choice.targets:
         spans += spans_of(runtime, target) if whole else [scene_span(runtime, target)]
     named_videos = [named_video(runtime.library, name) for name in choice.video]
@@ -79,7 +83,7 @@ def chosen_spans(runtime: "Runtime", choice: SceneChoice, *, whole: bool = True)
     if choice.query is not None:
         query = QueryFilters(choice.channel, choice.video).query(choice.query)
         result = runtime.searcher.search(query, limit=choice.limit or runtime.settings.search.limit)
-        spans += [exporting.scene_span(runtime.library, scene) for scene in result.scenes]
+        spans += [scene_reader.scene_span(runtime.library, scene) for scene in result.scenes]
     return spans
 
 
@@ -136,7 +140,7 @@ def time_of(text: str) -> int:
         raise UsageError("bad_time", value=text) from None
 
 
-def spans_of(runtime: "Runtime", target: str) -> "Iterator[exporting.ExportedScene]":
+def spans_of(runtime: "Runtime", target: str) -> "Iterator[ExportedScene]":
     """Yield the span of `scene_span`, or those of all windows of `VIDEO`."""
     name, separator, _time = target.rpartition("@")
     if (separator and name) or _is_number(runtime, target) or _window_id(target):
@@ -145,7 +149,7 @@ def spans_of(runtime: "Runtime", target: str) -> "Iterator[exporting.ExportedSce
         yield from whole_video(runtime, named_video(runtime.library, target))
 
 
-def scene_span(runtime: "Runtime", target: str) -> "exporting.ExportedScene":
+def scene_span(runtime: "Runtime", target: str) -> "ExportedScene":
     """Return the span of `NUMBER`, `SCENE`, `VIDEO@TIME` or `VIDEO@TIME-TIME`, the first window's of `VIDEO`."""
     name, separator, time = target.rpartition("@")
     start, dash, end = time.partition("-")
@@ -153,19 +157,19 @@ def scene_span(runtime: "Runtime", target: str) -> "exporting.ExportedScene":
         (video, start_ms), end_ms = _video_at(runtime, name, start), time_of(end)
         if end_ms <= start_ms:
             raise UsageError("bad_time", value=time)
-        return exporting.ExportedScene(video, start_ms, end_ms, start_ms)
+        return ExportedScene(video, start_ms, end_ms, start_ms)
     video, at_ms = video_and_time(runtime, target)
-    span = exporting.span_at(runtime.library, video, at_ms)
+    span = span_at(runtime.library, video, at_ms)
     if _is_number(runtime, target):
         scene = found_scenes(runtime.library)[int(target) - 1]
         return replace(span, start_ms=scene.start_ms, end_ms=scene.end_ms)
     return span
 
 
-def whole_video(runtime: "Runtime", video: Video) -> "Iterator[exporting.ExportedScene]":
+def whole_video(runtime: "Runtime", video: Video) -> "Iterator[ExportedScene]":
     """Yield the spans of a video's windows."""
     for window in runtime.library.windows_of(video.id):
-        yield exporting.ExportedScene(video, window.start_ms, window.end_ms, window.start_ms)
+        yield ExportedScene(video, window.start_ms, window.end_ms, window.start_ms)
 
 
 def _is_number(runtime: "Runtime", target: str) -> bool:

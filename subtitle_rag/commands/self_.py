@@ -2,24 +2,26 @@
 
 import click
 
-from subtitle_rag import installation, output
+from subtitle_rag import output
 from subtitle_rag.commands.options import print_outcome
-from subtitle_rag.domain import byte_size
+from subtitle_rag.domain.values import byte_size
 from subtitle_rag.i18n import N_, _
+from subtitle_rag.installation.extras import EXTRAS
+from subtitle_rag.installation.package_installer import install_packages
 from subtitle_rag.terminal_text import line_text
 
 self_ = click.Group("self")
 
 
 @self_.command("add", help=N_("Install an extra into this copy's environment."))
-@click.argument("name", metavar="EXTRA", type=click.Choice(list(installation.EXTRAS)))
+@click.argument("name", metavar="EXTRA", type=click.Choice(list(EXTRAS)))
 @print_outcome
 def self_add(name: str) -> output.Outcome:
-    extra = installation.EXTRAS[name]
+    extra = EXTRAS[name]
     line = _("The extra {name} is installed.").format(name=name)
     if not extra.is_installed:
         output.say(_("About {size} for the extra {name}.").format(size=byte_size(extra.megabytes * 1e6), name=name))
-        for installer_line in installation.install_packages(extra):
+        for installer_line in install_packages(extra):
             output.say(line_text(installer_line))
         line += " " + _("Restart subtitle-rag where it is open.")
     return output.Outcome({"extra": name}, [line])

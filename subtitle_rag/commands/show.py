@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.captions import read_gaps, selection_notes
+from subtitle_rag.captions.heard_tracks import read_gaps
+from subtitle_rag.captions.speech import selection_notes
 from subtitle_rag.commands.options import complete_videos, runtime_outcome, wants_json
 from subtitle_rag.commands.scene_arguments import check_within, time_of, video_and_time
-from subtitle_rag.domain import Chapter, Details, Line, Track, Video, Window, clock, named_text
+from subtitle_rag.domain.values import Chapter, Details, Line, Track, Video, Window, clock, named_text
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.library import named_video
+from subtitle_rag.library.resolve import named_video
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
@@ -47,7 +48,7 @@ def show_(runtime: "Runtime", video: str, at: str | None) -> output.Outcome:
     }
     lines = [(line.start_ms, named_text(line.speaker, text)) for line, text in spoken_lines]
     if gaps:
-        from subtitle_rag.transcribing import gap_line
+        from subtitle_rag.transcribing.gaps import gap_line
 
         lines = sorted([*lines, *((gap.start_ms, f"[{gap_line(gap)}]") for gap in gaps)])
     return output.Outcome(values, _transcript(lines, row.chapters if centre is None else ()))

@@ -11,13 +11,13 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands.options import channel_option, jsonl_option, pack_options, video_option
-from subtitle_rag.domain import (
+from subtitle_rag.domain.errors import LlmError
+from subtitle_rag.domain.events import (
     ContextEvent,
     ContextFailed,
     ContextReport,
     ContextsDue,
     ContextWritten,
-    LlmError,
     ModelRequest,
     OverviewWritten,
     SummaryWritten,
@@ -26,12 +26,12 @@ from subtitle_rag.domain import (
     VectorsMade,
     VectorsReport,
     VectorsWaiting,
-    clock,
 )
+from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import WindowSelection
+    from subtitle_rag.library.context_store import WindowSelection
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -67,7 +67,8 @@ def stage_options(redo_help: str, *more: Callable[[Command], Command]) -> Callab
 
 def select_windows(runtime: "Runtime", options: StageOptions) -> "WindowSelection":
     """Raises UsageError `unknown_channel`, `unknown_video`."""
-    from subtitle_rag.library import WindowSelection, channel_ids, video_ids
+    from subtitle_rag.library.context_store import WindowSelection
+    from subtitle_rag.library.resolve import channel_ids, video_ids
 
     channels, videos = channel_ids(runtime.library, options.channel), video_ids(runtime.library, options.video)
     return WindowSelection(tuple(channels), tuple(videos), options.limit, options.redo)
@@ -87,7 +88,7 @@ def write_contexts(
         LlmError: if no host can be used.
     """
     from subtitle_rag import pipeline
-    from subtitle_rag.contexts import request_notes
+    from subtitle_rag.contexts.context_text import request_notes
 
     tokens = 0
     about = [_("Contexts")]

@@ -9,14 +9,14 @@ from subtitle_rag import output
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import runtime_outcome
 from subtitle_rag.commands.stage_runs import StageOptions, stage_options
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.models import without_prompts
+from subtitle_rag.models.prompts import without_prompts
 from subtitle_rag.retrieval.named_vectors import piece_id
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval.neural import Encoder
+    from subtitle_rag.retrieval.neural.interface import Encoder
 
 
 @click.command("vectors")

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from subtitle_rag.config.config_lines import extreme_of, line_of
-from subtitle_rag.domain import UsageError, byte_size, localize_reason
+from subtitle_rag.domain.errors import UsageError, localize_reason
+from subtitle_rag.domain.values import byte_size
 from subtitle_rag.i18n import _
 
 Section = TypeVar("Section")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.config.config_file import ConfigFile, Mistake, bad_config
-from subtitle_rag.domain import TABS
+from subtitle_rag.domain.values import TABS
 from subtitle_rag.i18n import LANGUAGES, N_, _, system_language
 
 HOME_VARIABLE = "SUBTITLE_RAG_HOME"

@@ -13,7 +13,7 @@ from subtitle_rag.atomic_files import create_text, replace_content
 from subtitle_rag.config.config_file import ConfigFile, bad_config
 from subtitle_rag.config.config_lines import with_setting, without_setting
 from subtitle_rag.config.settings import SECTIONS, about, about_field
-from subtitle_rag.domain import UsageError, os_error_as_unwritable
+from subtitle_rag.domain.errors import UsageError, os_error_as_unwritable
 from subtitle_rag.i18n import LANGUAGES, _
 
 ANYTHING = object()

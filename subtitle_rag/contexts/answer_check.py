@@ -18,9 +18,9 @@ from subtitle_rag.contexts.sentence_filters import (
     without_foreign_script,
 )
 from subtitle_rag.contexts.window_fit import WindowFit
-from subtitle_rag.domain import Video, Window, nfc
-from subtitle_rag.library import Library
-from subtitle_rag.llm import LENGTH, LOOP, USELESS, Reply
+from subtitle_rag.domain.values import Video, Window, nfc
+from subtitle_rag.library.store import Library
+from subtitle_rag.llm.responses import LENGTH, LOOP, USELESS, Reply
 from subtitle_rag.retrieval.korean.morphemes import SentenceAnalyzer
 
 REPETITION_REMINDER = "다른 구간과 같은 설명입니다. 이 구간에만 있는 내용을 쓰세요."

@@ -27,7 +27,7 @@ from subtitle_rag.contexts.grounding import (
     word_stems,
 )
 from subtitle_rag.contexts.sentence_filters import letters
-from subtitle_rag.domain import nfc
+from subtitle_rag.domain.values import nfc
 from subtitle_rag.retrieval.korean.morphemes import TaggedWord, key
 from subtitle_rag.retrieval.korean.numerals import COUNTERS, DIGITS, same_counter
 from subtitle_rag.retrieval.korean.pronunciation import SoundIndex, jamo

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from html import unescape
 from typing import Any
 
-from subtitle_rag.captions import plain_text
+from subtitle_rag.captions.caption_text import plain_text
 from subtitle_rag.contexts.deduplicate import collapse_loops, drop_repeats, is_echo, without_echo
 from subtitle_rag.contexts.markup import join_lines, split_lines, strip_bullet, strip_labels, strip_quotes
 from subtitle_rag.contexts.sentence_filters import (

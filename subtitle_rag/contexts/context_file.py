@@ -13,19 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.contexts.writer import ContextIndexer
-from subtitle_rag.domain import UsageError, Window, nfc
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.values import Window, nfc
 from subtitle_rag.i18n import _
 from subtitle_rag.json_lines import BadLine, bad_queries, file_name, objects, refusing, seconds, string
-from subtitle_rag.library import (
-    GIVEN,
-    Context,
-    Library,
-    all_windows,
-    file_counts,
-    hold_lock,
-    portable_name,
-    windows_by_name,
-)
+from subtitle_rag.library.connection import hold_lock
+from subtitle_rag.library.context_store import GIVEN, Context
+from subtitle_rag.library.portable_names import all_windows, file_counts, portable_name, windows_by_name
+from subtitle_rag.library.store import Library
 
 MAX_CHARACTERS = 4_000
 """Characters of a context; a model's has a few hundred."""

@@ -3,11 +3,12 @@
 from typing import TYPE_CHECKING
 
 from subtitle_rag.contexts.grounding import UNGROUNDED
-from subtitle_rag.domain import AnswerRequest, ModelRequest, clock
+from subtitle_rag.domain.events import AnswerRequest, ModelRequest
+from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import Context, ModelCost
+    from subtitle_rag.library.context_store import Context, ModelCost
 
 SAME = "same"
 """The kind of doubt about a context with the words of another window's: it tells none of them apart."""

@@ -13,8 +13,8 @@ from typing import Protocol
 
 from subtitle_rag.contexts.grounding import one_letter_apart
 from subtitle_rag.contexts.sentence_filters import letters
-from subtitle_rag.domain import Morphemes, nfc
-from subtitle_rag.library import Library
+from subtitle_rag.domain.values import Morphemes, nfc
+from subtitle_rag.library.store import Library
 
 MAX_ENTRIES = 60
 MAX_LETTERS = 40

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from unicodedata import normalize
 
 from subtitle_rag.contexts.sentence_filters import letters
-from subtitle_rag.domain import nfc
+from subtitle_rag.domain.values import nfc
 from subtitle_rag.retrieval.korean.numerals import COUNTERS, DIGITS, LARGE, ONES, SMALL, TENS
 from subtitle_rag.retrieval.korean.readings import LETTER_NAMES
 

@@ -18,19 +18,21 @@ from subtitle_rag.contexts.planning import (
 )
 from subtitle_rag.contexts.prompt_layout import ContextPrompt, estimate
 from subtitle_rag.contexts.token_rate import TokenRate
-from subtitle_rag.domain import (
-    AppError,
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.events import (
     ContextEvent,
     ContextFailed,
     ContextWritten,
     ModelRequest,
     OverviewWritten,
     SummaryWritten,
-    Video,
-    Window,
 )
-from subtitle_rag.library import TRIES, Context, Library, OverviewSection, Recipe, VideoSummary, WindowSelection
-from subtitle_rag.llm import Llm, ModelInfo, Reply
+from subtitle_rag.domain.values import Video, Window
+from subtitle_rag.library.context_store import TRIES, Context, OverviewSection, Recipe, WindowSelection
+from subtitle_rag.library.store import Library
+from subtitle_rag.library.summary_store import VideoSummary
+from subtitle_rag.llm.llm_client import Llm
+from subtitle_rag.llm.responses import ModelInfo, Reply
 from subtitle_rag.platforms import wait_for
 from subtitle_rag.retrieval.korean.morphemes import SentenceAnalyzer
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from subtitle_rag.config import Settings
+from subtitle_rag.config.settings import Settings
 from subtitle_rag.contexts.prompt_template import Places, TemplateText, braced, fill_places
 from subtitle_rag.i18n import _
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag.contexts.prompt_layout import TOKENS_PER_CHAR
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import Contexts
+    from subtitle_rag.library.context_store import Contexts
 
 RATIO_MARGIN = 1.1
 """On measured tokens per character: texts differ."""

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from subtitle_rag.contexts.glossary import ends_in_particle
-from subtitle_rag.domain import nfc, squeeze
+from subtitle_rag.domain.values import nfc, squeeze
 
 SHARE = 0.5
 """Share of a name's uses in one longer word, from which that is the name."""

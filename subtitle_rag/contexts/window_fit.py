@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from subtitle_rag.contexts.claims import spelling
 from subtitle_rag.contexts.sentence_filters import letters
-from subtitle_rag.domain import nfc
+from subtitle_rag.domain.values import nfc
 from subtitle_rag.retrieval.korean.morphemes import TaggedWord
 
 FAR_MORE = 3.2

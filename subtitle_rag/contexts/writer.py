@@ -15,9 +15,11 @@ from typing import Protocol
 from subtitle_rag.contexts.hosts import ContextHostRun, ContextTask, summary_recipe
 from subtitle_rag.contexts.planning import Planner, largest_num_ctx, prompt_sizes
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, ContextPrompt
-from subtitle_rag.domain import ContextEvent, ContextReport, ContextsDue, ContextWritten
-from subtitle_rag.library import Context, Library, Recipe, WindowSelection, hold_lock
-from subtitle_rag.llm import Llm, hosts_with
+from subtitle_rag.domain.events import ContextEvent, ContextReport, ContextsDue, ContextWritten
+from subtitle_rag.library.connection import hold_lock
+from subtitle_rag.library.context_store import Context, Recipe, WindowSelection
+from subtitle_rag.library.store import Library
+from subtitle_rag.llm.llm_client import Llm, hosts_with
 from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.retrieval.korean.morphemes import SentenceAnalyzer
 

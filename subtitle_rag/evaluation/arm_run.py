@@ -4,12 +4,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from subtitle_rag.domain import UsageError
+from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.evaluation.arms import RANKS, Arm
 from subtitle_rag.evaluation.metrics import Values
 from subtitle_rag.evaluation.questions import GoldSet
 from subtitle_rag.evaluation.temp_library import LibraryView
-from subtitle_rag.retrieval.neural import Reranker
+from subtitle_rag.retrieval.neural.interface import Reranker
 from subtitle_rag.retrieval.search.query import Query, parse_query
 from subtitle_rag.retrieval.search.reranking import RerankCache, reorder
 from subtitle_rag.retrieval.search.scenes import passages

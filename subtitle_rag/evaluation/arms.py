@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from subtitle_rag.domain import UsageError
+from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.search.parts import LEXICAL, RETRIEVERS
 

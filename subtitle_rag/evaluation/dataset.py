@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain import nfc
+from subtitle_rag.domain.values import nfc
 from subtitle_rag.evaluation import korquad
 from subtitle_rag.evaluation.questions import Dataset, Gold, Question
 from subtitle_rag.evaluation.records import MADE_BY

@@ -14,8 +14,9 @@ from subtitle_rag.evaluation.ladder import measured_steps
 from subtitle_rag.evaluation.questions import GoldSet, gold_set
 from subtitle_rag.evaluation.report import EvalReport, Row
 from subtitle_rag.evaluation.temp_library import LibraryViews, ProgressCallback, ignore_progress
-from subtitle_rag.installation import EVAL, require_extra
-from subtitle_rag.library import all_windows
+from subtitle_rag.installation.extras import EVAL
+from subtitle_rag.installation.package_installer import require_extra
+from subtitle_rag.library.portable_names import all_windows
 from subtitle_rag.retrieval.search.parts import LEXICAL
 from subtitle_rag.retrieval.search.reranking import FULL_DEPTH
 from subtitle_rag.runtime import Runtime

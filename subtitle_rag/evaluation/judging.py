@@ -13,7 +13,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain import AppError, LlmError, UsageError
+from subtitle_rag.domain.errors import AppError, LlmError, UsageError
 from subtitle_rag.evaluation import measures
 from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, context_size
 from subtitle_rag.evaluation.measures import MEASURES, JudgedAnswer
@@ -21,10 +21,12 @@ from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.records import Entry, Records
 from subtitle_rag.i18n import _
 from subtitle_rag.json_lines import file_name, objects, refusing, string, unique
-from subtitle_rag.llm import Llm, ModelInfo, canonical
-from subtitle_rag.retrieval.neural import Encoder
-from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.llm.host_guard import canonical
+from subtitle_rag.llm.llm_client import Llm
+from subtitle_rag.llm.responses import ModelInfo
+from subtitle_rag.retrieval.neural.interface import Encoder
 from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.searcher import Searcher
 
 logger = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.captions import window_id
-from subtitle_rag.domain import Line, Video, Window
+from subtitle_rag.captions.windows import window_id
+from subtitle_rag.domain.values import Line, Video, Window
 from subtitle_rag.evaluation.questions import Dataset, Document, Gold, Question
 from subtitle_rag.i18n import _
 from subtitle_rag.json_lines import bad_queries

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from subtitle_rag.domain import clock, tidy
+from subtitle_rag.domain.values import clock, tidy
 from subtitle_rag.evaluation.model_comparison import OWN, ContextFigures, CostEstimate, Example
 from subtitle_rag.evaluation.report import Row, gain_table, kind_table, overall_table
 from subtitle_rag.evaluation.tables import Table, markdown

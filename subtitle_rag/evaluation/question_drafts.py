@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from subtitle_rag.contexts import ORDINARY, context_prompt, is_foreign
-from subtitle_rag.domain import UsageError, Video, Window, nfc, squeeze
+from subtitle_rag.contexts import context_prompt
+from subtitle_rag.contexts.glossary import ORDINARY
+from subtitle_rag.contexts.sentence_filters import is_foreign
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.values import Video, Window, nfc, squeeze
 from subtitle_rag.evaluation.llm_question import StructuredRequest, bool_field, object_schema, tagged, text_field
 from subtitle_rag.evaluation.questions import Gold
 from subtitle_rag.evaluation.sampling import Candidate

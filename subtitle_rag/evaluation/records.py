@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.atomic_files import replace_content
-from subtitle_rag.domain import UsageError, os_error_as_unwritable
+from subtitle_rag.domain.errors import UsageError, os_error_as_unwritable
 
 MADE_BY = "made_by"
 """The field of the first line that names the command."""

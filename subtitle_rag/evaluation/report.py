@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from subtitle_rag.domain import tidy
+from subtitle_rag.domain.values import tidy
 from subtitle_rag.evaluation import metrics
 from subtitle_rag.evaluation.arm_run import MeasuredArm
 from subtitle_rag.evaluation.arms import Arm

@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from subtitle_rag.domain import Video, Window
-from subtitle_rag.library import Library, file_counts, portable_name
+from subtitle_rag.domain.values import Video, Window
+from subtitle_rag.library.portable_names import file_counts, portable_name
+from subtitle_rag.library.store import Library
 
 MULTI = "multi_context"
 SHARES = {"simple": 0.4, "reasoning": 0.2, MULTI: 0.4}

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from subtitle_rag import output
-from subtitle_rag.domain import tidy
+from subtitle_rag.domain.values import tidy
 from subtitle_rag.evaluation.metrics import Mean
 
 REAL = "*"

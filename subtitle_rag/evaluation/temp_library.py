@@ -10,22 +10,25 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from subtitle_rag.captions import RULE
+from subtitle_rag.captions.windows import RULE
 from subtitle_rag.contexts import context_file
-from subtitle_rag.domain import Morphemes, Track, VectorsMade, VectorsReport
+from subtitle_rag.domain.events import VectorsMade, VectorsReport
+from subtitle_rag.domain.values import Morphemes, Track
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.evaluation.arm_models import EvalModels
 from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE
 from subtitle_rag.evaluation.questions import Dataset, Document
 from subtitle_rag.indexing import Indexer
-from subtitle_rag.library import Library, windows_by_name
-from subtitle_rag.retrieval.index import EdgeIndex, Index
+from subtitle_rag.library.portable_names import windows_by_name
+from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.index.index_edge import EdgeIndex
+from subtitle_rag.retrieval.index.interface import Index
 from subtitle_rag.retrieval.index.vector_backup import VectorBackup, backup_path
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, DEFAULT_PARAMS, Analyzer, Bm25Params
-from subtitle_rag.retrieval.neural import Encoder, Models
-from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval.neural.interface import Encoder, Models
 from subtitle_rag.retrieval.search.parts import NEURAL
+from subtitle_rag.retrieval.search.searcher import Searcher
 from subtitle_rag.runtime import Runtime
 
 ProgressCallback = Callable[[int, int], object]

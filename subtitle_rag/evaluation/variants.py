@@ -10,8 +10,8 @@ from subtitle_rag.evaluation.arms import GIVEN, NO_MODEL, Arm, Retrievers
 from subtitle_rag.evaluation.dataset import load_about_scenes
 from subtitle_rag.evaluation.questions import Dataset, Document, GoldSet, gold_set
 from subtitle_rag.evaluation.report import Row
-from subtitle_rag.library import all_windows, windows_by_name
-from subtitle_rag.retrieval.neural import Encoder, Models
+from subtitle_rag.library.portable_names import all_windows, windows_by_name
+from subtitle_rag.retrieval.neural.interface import Encoder, Models
 from subtitle_rag.retrieval.search.parts import LEXICAL
 from subtitle_rag.runtime import Runtime
 

@@ -9,10 +9,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from subtitle_rag.domain import clock
+from subtitle_rag.domain.values import clock
 from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.installation import ANKI, missing_extra
+from subtitle_rag.installation.extras import ANKI
+from subtitle_rag.installation.package_installer import missing_extra
 
 _NOTE_TYPE = 1_726_480_731
 """Anki knows a note type by its number, whatever language its fields are in."""

@@ -12,15 +12,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from subtitle_rag.captions import MEDIA_SUFFIXES, SOUND
-from subtitle_rag.domain import AppError, Cue, UsageError, clock
+from subtitle_rag.captions.file_names import MEDIA_SUFFIXES, SOUND
+from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.domain.values import Cue, clock
 from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.exporting.subtitles import srt
 from subtitle_rag.ffmpeg import LOCAL, Ffmpeg, address
 from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
-    from subtitle_rag.config import YoutubeSettings
+    from subtitle_rag.config.settings import YoutubeSettings
 
 logger = logging.getLogger(__name__)
 
@@ -290,7 +291,7 @@ class ClipMaker:
             return scene.media, scene.start_ms
         if not scene.video.url:
             raise AppError("clip_without_video", video=scene.video.title)
-        from subtitle_rag.captions import Session
+        from subtitle_rag.captions.session import Session
 
         session = Session(self.youtube)
         try:

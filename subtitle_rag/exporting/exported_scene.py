@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain import Cue, Video
+from subtitle_rag.domain.values import Cue, Video
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from subtitle_rag.atomic_files import replace_content, replace_path
-from subtitle_rag.domain import AppError, UsageError
+from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.exporting import anki_cards, markdown, spreadsheets, subtitles
 from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.i18n import _

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from subtitle_rag.domain import clock
+from subtitle_rag.domain.values import clock
 from subtitle_rag.exporting.exported_scene import ExportedScene, by_video
 from subtitle_rag.i18n import _
 from subtitle_rag.terminal_text import line_text

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import clock
+from subtitle_rag.domain.values import clock
 from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
-    from subtitle_rag.player import Clip
+    from subtitle_rag.player.mpv import Clip
 
 
 def make_clips(scenes: Sequence[ExportedScene]) -> "list[Clip]":
     """Return the scenes that can be played: of their files, else of their links."""
-    from subtitle_rag.player import Clip
+    from subtitle_rag.player.mpv import Clip
 
     return [
         Clip(str(address), scene.start_ms, max(scene.end_ms, scene.start_ms + 1000), _title(scene))

@@ -6,11 +6,12 @@ from dataclasses import replace
 from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import AppError, Cue, Line, Video, Window, spoken
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.values import Cue, Line, Video, Window, spoken
 from subtitle_rag.exporting.exported_scene import ExportedScene
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import Library
+    from subtitle_rag.library.store import Library
     from subtitle_rag.retrieval.search.scenes import Scene
 
 
@@ -33,7 +34,7 @@ def read_scenes(library: "Library", spans: Iterable[ExportedScene]) -> list[Expo
 
 def _scene(library: "Library", span: ExportedScene, windows: Sequence[Window], cues: Sequence[Cue]) -> ExportedScene:
     """Return the scene of a span of a video with these windows and cues."""
-    from subtitle_rag.captions import find_media
+    from subtitle_rag.captions.films import find_media
 
     window = max(windows, key=lambda each: _overlap_ms(each, span), default=None)
     if window is not None and _overlap_ms(window, span) <= 0:
@@ -66,7 +67,8 @@ def _shown_cues(cues: Sequence[Cue], span: ExportedScene, windows: Sequence[Wind
 
 def _video_cues(library: "Library", video_id: str, windows: Sequence[Window]) -> list[Cue]:
     """Return the cues of a track as windows hold them, else those of the windows, which have no ends of their own."""
-    from subtitle_rag.captions import divide_cues, parse_captions
+    from subtitle_rag.captions.parse import parse_captions
+    from subtitle_rag.captions.windows import divide_cues
 
     track = library.track(video_id)
     try:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from subtitle_rag.domain import Cue
+from subtitle_rag.domain.values import Cue
 from subtitle_rag.exporting.exported_scene import ExportedScene, distinct_cues
 
 WORD_JOINER = "\u2060"

@@ -1,6 +1,6 @@
 """What a list takes, in words, before it begins; and what it lacks in the end."""
 
-from subtitle_rag.domain import FetchEstimate, ListCutShort
+from subtitle_rag.domain.events import FetchEstimate, ListCutShort
 from subtitle_rag.i18n import _, n_
 
 

@@ -15,38 +15,28 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any
 
-from subtitle_rag.captions import (
-    CLIENTS,
-    UNKNOWN_CHANNEL,
-    UNKNOWN_NAME,
-    Listing,
-    Page,
-    Source,
-    TrackSelecting,
-    YouTube,
-    parse_address,
-    refusals,
-    video_url,
-)
-from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.domain import (
-    CaptionError,
-    FetchError,
+from subtitle_rag.captions import refusals
+from subtitle_rag.captions.addresses import Source, parse_address, video_url
+from subtitle_rag.captions.track_selection import TrackSelecting
+from subtitle_rag.captions.youtube import CLIENTS, UNKNOWN_CHANNEL, UNKNOWN_NAME, Listing, Page, YouTube
+from subtitle_rag.config.settings import YoutubeSettings
+from subtitle_rag.domain.errors import CaptionError, FetchError, UsageError
+from subtitle_rag.domain.events import (
     FetchEstimate,
     FileNotice,
     Found,
     IndexEvent,
     IndexReport,
     Resting,
-    Track,
-    UsageError,
-    Video,
     VideoDone,
     VideoFailed,
 )
+from subtitle_rag.domain.values import Track, Video
 from subtitle_rag.fetching.lister import Lister, compile_pattern
 from subtitle_rag.indexing import Indexer
-from subtitle_rag.library import FollowedSource, Library, SourceOptions, hold_lock
+from subtitle_rag.library.connection import hold_lock
+from subtitle_rag.library.sources import FollowedSource, SourceOptions
+from subtitle_rag.library.store import Library
 from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.platforms import wait_for
 

@@ -7,9 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from subtitle_rag.captions import UNKNOWN_CHANNEL, UNKNOWN_NAME, Entry, Listing, refusals
-from subtitle_rag.domain import ListCutShort, Listed, UsageError, VideoDone, VideoFailed
-from subtitle_rag.library import FollowedSource, Library, Stage
+from subtitle_rag.captions import refusals
+from subtitle_rag.captions.youtube import UNKNOWN_CHANNEL, UNKNOWN_NAME, Entry, Listing
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.events import ListCutShort, Listed, VideoDone, VideoFailed
+from subtitle_rag.library.sources import FollowedSource, Stage
+from subtitle_rag.library.store import Library
 
 KNOWN_IN_A_ROW = 30
 """Known entries in a row at which a list by date has no more new ones. More than one, since pinned, announced and

@@ -24,7 +24,3 @@ does not prolong its life. A host that nobody has open leaves for such a caller;
 and leaves for a newer one, so that an update works while programs of the version before are still open. A host that
 refuses with `(False, None)` knows none of this: it is ended by SIGTERM once it is idle.
 """
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

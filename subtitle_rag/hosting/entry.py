@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from subtitle_rag.atomic_files import replace_content
-from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.domain.errors import AppError, BusyError
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from subtitle_rag import log_file
 from subtitle_rag.atomic_files import private_file, private_folder
-from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.domain.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import SOCKET_PREFIX, HostKind, host_entry, opening_entry
 from subtitle_rag.hosting.handshake import HANDSHAKE_S, shake_hands
 from subtitle_rag.hosting.temp_folders import sweep_temp_folders

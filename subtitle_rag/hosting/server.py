@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from subtitle_rag import log_file
 from subtitle_rag.atomic_files import delete_file
-from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.domain.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import (
     SOCKET_PREFIX,
     HostKind,

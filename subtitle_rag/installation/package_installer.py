@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.installation.extras import EXTRAS, NEURAL, PACKAGE, Extra, requirements, wants_cpu_build
 from subtitle_rag.platforms import command_line

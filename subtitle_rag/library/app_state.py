@@ -11,10 +11,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from subtitle_rag.domain import nfc
+from subtitle_rag.domain.values import nfc
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import Video
+    from subtitle_rag.domain.values import Video
     from subtitle_rag.library.store import Library
 
 logger = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from subtitle_rag.atomic_files import delete_file, private_file, private_folder, replace_path
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.library.connection import Database, backup_folder, translate_sqlite_errors, unwritable
 from subtitle_rag.library.schema import SCHEMA_VERSION, columns, schema_version
 

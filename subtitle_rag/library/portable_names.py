@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import Video, Window, nfc
+from subtitle_rag.domain.values import Video, Window, nfc
 
 if TYPE_CHECKING:
     from subtitle_rag.library.store import Library

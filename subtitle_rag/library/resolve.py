@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Protocol
 
-from subtitle_rag.domain import UsageError, Video, squeeze, tidy
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.values import Video, squeeze, tidy
 
 if TYPE_CHECKING:
     from subtitle_rag.library.sources import FollowedSource

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from functools import lru_cache
 
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 
 SCHEMA_VERSION = 24
 """Version of `SCHEMA`: raise it with every change of that."""

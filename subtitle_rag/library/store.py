@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain import Details, Morphemes, Track, TrackSelection, Video, Window, is_named, natural_key
+from subtitle_rag.domain.values import Details, Morphemes, Track, TrackSelection, Video, Window, is_named, natural_key
 from subtitle_rag.library import rows
 from subtitle_rag.library.answers import Answers
 from subtitle_rag.library.connection import Database, write_setting

@@ -4,7 +4,3 @@ A `Transcriber` listens to a file in a process of its own, at low priority: host
 there, and its memory comes back at the end. It gives `HeardStretch`es from the front, each between two cuts at silence,
 60 to 90 s long. Whoever keeps them goes on after a kill: `begin_ms` is the `end_ms` of the last one that was kept.
 """
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

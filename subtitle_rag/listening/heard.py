@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from subtitle_rag.domain import GapReason as GapReason, HeardStretch as HeardStretch
+from subtitle_rag.domain.values import GapReason
 from subtitle_rag.i18n import N_
 
 GAP_SENTENCES: Mapping[GapReason, str] = MappingProxyType(

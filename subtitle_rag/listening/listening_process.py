@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from subtitle_rag import log_file
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.terminal_text import line_text
 

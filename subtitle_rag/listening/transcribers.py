@@ -7,13 +7,14 @@ from pathlib import Path
 from threading import Event, Timer
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.domain import AppError, Cue
-from subtitle_rag.installation import LISTEN, require_extra
-from subtitle_rag.listening.heard import GapReason, HeardStretch
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.values import Cue, GapReason, HeardStretch
+from subtitle_rag.installation.extras import LISTEN
+from subtitle_rag.installation.package_installer import require_extra
 from subtitle_rag.listening.listening_process import replies
 
 if TYPE_CHECKING:
-    from subtitle_rag.models import ModelStore, SpeechFiles
+    from subtitle_rag.models.model_store import ModelStore, SpeechFiles
 
 logger = logging.getLogger(__name__)
 

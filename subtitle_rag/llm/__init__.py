@@ -4,7 +4,3 @@ Surprises: the server silently cuts the front of an over-long prompt, reloads th
 by default, and may pass requests on to a cloud; the client sends an API key from the environment to any host. This
 package refuses or reports all of that.
 """
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

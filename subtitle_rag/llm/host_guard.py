@@ -4,7 +4,7 @@ import re
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from urllib.parse import urlsplit
 
-from subtitle_rag.domain import LlmError
+from subtitle_rag.domain.errors import LlmError
 from subtitle_rag.llm.server_errors import tidy
 
 _PORTS = {"http": 80, "https": 443}

@@ -9,8 +9,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from subtitle_rag.config import LlmSettings, host_origin
-from subtitle_rag.domain import AppError, LlmError
+from subtitle_rag.config.settings import LlmSettings, host_origin
+from subtitle_rag.domain.errors import AppError, LlmError
 from subtitle_rag.i18n import _
 from subtitle_rag.llm import responses
 from subtitle_rag.llm.host_guard import address, canonical, is_cloud_name, is_local

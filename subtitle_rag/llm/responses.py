@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from subtitle_rag.domain import LlmError
+from subtitle_rag.domain.errors import LlmError
 from subtitle_rag.i18n import _
 
 Json = dict[str, Any]

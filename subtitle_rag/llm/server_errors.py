@@ -10,7 +10,7 @@ import re
 import unicodedata
 from typing import Any
 
-from subtitle_rag.domain import LlmError
+from subtitle_rag.domain.errors import LlmError
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.domain import LlmError
+from subtitle_rag.domain.errors import LlmError
 from subtitle_rag.llm.server_errors import from_response, tidy
 
 if TYPE_CHECKING:

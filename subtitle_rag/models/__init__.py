@@ -1,5 +1,1 @@
 """Models: the manifest, the files on this machine (`model_store`), and their `download`."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

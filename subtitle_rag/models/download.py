@@ -24,9 +24,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from subtitle_rag.atomic_files import replace_path
-from subtitle_rag.domain import AppError, BusyError, ModelEvent, ModelFetched, ModelFetching, UsageError, byte_size
+from subtitle_rag.domain.errors import AppError, BusyError, UsageError
+from subtitle_rag.domain.events import ModelEvent, ModelFetched, ModelFetching
+from subtitle_rag.domain.values import byte_size
 from subtitle_rag.i18n import _
-from subtitle_rag.installation import require_extra
+from subtitle_rag.installation.package_installer import require_extra
 from subtitle_rag.models.manifest import HubModel
 from subtitle_rag.models.record import FileRecord, Record, hold_model, matches, writing
 from subtitle_rag.platforms import wait_for

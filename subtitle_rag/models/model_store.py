@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from subtitle_rag.config import ModelSettings
-from subtitle_rag.domain import AppError, ModelEvent, UsageError
+from subtitle_rag.config.settings import ModelSettings
+from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.domain.events import ModelEvent
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.installation import MEANING, NEURAL, Extra
+from subtitle_rag.installation.extras import MEANING, NEURAL, Extra
 from subtitle_rag.models import local, manifest
 from subtitle_rag.models.prompts import Prompts
 from subtitle_rag.models.record import Record, hold_model, writing

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from subtitle_rag.atomic_files import lock_file, replace_content
-from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.domain.errors import AppError, BusyError
 from subtitle_rag.models.manifest import HubModel
 
 logger = logging.getLogger(__name__)

@@ -11,10 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
-from subtitle_rag.domain import AppError, UsageError
-from subtitle_rag.player import mpv as mpv
-from subtitle_rag.player.launch import WATCH_S as WATCH_S, Launch as Launch, filled, installed_program, start
-from subtitle_rag.player.mpv import Clip as Clip
+from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.player import mpv
+from subtitle_rag.player.launch import Launch, filled, installed_program, start
 
 BROWSER = "browser"
 MPV = "mpv"

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Literal
 
-from subtitle_rag.domain import AppError, UsageError
+from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.platforms import on_windows
 
 LaunchState = Literal["playing", "loading", "replaced"]

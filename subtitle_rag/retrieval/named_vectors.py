@@ -21,14 +21,14 @@ def vector_names(encoder_id: str) -> tuple[str, str]:
 
 def pieces_name(encoder_id: str) -> str:
     """Return the name of an encoder's vectors of pieces in the collection; the id may be a `piece_id`."""
-    from subtitle_rag.library import OF_PIECES  # the app reads this module before it opens a library
+    from subtitle_rag.library.vector_store import OF_PIECES  # the app reads this module before it opens a library
 
     return vector_names(encoder_id.partition(OF_PIECES)[0])[0].replace("dense", PIECES)
 
 
 def piece_id(encoder_id: str) -> str:
     """Return the id under which the library notes an encoder's vectors of pieces."""
-    from subtitle_rag.library import OF_PIECES
+    from subtitle_rag.library.vector_store import OF_PIECES
 
     return f"{encoder_id}{OF_PIECES}{PIECE_RULE}"
 

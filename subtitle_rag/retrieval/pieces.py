@@ -4,7 +4,7 @@ A window of a minute is one vector, in which what is said in ten seconds drowns.
 (MaxSim), beside the window's own vector: pieces alone rank worse.
 """
 
-from subtitle_rag.domain import Window
+from subtitle_rag.domain.values import Window
 
 PIECE_MS = 15_000
 PIECE_LETTERS = 25

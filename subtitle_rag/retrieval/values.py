@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, NamedTuple, Protocol
 
-from subtitle_rag.domain import Video
+from subtitle_rag.domain.values import Video
 
 
 @dataclass(frozen=True, slots=True)

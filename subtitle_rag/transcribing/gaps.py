@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from subtitle_rag.domain import SpeechGap, byte_size
+from subtitle_rag.domain.values import GapReason, SpeechGap, byte_size
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.listening import GAP_SENTENCES, GapReason
+from subtitle_rag.listening.heard import GAP_SENTENCES
 from subtitle_rag.transcribing.listening_plan import ListeningEstimate
 
 

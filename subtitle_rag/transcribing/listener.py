@@ -16,37 +16,32 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subtitle_rag.captions import (
-    fetch_sound,
-    find_media,
-    heard_track,
-    join_gaps,
-    refusals,
-    sound_url,
-)
-from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.domain import (
-    AppError,
-    BusyError,
-    CaptionError,
-    FetchError,
+from subtitle_rag.captions import refusals
+from subtitle_rag.captions.films import find_media
+from subtitle_rag.captions.heard_tracks import heard_track, join_gaps
+from subtitle_rag.captions.sounds import fetch_sound, sound_url
+from subtitle_rag.config.settings import YoutubeSettings
+from subtitle_rag.domain.errors import AppError, BusyError, CaptionError, FetchError
+from subtitle_rag.domain.events import (
     ListeningDue,
     ListeningEvent,
     ListeningFailed,
     ListeningReport,
-    SpeechGap,
     StretchHeard,
-    Video,
     VideoHeard,
     WindowsIndexed,
 )
-from subtitle_rag.library import DueListening, Library, hold_lock, put_listening_rate
-from subtitle_rag.listening import sound_length_ms
+from subtitle_rag.domain.values import SpeechGap, Video
+from subtitle_rag.library.app_state import put_listening_rate
+from subtitle_rag.library.connection import hold_lock
+from subtitle_rag.library.listening_store import DueListening
+from subtitle_rag.library.store import Library
+from subtitle_rag.listening.transcribers import sound_length_ms
 from subtitle_rag.log_file import counts_of, logged_stage
 
 if TYPE_CHECKING:
     from subtitle_rag.indexing import Indexer
-    from subtitle_rag.listening import Transcriber
+    from subtitle_rag.listening.transcribers import Transcriber
 
 logger = logging.getLogger(__name__)
 

@@ -5,14 +5,20 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
-from subtitle_rag.captions import files, find_media, read_typed, sound_url
-from subtitle_rag.domain import FetchError, UsageError, Video, tidy
-from subtitle_rag.library import listening_rate, resolve_name
-from subtitle_rag.listening import sound_lengths_ms
+from subtitle_rag.captions import files
+from subtitle_rag.captions.films import find_media
+from subtitle_rag.captions.sounds import sound_url
+from subtitle_rag.captions.typed_sources import read_typed
+from subtitle_rag.domain.errors import FetchError, UsageError
+from subtitle_rag.domain.values import Video, tidy
+from subtitle_rag.library.app_state import listening_rate
+from subtitle_rag.library.resolve import resolve_name
+from subtitle_rag.listening.transcribers import sound_lengths_ms
 
 if TYPE_CHECKING:
-    from subtitle_rag.captions import Source, TypedSources
-    from subtitle_rag.library import Library
+    from subtitle_rag.captions.addresses import Source
+    from subtitle_rag.captions.typed_sources import TypedSources
+    from subtitle_rag.library.store import Library
 
 USUAL_RATE = 1.0
 """Seconds of sound that a second hears, before a run has measured it: small models on two cores are faster."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from textual import events
 
-    from subtitle_rag.config import Settings
+    from subtitle_rag.config.settings import Settings
 
 __all__ = ["run"]
 
@@ -67,7 +67,7 @@ def run(settings: "Settings", *, in_sample: bool = False) -> int:
 
 def _run(settings: "Settings", *, in_sample: bool) -> int:
     prepare_textual()
-    from subtitle_rag.library import theme_at
+    from subtitle_rag.library.app_state import theme_at
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.sample_library import sample_settings
     from subtitle_rag.tui import themes
@@ -96,7 +96,7 @@ def _run(settings: "Settings", *, in_sample: bool) -> int:
 def _reread(settings: "Settings") -> "Settings":
     """Return the settings as the config has them now, or these if anything in it is wrong."""
     from subtitle_rag.app_settings import settings_for_reopening
-    from subtitle_rag.domain import UsageError
+    from subtitle_rag.domain.errors import UsageError
     from subtitle_rag.tui import themes
     from subtitle_rag.tui.keys import keymap
 

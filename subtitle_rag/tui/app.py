@@ -24,11 +24,12 @@ from textual.worker import Worker, WorkerFailed, WorkerState
 
 from subtitle_rag import i18n
 from subtitle_rag.i18n import _
-from subtitle_rag.library import THEME
+from subtitle_rag.library.app_state import THEME
 from subtitle_rag.tui import messages, palette, textual_fixes, themes
 from subtitle_rag.tui.key_router import KeyRouter
-from subtitle_rag.tui.keys import bindings, keymap
-from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.keys import keymap
+from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.wiring import AppWiring, app_commands
 
@@ -37,9 +38,10 @@ if TYPE_CHECKING:
     from textual.screen import Screen
     from textual.theme import Theme
 
-    from subtitle_rag.domain import AppError
+    from subtitle_rag.domain.errors import AppError
     from subtitle_rag.runtime import Runtime
-    from subtitle_rag.tui.state import Job, Stages
+    from subtitle_rag.tui.state.job import Job
+    from subtitle_rag.tui.state.stage_progress import Stages
 
 logger = logging.getLogger(__name__)
 

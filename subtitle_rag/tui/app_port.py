@@ -7,8 +7,9 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
-    from subtitle_rag.domain import AppError
-    from subtitle_rag.tui.state import Job, Stages
+    from subtitle_rag.domain.errors import AppError
+    from subtitle_rag.tui.state.job import Job
+    from subtitle_rag.tui.state.stage_progress import Stages
 
 
 class Stoppable(Protocol):

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from textual import events
 from textual.widgets import Input
 
-from subtitle_rag.tui.screens import BaseScreen
-from subtitle_rag.tui.state import pasted_address
-from subtitle_rag.tui.widgets import TextField
+from subtitle_rag.tui.screens.base_screen import BaseScreen
+from subtitle_rag.tui.state.source_field import pasted_address
+from subtitle_rag.tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable

@@ -6,20 +6,19 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import Answer, AnswerRequest, AppError, Evidence
-    from subtitle_rag.library import Counts
+    from subtitle_rag.domain.errors import AppError
+    from subtitle_rag.domain.events import Answer, AnswerRequest, Evidence
+    from subtitle_rag.library.rows import Counts
     from subtitle_rag.pipeline import ContextOffer, ListeningOffer
-    from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.search.scenes import Scene
-    from subtitle_rag.tui.state import (
-        FieldCheck,
-        Job,
-        ModelDownload,
-        QuestionTurn,
-        Removal,
-        StageProgress,
-        Surroundings,
-    )
+    from subtitle_rag.retrieval.search.searcher import SearchResult
+    from subtitle_rag.tui.state.conversation import QuestionTurn
+    from subtitle_rag.tui.state.job import Job
+    from subtitle_rag.tui.state.offers import ModelDownload
+    from subtitle_rag.tui.state.removal import Removal
+    from subtitle_rag.tui.state.source_field import FieldCheck
+    from subtitle_rag.tui.state.spoken_lines import Surroundings
+    from subtitle_rag.tui.state.stage_progress import StageProgress
 
 
 class AppMessage(Message):

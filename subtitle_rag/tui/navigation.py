@@ -9,16 +9,30 @@ from textual.command import CommandPalette
 
 from subtitle_rag.i18n import _
 from subtitle_rag.requests import JobRequest
-from subtitle_rag.tui import dialogs, screens
-from subtitle_rag.tui.keys import COMMANDS, keymap
-from subtitle_rag.tui.state import ModelDownload
-from subtitle_rag.tui.text import (
+from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.tui.dialogs.help_screen import HelpScreen
+from subtitle_rag.tui.dialogs.install_screen import InstallScreen
+from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
+from subtitle_rag.tui.dialogs.scene_menu import SceneMenu
+from subtitle_rag.tui.keys import keymap
+from subtitle_rag.tui.keys.commands import COMMANDS
+from subtitle_rag.tui.screens import library_screen
+from subtitle_rag.tui.screens.answer_screen import AnswerScreen
+from subtitle_rag.tui.screens.base_screen import BaseScreen
+from subtitle_rag.tui.screens.checks_screen import ChecksScreen
+from subtitle_rag.tui.screens.marks_screen import MarksScreen
+from subtitle_rag.tui.screens.overview_screen import OverviewScreen
+from subtitle_rag.tui.screens.settings_screen import SettingsScreen
+from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
+from subtitle_rag.tui.state.offers import ModelDownload
+from subtitle_rag.tui.text.confirmations import (
     context_confirmation,
     leave_confirmation,
     listening_confirmation,
     removal_confirmation,
 )
-from subtitle_rag.tui.widgets import SceneList, TextField
+from subtitle_rag.tui.widgets.scene_list import SceneList
+from subtitle_rag.tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,10 +40,11 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from subtitle_rag.pipeline import ContextOffer, ListeningOffer
-    from subtitle_rag.tui.controllers import AppContext
+    from subtitle_rag.tui.controllers.context import AppContext
     from subtitle_rag.tui.messages import PlayersFound
-    from subtitle_rag.tui.screens import LibraryScreen, SearchScreen
-    from subtitle_rag.tui.state import Removal
+    from subtitle_rag.tui.screens.library_screen import LibraryScreen
+    from subtitle_rag.tui.screens.search_screen import SearchScreen
+    from subtitle_rag.tui.state.removal import Removal
 
 
 SCENE_COMMANDS = (
@@ -63,7 +78,7 @@ class Navigation:
         self._app = app
         self._context = context
         self.search = search
-        self.answers: screens.AnswerScreen | None = None
+        self.answers: AnswerScreen | None = None
 
     @property
     def _screen(self) -> "Screen[Any]":
@@ -71,10 +86,10 @@ class Navigation:
         return next(screen for screen in reversed(self._app.screen_stack) if not isinstance(screen, CommandPalette))
 
     @property
-    def _page(self) -> "screens.BaseScreen | None":
+    def _page(self) -> "BaseScreen | None":
         """This screen, unless it is a dialog."""
         screen = self._screen
-        return screen if isinstance(screen, screens.BaseScreen) else None
+        return screen if isinstance(screen, BaseScreen) else None
 
     @property
     def in_search(self) -> bool:
@@ -85,7 +100,7 @@ class Navigation:
         """Whether the screen is no dialog."""
         return self._page is not None
 
-    def can_open(self, page: type["screens.BaseScreen"]) -> bool:
+    def can_open(self, page: type["BaseScreen"]) -> bool:
         """Return whether a page can be opened from here: not from a dialog, nor from itself."""
         return self.in_page and not isinstance(self._page, page)
 
@@ -114,7 +129,9 @@ class Navigation:
 
     @property
     def library(self) -> "LibraryScreen | None":
-        return next((screen for screen in self._app.screen_stack if isinstance(screen, screens.LibraryScreen)), None)
+        return next(
+            (screen for screen in self._app.screen_stack if isinstance(screen, library_screen.LibraryScreen)), None
+        )
 
     @property
     def library_is_open(self) -> bool:
@@ -126,7 +143,9 @@ class Navigation:
         if self.in_search:  # any other screen keeps its place
             begin_query = self.search.begin_query
             typed = self.search.take_query if takes_query and not address else lambda: address
-            library = screens.LibraryScreen(self._context, self.search.page.counts, typed, begin_query=begin_query)
+            library = library_screen.LibraryScreen(
+                self._context, self.search.page.counts, typed, begin_query=begin_query
+            )
             self._app.push_screen(library)
             self._context.background.retry_transient()
 
@@ -186,7 +205,7 @@ class Navigation:
             return
         self._return_to(self.search)
         if self.answers is None:
-            self.answers = screens.AnswerScreen(self._context, self.search.page.counts)
+            self.answers = AnswerScreen(self._context, self.search.page.counts)
             self._app.install_screen(self.answers, "answers")
         query = self.search.query_line.typed
         await self._app.push_screen(self.answers)
@@ -210,7 +229,7 @@ class Navigation:
         if moment is None:
             self._app.notify(_("No video is chosen yet."), markup=False)
         else:
-            self._app.push_screen(screens.TranscriptScreen(self._context, moment))
+            self._app.push_screen(TranscriptScreen(self._context, moment))
 
     # --- overviews ---
 
@@ -218,9 +237,9 @@ class Navigation:
         """Open the overview of the channel or video that is chosen on the screen."""
         page = self._page
         moment = page.chosen_moment if page else None
-        channel = page.chosen_channel if isinstance(page, screens.LibraryScreen) else None
+        channel = page.chosen_channel if isinstance(page, library_screen.LibraryScreen) else None
         if subject := channel or (moment.video if moment else None):
-            self._app.push_screen(screens.OverviewScreen(self._context, subject))
+            self._app.push_screen(OverviewScreen(self._context, subject))
         else:
             self._app.notify(_("No video is chosen yet."), markup=False)
 
@@ -228,27 +247,27 @@ class Navigation:
 
     def open_marks(self) -> None:
         self._context.marks.read()
-        self._app.push_screen(screens.MarksScreen(self._context))
+        self._app.push_screen(MarksScreen(self._context))
 
     def show_marks(self) -> None:
         """Redraw the marks on the screens that show them."""
         for screen in self._app.screen_stack:
-            if isinstance(screen, screens.BaseScreen) and screen.is_mounted:
+            if isinstance(screen, BaseScreen) and screen.is_mounted:
                 screen.show_marks()
 
     # --- help and checks ---
 
     def open_help(self) -> None:
         if page := self._page:
-            self._app.push_screen(dialogs.HelpScreen(page))
+            self._app.push_screen(HelpScreen(page))
 
     def open_checks(self) -> None:
-        self._app.push_screen(screens.ChecksScreen(self._context))
+        self._app.push_screen(ChecksScreen(self._context))
 
     # --- settings ---
 
     def open_settings(self) -> None:
-        self._app.push_screen(screens.SettingsScreen(self._context, reopen=self._reopen))
+        self._app.push_screen(SettingsScreen(self._context, reopen=self._reopen))
 
     def _reopen(self) -> None:
         self._leave(LibrarySwitch(is_same=True))
@@ -261,11 +280,11 @@ class Navigation:
 
     def _leave(self, switch: LibrarySwitch | None) -> None:
         jobs, screen = self._context.jobs, self._app.screen
-        if not jobs.busy or (isinstance(screen, dialogs.ConfirmScreen) and screen.stops_job):
+        if not jobs.busy or (isinstance(screen, ConfirmScreen) and screen.stops_job):
             self._app.exit(switch)
         else:
             confirmation = leave_confirmation(len(jobs.queue.waiting))
-            self._app.push_screen(dialogs.ConfirmScreen(confirmation, partial(self._app.exit, switch), stops_job=True))
+            self._app.push_screen(ConfirmScreen(confirmation, partial(self._app.exit, switch), stops_job=True))
 
     def choose_player(self, message: "PlayersFound") -> None:
         """Let the user choose the player of a scene, unless another dialog is open."""
@@ -276,7 +295,7 @@ class Navigation:
                 playback.play(message.scene, player)
 
         if not self._app.screen.is_modal:
-            self._app.push_screen(dialogs.PlayerScreen(message, prefer=playback.prefer), play)
+            self._app.push_screen(PlayerScreen(message, prefer=playback.prefer), play)
 
     def open_scene_menu(self) -> None:
         """Offer what can be done with the chosen scene of the screen."""
@@ -289,7 +308,7 @@ class Navigation:
                 self._app.call_later(self._app.run_action, COMMANDS[id].binding.action, offers[id])
 
         if not screen.is_modal and offers:
-            self._app.push_screen(dialogs.SceneMenu(list(offers)), run)
+            self._app.push_screen(SceneMenu(list(offers)), run)
 
     # --- what a model could add ---
 
@@ -312,14 +331,14 @@ class Navigation:
 
     def confirm_contexts(self, offer: "ContextOffer") -> None:
         begin = partial(self._context.background.answer_context_offer, wanted=True)
-        self._app.push_screen(dialogs.ConfirmScreen(context_confirmation(offer), begin))
+        self._app.push_screen(ConfirmScreen(context_confirmation(offer), begin))
 
     def confirm_listening(self, offer: "ListeningOffer", begin: "Callable[[ListeningOffer], object]") -> None:
-        self._app.push_screen(dialogs.ConfirmScreen(listening_confirmation(offer), partial(begin, offer)))
+        self._app.push_screen(ConfirmScreen(listening_confirmation(offer), partial(begin, offer)))
 
     def confirm_removal(self, removal: "Removal") -> None:
         remove = partial(self._context.removals.remove, removal)
-        self._app.push_screen(dialogs.ConfirmScreen(removal_confirmation(removal), remove))
+        self._app.push_screen(ConfirmScreen(removal_confirmation(removal), remove))
 
     def download_models(self) -> None:
         """Download missing packages and models, or stop that; ask for the way before packages are installed."""
@@ -327,4 +346,4 @@ class Navigation:
         if offer is None or not models.needs_consent:
             models.toggle()
             return
-        self._app.push_screen(dialogs.InstallScreen(offer), lambda name: models.start(name) if name else None)
+        self._app.push_screen(InstallScreen(offer), lambda name: models.start(name) if name else None)

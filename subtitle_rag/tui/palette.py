@@ -9,16 +9,19 @@ from textual.command import CommandPalette, DiscoveryHit
 from textual.system_commands import SystemCommandsProvider
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui import dialogs
-from subtitle_rag.tui.keys import COMMANDS, Command, keymap
-from subtitle_rag.tui.state import ModelDownload, query_chips, without_filters
-from subtitle_rag.tui.text import download_size, recents_confirmation
+from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.tui.keys import keymap
+from subtitle_rag.tui.keys.commands import COMMANDS, Command
+from subtitle_rag.tui.state.offers import ModelDownload
+from subtitle_rag.tui.state.query_filters import query_chips, without_filters
+from subtitle_rag.tui.text.confirmations import recents_confirmation
+from subtitle_rag.tui.text.model_lines import download_size
 
 if TYPE_CHECKING:
     from textual.command import Hits
     from textual.screen import Screen
 
-    from subtitle_rag.tui.controllers import AppContext
+    from subtitle_rag.tui.controllers.context import AppContext
 
 
 class OrderedCommands(SystemCommandsProvider):
@@ -42,7 +45,7 @@ def entries(
     switch_library: Callable[[], object],
 ) -> Iterator[SystemCommand]:
     """List the commands of `screen` and of the app. `switch_library` opens the sample or the user's own library."""
-    from subtitle_rag.tui.screens import SearchScreen
+    from subtitle_rag.tui.screens.search_screen import SearchScreen
 
     if isinstance(screen, SearchScreen) and query_chips(query := screen.query_line.value):
         clear = partial(screen.page.rewrite, without_filters(query))
@@ -65,7 +68,7 @@ def entries(
     if isinstance(screen, SearchScreen) and screen.page.recent.queries:
         forget = _("The start page no longer lists them")
         question = recents_confirmation(len(screen.page.recent.queries))
-        ask = partial(app.push_screen, dialogs.ConfirmScreen(question, screen.page.recent.forget))
+        ask = partial(app.push_screen, ConfirmScreen(question, screen.page.recent.forget))
         yield SystemCommand(_("Find: forget recent searches"), forget, ask)
     yield SystemCommand(_(quit.title), _sentence(quit), partial(app.run_action, quit.binding.action))
 

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
-from subtitle_rag.config import Mistake, bad_config, mistake_in, nearest
+from subtitle_rag.config.config_file import Mistake, bad_config, mistake_in, nearest
 from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
-    from subtitle_rag.config import Settings
+    from subtitle_rag.config.settings import Settings
 
 SIXTEEN_COLOURS = "ansi-dark"
 """The theme of terminals with 16 colours, to which those of other themes are far: orange becomes red."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from textual.message import Message
 from textual.worker import get_current_worker
 
-from subtitle_rag.domain import AppError, UsageError
+from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.log_file import log_path
 
 if TYPE_CHECKING:

@@ -5,21 +5,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from textual.app import App
 
-from subtitle_rag.tui import messages, screens
-from subtitle_rag.tui.controllers import (
-    AppContext,
-    BackgroundController,
-    ContextPause,
-    JobController,
-    LibraryOpening,
-    MarkController,
-    ModelDownloadController,
-    OtherRunWatch,
-    PlaybackController,
-    RemovalController,
-)
+from subtitle_rag.tui import messages
+from subtitle_rag.tui.controllers.background import BackgroundController, ContextPause
+from subtitle_rag.tui.controllers.context import AppContext
+from subtitle_rag.tui.controllers.downloads import ModelDownloadController
+from subtitle_rag.tui.controllers.jobs import JobController
+from subtitle_rag.tui.controllers.library_opening import LibraryOpening
+from subtitle_rag.tui.controllers.marks import MarkController
+from subtitle_rag.tui.controllers.other_run import OtherRunWatch
+from subtitle_rag.tui.controllers.playback import PlaybackController
+from subtitle_rag.tui.controllers.removals import RemovalController
 from subtitle_rag.tui.navigation import Navigation
-from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.screens.checks_screen import ChecksScreen
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.screens.marks_screen import MarksScreen
+from subtitle_rag.tui.screens.overview_screen import OverviewScreen
+from subtitle_rag.tui.screens.search_screen import SearchScreen
+from subtitle_rag.tui.screens.settings_screen import SettingsScreen
+from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
+from subtitle_rag.tui.state.clean_text import clean
 
 if TYPE_CHECKING:
     from subtitle_rag.pipeline import ListeningOffer
@@ -54,7 +58,7 @@ class AppWiring:
             self.opening,
             ContextPause(port, runtime, self.background),
         )
-        self.search = screens.SearchScreen(self.context)
+        self.search = SearchScreen(self.context)
         self.navigation = Navigation(app, self.context, self.search)
         self._handlers = self._connect()
 
@@ -117,7 +121,7 @@ class AppWiring:
 
     def _listen(self, offer: "ListeningOffer") -> None:
         """Have listened to what the user has agreed to."""
-        from subtitle_rag.transcribing import request_listening
+        from subtitle_rag.transcribing.listening_plan import request_listening
 
         runtime = self.context.runtime
         runtime.may_fetch_speech_model = True
@@ -203,19 +207,17 @@ def app_commands(wiring: AppWiring) -> dict[str, AppCommand]:
     return {
         "app.help": AppCommand(navigation.open_help, lambda: navigation.in_page),
         "app.search": AppCommand(navigation.go_to_field, lambda: navigation.in_page),
-        "app.library": AppCommand(navigation.show_library, lambda: navigation.can_open(screens.LibraryScreen)),
-        "app.checks": AppCommand(navigation.open_checks, lambda: navigation.can_open(screens.ChecksScreen)),
-        "app.settings": AppCommand(navigation.open_settings, lambda: navigation.can_open(screens.SettingsScreen)),
+        "app.library": AppCommand(navigation.show_library, lambda: navigation.can_open(LibraryScreen)),
+        "app.checks": AppCommand(navigation.open_checks, lambda: navigation.can_open(ChecksScreen)),
+        "app.settings": AppCommand(navigation.open_settings, lambda: navigation.can_open(SettingsScreen)),
         "app.ask": AppCommand(navigation.ask, lambda: navigation.in_page and is_usable()),
-        "app.marks": AppCommand(
-            navigation.open_marks, lambda: navigation.can_open(screens.MarksScreen) and is_usable()
-        ),
+        "app.marks": AppCommand(navigation.open_marks, lambda: navigation.can_open(MarksScreen) and is_usable()),
         "app.transcript": AppCommand(
             navigation.open_transcript,
-            lambda: navigation.shows_videos and navigation.can_open(screens.TranscriptScreen),
+            lambda: navigation.shows_videos and navigation.can_open(TranscriptScreen),
         ),
         "app.overview": AppCommand(
-            navigation.open_overview, lambda: navigation.shows_videos and navigation.can_open(screens.OverviewScreen)
+            navigation.open_overview, lambda: navigation.shows_videos and navigation.can_open(OverviewScreen)
         ),
         "app.quit": AppCommand(navigation.leave),
         "library.sample": AppCommand(navigation.switch_library, lambda: navigation.can_switch_library),

@@ -21,7 +21,7 @@ from subtitle_rag.answers.context_builder import (
 )
 from subtitle_rag.captions.windows import cut_windows
 from subtitle_rag.contexts.prompt_layout import estimate
-from subtitle_rag.domain import Cue
+from subtitle_rag.domain.values import Cue
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.retrieval.search.searcher import Searcher

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index.vector_backup import VectorBackup, back_up_vectors, backup_path

@@ -13,7 +13,8 @@ import pytest
 
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.windows import MAX_CHARS, cut_windows
-from subtitle_rag.domain import CaptionError, VideoFailed
+from subtitle_rag.domain.errors import CaptionError
+from subtitle_rag.domain.events import VideoFailed
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.campaign.mutations import mutated, mutations
 from tests.support.place import Place

@@ -17,7 +17,7 @@ import pytest
 
 from subtitle_rag.captions.addresses import MAX_TEXT, parse_address, parse_addresses
 from subtitle_rag.captions.request_rules import redirect_url
-from subtitle_rag.domain import AppError, LlmError, UsageError
+from subtitle_rag.domain.errors import AppError, LlmError, UsageError
 from subtitle_rag.llm import host_guard
 from subtitle_rag.models.download import _Hub
 from subtitle_rag.models.manifest import encoders

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.qdrant import StandIn

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag import player
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.player import mpv
 from subtitle_rag.player.launch import Launch
 from tests.support.invented import came_true, end_hosts

@@ -10,8 +10,8 @@ from subtitle_rag.captions import cue_blocks, json3 as json3_format
 from subtitle_rag.captions.formats import FORMATS
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.windows import MAX_CHARS, cut_windows
-from subtitle_rag.domain import CaptionError, Cue, nfc
-from subtitle_rag.domain.values import MAX_MARKS
+from subtitle_rag.domain.errors import CaptionError
+from subtitle_rag.domain.values import MAX_MARKS, Cue, nfc
 from tests.support.cases import cases
 from tests.support.reading import HEAD, ONE
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.captions import find_media
 from subtitle_rag.captions.files import discover, read
+from subtitle_rag.captions.films import find_media
 from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.domain import AppError, CaptionError, FileNotice, IndexReport
+from subtitle_rag.domain.errors import AppError, CaptionError
+from subtitle_rag.domain.events import FileNotice, IndexReport
 from subtitle_rag.ffmpeg import EmbeddedTrack, Ffmpeg, FilmProbe, MediaProbe
 from tests.support.hermetic import program
 from tests.support.place import Place

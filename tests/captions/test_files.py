@@ -15,7 +15,9 @@ from subtitle_rag.captions import files, films
 from subtitle_rag.captions.files import CaptionFile, CaptionGroup, discover, read
 from subtitle_rag.captions.films import find_media
 from subtitle_rag.captions.formats import FORMATS, suffix_list
-from subtitle_rag.domain import CaptionError, FileNotice, UsageError, Video, VideoFailed
+from subtitle_rag.domain.errors import CaptionError, UsageError
+from subtitle_rag.domain.events import FileNotice, VideoFailed
+from subtitle_rag.domain.values import Video
 
 CONTENT = "WEBVTT\n\n00:01.000 --> 00:02.000\n안녕하세요\n"
 ID = "aB3_-xYz019"

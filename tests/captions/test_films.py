@@ -8,7 +8,8 @@ import pytest
 
 from subtitle_rag.captions.files import discover, silent_films
 from subtitle_rag.captions.films import find_media
-from subtitle_rag.domain import Chapter, FileNotice
+from subtitle_rag.domain.events import FileNotice
+from subtitle_rag.domain.values import Chapter
 from tests.support.cases import cases
 from tests.support.reading import SUBRIP, groups, put
 

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.captions import caption_suffixes, files, find_addresses
-from subtitle_rag.captions.formats import FORMATS
+from subtitle_rag.captions import files
+from subtitle_rag.captions.addresses import find_addresses
+from subtitle_rag.captions.formats import FORMATS, caption_suffixes
 from tests.support.reading import texts
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from subtitle_rag.captions import metadata
 from subtitle_rag.captions.metadata import MAX_DESCRIPTION, MAX_ENTRIES, MAX_NAME
-from subtitle_rag.domain import Chapter, Details, Heat
+from subtitle_rag.domain.values import Chapter, Details, Heat
 from tests.support.cases import cases
 
 ODD: list[object] = [

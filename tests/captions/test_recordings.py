@@ -11,7 +11,7 @@ import pytest
 
 from subtitle_rag.captions.tracks import track_candidates
 from subtitle_rag.captions.youtube import Page, YouTube
-from subtitle_rag.domain import FetchError
+from subtitle_rag.domain.errors import FetchError
 from tests.stand_ins.youtube import QUICK, StandIn
 
 UNNAMED = "recorded000"

@@ -18,7 +18,7 @@ from yt_dlp.utils import DownloadError
 
 from subtitle_rag.captions.session import COOKIE_LIMIT, PAGE_CLIENT, Session, _RequestLog, _to_fetch_error
 from subtitle_rag.config.settings import YoutubeSettings
-from subtitle_rag.domain import FetchError
+from subtitle_rag.domain.errors import FetchError
 from tests.stand_ins.youtube import QUICK, Clip, StandIn, stand_in
 from tests.support.cases import cases
 

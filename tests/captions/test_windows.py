@@ -16,7 +16,7 @@ from subtitle_rag.captions.windows import (
     earliest_begins,
     window_id,
 )
-from subtitle_rag.domain import Cue, Line
+from subtitle_rag.domain.values import Cue, Line
 from tests.support.cues import captions, cue, lines_of, speech
 
 

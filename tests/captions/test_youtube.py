@@ -12,7 +12,8 @@ from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.captions.parse import parse_captions as cues
 from subtitle_rag.captions.tracks import TrackChoice, track_candidates
 from subtitle_rag.captions.youtube import ATTEMPTS, Page, YouTube
-from subtitle_rag.domain import TABS, FetchError, Track
+from subtitle_rag.domain.errors import FetchError
+from subtitle_rag.domain.values import TABS, Track
 from tests.stand_ins.youtube import QUICK, BackingOff, Caption, Channel, Clip, StandIn
 from tests.stand_ins.youtube_clips import LINES, State
 

@@ -10,7 +10,7 @@ import pytest
 
 from subtitle_rag import cli
 from subtitle_rag.config import settings as config
-from subtitle_rag.domain import Video
+from subtitle_rag.domain.values import Video
 from subtitle_rag.library.names import video_names
 from subtitle_rag.library.store import Library
 from tests.support.cases import cases

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import models
 from subtitle_rag.app_settings import installed_models
 from subtitle_rag.config import settings as config
+from subtitle_rag.models import manifest
+from subtitle_rag.models.manifest import context_models
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.commandline import Run, start
@@ -193,7 +194,7 @@ def test_a_glossary_is_proposed_set_and_shown(run: Run, ollama: StandIn, tmp_pat
 
 def test_models_are_listed_with_those_that_are_here(run: Run, ollama: StandIn) -> None:
     listed = {entry["name"]: entry for entry in run("models", "list", "--json").result["models"]}
-    assert {one.name for one in models.context_models()} < set(listed)
+    assert {one.name for one in context_models()} < set(listed)
     assert (listed[NAME]["here"], listed[NAME]["chosen"], listed[NAME]["disk_gb"]) == (True, True, 4.4)
     assert sum(entry["here"] for entry in listed.values()) == 1
     told = run("models", "list")
@@ -232,7 +233,7 @@ def test_a_model_that_is_not_to_be_had_is_fetched_by_its_other_name(
     run: Run, ollama: StandIn, isolated_home: Path
 ) -> None:
     first = "cookieshake/a.x-4.0-light-imatrix:q4_k_m"
-    (other,) = models.alternatives(first)
+    (other,) = manifest.alternatives(first)
     (isolated_home / "config.toml").write_text(f'[llm]\nmodel = "{first}"\n')
     refused = run("models", "get", first)
     assert (refused.code, other in refused.err) == (1, True)

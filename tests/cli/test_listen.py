@@ -7,7 +7,7 @@ import pytest
 
 from subtitle_rag import doctor
 from subtitle_rag.config.settings import Paths, load
-from subtitle_rag.domain import HeardStretch
+from subtitle_rag.domain.values import HeardStretch
 from subtitle_rag.library.store import Library
 from subtitle_rag.runtime import Runtime
 from tests.support.commandline import Run

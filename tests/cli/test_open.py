@@ -10,7 +10,7 @@ import pytest
 
 from subtitle_rag import cli, doctor, player
 from subtitle_rag.config import settings as config
-from subtitle_rag.domain import BusyError
+from subtitle_rag.domain.errors import BusyError
 from subtitle_rag.library import connection
 from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.runtime import Runtime

@@ -17,7 +17,7 @@ from subtitle_rag.config.settings import (
     TuiSettings,
     YoutubeSettings,
 )
-from subtitle_rag.domain import UsageError
+from subtitle_rag.domain.errors import UsageError
 from tests.support.cases import cases
 from tests.support.commandline import ran
 

@@ -9,17 +9,11 @@ from typing import Any
 
 from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.contexts.writer import Writer
-from subtitle_rag.domain import (
-    AppError,
-    ContextEvent,
-    ContextFailed,
-    ContextReport,
-    ContextWritten,
-    Video,
-    Window,
-)
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.events import ContextEvent, ContextFailed, ContextReport, ContextWritten
+from subtitle_rag.domain.values import Video, Window
 from subtitle_rag.library.context_store import Context, WindowSelection
-from subtitle_rag.llm import Llm
+from subtitle_rag.llm.llm_client import Llm
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.scenes import Scene
 from tests.stand_ins.ollama import Asked, StandIn

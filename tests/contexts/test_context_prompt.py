@@ -26,7 +26,7 @@ from subtitle_rag.contexts.context_prompt import (
 )
 from subtitle_rag.contexts.prompt_layout import TOKENS_PER_CHAR, VERSION, estimate
 from subtitle_rag.contexts.token_rate import OVERFLOW_STEP, RATIO_MARGIN, TokenRate
-from subtitle_rag.domain import Chapter, Video, Window
+from subtitle_rag.domain.values import Chapter, Video, Window
 from subtitle_rag.library.store import Library
 from tests.support.invented import WORDS, video, window
 

@@ -4,7 +4,7 @@ import pytest
 
 from subtitle_rag import i18n
 from subtitle_rag.contexts.context_text import request_notes
-from subtitle_rag.domain import ModelRequest
+from subtitle_rag.domain.events import ModelRequest
 
 
 def request(state: str, seconds: int = 0, *, attempt: int = 1, tokens: int = 12_400) -> ModelRequest:

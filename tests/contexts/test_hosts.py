@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from subtitle_rag.contexts.hosts import SPEED_TOKENS
-from subtitle_rag.domain import ContextWritten, ModelRequest
+from subtitle_rag.domain.events import ContextWritten, ModelRequest
 from subtitle_rag.library.context_store import WindowSelection
 from tests.contexts.desk import Desk, talk
 

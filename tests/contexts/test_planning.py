@@ -7,7 +7,7 @@ import pytest
 
 from subtitle_rag.contexts import planning
 from subtitle_rag.contexts.context_prompt import BUCKETS
-from subtitle_rag.domain import ContextsDue, OverviewWritten
+from subtitle_rag.domain.events import ContextsDue, OverviewWritten
 from subtitle_rag.library.context_store import WindowSelection
 from tests.contexts.desk import Desk, talk
 from tests.stand_ins.ollama import Model, shared_prefix

@@ -7,7 +7,8 @@ import pytest
 
 from subtitle_rag.contexts.hosts import UNUSABLE
 from subtitle_rag.contexts.writer import Writer
-from subtitle_rag.domain import AppError, ContextReport, ContextWritten, LlmError
+from subtitle_rag.domain.errors import AppError, LlmError
+from subtitle_rag.domain.events import ContextReport, ContextWritten
 from subtitle_rag.library.context_store import WindowSelection
 from tests.contexts.desk import Desk, beginnings, blocked, meanwhile, talk, windows_asked
 from tests.stand_ins.ollama import Model, StandIn, Turn

@@ -17,17 +17,17 @@ from subtitle_rag.captions.formats import LEFT_OUT
 from subtitle_rag.captions.refusals import RULES, STORED_RESTS
 from subtitle_rag.captions.session import Session
 from subtitle_rag.config.settings import YoutubeSettings
-from subtitle_rag.domain import (
+from subtitle_rag.domain import error_messages
+from subtitle_rag.domain.error_messages import SENTENCES
+from subtitle_rag.domain.errors import (
     AppError,
     BusyError,
     CaptionError,
     FetchError,
     LlmError,
     UsageError,
-    error_messages,
     localize_reason,
 )
-from subtitle_rag.domain.error_messages import SENTENCES
 from subtitle_rag.fetching.lister import STATED
 from subtitle_rag.installation.extras import EXTRAS, Extra
 from subtitle_rag.installation.package_installer import missing_extra

@@ -3,7 +3,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.domain import byte_size, clock, differs_in_language, nfc, parse_clock, sizes, watch_url
+from subtitle_rag.domain.values import byte_size, clock, differs_in_language, nfc, parse_clock, sizes, watch_url
 from tests.support.cases import cases
 
 

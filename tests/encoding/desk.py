@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain import VectorEvent, VectorsReport
+from subtitle_rag.domain.events import VectorEvent, VectorsReport
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.store import Library

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import EncoderActive, VectorEvent, VectorsMade
+from subtitle_rag.domain.events import EncoderActive, VectorEvent, VectorsMade
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.retrieval.named_vectors import vector_names
 from subtitle_rag.retrieval.neural.interface import Encoder

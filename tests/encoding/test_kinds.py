@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import UsageError
+from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.evaluation.arm_models import EvalModels
-from subtitle_rag.models import ENCODER, ModelFiles, local
+from subtitle_rag.models import local
+from subtitle_rag.models.manifest import ENCODER
+from subtitle_rag.models.model_store import ModelFiles
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.named_vectors import vector_names

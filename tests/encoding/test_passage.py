@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from subtitle_rag.domain import Chapter, Line
+from subtitle_rag.domain.values import Chapter, Line
 from subtitle_rag.retrieval.index.index_document import IndexDocument
 from tests.support.invented import video, windows
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
-from subtitle_rag.domain import AppError, EncoderActive, VectorsDue, VectorsMade
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.events import EncoderActive, VectorsDue, VectorsMade
 from subtitle_rag.encoding import EncodingPass, piece_cost
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.retrieval import pieces as rule

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import indexing
-from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.domain.errors import AppError, BusyError
 from subtitle_rag.retrieval.index import index_edge
 from subtitle_rag.retrieval.index.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index.interface import SCHEMA
@@ -83,7 +83,7 @@ def test_points_that_are_there_keep_their_vectors_when_words_are_analysed_anew(d
 
 def _opened(folder: Path) -> EdgeIndex:
     """When the host that read it has left."""
-    from subtitle_rag.domain import BusyError
+    from subtitle_rag.domain.errors import BusyError
     from subtitle_rag.retrieval.korean.morphemes import ANALYZER
     from tests.support.invented import came_true
 

@@ -6,7 +6,8 @@ from datetime import date
 from itertools import pairwise
 from pathlib import Path
 
-from subtitle_rag.domain import AppError, BusyError, EncoderActive, VectorsDue, VectorsMade, VectorsReport
+from subtitle_rag.domain.errors import AppError, BusyError
+from subtitle_rag.domain.events import EncoderActive, VectorsDue, VectorsMade, VectorsReport
 from subtitle_rag.encoding import SMALLEST, EncodingRun
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.vector_store import VectorCounts

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import EncoderActive
+from subtitle_rag.domain.events import EncoderActive
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.store import Library

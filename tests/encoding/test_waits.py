@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from subtitle_rag.domain import VectorsMade, VectorsReport, VectorsWaiting
+from subtitle_rag.domain.events import VectorsMade, VectorsReport, VectorsWaiting
 from subtitle_rag.encoding import AT_WORK_S, waiting
 from tests.encoding.desk import NOW, Counting, Desk
 

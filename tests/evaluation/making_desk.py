@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.config.settings import LlmSettings
-from subtitle_rag.domain import Line, Window
+from subtitle_rag.domain.values import Line, Window
 from subtitle_rag.evaluation.generate_questions import MakeEvent, MakeReport, make_questions
 from subtitle_rag.evaluation.sampling import Candidate
-from subtitle_rag.llm import Llm
+from subtitle_rag.llm.llm_client import Llm
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.contexts.desk import talk
 from tests.stand_ins.ollama import StandIn

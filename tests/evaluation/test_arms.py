@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.contexts import context_file
-from subtitle_rag.domain import UsageError
+from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.evaluation.arms import parse_sets
 from subtitle_rag.evaluation.eval_run import run_arms

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import AppError, UsageError
+from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.evaluation import generate_questions, metrics, question_drafts
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.generate_questions import QuestionMade, QuestionRefused, Review

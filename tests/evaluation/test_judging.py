@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import AppError, UsageError
+from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.evaluation import judging, measures
 from subtitle_rag.evaluation.dataset import load_about_scenes
 from subtitle_rag.evaluation.judging import Judge, JudgeReport, choose_judge, judge_cases, read_answers

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.captions.windows import window_id
-from subtitle_rag.domain import Line, Video, Window
+from subtitle_rag.domain.values import Line, Video, Window
 from subtitle_rag.evaluation import metrics, temp_library
 from subtitle_rag.evaluation.arm_run import ArmRun
 from subtitle_rag.evaluation.arms import NO_MODEL, Arm

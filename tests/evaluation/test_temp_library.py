@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from subtitle_rag.captions.windows import window_id
-from subtitle_rag.domain import Line, Video, Window
+from subtitle_rag.domain.values import Line, Video, Window
 from subtitle_rag.evaluation import temp_library
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.named_vectors import vector_names
-from subtitle_rag.retrieval.neural import Encoded
 from subtitle_rag.retrieval.neural.calibration import korean_pairs
+from subtitle_rag.retrieval.neural.interface import Encoded
 from subtitle_rag.retrieval.values import DenseVector, VectorSearch
 
 if TYPE_CHECKING:

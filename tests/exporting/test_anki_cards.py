@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 from anki.collection import Collection, ImportAnkiPackageOptions, ImportAnkiPackageRequest
 
-from subtitle_rag.domain import AppError, Cue, UsageError, Video
-from subtitle_rag.exporting import ExportedScene, render_export, write_export
-from subtitle_rag.installation import ANKI, install_steps
+from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.domain.values import Cue, Video
+from subtitle_rag.exporting.exported_scene import ExportedScene
+from subtitle_rag.exporting.formats import render_export, write_export
+from subtitle_rag.installation.extras import ANKI
+from subtitle_rag.installation.package_installer import install_steps
 
 VIDEO = Video("dQw4w9WgXcQ", "느린 부엌: 국수", "UC1", "느린 부엌", url="https://www.youtube.com/watch?v=dQw4w9WgXcQ")
 CUES = (Cue(60_000, 63_000, "국수를 삶아요"), Cue(64_000, 67_000, "물이 끓어요"))

@@ -14,7 +14,7 @@ from hypothesis import example, given, strategies as st
 
 from subtitle_rag import i18n
 from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.domain import Cue, Video
+from subtitle_rag.domain.values import Cue, Video
 from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.exporting.formats import FORMATS
 from subtitle_rag.exporting.markdown import escape, standalone_markdown

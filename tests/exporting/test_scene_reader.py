@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.captions import cut_windows, parse_captions
-from subtitle_rag.domain import Window
-from subtitle_rag.exporting import ExportedScene
+from subtitle_rag.captions.parse import parse_captions
+from subtitle_rag.captions.windows import cut_windows
+from subtitle_rag.domain.values import Window
+from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.exporting.scene_reader import read_scenes, span_at
-from subtitle_rag.library import Library
+from subtitle_rag.library.store import Library
 from tests.support.invented import RULE, track, video
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.config.settings import YoutubeSettings
-from subtitle_rag.domain import IndexEvent, IndexReport, Resting, VideoDone, VideoFailed
+from subtitle_rag.domain.events import IndexEvent, IndexReport, Resting, VideoDone, VideoFailed
 from subtitle_rag.fetching.fetcher import Fetcher, FetchRequest, RunOptions, followed_requests
 from subtitle_rag.library.rows import VideoState
 from subtitle_rag.library.sources import SourceOptions

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.captions.refusals import FINAL
-from subtitle_rag.fetching import RunOptions
+from subtitle_rag.fetching.fetcher import RunOptions
 from tests.fetching.desk import HANDLE, Clock, Desk, changes, channel, clip, fetched, rests
 from tests.stand_ins.youtube import Caption, Channel
 from tests.support.cases import cases

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import BusyError, FetchEstimate, Found, IndexReport, Listed, VideoDone, WindowsIndexed
+from subtitle_rag.domain.errors import BusyError
+from subtitle_rag.domain.events import FetchEstimate, Found, IndexReport, Listed, VideoDone, WindowsIndexed
 from subtitle_rag.fetching.fetcher import RunOptions, followed_requests
 from subtitle_rag.library.sources import FollowedSource, SourceOptions
 from tests.fetching.desk import (

@@ -7,7 +7,8 @@ import pytest
 
 from subtitle_rag.captions.addresses import Source, parse_address
 from subtitle_rag.captions.youtube import Listing, YouTube
-from subtitle_rag.domain import Found, Listed, UsageError, VideoDone
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.events import Found, Listed, VideoDone
 from subtitle_rag.fetching.fetcher import FetchRequest, RunOptions
 from tests.fetching.desk import (
     HANDLE,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config.settings import YoutubeSettings
-from subtitle_rag.domain import FetchEstimate, IndexEvent, ListCutShort
+from subtitle_rag.domain.events import FetchEstimate, IndexEvent, ListCutShort
 from subtitle_rag.fetching.estimate import cut_short_text, estimate_text
 from subtitle_rag.fetching.fetcher import RunOptions
 from tests.fetching.desk import HANDLE, UPLOADS, Clock, Desk, channel, clip, clips, fetched, rests, silent

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.captions.refusals import DAY, HOUR, RULES, WEEK
-from subtitle_rag.domain import VideoFailed
+from subtitle_rag.domain.events import VideoFailed
 from subtitle_rag.fetching.fetcher import RunOptions
 from tests.fetching.desk import HANDLE, QUICK, Desk, changes, channel, clip, clips, fetched, report, rests
 from tests.stand_ins.youtube import Caption, Clip

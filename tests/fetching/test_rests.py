@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.domain import FetchError, IndexEvent, Resting, Video
+from subtitle_rag.domain.errors import FetchError
+from subtitle_rag.domain.events import IndexEvent, Resting
+from subtitle_rag.domain.values import Video
 from subtitle_rag.fetching.fetcher import RESTS, RunOptions
 from tests.fetching.desk import HANDLE, QUICK, UPLOADS, Clock, Desk, channel, clip, clips, fetched, report, rests
 from tests.stand_ins.youtube import BetweenVideos, Caption, Channel, StandIn

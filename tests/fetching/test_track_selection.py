@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from subtitle_rag.domain import VideoDone, VideoFailed
+from subtitle_rag.domain.events import VideoDone, VideoFailed
 from subtitle_rag.domain.values import TrackSelection
 from subtitle_rag.fetching.fetcher import RunOptions
 from tests.fetching.desk import Clock, Desk, changes, clip, clips, fetched, rests

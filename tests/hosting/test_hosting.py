@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag import log_file
-from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.domain.errors import AppError, BusyError
 from subtitle_rag.hosting import handshake, host_client
 from subtitle_rag.hosting.entry import HostKind, host_entry, identity, opening_entry, write_atomically
 from subtitle_rag.hosting.host_client import Client

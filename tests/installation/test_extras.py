@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.installation import extras
 from subtitle_rag.installation.extras import EXTRAS, NEURAL, SERVER, Extra, package_name, requirements
 from subtitle_rag.installation.package_installer import require_extra

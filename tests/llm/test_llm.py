@@ -11,8 +11,9 @@ import pytest
 
 from subtitle_rag import i18n
 from subtitle_rag.config.settings import HOSTS_VARIABLE, OLLAMA_VARIABLE, LlmSettings
-from subtitle_rag.domain import AppError, LlmError
-from subtitle_rag.llm import Llm, Reply
+from subtitle_rag.domain.errors import AppError, LlmError
+from subtitle_rag.llm.llm_client import Llm
+from subtitle_rag.llm.responses import Reply
 from tests.llm.conftest import NAME
 from tests.stand_ins.ollama import Model, StandIn, Turn, shared_prefix
 from tests.support.cases import cases

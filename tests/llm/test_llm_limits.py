@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config.settings import LlmSettings
-from subtitle_rag.domain import LlmError
-from subtitle_rag.llm import Llm, Reply
+from subtitle_rag.domain.errors import LlmError
 from subtitle_rag.llm.host_guard import address, canonical, is_cloud_name
-from subtitle_rag.llm.llm_client import Gauge, left_after_cut
+from subtitle_rag.llm.llm_client import Gauge, Llm, left_after_cut
+from subtitle_rag.llm.responses import Reply
 from tests.llm.conftest import NAME
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.cases import cases

@@ -5,8 +5,9 @@ from itertools import pairwise
 
 from hypothesis import given, strategies as st
 
-from subtitle_rag.llm import LOOP, Llm
+from subtitle_rag.llm.llm_client import Llm
 from subtitle_rag.llm.loops import TIMES, LoopGuard
+from subtitle_rag.llm.responses import LOOP
 from tests.llm.conftest import NAME
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.support.cases import cases

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import models
 from subtitle_rag.config import settings as config
 from subtitle_rag.installation import extras
+from subtitle_rag.models.manifest import default_context_model
 from tests.models.tiny import ENCODER, RERANKER, WEIGHTS, clear
 from tests.stand_ins.hub import Hub, Reply
 from tests.stand_ins.ollama import Model, StandIn
@@ -81,7 +81,7 @@ def test_without_a_name_what_the_config_names_is_fetched(run: Run, hub: Hub) -> 
 def test_without_a_name_the_model_for_contexts_comes_too(run: Run, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     with StandIn() as server:
         monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
-        server.offer(Model(models.default_context_model().name))
+        server.offer(Model(default_context_model().name))
         got = run("models", "get", "--json").result["models"]
         assert [each["kind"] for each in got] == ["encoder", "reranker", "context"]
     told = run("models", "get", "--json")  # Ollama is gone: the others count

@@ -15,8 +15,10 @@ import pytest
 from huggingface_hub import constants
 
 from subtitle_rag.config.settings import ModelSettings
-from subtitle_rag.domain import AppError, BusyError, ModelEvent, ModelFetched, ModelFetching, UsageError
-from subtitle_rag.models import download, encoders
+from subtitle_rag.domain.errors import AppError, BusyError, UsageError
+from subtitle_rag.domain.events import ModelEvent, ModelFetched, ModelFetching
+from subtitle_rag.models import download
+from subtitle_rag.models.manifest import encoders
 from subtitle_rag.models.model_store import ModelStore
 from subtitle_rag.models.record import Record
 from tests.models.tiny import (

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from subtitle_rag.captions.windows import LONGEST_MS
-from subtitle_rag.domain import Line, Window
+from subtitle_rag.domain.values import Line, Window
 from subtitle_rag.retrieval.pieces import PIECE_LETTERS, PIECE_MS, cut_pieces
 
 SPOKEN = "국물이 아주 진하고 시원한 맛입니다"

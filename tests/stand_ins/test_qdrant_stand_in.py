@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config.settings import QdrantSettings
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.retrieval.values import Filter
 from tests.retrieval.points import COLLECTION, META, found, pid, point, server_index, sparse
 from tests.stand_ins.qdrant import LARGEST_BODY, Relay, StandIn

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 
 
 @contextmanager

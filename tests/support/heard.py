@@ -17,10 +17,11 @@ from typing import Any
 import pytest
 
 from subtitle_rag import cli, doctor
-from subtitle_rag.domain import AppError, Cue
-from subtitle_rag.listening import GapReason, HeardStretch, Transcriber, transcribers
-from subtitle_rag.listening.transcribers import open_transcriber
-from subtitle_rag.models import ModelStore, SpeechFiles
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.values import Cue, GapReason, HeardStretch
+from subtitle_rag.listening import transcribers
+from subtitle_rag.listening.transcribers import Transcriber, open_transcriber
+from subtitle_rag.models.model_store import ModelStore, SpeechFiles
 
 MODEL, OTHER = "reader", "other"
 LOG = "HEARD_LOG"

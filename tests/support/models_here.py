@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.retrieval.neural.calibration import korean_pairs
 from subtitle_rag.retrieval.neural.device import Plan
 from subtitle_rag.retrieval.neural.encoder import FlagEncoder

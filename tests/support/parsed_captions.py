@@ -5,7 +5,7 @@ Most of what indexing costs is reading captions, and hundreds of tests index the
 
 from subtitle_rag import indexing
 from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.domain import Cue
+from subtitle_rag.domain.values import Cue
 
 LARGEST = 1 << 20
 """Bytes of a track whose cues are kept."""

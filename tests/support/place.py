@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from subtitle_rag.domain import IndexEvent, IndexReport
+from subtitle_rag.domain.events import IndexEvent, IndexReport
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index.index_edge import EdgeIndex

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from subtitle_rag.captions.windows import RULE, cut_windows
-from subtitle_rag.domain import Cue, Track, Video, Window
+from subtitle_rag.domain.values import Cue, Track, Video, Window
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index.index_edge import EdgeIndex

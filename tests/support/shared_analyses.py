@@ -6,7 +6,7 @@ ask it each time.
 
 from collections.abc import Iterator, Sequence
 
-from subtitle_rag.domain import Morphemes
+from subtitle_rag.domain.values import Morphemes
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 
 

@@ -12,7 +12,7 @@ from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.track_selection import TrackSelecting
 from subtitle_rag.captions.youtube import YouTube
 from subtitle_rag.config.settings import YoutubeSettings
-from subtitle_rag.domain import FetchError
+from subtitle_rag.domain.errors import FetchError
 
 TRIES = 10
 """Videos of a list that are looked at before a case has failed."""

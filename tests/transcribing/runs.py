@@ -2,8 +2,9 @@
 
 import threading
 
-from subtitle_rag.domain import ListeningEvent, ListeningReport, StretchHeard
-from subtitle_rag.transcribing import Listener, plan_listening, request_listening
+from subtitle_rag.domain.events import ListeningEvent, ListeningReport, StretchHeard
+from subtitle_rag.transcribing.listener import Listener
+from subtitle_rag.transcribing.listening_plan import plan_listening, request_listening
 from tests.stand_ins.youtube import QUICK
 from tests.support.heard import Reader
 from tests.support.place import Place

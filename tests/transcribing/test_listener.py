@@ -4,17 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.captions import read_gaps
-from subtitle_rag.domain import (
-    ListeningDue,
-    ListeningFailed,
-    ListeningReport,
-    SpeechGap,
-    StretchHeard,
-    VideoHeard,
-)
+from subtitle_rag.captions.heard_tracks import read_gaps
+from subtitle_rag.domain.events import ListeningDue, ListeningFailed, ListeningReport, StretchHeard, VideoHeard
+from subtitle_rag.domain.values import SpeechGap
 from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.transcribing import plan_listening
+from subtitle_rag.transcribing.listening_plan import plan_listening
 from tests.support.heard import STRETCHES, heard, write_wav
 from tests.support.place import Place
 from tests.transcribing.runs import asked, listener, report, run, run_first_stretch
@@ -157,7 +151,7 @@ def test_a_video_that_is_removed_meanwhile_does_not_come_back(place: Place, film
 
 
 def test_only_one_run_listens_at_a_time(place: Place, film: Path) -> None:
-    from subtitle_rag.domain import BusyError
+    from subtitle_rag.domain.errors import BusyError
 
     asked(place, film)
     first = listener(place).run()

@@ -4,15 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.captions import sound_url
-from subtitle_rag.domain import (
-    AppError,
-    IndexEvent,
-    ListeningFailed,
-    SoundFetching,
-    Video,
-    VideoDone,
-)
+from subtitle_rag.captions.sounds import sound_url
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.events import IndexEvent, ListeningFailed, SoundFetching, VideoDone
+from subtitle_rag.domain.values import Video
 from tests.fetching.desk import Desk, clip, spoken
 from tests.stand_ins.youtube import Clip, StandIn
 from tests.support.heard import heard, wav

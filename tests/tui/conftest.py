@@ -25,7 +25,7 @@ from textual.worker import WorkerCancelled
 from subtitle_rag import player
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.settings import LlmSettings, ModelSettings, Settings, YoutubeSettings
-from subtitle_rag.domain import Line, Video
+from subtitle_rag.domain.values import Line, Video
 from subtitle_rag.library.app_state import forget_searches
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.retrieval.search.query import Query
@@ -34,10 +34,11 @@ from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import jobs
-from subtitle_rag.tui.keys import COMMANDS, keymap
+from subtitle_rag.tui.keys import keymap
+from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.stage_progress import ContextProgress, StageName
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.widgets import preview, result_pane

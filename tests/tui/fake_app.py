@@ -6,7 +6,7 @@ from typing import Any
 
 from textual.message import Message
 
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.stage_progress import Stages
 

@@ -11,7 +11,8 @@ import pytest
 from textual.command import CommandPalette
 from textual.widgets import Input, Static
 
-from subtitle_rag.domain import Found, Line, Resting, Video, VideoFailed
+from subtitle_rag.domain.events import Found, Resting, VideoFailed
+from subtitle_rag.domain.values import Line, Video
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.search.scenes import Scene

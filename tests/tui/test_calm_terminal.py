@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from textual.screen import Screen
 
-from subtitle_rag.domain import Found, VideoDone
+from subtitle_rag.domain.events import Found, VideoDone
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import jobs

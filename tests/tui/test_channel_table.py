@@ -7,7 +7,7 @@ from textual.app import App, ComposeResult
 
 from subtitle_rag import i18n
 from subtitle_rag.captions.addresses import parse_address
-from subtitle_rag.domain import Video
+from subtitle_rag.domain.values import Video
 from subtitle_rag.library.overview import ChannelState
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.requests import JobRequest

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.domain import (
+from subtitle_rag.domain.errors import LlmError
+from subtitle_rag.domain.events import (
     ContextEvent,
     ContextFailed,
     ContextReport,
     ContextsDue,
     ContextWritten,
-    LlmError,
     ModelRequest,
     OverviewWritten,
 )

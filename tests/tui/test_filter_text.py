@@ -8,7 +8,8 @@ import pytest
 from hypothesis import assume, example, given, strategies as st
 
 from subtitle_rag import i18n
-from subtitle_rag.domain import UsageError, tidy
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.values import tidy
 from subtitle_rag.library.names import VideoFacets
 from subtitle_rag.library.resolve import match_channels, match_videos
 from subtitle_rag.retrieval.search.query import Query, parse_query, query_parts

@@ -11,7 +11,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from subtitle_rag.captions.windows import RULE, cut_windows
-from subtitle_rag.domain import AppError, Track, Video
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.values import Track, Video
 from subtitle_rag.library import names
 from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.runtime import Runtime

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from subtitle_rag.tui.keys import COMMANDS, keymap
+from subtitle_rag.tui.keys import keymap
+from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.widgets.footer import MOST, KeyBar, KeyHint, fitting

@@ -12,7 +12,9 @@ from textual.screen import Screen
 
 from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.config.settings import LlmSettings
-from subtitle_rag.domain import AppError, Chapter, Line, Resting, Track, Video, VideoFailed
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.events import Resting, VideoFailed
+from subtitle_rag.domain.values import Chapter, Line, Track, Video
 from subtitle_rag.library.app_state import note_search
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.removing import RemovalTarget

@@ -9,7 +9,7 @@ import pytest
 
 from subtitle_rag import player
 from subtitle_rag.config.settings import PlayerSettings
-from subtitle_rag.domain import Video
+from subtitle_rag.domain.values import Video
 from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.runtime import Runtime

@@ -11,7 +11,7 @@ import pytest
 from textual.widgets import Static
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.domain import UsageError
+from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.retrieval.korean.keyboard import JAMO_BY_KEY
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp

@@ -18,7 +18,7 @@ from subtitle_rag.tui.screens.search_screen import SearchScreen
 from subtitle_rag.tui.screens.settings_screen import SettingsScreen
 from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
 from subtitle_rag.tui.state import source_field
-from subtitle_rag.tui.widgets import TextField
+from subtitle_rag.tui.widgets.text_field import TextField
 from tests.tui.conftest import MakeApp, Outside, press, running, settle
 
 

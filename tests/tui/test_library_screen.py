@@ -11,24 +11,14 @@ import pytest
 from textual.widgets import Static
 
 from subtitle_rag import pipeline
-from subtitle_rag.captions import heard_track
-from subtitle_rag.domain import (
-    BusyError,
-    Cue,
-    Details,
-    Found,
-    IndexEvent,
-    IndexReport,
-    UsageError,
-    Video,
-    VideoDone,
-    VideoFailed,
-    WindowsIndexed,
-)
+from subtitle_rag.captions.heard_tracks import heard_track
+from subtitle_rag.domain.errors import BusyError, UsageError
+from subtitle_rag.domain.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, WindowsIndexed
+from subtitle_rag.domain.values import Cue, Details, Video
 from subtitle_rag.pipeline import ListeningOffer
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.transcribing import ListeningPlan, estimate_listening
+from subtitle_rag.transcribing.listening_plan import ListeningPlan, estimate_listening
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.widgets.library_tables import VideoTable

@@ -8,8 +8,9 @@ import pytest
 from textual.widgets import Static
 from textual.widgets._toast import Toast
 
-from subtitle_rag.domain import AppError, Video
-from subtitle_rag.exporting import ExportText
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.values import Video
+from subtitle_rag.exporting.formats import ExportText
 from subtitle_rag.library.mark_store import Mark
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp

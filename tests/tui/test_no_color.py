@@ -7,7 +7,7 @@ from textual.strip import Strip
 
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
-from subtitle_rag.tui.text import Confirmation
+from subtitle_rag.tui.text.confirmations import Confirmation
 from subtitle_rag.tui.widgets.row_table import RowTable
 from tests.tui.conftest import MakeApp, press, running, scene, settle, typed, until
 

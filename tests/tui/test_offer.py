@@ -10,7 +10,7 @@ import pytest
 from textual.widgets import Static
 
 from subtitle_rag.config.settings import ModelSettings
-from subtitle_rag.domain import BusyError
+from subtitle_rag.domain.errors import BusyError
 from subtitle_rag.models import download, manifest, record
 from subtitle_rag.retrieval.neural.neural_client import HostedModels
 from subtitle_rag.runtime import Runtime

@@ -8,8 +8,9 @@ import pytest
 
 from subtitle_rag import pipeline
 from subtitle_rag.atomic_files import lock_file
-from subtitle_rag.domain import BusyError, VideoDone
-from subtitle_rag.library import run_progress
+from subtitle_rag.domain.errors import BusyError
+from subtitle_rag.domain.events import VideoDone
+from subtitle_rag.library.app_state import run_progress
 from subtitle_rag.library.connection import hold_lock, is_locked_elsewhere
 from subtitle_rag.library.rows import Counts
 from subtitle_rag.runtime import Runtime

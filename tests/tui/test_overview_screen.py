@@ -4,7 +4,7 @@ import pytest
 from textual.widgets import Static
 
 from subtitle_rag.content_overview import ChannelOverview, OverviewTerm, VideoOverview
-from subtitle_rag.domain import Video, watch_url
+from subtitle_rag.domain.values import Video, watch_url
 from subtitle_rag.library.summary_store import VideoSummary
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp

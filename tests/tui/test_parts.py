@@ -9,12 +9,11 @@ from rich.cells import cell_len
 
 from subtitle_rag.captions import refusals, typed_sources
 from subtitle_rag.captions.addresses import Source
-from subtitle_rag.domain import (
+from subtitle_rag.domain.events import (
     FetchEstimate,
     Found,
     IndexEvent,
     IndexReport,
-    Line,
     ListCutShort,
     Listed,
     Resting,
@@ -22,24 +21,17 @@ from subtitle_rag.domain import (
     VideoFailed,
     WindowsIndexed,
 )
-from subtitle_rag.library import Counts
+from subtitle_rag.domain.values import Line
+from subtitle_rag.library.rows import Counts
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.retrieval.search.reasons import FoundWord
 from subtitle_rag.tui.state import source_field
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.job_queue import JobQueue
 from subtitle_rag.tui.state.spoken_lines import Surroundings
-from subtitle_rag.tui.text import (
-    content,
-    failure_reasons,
-    field_line,
-    job_lines,
-    scene_rows,
-    search_text,
-    shortfalls,
-    transcript,
-)
+from subtitle_rag.tui.text import content, failure_reasons, job_lines, scene_rows, search_text, transcript
 from subtitle_rag.tui.text.failure_reasons import remaining
+from subtitle_rag.tui.text.library_text import field_line, shortfalls
 from tests.tui.conftest import NOON, SAMPLE, scene
 
 DAY_S = 86_400

@@ -15,7 +15,9 @@ from rich.color import ColorSystem
 from subtitle_rag import doctor
 from subtitle_rag.config.settings import LlmSettings, YoutubeSettings
 from subtitle_rag.doctor import Check
-from subtitle_rag.domain import AppError, Chapter, Line, ModelRequest, Resting, Video, VideoFailed
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.events import ModelRequest, Resting, VideoFailed
+from subtitle_rag.domain.values import Chapter, Line, Video
 from subtitle_rag.library.app_state import note_search
 from subtitle_rag.library.mark_store import Mark, MarkStore
 from subtitle_rag.library.sources import SourceOptions
@@ -36,7 +38,7 @@ from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
 from subtitle_rag.tui.text.confirmations import leave_confirmation
-from subtitle_rag.tui.widgets import CheckList
+from subtitle_rag.tui.widgets.check_list import CheckList
 from tests.tui.conftest import (
     NOON,
     Answers,

@@ -26,7 +26,7 @@ from subtitle_rag.tui.screens.marks_screen import MarksScreen
 from subtitle_rag.tui.screens.overview_screen import OverviewScreen
 from subtitle_rag.tui.screens.settings_screen import SettingsScreen
 from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
-from subtitle_rag.tui.state import VideoMoment
+from subtitle_rag.tui.state.spoken_lines import VideoMoment
 from subtitle_rag.tui.widgets.empty_state_page import ReadyQueryList
 from subtitle_rag.tui.widgets.footer import KeyBar
 from tests.tui.conftest import (

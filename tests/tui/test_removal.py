@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from subtitle_rag import removing
 from subtitle_rag.captions.addresses import parse_address
-from subtitle_rag.domain import Video
+from subtitle_rag.domain.values import Video
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.removing import RemovalTarget
 from subtitle_rag.requests import JobRequest
@@ -19,7 +19,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.text import short_name
+from subtitle_rag.tui.text.content import short_name
 from tests.stand_ins.youtube import Playlist, StandIn
 from tests.tui.conftest import (
     SAMPLE,

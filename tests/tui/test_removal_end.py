@@ -3,7 +3,7 @@
 import pytest
 
 from subtitle_rag import removing
-from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.domain.errors import AppError, BusyError
 from subtitle_rag.library.connection import hold_lock
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp

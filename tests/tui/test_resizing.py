@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import Found, VideoDone, VideoFailed
+from subtitle_rag.domain.events import Found, VideoDone, VideoFailed
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.searcher import SearchResult

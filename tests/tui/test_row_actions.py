@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from subtitle_rag.domain import Video
+from subtitle_rag.domain.values import Video
 from subtitle_rag.library.overview import ChannelState
 from subtitle_rag.library.rows import VideoState
 from subtitle_rag.tui.screens.row_actions import ROW_COMMANDS, RowActions

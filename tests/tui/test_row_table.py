@@ -6,7 +6,7 @@ import pytest
 from textual import on
 from textual.app import App, ComposeResult
 
-from subtitle_rag.tui.keys import bindings
+from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.widgets.row_table import RowParts, RowTable, row_content
 
 

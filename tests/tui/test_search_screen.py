@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from textual._compositor import Compositor
 
-from subtitle_rag.library import LAST_LOOK, Counts, new_videos
+from subtitle_rag.library.app_state import LAST_LOOK, new_videos
+from subtitle_rag.library.rows import Counts
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.runtime import Runtime

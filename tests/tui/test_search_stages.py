@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.search.parts import LEXICAL, RETRIEVERS
 from subtitle_rag.retrieval.search.query import Query, parse_query

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.domain.errors import AppError, BusyError
 from subtitle_rag.log_file import logging_to
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER
 from subtitle_rag.retrieval.search.query import Query

@@ -2,7 +2,7 @@
 
 import pytest
 
-from subtitle_rag.domain import Video, natural_key
+from subtitle_rag.domain.values import Video, natural_key
 from subtitle_rag.library.rows import Counts
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from subtitle_rag import i18n
-from subtitle_rag.domain import AppError, BusyError, LlmError, Resting, VideoFailed
+from subtitle_rag.domain.errors import AppError, BusyError, LlmError
+from subtitle_rag.domain.events import Resting, VideoFailed
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.stage_progress import ContextProgress, Stages, VectorProgress, WindowProgress
 from subtitle_rag.tui.text import job_lines, library_text

@@ -15,7 +15,7 @@ from textual.widgets._toast import Toast
 
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.settings import Settings, TuiSettings
-from subtitle_rag.domain import UsageError
+from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.library.app_state import THEME, theme_at
 from subtitle_rag.library.store import Library
 from subtitle_rag.runtime import Runtime

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.domain import BusyError, Chapter, Details, Heat, Line, spoken
+from subtitle_rag.domain.errors import BusyError
+from subtitle_rag.domain.values import Chapter, Details, Heat, Line, spoken
 from subtitle_rag.retrieval.search.query import Query, parse_query
 from subtitle_rag.retrieval.search.scenes import Mention
 from subtitle_rag.runtime import Runtime

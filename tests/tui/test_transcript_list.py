@@ -6,7 +6,7 @@ from textual.app import App, ComposeResult
 from textual.geometry import Offset
 from textual.selection import Selection
 
-from subtitle_rag.domain import clock
+from subtitle_rag.domain.values import clock
 from subtitle_rag.tui.state import spoken_lines
 from subtitle_rag.tui.text.transcript import TranscriptLines, video_lines
 from subtitle_rag.tui.widgets import transcript_list

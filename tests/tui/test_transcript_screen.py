@@ -2,8 +2,8 @@
 
 import pytest
 
-from subtitle_rag.captions import heard_track
-from subtitle_rag.domain import Cue, SpeechGap, watch_url
+from subtitle_rag.captions.heard_tracks import heard_track
+from subtitle_rag.domain.values import Cue, SpeechGap, watch_url
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.library_screen import LibraryScreen

@@ -13,9 +13,8 @@ import pytest
 
 from subtitle_rag import encoding
 from subtitle_rag.config.settings import ModelSettings
-from subtitle_rag.domain import (
-    AppError,
-    BusyError,
+from subtitle_rag.domain.errors import AppError, BusyError
+from subtitle_rag.domain.events import (
     EncoderActive,
     VectorEvent,
     VectorsDue,

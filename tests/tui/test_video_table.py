@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 from textual.app import App, ComposeResult
 
-from subtitle_rag.domain import Video
+from subtitle_rag.domain.values import Video
 from subtitle_rag.library.rows import VideoState
 from subtitle_rag.tui.widgets.library_tables import VideoTable, is_alarm, video_state_text
 from tests.tui.conftest import row_cells

@@ -7,20 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from subtitle_rag import contexts, installation, output
+from subtitle_rag import output
 from subtitle_rag.commands.options import FILE_PATH, complete_context_models, runtime_outcome
 from subtitle_rag.contexts import context_file
-from subtitle_rag.domain import (
-    AppError,
-    ContextFailed,
-    ContextReport,
-    ContextWritten,
-    OverviewWritten,
-    UsageError,
-    clock,
-    os_error_as_unwritable,
-    tidy,
-)
+from subtitle_rag.contexts.prompt_layout import ContextPrompt, configured_prompt
+from subtitle_rag.domain.errors import AppError, UsageError, os_error_as_unwritable
+from subtitle_rag.domain.events import ContextFailed, ContextReport, ContextWritten, OverviewWritten
+from subtitle_rag.domain.values import clock, tidy
 from subtitle_rag.evaluation import model_comparison, model_report, variants
 from subtitle_rag.evaluation.arm_models import EvalModels
 from subtitle_rag.evaluation.model_comparison import CostEstimate, ModelContexts, context_texts
@@ -30,6 +23,8 @@ from subtitle_rag.evaluation.report import Row
 from subtitle_rag.evaluation.variants import Variant
 from subtitle_rag.evaluation.verbs.make_questions import evaluation_lock
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.installation.extras import EVAL
+from subtitle_rag.installation.package_installer import require_extra
 from subtitle_rag.retrieval.search.parts import LEXICAL
 
 if TYPE_CHECKING:
@@ -86,8 +81,8 @@ def eval_models(
     if not models and not encoder_names:
         raise click.UsageError(_("Name models, or encoders with --encoders."))
     # by label; the library's own has none
-    prompts = {"": contexts.configured_prompt(runtime.settings)}
-    prompts |= {tidy(str(file)): contexts.ContextPrompt.read(file) for file in prompt_files}
+    prompts = {"": configured_prompt(runtime.settings)}
+    prompts |= {tidy(str(file)): ContextPrompt.read(file) for file in prompt_files}
     with evaluation_lock(runtime):
         runtime.require_library()
         run = _ComparisonRun(runtime, videos, seed, questions, neural=not no_neural)
@@ -112,7 +107,7 @@ class _ComparisonRun:
         self.dataset: Dataset | None = None
         preferred: frozenset[str] = frozenset()
         if questions is not None or path.exists():
-            installation.require_extra(installation.EVAL)
+            require_extra(EVAL)
             self.dataset, preferred = variants.questions_about(path, runtime)
         self._drawn = model_comparison.draw(runtime.library, videos, seed, preferred)
         windows = sum(len(some) for _video, some in self._drawn)
@@ -128,7 +123,7 @@ class _ComparisonRun:
             )
 
     def compare(
-        self, names: Sequence[str], prompts: "Mapping[str, contexts.ContextPrompt]", export: Path | None
+        self, names: Sequence[str], prompts: "Mapping[str, ContextPrompt]", export: Path | None
     ) -> list[AppError]:
         """Have the models write, and set their figures in the report; return what ended a model early."""
         library, report = self._runtime.library, self.report
@@ -201,7 +196,7 @@ class _ComparisonRun:
         rows: list[Variant] = []
         for name in dict.fromkeys(names):
             if extra := self._runtime.models.required_extra(name):
-                installation.require_extra(extra)
+                require_extra(extra)
             models = opened.enter_context(self._runtime.neural_with(name))
             encoder = models.encoder()
             if encoder is None:

@@ -7,10 +7,12 @@ from pathlib import Path
 import click
 
 from subtitle_rag import output
-from subtitle_rag.answers import AnswerOptions, BuilderName, answer_all
+from subtitle_rag.answers.answer import answer_all
+from subtitle_rag.answers.gathering import AnswerOptions, BuilderName
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import FILE_PATH, complete_context_models, retrievers_option, runtime_outcome
-from subtitle_rag.domain import UsageError, os_error_as_unwritable, tidy
+from subtitle_rag.domain.errors import UsageError, os_error_as_unwritable
+from subtitle_rag.domain.values import tidy
 from subtitle_rag.evaluation.dataset import load_about_scenes
 from subtitle_rag.evaluation.judging import Judge, JudgeReport, choose_judge, judge_cases, read_answers
 from subtitle_rag.evaluation.questions import Question

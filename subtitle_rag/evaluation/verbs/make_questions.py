@@ -10,7 +10,8 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import FILE_PATH, model_option, runtime_outcome
-from subtitle_rag.domain import UsageError, clock, tidy
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.values import clock, tidy
 from subtitle_rag.evaluation.generate_questions import (
     MakeReport,
     QuestionMade,
@@ -155,7 +156,7 @@ def _decide(review: "Review", id: str, query: str) -> bool:
 
 def evaluation_lock(runtime: Runtime) -> AbstractContextManager[None]:
     """Return the lock to hold: two runs would ask the same model for the same, and write into each other's file."""
-    from subtitle_rag.library import hold_lock
+    from subtitle_rag.library.connection import hold_lock
 
     folder = runtime.library.path.parent
     folder.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,8 @@ import threading
 from collections.abc import Iterator, Sequence
 from queue import SimpleQueue
 
-from subtitle_rag.domain import AppError, Morphemes
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.values import Morphemes
 from subtitle_rag.retrieval.korean.morphemes import TextMorphemes
 
 logger = logging.getLogger(__name__)

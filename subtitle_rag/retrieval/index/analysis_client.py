@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import Morphemes
+from subtitle_rag.domain.values import Morphemes
 from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.values import Filter, Hit, Searched

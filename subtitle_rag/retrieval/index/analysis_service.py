@@ -15,8 +15,9 @@ from pathlib import Path
 from queue import PriorityQueue
 from typing import Any, TypeVar
 
-from subtitle_rag.domain import AppError, BusyError, Morphemes
-from subtitle_rag.library import Library
+from subtitle_rag.domain.errors import AppError, BusyError
+from subtitle_rag.domain.values import Morphemes
+from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.batches import split_by_weight
 from subtitle_rag.retrieval.index.interface import Index
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery, QueryAnalyzer, word_search

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.domain.errors import AppError, BusyError
 from subtitle_rag.retrieval.index.index_rules import read_numbers
 from subtitle_rag.retrieval.named_vectors import BM25, has_parts
 from subtitle_rag.retrieval.values import (

@@ -9,10 +9,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from subtitle_rag.config import QdrantSettings
-from subtitle_rag.domain import BusyError, Morphemes
-from subtitle_rag.hosting import Client
-from subtitle_rag.library import EMBEDDED
+from subtitle_rag.config.settings import QdrantSettings
+from subtitle_rag.domain.errors import BusyError
+from subtitle_rag.domain.values import Morphemes
+from subtitle_rag.hosting.host_client import Client
+from subtitle_rag.library.app_state import EMBEDDED
 from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.index.index_host import KIND
 from subtitle_rag.retrieval.index.index_rules import check_payloads, check_points, check_vectors

@@ -12,8 +12,10 @@ from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 
-from subtitle_rag.captions import MEDIA_SUFFIXES, OVERLAP_MS, caption_suffixes
-from subtitle_rag.domain import Morphemes, Video, Window
+from subtitle_rag.captions.file_names import MEDIA_SUFFIXES
+from subtitle_rag.captions.formats import caption_suffixes
+from subtitle_rag.captions.windows import OVERLAP_MS
+from subtitle_rag.domain.values import Morphemes, Video, Window
 from subtitle_rag.retrieval.korean.expansion import inverse_document_frequency
 from subtitle_rag.retrieval.korean.morphemes import DEFAULT_PARAMS, Bm25Params, document_vector
 from subtitle_rag.retrieval.pieces import cut_pieces

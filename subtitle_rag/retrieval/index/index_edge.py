@@ -26,9 +26,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.atomic_files import private_folder, replace_path
-from subtitle_rag.domain import AppError, BusyError, byte_size
-from subtitle_rag.hosting import write_atomically
-from subtitle_rag.library import EMBEDDED
+from subtitle_rag.domain.errors import AppError, BusyError
+from subtitle_rag.domain.values import byte_size
+from subtitle_rag.hosting.entry import write_atomically
+from subtitle_rag.library.app_state import EMBEDDED
 from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.index import edge_terms as terms, index_rules as rules
 from subtitle_rag.retrieval.named_vectors import BM25, check_name, has_parts

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.config import QdrantSettings
-from subtitle_rag.domain import AppError, BusyError
-from subtitle_rag.hosting import HostKind
-from subtitle_rag.library import SCHEMA_VERSION
+from subtitle_rag.config.settings import QdrantSettings
+from subtitle_rag.domain.errors import AppError, BusyError
+from subtitle_rag.hosting.entry import HostKind
+from subtitle_rag.library.schema import SCHEMA_VERSION
 from subtitle_rag.retrieval.index.analysis_service import AnalysisService
 from subtitle_rag.retrieval.index.index_rules import mismatch, record_of
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, REVISION

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.retrieval.index.interface import SCHEMA
 from subtitle_rag.retrieval.named_vectors import USUAL_PIECES, check_vector, has_parts
 from subtitle_rag.retrieval.values import DenseVector, MultiVector, Point, SparseVector, Vector, VectorSearch

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from subtitle_rag.config import QdrantSettings
-from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.config.settings import QdrantSettings
+from subtitle_rag.domain.errors import AppError, BusyError
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.batches import split_batches, split_by_weight, write_batches
 from subtitle_rag.retrieval.index import index_rules as rules, server_terms as terms

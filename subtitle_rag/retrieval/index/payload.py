@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from subtitle_rag.domain import Video, Window
+from subtitle_rag.domain.values import Video, Window
 
 
 def to_payload(video: Video, window: Window, context: str | None = None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from subtitle_rag.hosting import SOCKET_PREFIX
+from subtitle_rag.hosting.entry import SOCKET_PREFIX
 
 logger = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, pstdev
 
-from subtitle_rag.domain import Morphemes, Video, Window
-from subtitle_rag.library import Library
+from subtitle_rag.domain.values import Morphemes, Video, Window
+from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index.index_document import EARLY_MS, keywords
 from subtitle_rag.retrieval.korean.expansion import inverse_document_frequency
 

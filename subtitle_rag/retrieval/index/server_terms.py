@@ -13,10 +13,11 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
-from subtitle_rag.config import QdrantSettings
-from subtitle_rag.domain import AppError, BusyError, UsageError
+from subtitle_rag.config.settings import QdrantSettings
+from subtitle_rag.domain.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.installation import SERVER, require_extra
+from subtitle_rag.installation.extras import SERVER
+from subtitle_rag.installation.package_installer import require_extra
 from subtitle_rag.redaction import register_secret
 from subtitle_rag.retrieval.index.index_rules import check_id, check_payload, read_numbers
 from subtitle_rag.retrieval.named_vectors import check_vector, has_parts

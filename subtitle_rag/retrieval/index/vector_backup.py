@@ -12,8 +12,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from subtitle_rag.domain import AppError, BusyError
-from subtitle_rag.library import OF_PIECES, Library, StoredVector, translate_sqlite_errors
+from subtitle_rag.domain.errors import AppError, BusyError
+from subtitle_rag.library.connection import translate_sqlite_errors
+from subtitle_rag.library.store import Library
+from subtitle_rag.library.vector_store import OF_PIECES, StoredVector
 from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.index.index_client import HostedIndex
 from subtitle_rag.retrieval.index.index_document import IndexDocument

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
 
-from subtitle_rag.library import Library
+from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.korean.keyboard import key_sequence
 from subtitle_rag.retrieval.korean.letter_names import same_names
 from subtitle_rag.retrieval.korean.morphemes import Analyzer

@@ -14,7 +14,7 @@ from datetime import date
 from typing import Protocol
 
 from subtitle_rag.i18n import _
-from subtitle_rag.library import Library
+from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.korean.expansion import Expansion, TermSources, inverse_document_frequency
 from subtitle_rag.retrieval.korean.keyboard import FIRST_CONSONANTS
 from subtitle_rag.retrieval.korean.letter_names import RUN

@@ -17,7 +17,8 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from zlib import crc32
 
-from subtitle_rag.domain import BusyError, Morphemes
+from subtitle_rag.domain.errors import BusyError
+from subtitle_rag.domain.values import Morphemes
 from subtitle_rag.platforms import lower_thread_priority
 from subtitle_rag.retrieval.korean import numerals
 from subtitle_rag.retrieval.korean.hanja import hangul_of_hanja

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from subtitle_rag.domain import Morphemes
+from subtitle_rag.domain.values import Morphemes
 from subtitle_rag.retrieval.korean.letter_names import RUN, written_word
 from subtitle_rag.retrieval.korean.morphemes import key, words
 from subtitle_rag.retrieval.korean.numerals import COUNTERS

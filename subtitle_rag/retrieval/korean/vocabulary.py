@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property, lru_cache
 from itertools import chain, islice, takewhile
 
-from subtitle_rag.library import Library, video_facets
+from subtitle_rag.library.names import video_facets
+from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.korean.keyboard import first_consonants, key_sequence
 from subtitle_rag.retrieval.korean.morphemes import words
 from subtitle_rag.retrieval.korean.pronunciation import SoundIndex

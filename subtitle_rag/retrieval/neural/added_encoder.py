@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote
 
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.plugins import ENCODERS, load_plugin, plugin_failure
 from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE
 from subtitle_rag.retrieval.neural.interface import Encoded, makes_pieces

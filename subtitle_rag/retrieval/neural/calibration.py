@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from subtitle_rag.library import Library
+from subtitle_rag.library.store import Library
 from subtitle_rag.models import manifest
 from subtitle_rag.retrieval.neural.interface import Encoder
 

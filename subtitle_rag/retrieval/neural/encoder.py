@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.i18n import _
-from subtitle_rag.models import Prompts
+from subtitle_rag.models.prompts import Prompts
 from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.neural.device import Plan, prepare
 from subtitle_rag.retrieval.neural.interface import Encoded

@@ -16,10 +16,10 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.garbage import return_memory
 from subtitle_rag.i18n import _
-from subtitle_rag.models import pooling
+from subtitle_rag.models.local import pooling
 from subtitle_rag.retrieval.neural.device import Plan
 
 QUERY, RERANK, PASSAGE = range(3)

@@ -6,27 +6,19 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.domain import AppError
-from subtitle_rag.hosting import Client
-from subtitle_rag.models import (
-    DENSE,
-    ENCODER,
-    RERANKER,
-    Kind as ModelKind,
-    ModelFiles,
-    Prompts,
-    is_added,
-    is_ollama,
-    manifest,
-    without_prompts,
-)
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.hosting.host_client import Client
+from subtitle_rag.models import manifest
+from subtitle_rag.models.manifest import DENSE, ENCODER, RERANKER, Kind as ModelKind, is_ollama
+from subtitle_rag.models.model_store import ModelFiles, is_added
+from subtitle_rag.models.prompts import Prompts, without_prompts
 from subtitle_rag.retrieval.neural.added_encoder import AddedEncoder, added_encoder
 from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE
 from subtitle_rag.retrieval.neural.interface import Encoded, makes_pieces
 from subtitle_rag.retrieval.neural.neural_host import KIND, HostState
 
 if TYPE_CHECKING:
-    from subtitle_rag.models import ModelStore
+    from subtitle_rag.models.model_store import ModelStore
     from subtitle_rag.retrieval.neural.ollama_encoder import OllamaEncoder, OllamaEncoders
 
 logger = logging.getLogger(__name__)

@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag import i18n
-from subtitle_rag.domain import AppError, BusyError
-from subtitle_rag.hosting import HostKind, seconds_from
-from subtitle_rag.models import ENCODER, RERANKER, Kind as ModelKind, ModelFiles
+from subtitle_rag.domain.errors import AppError, BusyError
+from subtitle_rag.hosting.entry import HostKind, seconds_from
+from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind as ModelKind
+from subtitle_rag.models.model_store import ModelFiles
 from subtitle_rag.platforms import step_back
 from subtitle_rag.retrieval.neural.device import Plan
 from subtitle_rag.retrieval.neural.interface import Encoded

@@ -13,9 +13,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
-from subtitle_rag.domain import AppError, BusyError, LlmError
-from subtitle_rag.llm import Llm, canonical
-from subtitle_rag.models import OLLAMA, Prompts, manifest, without_prompts
+from subtitle_rag.domain.errors import AppError, BusyError, LlmError
+from subtitle_rag.llm.host_guard import canonical
+from subtitle_rag.llm.llm_client import Llm
+from subtitle_rag.models import manifest
+from subtitle_rag.models.manifest import OLLAMA
+from subtitle_rag.models.prompts import Prompts, without_prompts
 from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.neural.interface import Encoded, makes_pieces
 from subtitle_rag.retrieval.values import DenseVector

@@ -15,9 +15,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.i18n import _
-from subtitle_rag.models import DENSE, ModelFiles
+from subtitle_rag.models.manifest import DENSE
+from subtitle_rag.models.model_store import ModelFiles
 from subtitle_rag.platforms import lower_thread_priority
 from subtitle_rag.retrieval.neural.device import Plan
 from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE, PASSAGE_TOKENS, highest, unit

@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.i18n import _
-from subtitle_rag.models import DENSE, SPARSE, ModelFiles
+from subtitle_rag.models.manifest import DENSE, SPARSE
+from subtitle_rag.models.model_store import ModelFiles
 from subtitle_rag.retrieval.neural.device import Plan, prepare
 from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE, HEADS, PASSAGE_TOKENS, FlagEncoder
 from subtitle_rag.retrieval.neural.interface import Encoded

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from subtitle_rag.domain import UsageError
+from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery, LexicalSearch, word_search
 from subtitle_rag.retrieval.named_vectors import PIECES, pieces_name, vector_names
-from subtitle_rag.retrieval.neural import Encoded
+from subtitle_rag.retrieval.neural.interface import Encoded
 from subtitle_rag.retrieval.search.fusion import (
     Candidates,
     add_pieces,

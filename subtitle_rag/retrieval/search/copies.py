@@ -11,7 +11,7 @@ from itertools import chain, islice
 from statistics import median
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import Morphemes
+from subtitle_rag.domain.values import Morphemes
 from subtitle_rag.retrieval.search.fusion import Ranked
 
 if TYPE_CHECKING:

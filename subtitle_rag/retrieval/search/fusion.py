@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 
-from subtitle_rag.captions import OVERLAP_MS
+from subtitle_rag.captions.windows import OVERLAP_MS
 from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.search.evidence import Evidence
 from subtitle_rag.retrieval.values import DenseVector, Hit

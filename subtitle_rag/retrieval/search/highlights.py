@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from unicodedata import is_normalized
 
-from subtitle_rag.domain import Line, Morphemes
+from subtitle_rag.domain.values import Line, Morphemes
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.korean.morphemes import key
 

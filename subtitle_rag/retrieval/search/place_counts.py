@@ -7,9 +7,11 @@ as a Short of the same minute, is a place of its own, while a search lists it un
 
 from collections.abc import Iterator
 
-from subtitle_rag.domain import WordCount, squeeze
+from subtitle_rag.domain.events import WordCount
+from subtitle_rag.domain.values import squeeze
 from subtitle_rag.i18n import n_
-from subtitle_rag.library import Library, PlaceCount, count_places
+from subtitle_rag.library.said_words import PlaceCount, count_places
+from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.search.own_words import spellings_by_word
 from subtitle_rag.retrieval.search.query import Query

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
-from subtitle_rag.domain import MAX_TYPED, UsageError, tidy
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.values import MAX_TYPED, tidy
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.korean.periods import OpenPeriod, find_uploads, parse_period
 

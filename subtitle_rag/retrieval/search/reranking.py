@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from subtitle_rag.retrieval.neural import PATIENCE_S, Reranker
+from subtitle_rag.retrieval.neural.interface import PATIENCE_S, Reranker
 from subtitle_rag.retrieval.search.fusion import Ranked, RetrieverScore
 
 UNMEASURED_DEPTH = 20

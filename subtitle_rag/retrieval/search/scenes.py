@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from subtitle_rag.domain import Line, Morphemes, Video, Window, is_named
+from subtitle_rag.domain.values import Line, Morphemes, Video, Window, is_named
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.pieces import cut_pieces

@@ -7,20 +7,18 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from subtitle_rag.domain import AppError, UsageError, WordCount
+from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.domain.events import WordCount
 from subtitle_rag.i18n import n_
-from subtitle_rag.library import (
-    Library,
-    PlaceCount,
-    channel_ids,
-    undated_videos,
-    video_ids,
-    videos_of_kinds,
-)
+from subtitle_rag.library.names import undated_videos, videos_of_kinds
+from subtitle_rag.library.resolve import channel_ids, video_ids
+from subtitle_rag.library.said_words import PlaceCount
+from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery, LexicalSearch, unknown_words
 from subtitle_rag.retrieval.korean.morphemes import folded, key
 from subtitle_rag.retrieval.named_vectors import PIECES
-from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, Reranker, stored_calibration, words_weight
+from subtitle_rag.retrieval.neural.calibration import stored_calibration, words_weight
+from subtitle_rag.retrieval.neural.interface import Encoded, Encoder, Models, Reranker
 from subtitle_rag.retrieval.search.candidates import CandidateSearch
 from subtitle_rag.retrieval.search.copies import first_results
 from subtitle_rag.retrieval.search.fusion import Candidates, Ranked, best_of_videos, merge_neighbours

@@ -10,14 +10,15 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal
 
-from subtitle_rag.domain import UsageError, tidy
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.values import tidy
 from subtitle_rag.i18n import in_language, n_
 from subtitle_rag.retrieval.korean.keyboard import hangul, latin
 from subtitle_rag.retrieval.korean.morphemes import key, words
 from subtitle_rag.retrieval.search.query import KOREAN, Part, parse_query, query_parts
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import Library
+    from subtitle_rag.library.store import Library
     from subtitle_rag.retrieval.search.searcher import Searcher
 
 MAX_SUGGESTIONS = 2

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from subtitle_rag.retrieval.korean.morphemes import folded
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import Library
+    from subtitle_rag.library.store import Library
 
 CANDIDATES = 2_048
 """Windows whose place, text, context and forms are kept, 6 KB each: a search with vectors orders up to 450."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.tui.controllers.stage_threads import AUTOMATIC, RUNS
 from subtitle_rag.tui.messages import ActionFailed, ContextsOffered, LibraryChanged, NotRemembered, ScenesChanged
-from subtitle_rag.tui.state import ContextProgress, ListeningProgress, VectorProgress
-from subtitle_rag.tui.text import has_news, listening_line
+from subtitle_rag.tui.state.stage_progress import ContextProgress, ListeningProgress, VectorProgress
+from subtitle_rag.tui.text.stage_lines import has_news, listening_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.app_port import AppPort, Stoppable
     from subtitle_rag.tui.controllers.stage_threads import StageRun
     from subtitle_rag.tui.messages import StageAdvanced, StageEnded
-    from subtitle_rag.tui.state import StageName, StageProgress, StageState
+    from subtitle_rag.tui.state.stage_progress import StageName, StageProgress, StageState
 
 PAUSED_TOGETHER: "tuple[StageName, ...]" = (*AUTOMATIC, "listening")
 """Stages that one key pauses and resumes."""

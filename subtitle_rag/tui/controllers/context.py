@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag.tui.controllers.probe_runs import ProbeRuns
 
 if TYPE_CHECKING:
-    from subtitle_rag.config import Settings
+    from subtitle_rag.config.settings import Settings
     from subtitle_rag.doctor import Check
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort

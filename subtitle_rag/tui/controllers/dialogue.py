@@ -6,10 +6,10 @@ import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import Answer, AnswerPiece, AnswerRequest, Evidence
+from subtitle_rag.domain.events import Answer, AnswerPiece, AnswerRequest, Evidence
 from subtitle_rag.retrieval.search.query import Query, parse_query
 from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, EvidenceFound, PromptSent
-from subtitle_rag.tui.state import QuestionTurn
+from subtitle_rag.tui.state.conversation import QuestionTurn
 from subtitle_rag.tui.threads import AppThread, to_app_error
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
-    from subtitle_rag.answers import Conversation
+    from subtitle_rag.answers.answer import Conversation
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.controllers.background import ContextPause
 
@@ -68,7 +68,7 @@ class AnswerThread(AppThread):
                     self._post(AnswerEnded(turn, error=to_app_error(error)))
 
     def _conversation(self, opened: ExitStack) -> "Conversation":
-        from subtitle_rag.answers import AnswerOptions
+        from subtitle_rag.answers.gathering import AnswerOptions
 
         answerer = opened.enter_context(self._runtime.answerer(remember=True))
         return answerer.conversation(AnswerOptions(whole=self._whole))

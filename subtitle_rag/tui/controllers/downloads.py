@@ -4,18 +4,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from subtitle_rag.i18n import _
-from subtitle_rag.library import MODEL_OFFER
-from subtitle_rag.models import ENCODER
+from subtitle_rag.library.app_state import MODEL_OFFER
+from subtitle_rag.models.manifest import ENCODER
 from subtitle_rag.tui.messages import LibraryChanged, NotRemembered
-from subtitle_rag.tui.state import ModelDownload, find_through_ollama
-from subtitle_rag.tui.text import IN_PROCESS, THROUGH_OLLAMA
+from subtitle_rag.tui.state.offers import ModelDownload, find_through_ollama
+from subtitle_rag.tui.text.model_lines import IN_PROCESS, THROUGH_OLLAMA
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval.neural import EncoderOffer
+    from subtitle_rag.retrieval.neural.ollama_encoder import EncoderOffer
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.controllers.background import BackgroundController
-    from subtitle_rag.tui.state import StageProgress
+    from subtitle_rag.tui.state.stage_progress import StageProgress
 
 ELSEWHERE_S = 15.0
 """Between two looks at the download of another process."""

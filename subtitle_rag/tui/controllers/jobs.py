@@ -7,11 +7,12 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import AppError, Found, Resting, UsageError
+from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.domain.events import Found, Resting
 from subtitle_rag.i18n import _
 from subtitle_rag.log_file import counts_of
 from subtitle_rag.requests import JobRequest
-from subtitle_rag.tui.keys import key
+from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.messages import (
     FirstWindowsArrived,
     JobAdvanced,
@@ -19,8 +20,10 @@ from subtitle_rag.tui.messages import (
     LibraryChanged,
     LibraryOpened,
 )
-from subtitle_rag.tui.state import Job, JobQueue, clean, request_name
-from subtitle_rag.tui.text import job_outcome, sample_refusal
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.state.job_queue import JobQueue, request_name
+from subtitle_rag.tui.text.job_lines import job_outcome, sample_refusal
 from subtitle_rag.tui.threads import AppThread, to_app_error
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from subtitle_rag import sample_library
-from subtitle_rag.domain import UNUSABLE_INDEX, AppError, BusyError
-from subtitle_rag.library import LAST_LOOK, new_videos
+from subtitle_rag.domain.errors import UNUSABLE_INDEX, AppError, BusyError
+from subtitle_rag.library.app_state import LAST_LOOK, new_videos
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.tui.messages import (
     IndexGrown,
@@ -18,7 +18,7 @@ from subtitle_rag.tui.messages import (
     NotRemembered,
     SearchReady,
 )
-from subtitle_rag.tui.state import find_download
+from subtitle_rag.tui.state.offers import find_download
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime

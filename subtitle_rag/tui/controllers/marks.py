@@ -3,16 +3,18 @@
 import threading
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import clock
+from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.keys import key
+from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.messages import ActionFailed, MarksRead
-from subtitle_rag.tui.state import MarkedScenes, clean, exported_scene
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.export_source import exported_scene
+from subtitle_rag.tui.state.marked_scenes import MarkedScenes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from subtitle_rag.library import Mark
+    from subtitle_rag.library.mark_store import Mark
     from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag.tui.messages import LibraryChanged, NotRemembered
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import AppError
+    from subtitle_rag.domain.errors import AppError
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.controllers.jobs import JobController

@@ -5,9 +5,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from subtitle_rag import player
-from subtitle_rag.domain import UsageError, clock, watch_url
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.values import clock, watch_url
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.library import PLAYER
+from subtitle_rag.library.app_state import PLAYER
+from subtitle_rag.player.launch import WATCH_S, Launch
 from subtitle_rag.tui.messages import (
     ActionFailed,
     Jumped,
@@ -15,7 +17,8 @@ from subtitle_rag.tui.messages import (
     TextCopied,
     VideoOpened,
 )
-from subtitle_rag.tui.state import clean, playable_clips, scene_markdown
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.export_source import playable_clips, scene_markdown
 from subtitle_rag.tui.threads import AppThread, to_app_error
 
 if TYPE_CHECKING:
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
-    from subtitle_rag.config import Settings
+    from subtitle_rag.config.settings import Settings
     from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
@@ -90,7 +93,7 @@ class PlaybackController:
 
     def _file(self, scene: "Scene") -> "Path | None":
         """Return the video's file if it can be played here. Raises UsageError without a link too."""
-        from subtitle_rag.captions import find_media
+        from subtitle_rag.captions.films import find_media
 
         file = find_media(scene.video)
         if scene.jump_url is None and file is None:
@@ -252,7 +255,7 @@ class LaunchWatch(AppThread):
         self,
         runtime: "Runtime",
         post: "Callable[[Message], object]",
-        launch: "player.Launch",
+        launch: "Launch",
         scene: "Scene",
         count: int = 1,
     ) -> None:
@@ -270,7 +273,7 @@ class LaunchWatch(AppThread):
             self._post(Jumped(self._scene, self._launch.name, is_loading=state == "loading", count=self._count))
             if state == "loading":
                 self._launch.wait(LOADING_S)
-            elif self._launch.patience_s < player.WATCH_S:
-                self._launch.wait(player.WATCH_S - self._launch.patience_s)
+            elif self._launch.patience_s < WATCH_S:
+                self._launch.wait(WATCH_S - self._launch.patience_s)
         except Exception as error:  # whatever a player does, the app stays up
             self._post(ActionFailed(to_app_error(error)))

@@ -7,17 +7,18 @@ one, which goes on behind it. Quitting carries out what waits; an app that is ki
 from typing import TYPE_CHECKING
 
 from subtitle_rag import output
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.messages import ActionFailed, LibraryChanged, RemovalEnded, RemovalPlanned, ScenesChanged
-from subtitle_rag.tui.text import sample_refusal, short_name
+from subtitle_rag.tui.text.content import short_name
+from subtitle_rag.tui.text.job_lines import sample_refusal
 
 if TYPE_CHECKING:
     from subtitle_rag.removing import RemovalTarget
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.controllers.jobs import JobController
-    from subtitle_rag.tui.state import Removal
+    from subtitle_rag.tui.state.removal import Removal
 
 
 class RemovalController:
@@ -33,7 +34,7 @@ class RemovalController:
         if self._runtime.settings.is_sample:
             self._app.tell(sample_refusal())
             return
-        from subtitle_rag.tui.state import Removal
+        from subtitle_rag.tui.state.removal import Removal
 
         library = self._runtime.library
         self._app.run_in_thread(lambda: RemovalPlanned(Removal.of(target, library)), ActionFailed, group="removal")

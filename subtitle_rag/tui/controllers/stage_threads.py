@@ -10,28 +10,18 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from subtitle_rag.domain import (
-    ListeningDue,
-    LlmError,
-    ModelFetching,
-    ModelRequest,
-    VectorEvent,
-    VectorsDue,
-    VideoHeard,
-)
-from subtitle_rag.models import ENCODER, NeuralModel, is_ollama, ollama_encoder
+from subtitle_rag.domain.errors import LlmError
+from subtitle_rag.domain.events import ListeningDue, ModelFetching, ModelRequest, VectorEvent, VectorsDue, VideoHeard
+from subtitle_rag.models.manifest import ENCODER, NeuralModel, is_ollama, ollama_encoder
 from subtitle_rag.tui.messages import StageAdvanced, StageEnded
-from subtitle_rag.tui.state import (
+from subtitle_rag.tui.state.offers import ModelDownload, missing_models, missing_packages, sized_download
+from subtitle_rag.tui.state.stage_progress import (
     ContextProgress,
     ListeningProgress,
-    ModelDownload,
     StageName,
     StageProgress,
     StageState,
     VectorProgress,
-    missing_models,
-    missing_packages,
-    sized_download,
 )
 from subtitle_rag.tui.threads import AppThread, to_app_error
 
@@ -40,9 +30,9 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
-    from subtitle_rag.config import Settings
-    from subtitle_rag.domain import AppError
-    from subtitle_rag.installation import Extra
+    from subtitle_rag.config.settings import Settings
+    from subtitle_rag.domain.errors import AppError
+    from subtitle_rag.installation.extras import Extra
     from subtitle_rag.pipeline import ContextOffer
     from subtitle_rag.runtime import Runtime
 
@@ -259,7 +249,7 @@ class ModelDownloadRun(StageRun[ModelDownload]):
         self._progress = replace(self._progress, processed=1, config_text=self._remember_encoder())
 
     def _install_packages(self, extra: "Extra", models: list[NeuralModel]) -> None:
-        from subtitle_rag.installation import install_packages
+        from subtitle_rag.installation.package_installer import install_packages
 
         self._progress = sized_download(self._runtime, models, "working")
         self._report(now=True)

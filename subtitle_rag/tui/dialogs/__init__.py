@@ -1,5 +1,1 @@
 """Modal screens: each asks one question or shows one thing, and returns an answer."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -11,13 +11,13 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from subtitle_rag.tui.dialogs.dialog import Dialog, framed
-from subtitle_rag.tui.keys import bindings
-from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import job_line
+from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text.job_lines import job_line
 
 if TYPE_CHECKING:
-    from subtitle_rag.tui.state import Job
-    from subtitle_rag.tui.text import Confirmation
+    from subtitle_rag.tui.state.job import Job
+    from subtitle_rag.tui.text.confirmations import Confirmation
 
 
 class ConfirmScreen(Dialog[None]):

@@ -9,12 +9,13 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from subtitle_rag.domain import clock
+from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
-from subtitle_rag.tui.keys import bindings, key
-from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import MUTED, TIME_CELLS, channel_and_date
+from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.keymap import key
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text.content import MUTED, TIME_CELLS, channel_and_date
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

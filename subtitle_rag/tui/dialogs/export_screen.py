@@ -16,17 +16,19 @@ from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
-from subtitle_rag.tui.keys import bindings, key
+from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.messages import ActionFailed
-from subtitle_rag.tui.state import ExportSource, clean, export_text, file_name, with_suffix
-from subtitle_rag.tui.text import MUTED
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.export_source import ExportSource, export_text, file_name, with_suffix
+from subtitle_rag.tui.text.content import MUTED
 from subtitle_rag.tui.threads import run_in_thread
-from subtitle_rag.tui.widgets import TextField, after_typing
+from subtitle_rag.tui.widgets.text_field import TextField, after_typing
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import AppError
-    from subtitle_rag.exporting import ExportText
-    from subtitle_rag.tui.controllers import AppContext
+    from subtitle_rag.domain.errors import AppError
+    from subtitle_rag.exporting.formats import ExportText
+    from subtitle_rag.tui.controllers.context import AppContext
 
 FORMATS = {
     "md": "Markdown",
@@ -207,7 +209,7 @@ class ExportScreen(ListDialog[None]):
 
 def _write(typed: str, export: "ExportText", replaceable: Path | None) -> tuple[Path, bool]:
     """Write the file, unless it is there and not `replaceable`. Return its path, and whether it was written."""
-    from subtitle_rag.exporting import write_export
+    from subtitle_rag.exporting.formats import write_export
 
     path = Path(typed).expanduser().absolute()
     if os.path.lexists(path) and path != replaceable:

@@ -14,19 +14,18 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 
-from subtitle_rag.domain import tidy
+from subtitle_rag.domain.values import tidy
 from subtitle_rag.i18n import _
-from subtitle_rag.library import video_facets
+from subtitle_rag.library.names import video_facets
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
-from subtitle_rag.tui.keys import bindings, key, keymap
+from subtitle_rag.tui.keys import keymap
+from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.messages import ActionFailed
-from subtitle_rag.tui.state import (
-    MOST,
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.filter_options import MOST, FilterCatalogue, FilterOption, FilterOptions
+from subtitle_rag.tui.state.query_filters import (
     Chip,
-    FilterCatalogue,
-    FilterOption,
-    FilterOptions,
-    clean,
     filter_label,
     filter_value_text,
     filter_word,
@@ -35,12 +34,12 @@ from subtitle_rag.tui.state import (
     without_filter,
     without_filters,
 )
-from subtitle_rag.tui.text import MUTED
+from subtitle_rag.tui.text.content import MUTED
 from subtitle_rag.tui.threads import run_in_thread
-from subtitle_rag.tui.widgets import TextField
+from subtitle_rag.tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
-    from subtitle_rag.tui.controllers import AppContext
+    from subtitle_rag.tui.controllers.context import AppContext
 
 ERASE = "backspace"
 """The key that takes the last filter away, where nothing is typed."""

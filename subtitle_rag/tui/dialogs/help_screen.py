@@ -12,14 +12,16 @@ from textual.widgets import Static
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.dialogs.dialog import Dialog, framed
-from subtitle_rag.tui.keys import COMMANDS, bindings, declared_by, key
-from subtitle_rag.tui.text import MUTED, key_rows
-from subtitle_rag.tui.widgets import KeyBar
+from subtitle_rag.tui.keys.commands import COMMANDS, bindings
+from subtitle_rag.tui.keys.keymap import declared_by, key
+from subtitle_rag.tui.text.content import MUTED
+from subtitle_rag.tui.text.key_help import key_rows
+from subtitle_rag.tui.widgets.footer import KeyBar
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from subtitle_rag.tui.widgets import CommandTexts
+    from subtitle_rag.tui.widgets.footer import CommandTexts
 
 KEY_CELLS = 20
 """Width of the column with the keys."""

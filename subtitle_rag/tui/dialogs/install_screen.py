@@ -11,12 +11,14 @@ from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
-from subtitle_rag.tui.keys import bindings, key
-from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import MUTED, InstallWay, install_ways, paragraphs
+from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.keymap import key
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text.content import MUTED, paragraphs
+from subtitle_rag.tui.text.model_lines import InstallWay, install_ways
 
 if TYPE_CHECKING:
-    from subtitle_rag.tui.state import ModelDownload
+    from subtitle_rag.tui.state.offers import ModelDownload
 
 
 class InstallScreen(ListDialog[str]):

@@ -9,17 +9,19 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from subtitle_rag.domain import clock, tidy
+from subtitle_rag.domain.values import clock, tidy
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.dialogs.dialog import Dialog, framed
-from subtitle_rag.tui.keys import bindings, key
-from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import MUTED, mark_confirmation
-from subtitle_rag.tui.widgets import TextField, after_typing
+from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.keymap import key
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text.confirmations import mark_confirmation
+from subtitle_rag.tui.text.content import MUTED
+from subtitle_rag.tui.widgets.text_field import TextField, after_typing
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import Mark
+    from subtitle_rag.library.mark_store import Mark
 
 MOST_TAGS = 12
 """Tags in use that are listed."""

@@ -8,12 +8,13 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import OptionList, Static
 
-from subtitle_rag.domain import clock
+from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
-from subtitle_rag.tui.keys import bindings, key
-from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import MUTED
+from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.keymap import key
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text.content import MUTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

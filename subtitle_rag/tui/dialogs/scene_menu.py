@@ -11,7 +11,9 @@ from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
-from subtitle_rag.tui.keys import COMMANDS, bindings, key, keymap
+from subtitle_rag.tui.keys import keymap
+from subtitle_rag.tui.keys.commands import COMMANDS, bindings
+from subtitle_rag.tui.keys.keymap import key
 
 KEY_CELLS = 10
 

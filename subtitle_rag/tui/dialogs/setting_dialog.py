@@ -11,10 +11,12 @@ from textual.widgets import Input, OptionList, Static
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.dialogs.dialog import Dialog, framed
-from subtitle_rag.tui.keys import bindings, key
-from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import MUTED, value_text
-from subtitle_rag.tui.widgets import TextField, after_typing
+from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.keymap import key
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text.content import MUTED
+from subtitle_rag.tui.text.setting_rows import value_text
+from subtitle_rag.tui.widgets.text_field import TextField, after_typing
 
 if TYPE_CHECKING:
     from subtitle_rag.app_settings import AppSetting

@@ -16,20 +16,25 @@ from textual.reactive import var
 from textual.widgets import Input
 
 from subtitle_rag.app_settings import AppSetting, change_app_setting, installed_models, read_app_settings
-from subtitle_rag.domain import UsageError
+from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui import dialogs
-from subtitle_rag.tui.controllers import Dialogue
-from subtitle_rag.tui.keys import key
+from subtitle_rag.tui.controllers.dialogue import Dialogue
+from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.tui.dialogs.setting_dialog import SettingDialog
+from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.messages import ActionFailed, AddressEntered, AnswerEnded, AnswerGrew, EvidenceFound, PromptSent
-from subtitle_rag.tui.state import QuestionTurn, turn_of_answer, typed_url
-from subtitle_rag.tui.text import deletion_confirmation, recent_answer_row
+from subtitle_rag.tui.state.conversation import QuestionTurn, turn_of_answer
+from subtitle_rag.tui.state.source_field import typed_url
+from subtitle_rag.tui.text.answer_lines import recent_answer_row
+from subtitle_rag.tui.text.confirmations import deletion_confirmation
 from subtitle_rag.tui.threads import run_in_thread
-from subtitle_rag.tui.widgets import AnswerPane, QueryBar, RecentAnswers, TextField
+from subtitle_rag.tui.widgets.answer_pane import AnswerPane
+from subtitle_rag.tui.widgets.recent_answers import RecentAnswers
+from subtitle_rag.tui.widgets.text_field import QueryBar, TextField
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import Counts
-    from subtitle_rag.tui.controllers import AppContext
+    from subtitle_rag.library.rows import Counts
+    from subtitle_rag.tui.controllers.context import AppContext
 
 
 READING_TICK_S = 1.0
@@ -159,7 +164,7 @@ class AnswerPage(Vertical):
                 )
 
         if models:
-            self.app.push_screen(dialogs.SettingDialog(setting, models, mistake_in=lambda _text: ""), take)
+            self.app.push_screen(SettingDialog(setting, models, mistake_in=lambda _text: ""), take)
         else:
             self._ask_anew()
 
@@ -272,7 +277,7 @@ class AnswerPage(Vertical):
         delete_and_list = partial(
             run_in_thread, self, delete, ActionFailed, take=self._show_recent, group="recent", exclusive=True
         )
-        self.app.push_screen(dialogs.ConfirmScreen(deletion_confirmation(message.question), delete_and_list))
+        self.app.push_screen(ConfirmScreen(deletion_confirmation(message.question), delete_and_list))
 
     # --- drawing ---
 

@@ -6,17 +6,20 @@ from textual import on
 from textual.app import ComposeResult
 
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui.keys import bindings
+from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.screens.answer_page import AnswerPage
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state import VideoMoment
-from subtitle_rag.tui.text import quote_answer
-from subtitle_rag.tui.widgets import WIDE, AnswerPane, KeyBar, after_typing
+from subtitle_rag.tui.state.spoken_lines import VideoMoment
+from subtitle_rag.tui.text.quotes import quote_answer
+from subtitle_rag.tui.widgets.answer_pane import AnswerPane
+from subtitle_rag.tui.widgets.footer import KeyBar
+from subtitle_rag.tui.widgets.preview_pane import WIDE
+from subtitle_rag.tui.widgets.text_field import after_typing
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import Counts
+    from subtitle_rag.library.rows import Counts
     from subtitle_rag.retrieval.search.scenes import Scene
-    from subtitle_rag.tui.controllers import AppContext
+    from subtitle_rag.tui.controllers.context import AppContext
 
 
 class AnswerScreen(BaseScreen):

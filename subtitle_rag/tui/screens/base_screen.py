@@ -9,17 +9,22 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui import dialogs
-from subtitle_rag.tui.keys import COMMANDS, key
-from subtitle_rag.tui.state import ExportSource, VideoMoment
-from subtitle_rag.tui.text import quote_scene
+from subtitle_rag.tui.dialogs.copies_screen import CopiesScreen
+from subtitle_rag.tui.dialogs.export_screen import ExportScreen
+from subtitle_rag.tui.dialogs.mark_screen import MarkScreen
+from subtitle_rag.tui.keys.commands import COMMANDS
+from subtitle_rag.tui.keys.keymap import key
+from subtitle_rag.tui.state.export_source import ExportSource
+from subtitle_rag.tui.state.spoken_lines import VideoMoment
+from subtitle_rag.tui.text.quotes import quote_scene
 from subtitle_rag.tui.threads import run_in_thread
-from subtitle_rag.tui.widgets import SceneList, TextField
+from subtitle_rag.tui.widgets.scene_list import SceneList
+from subtitle_rag.tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import Mark
+    from subtitle_rag.library.mark_store import Mark
     from subtitle_rag.retrieval.search.scenes import Scene
-    from subtitle_rag.tui.controllers import AppContext
+    from subtitle_rag.tui.controllers.context import AppContext
 
 
 class SceneActions:
@@ -53,7 +58,7 @@ class SceneActions:
         """Open note and tag of a mark."""
         marks = self._context.marks
         save, remove = partial(marks.edit, mark), partial(marks.remove, mark)
-        self._screen.app.push_screen(dialogs.MarkScreen(mark, marks.scenes.tags, save=save, remove=remove))
+        self._screen.app.push_screen(MarkScreen(mark, marks.scenes.tags, save=save, remove=remove))
 
     def _choose_copy(self, scene: "Scene") -> None:
         def play(copy: "Scene | None") -> None:
@@ -61,7 +66,7 @@ class SceneActions:
                 self._context.playback.play(copy)
 
         if scene.copies:
-            self._screen.app.push_screen(dialogs.CopiesScreen(scene.copies), play)
+            self._screen.app.push_screen(CopiesScreen(scene.copies), play)
 
     def _copy_markdown(self, scene: "Scene") -> None:
         mark = self._context.marks.scenes.mark_of(scene)
@@ -75,7 +80,7 @@ class SceneActions:
     def export(self, sources: Sequence[ExportSource]) -> None:
         """Open the export of the sources that have scenes. Without any, say so."""
         if filled := [source for source in sources if source.scenes]:
-            self._screen.app.push_screen(dialogs.ExportScreen(self._context, filled))
+            self._screen.app.push_screen(ExportScreen(self._context, filled))
         else:
             self._screen.app.notify(_("No scene is chosen yet."), markup=False)
 

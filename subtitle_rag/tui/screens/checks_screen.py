@@ -6,9 +6,11 @@ from textual.containers import VerticalScroll
 
 from subtitle_rag import doctor
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.keys import bindings
+from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.widgets import CheckList, KeyBar, ProbeEnded, label_panel
+from subtitle_rag.tui.widgets.check_list import CheckList, ProbeEnded
+from subtitle_rag.tui.widgets.footer import KeyBar
+from subtitle_rag.tui.widgets.panel import label_panel
 
 NETWORK = "network"
 

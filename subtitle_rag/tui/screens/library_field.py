@@ -8,36 +8,32 @@ from textual import on
 from textual.containers import Vertical
 from textual.widgets import Input, Static
 
-from subtitle_rag.captions import read_address_list, suffix_list
-from subtitle_rag.domain import UsageError
+from subtitle_rag.captions.address_lists import read_address_list
+from subtitle_rag.captions.formats import suffix_list
+from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.requests import JobRequest, listed_sources
-from subtitle_rag.tui import dialogs, messages
-from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import (
-    Rows,
-    beginning,
-    blocked,
-    failure_rows,
-    field_line,
-    list_confirmation,
-    paragraphs,
-    sample_refusal,
-    shortfalls,
-)
+from subtitle_rag.tui import messages
+from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text.confirmations import list_confirmation
+from subtitle_rag.tui.text.content import Rows, failure_rows, paragraphs
+from subtitle_rag.tui.text.job_lines import sample_refusal
+from subtitle_rag.tui.text.library_text import beginning, blocked, field_line, shortfalls
 from subtitle_rag.tui.threads import run_in_thread
-from subtitle_rag.tui.widgets import SourceInput, label_panel
+from subtitle_rag.tui.widgets.panel import label_panel
+from subtitle_rag.tui.widgets.text_field import SourceInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from subtitle_rag.captions import Source
+    from subtitle_rag.captions.addresses import Source
     from subtitle_rag.doctor import Check
-    from subtitle_rag.domain import AppError
+    from subtitle_rag.domain.errors import AppError
     from subtitle_rag.requests import ListedSources
-    from subtitle_rag.tui.controllers import AppContext
+    from subtitle_rag.tui.controllers.context import AppContext
     from subtitle_rag.tui.screens.row_actions import RowActions
-    from subtitle_rag.tui.state import Job
+    from subtitle_rag.tui.state.job import Job
 
 
 class FailureLines(Static):
@@ -192,7 +188,7 @@ class LibraryField(Vertical):
             self.context.app.notify(" ".join(listed.notes()), markup=False)
             return
         question = list_confirmation(listed)
-        self.app.push_screen(dialogs.ConfirmScreen(question, partial(self._fetch, listed.sources)))
+        self.app.push_screen(ConfirmScreen(question, partial(self._fetch, listed.sources)))
 
     def _fetch(self, sources: "Sequence[Source]") -> None:
         for source in sources:

@@ -11,31 +11,31 @@ from textual.content import Content
 from textual.reactive import var
 from textual.widgets import Static
 
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.library import channel_states
+from subtitle_rag.library.overview import channel_states
 from subtitle_rag.tui import messages
-from subtitle_rag.tui.keys import bindings
+from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.library_field import Beginning, FailureLines, LibraryField
 from subtitle_rag.tui.screens.row_actions import ROW_COMMANDS, RowActions
-from subtitle_rag.tui.state import VideoMoment, in_video
-from subtitle_rag.tui.text import MUTED, job_outcome, paragraphs, progress_briefs, stage_notices
-from subtitle_rag.tui.widgets import (
-    ChannelTable,
-    KeyBar,
-    LibraryTables,
-    RowTable,
-    VideoTable,
-    after_typing,
-)
+from subtitle_rag.tui.state.query_filters import in_video
+from subtitle_rag.tui.state.spoken_lines import VideoMoment
+from subtitle_rag.tui.text.content import MUTED, paragraphs
+from subtitle_rag.tui.text.job_lines import job_outcome
+from subtitle_rag.tui.text.library_text import progress_briefs, stage_notices
+from subtitle_rag.tui.widgets.footer import KeyBar
+from subtitle_rag.tui.widgets.library_tables import ChannelTable, LibraryTables, VideoTable
+from subtitle_rag.tui.widgets.row_table import RowTable
+from subtitle_rag.tui.widgets.text_field import after_typing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from subtitle_rag.library import ChannelState, Counts, VideoState
-    from subtitle_rag.tui.controllers import AppContext
-    from subtitle_rag.tui.state import Job
+    from subtitle_rag.library.overview import ChannelState
+    from subtitle_rag.library.rows import Counts, VideoState
+    from subtitle_rag.tui.controllers.context import AppContext
+    from subtitle_rag.tui.state.job import Job
 
 
 class LibraryScreen(BaseScreen):

@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from textual.worker import get_current_worker
 
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.i18n import _
-from subtitle_rag.library import forget_searches, last_place, note_search, put_last_place, recent_searches
+from subtitle_rag.library.app_state import forget_searches, last_place, note_search, put_last_place, recent_searches
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.reranking import FULL
 from subtitle_rag.retrieval.search.suggestions import suggest_queries
 from subtitle_rag.tui.messages import FurtherScenesFound, ScenesFound, SearchFailed
-from subtitle_rag.tui.state import SHOWN, scene_of_line
+from subtitle_rag.tui.state.spoken_lines import scene_of_line
+from subtitle_rag.tui.state.video_groups import SHOWN
 from subtitle_rag.tui.threads import run_in_thread, to_app_error
 
 if TYPE_CHECKING:
@@ -33,12 +34,12 @@ if TYPE_CHECKING:
     from textual.widget import Widget
     from textual.worker import Worker
 
-    from subtitle_rag.domain import Video
-    from subtitle_rag.library import Library
-    from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.domain.values import Video
+    from subtitle_rag.library.store import Library
     from subtitle_rag.retrieval.search.scenes import Scene
+    from subtitle_rag.retrieval.search.searcher import SearchResult
     from subtitle_rag.retrieval.search.suggestions import Suggestion
-    from subtitle_rag.tui.controllers import AppContext
+    from subtitle_rag.tui.controllers.context import AppContext
 
 logger = logging.getLogger(__name__)
 

@@ -9,20 +9,26 @@ from textual.content import Content
 from textual.widgets import Input
 
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.tui import dialogs
-from subtitle_rag.tui.keys import bindings, key
+from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state import ExportSource, clean
-from subtitle_rag.tui.text import MUTED, TIME_CELLS, mark_confirmation, mark_label, time_head
-from subtitle_rag.tui.widgets import KeyBar, QueryBar, Row, RowList, TextField, after_typing, label_panel
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.export_source import ExportSource
+from subtitle_rag.tui.text.confirmations import mark_confirmation
+from subtitle_rag.tui.text.content import MUTED, TIME_CELLS, mark_label, time_head
+from subtitle_rag.tui.widgets.footer import KeyBar
+from subtitle_rag.tui.widgets.panel import label_panel
+from subtitle_rag.tui.widgets.row_list import Row, RowList
+from subtitle_rag.tui.widgets.text_field import QueryBar, TextField, after_typing
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from subtitle_rag.library import Mark
+    from subtitle_rag.library.mark_store import Mark
     from subtitle_rag.retrieval.search.scenes import Scene
-    from subtitle_rag.tui.controllers import AppContext
-    from subtitle_rag.tui.state import MarkedScenes
+    from subtitle_rag.tui.controllers.context import AppContext
+    from subtitle_rag.tui.state.marked_scenes import MarkedScenes
 
 
 class MarksScreen(BaseScreen):
@@ -145,7 +151,7 @@ class MarksScreen(BaseScreen):
     def action_remove(self) -> None:
         if mark := self.rows.value:
             remove = partial(self.context.marks.remove, mark)
-            self.app.push_screen(dialogs.ConfirmScreen(mark_confirmation(mark.line, mark.note), remove))
+            self.app.push_screen(ConfirmScreen(mark_confirmation(mark.line, mark.note), remove))
 
     def action_export(self) -> None:
         scenes = tuple(self._scenes.scene_of(mark) for mark in self.rows.values)

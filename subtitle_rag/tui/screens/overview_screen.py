@@ -10,16 +10,18 @@ from textual.widgets.option_list import Option
 
 from subtitle_rag.content_overview import ChannelOverview, OverviewSubject, VideoOverview, read_overview
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.tui.keys import bindings
+from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state import VideoMoment, clean, scene_of_line
-from subtitle_rag.tui.text import MUTED, OverviewRow, channel_and_date, channel_rows, heading, video_rows
-from subtitle_rag.tui.widgets import KeyBar
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.spoken_lines import VideoMoment, scene_of_line
+from subtitle_rag.tui.text.content import MUTED, channel_and_date, heading
+from subtitle_rag.tui.text.overview_rows import OverviewRow, channel_rows, video_rows
+from subtitle_rag.tui.widgets.footer import KeyBar
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.search.scenes import Scene
-    from subtitle_rag.tui.controllers import AppContext
+    from subtitle_rag.tui.controllers.context import AppContext
 
 
 class OverviewScreen(BaseScreen):

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, on
 
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state import VideoMoment, read_surroundings
-from subtitle_rag.tui.widgets import WIDE, Preview, PreviewPane, SceneList, after_typing, choose_preview_room
+from subtitle_rag.tui.state.spoken_lines import VideoMoment, read_surroundings
+from subtitle_rag.tui.widgets.preview import Preview
+from subtitle_rag.tui.widgets.preview_pane import WIDE, PreviewPane, choose_preview_room
+from subtitle_rag.tui.widgets.scene_list import SceneList
+from subtitle_rag.tui.widgets.text_field import after_typing
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.search.scenes import Scene
-    from subtitle_rag.tui.controllers import AppContext
+    from subtitle_rag.tui.controllers.context import AppContext
 
 
 class PreviewScreen(BaseScreen):

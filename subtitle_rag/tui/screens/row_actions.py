@@ -3,19 +3,19 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import SILENT
+from subtitle_rag.domain.errors import SILENT
 from subtitle_rag.i18n import _
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.tui import messages
-from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import is_silent
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text.library_text import is_silent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from subtitle_rag.pipeline import ListeningOffer
-    from subtitle_rag.tui.controllers import AppContext
-    from subtitle_rag.tui.state import LibraryRow
+    from subtitle_rag.tui.controllers.context import AppContext
+    from subtitle_rag.tui.state.removal import LibraryRow
 
 
 ROW_COMMANDS = ("video.listen", "screen.retry", "video.open", "list.remove")

@@ -15,10 +15,10 @@ from textual.containers import Vertical
 from textual.reactive import var
 from textual.widgets import Input
 
-from subtitle_rag.domain import BusyError, UsageError
+from subtitle_rag.domain.errors import BusyError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.search.query import offer_period
-from subtitle_rag.tui import dialogs
+from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 from subtitle_rag.tui.messages import (
     AddressEntered,
     FurtherScenesFound,
@@ -28,33 +28,26 @@ from subtitle_rag.tui.messages import (
     SearchFailed,
 )
 from subtitle_rag.tui.screens.live_search import PAUSE_S, LiveSearch, RecentSearches
-from subtitle_rag.tui.state import (
-    ContextProgress,
-    ModelDownload,
-    clean,
-    query_chips,
-    transfer_filters,
-    typed_url,
-    without_filter,
-)
-from subtitle_rag.tui.text import job_brief, notice_line, result_note, result_title
-from subtitle_rag.tui.widgets import (
-    EmptyStatePage,
-    FilterBar,
-    GroupedSceneList,
-    QueryBar,
-    ReadyQueryList,
-    ResultPane,
-    StartOffers,
-    label_panel,
-    watch_stage,
-)
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.offers import ModelDownload
+from subtitle_rag.tui.state.query_filters import query_chips, transfer_filters, without_filter
+from subtitle_rag.tui.state.source_field import typed_url
+from subtitle_rag.tui.state.stage_progress import ContextProgress
+from subtitle_rag.tui.text.job_lines import job_brief
+from subtitle_rag.tui.text.search_text import notice_line, result_note, result_title
+from subtitle_rag.tui.widgets.empty_state_page import EmptyStatePage, ReadyQueryList, StartOffers
+from subtitle_rag.tui.widgets.filter_bar import FilterBar
+from subtitle_rag.tui.widgets.grouped_scenes import GroupedSceneList
+from subtitle_rag.tui.widgets.panel import label_panel
+from subtitle_rag.tui.widgets.result_pane import ResultPane
+from subtitle_rag.tui.widgets.status_bars import watch_stage
+from subtitle_rag.tui.widgets.text_field import QueryBar
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import AppError
-    from subtitle_rag.library import Counts
+    from subtitle_rag.domain.errors import AppError
+    from subtitle_rag.library.rows import Counts
     from subtitle_rag.retrieval.search.scenes import Scene
-    from subtitle_rag.tui.controllers import AppContext
+    from subtitle_rag.tui.controllers.context import AppContext
 
 PageContent = Literal["welcome", "scenes", "no scenes", "failure"]
 
@@ -242,7 +235,7 @@ class SearchPage(Vertical):
             if after is not None and after != before:
                 self.rewrite(transfer_filters(self.query_line.value, before, after))
 
-        self.app.push_screen(dialogs.FilterScreen(self.context, before), rewrite)
+        self.app.push_screen(FilterScreen(self.context, before), rewrite)
 
     def rewrite(self, text: str) -> None:
         """Search for a text with other filters."""

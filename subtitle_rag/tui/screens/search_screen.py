@@ -6,29 +6,24 @@ from textual import events, on
 from textual.app import ComposeResult
 
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui.keys import bindings
+from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
 from subtitle_rag.tui.screens.search_page import PageContent, SearchPage
-from subtitle_rag.tui.state import ExportSource, VideoMoment
-from subtitle_rag.tui.widgets import (
-    STAGE_BRIEFS,
-    GroupedSceneList,
-    JobBar,
-    KeyBar,
-    LineBar,
-    ResultPane,
-    SceneList,
-    StageBar,
-    TextField,
-    TranscriptList,
-    after_typing,
-)
+from subtitle_rag.tui.state.export_source import ExportSource
+from subtitle_rag.tui.state.spoken_lines import VideoMoment
+from subtitle_rag.tui.widgets.footer import KeyBar
+from subtitle_rag.tui.widgets.grouped_scenes import GroupedSceneList
+from subtitle_rag.tui.widgets.result_pane import ResultPane
+from subtitle_rag.tui.widgets.scene_list import SceneList
+from subtitle_rag.tui.widgets.status_bars import STAGE_BRIEFS, JobBar, LineBar, StageBar
+from subtitle_rag.tui.widgets.text_field import TextField, after_typing
+from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from subtitle_rag.tui.controllers import AppContext
+    from subtitle_rag.tui.controllers.context import AppContext
 
 
 class SearchScreen(PreviewScreen):

@@ -17,17 +17,20 @@ from subtitle_rag.app_settings import (
     setting_choices,
 )
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui import dialogs
-from subtitle_rag.tui.keys import bindings, key
+from subtitle_rag.tui.dialogs.setting_dialog import SettingDialog
+from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import setting_note, setting_row, value_text
-from subtitle_rag.tui.widgets import KeyBar, RowTable, label_panel
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text.setting_rows import setting_note, setting_row, value_text
+from subtitle_rag.tui.widgets.footer import KeyBar
+from subtitle_rag.tui.widgets.panel import label_panel
+from subtitle_rag.tui.widgets.row_table import RowTable
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import AppError
-    from subtitle_rag.tui.controllers import AppContext
+    from subtitle_rag.domain.errors import AppError
+    from subtitle_rag.tui.controllers.context import AppContext
 
 THEME = "tui.theme"
 TYPED_TOO = ("llm.model", "models.encoder", "models.reranker")
@@ -148,7 +151,7 @@ class SettingsScreen(BaseScreen):
             elif text is not None and not mistake and value != setting.value:
                 self._change(setting, value)
 
-        dialog = dialogs.SettingDialog(
+        dialog = SettingDialog(
             setting,
             choices,
             mistake_in=lambda text: parsed(text)[1],

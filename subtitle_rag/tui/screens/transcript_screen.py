@@ -7,10 +7,10 @@ from textual.app import ComposeResult
 from textual.widgets import Input
 
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.tui.keys import bindings
+from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state import (
+from subtitle_rag.tui.state.spoken_lines import (
     Span,
     SpokenLines,
     VideoMoment,
@@ -21,12 +21,16 @@ from subtitle_rag.tui.state import (
     read_spoken_lines,
     scene_of_line,
 )
-from subtitle_rag.tui.text import TranscriptLines, channel_and_date, video_lines
-from subtitle_rag.tui.widgets import KeyBar, QueryBar, TextField, TranscriptList, after_typing, label_panel
+from subtitle_rag.tui.text.content import channel_and_date
+from subtitle_rag.tui.text.transcript import TranscriptLines, video_lines
+from subtitle_rag.tui.widgets.footer import KeyBar
+from subtitle_rag.tui.widgets.panel import label_panel
+from subtitle_rag.tui.widgets.text_field import QueryBar, TextField, after_typing
+from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.search.scenes import Scene
-    from subtitle_rag.tui.controllers import AppContext
+    from subtitle_rag.tui.controllers.context import AppContext
 
 
 class TranscriptScreen(BaseScreen):

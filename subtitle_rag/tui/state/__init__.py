@@ -1,5 +1,1 @@
 """Plain values of the app: progress, requests, choices. Nothing here imports Textual."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

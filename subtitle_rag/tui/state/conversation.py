@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from subtitle_rag.domain import Answer, AnswerRequest, AppError, Citation, Evidence, EvidenceKind, EvidenceSource, Video
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.events import Answer, AnswerRequest, Citation, Evidence, EvidenceKind, EvidenceSource
+from subtitle_rag.domain.values import Video
 from subtitle_rag.tui.state.spoken_lines import scene_of_lines
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import StoredAnswer
+    from subtitle_rag.library.answers import StoredAnswer
     from subtitle_rag.retrieval.search.scenes import Scene
 
 SIGNS = {"supported": "", "unsupported": "?", "unchecked": "–"}

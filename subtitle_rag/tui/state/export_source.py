@@ -7,14 +7,15 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from subtitle_rag.domain import tidy
+from subtitle_rag.domain.values import tidy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from subtitle_rag.exporting import ExportedScene, ExportText
-    from subtitle_rag.library import Library
-    from subtitle_rag.player import Clip
+    from subtitle_rag.exporting.exported_scene import ExportedScene
+    from subtitle_rag.exporting.formats import ExportText
+    from subtitle_rag.library.store import Library
+    from subtitle_rag.player.mpv import Clip
     from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.state.marked_scenes import MarkedScenes
 
@@ -52,7 +53,7 @@ def suffix(format: str) -> str:
 
 
 def exported_scene(library: "Library", scene: "Scene") -> "ExportedScene":
-    from subtitle_rag.exporting import read_scenes, scene_span
+    from subtitle_rag.exporting.scene_reader import read_scenes, scene_span
 
     [exported] = read_scenes(library, [scene_span(library, scene)])
     return exported
@@ -60,21 +61,23 @@ def exported_scene(library: "Library", scene: "Scene") -> "ExportedScene":
 
 def scene_markdown(library: "Library", scene: "Scene", note: str, tag: str) -> str:
     """Return a scene as Markdown, with its video, lines, context and links."""
-    from subtitle_rag.exporting import standalone_markdown
+    from subtitle_rag.exporting.markdown import standalone_markdown
 
     return standalone_markdown(replace(exported_scene(library, scene), note=note, tag=tag))
 
 
 def playable_clips(library: "Library", scenes: "Sequence[Scene]") -> "list[Clip]":
     """Return the scenes that can be played one after another."""
-    from subtitle_rag.exporting import make_clips, read_scenes, scene_span
+    from subtitle_rag.exporting.player_clips import make_clips
+    from subtitle_rag.exporting.scene_reader import read_scenes, scene_span
 
     return make_clips(read_scenes(library, [scene_span(library, scene) for scene in scenes]))
 
 
 def export_text(library: "Library", source: ExportSource, marks: "MarkedScenes", format: str) -> "ExportText":
     """Return the scenes in a format, with notes and tags of their marks."""
-    from subtitle_rag.exporting import read_scenes, render_export, scene_span
+    from subtitle_rag.exporting.formats import render_export
+    from subtitle_rag.exporting.scene_reader import read_scenes, scene_span
 
     spans = []
     for scene in source.scenes:

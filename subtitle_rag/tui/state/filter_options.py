@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from subtitle_rag.domain import squeeze, tidy
+from subtitle_rag.domain.values import squeeze, tidy
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library import VideoFacets, match_channels, match_videos
+from subtitle_rag.library.names import VideoFacets
+from subtitle_rag.library.resolve import match_channels, match_videos
 from subtitle_rag.retrieval.korean.keyboard import FIRST_CONSONANTS, first_consonants
 from subtitle_rag.retrieval.korean.periods import parse_period
 from subtitle_rag.retrieval.search.query import KINDS, QUOTES

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import (
+from subtitle_rag.domain.events import (
     FetchEstimate,
     FileNotice,
     Found,
@@ -17,7 +17,8 @@ from subtitle_rag.domain import (
 )
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import AppError, IndexEvent
+    from subtitle_rag.domain.errors import AppError
+    from subtitle_rag.domain.events import IndexEvent
 
 VIDEOS_BEFORE_RATE = 5
 """Videos from YouTube after which the remaining time is shown."""

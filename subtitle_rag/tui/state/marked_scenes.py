@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import Video
+from subtitle_rag.domain.values import Video
 from subtitle_rag.tui.state.spoken_lines import scene_of_lines
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import Mark
+    from subtitle_rag.library.mark_store import Mark
     from subtitle_rag.retrieval.search.scenes import Scene
 
 

@@ -5,16 +5,18 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from subtitle_rag.domain import BusyError, LlmError
-from subtitle_rag.installation import NEURAL, install_refusal
-from subtitle_rag.library import MODEL_OFFER
-from subtitle_rag.models import ENCODER, RERANKER, NeuralModel, SearchStep, encoder_steps, manifest
-from subtitle_rag.retrieval.neural import plan_graph
+from subtitle_rag.domain.errors import BusyError, LlmError
+from subtitle_rag.installation.extras import NEURAL
+from subtitle_rag.installation.package_installer import install_refusal
+from subtitle_rag.library.app_state import MODEL_OFFER
+from subtitle_rag.models import manifest
+from subtitle_rag.models.manifest import ENCODER, RERANKER, NeuralModel, SearchStep, encoder_steps
+from subtitle_rag.retrieval.neural.device import plan_graph
 from subtitle_rag.tui.state.stage_progress import StageName, StageProgress, StageState
 
 if TYPE_CHECKING:
-    from subtitle_rag.installation import Extra
-    from subtitle_rag.retrieval.neural import EncoderOffer
+    from subtitle_rag.installation.extras import Extra
+    from subtitle_rag.retrieval.neural.ollama_encoder import EncoderOffer
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -202,7 +204,7 @@ def sized_download(runtime: "Runtime", models: list[NeuralModel], state: StageSt
 
 def _elsewhere(runtime: "Runtime", model: NeuralModel) -> bool:
     """Return whether another process is downloading the model."""
-    from subtitle_rag.models import hold_model
+    from subtitle_rag.models.record import hold_model
 
     try:
         with hold_model(runtime.models.folder, model):

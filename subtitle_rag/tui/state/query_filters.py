@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from subtitle_rag import i18n
-from subtitle_rag.domain import UsageError, squeeze, tidy
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.values import squeeze, tidy
 from subtitle_rag.retrieval.search.query import KINDS, KOREAN, QUOTES, Part, kind_named, parse_day, query_parts
 from subtitle_rag.tui.state.clean_text import clean
 

@@ -8,7 +8,9 @@ from subtitle_rag.removing import RemovalTarget, plan_removal
 from subtitle_rag.requests import JobRequest
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import ChannelState, Library, VideoState
+    from subtitle_rag.library.overview import ChannelState
+    from subtitle_rag.library.rows import VideoState
+    from subtitle_rag.library.store import Library
 
 
 @dataclass(frozen=True, slots=True)

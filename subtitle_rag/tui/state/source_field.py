@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from subtitle_rag.captions import Source, find_addresses, is_address_list, read_address_list, read_typed
-from subtitle_rag.domain import UsageError
+from subtitle_rag.captions.address_lists import is_address_list, read_address_list
+from subtitle_rag.captions.addresses import Source, find_addresses
+from subtitle_rag.captions.typed_sources import read_typed
+from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.requests import video_or_list
 
 LOOK_S = 0.7
@@ -85,7 +87,8 @@ def read(text: str, *, whole_list: bool = False) -> FieldCheck:
 
 def _is_path(text: str) -> bool:
     """Return whether a text that names nothing on the disk is to name something, and no words of a query."""
-    from subtitle_rag.captions import MEDIA_SUFFIXES, caption_suffixes
+    from subtitle_rag.captions.file_names import MEDIA_SUFFIXES
+    from subtitle_rag.captions.formats import caption_suffixes
 
     endings = (*caption_suffixes(certain=True), *MEDIA_SUFFIXES)
     return any(sign in text for sign in "/\\") or text.startswith((".", "~")) or text.lower().endswith(endings)
@@ -113,7 +116,8 @@ def look(text: str, stop: Callable[[], bool] = lambda: False) -> FieldCheck:
 
 def _counts(path: Path) -> Iterator[tuple[int, int]]:
     """Yield how many caption files, and how many films and sound files there are; for a folder, of each one below."""
-    from subtitle_rag.captions import MEDIA_SUFFIXES, caption_suffixes
+    from subtitle_rag.captions.file_names import MEDIA_SUFFIXES
+    from subtitle_rag.captions.formats import caption_suffixes
 
     suffixes, media = caption_suffixes(certain=True), tuple(MEDIA_SUFFIXES)
     if not path.is_dir():

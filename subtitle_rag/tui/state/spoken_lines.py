@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from subtitle_rag.domain import Heat, Line
+from subtitle_rag.domain.values import Heat, Line
 from subtitle_rag.tui.state.clean_text import clean
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import Video, Window
-    from subtitle_rag.library import Library
+    from subtitle_rag.domain.values import Video, Window
+    from subtitle_rag.library.store import Library
     from subtitle_rag.retrieval.korean.lexical import LexicalQuery
-    from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.search.scenes import Mention, Scene
+    from subtitle_rag.retrieval.search.searcher import SearchResult
     from subtitle_rag.runtime import Runtime
 
 SpokenLines = Sequence[tuple[int, str]]
@@ -50,8 +50,8 @@ def read_spoken_lines(windows: "Iterable[Window]") -> list[tuple[int, str]]:
 
 def read_gap_lines(library: "Library", video_id: str) -> list[tuple[int, str]]:
     """Return a line for each place of a video's speech that listening here did not understand."""
-    from subtitle_rag.captions import read_gaps
-    from subtitle_rag.transcribing import gap_line
+    from subtitle_rag.captions.heard_tracks import read_gaps
+    from subtitle_rag.transcribing.gaps import gap_line
 
     track = library.track(video_id)
     return [(gap.start_ms, f"[{gap_line(gap)}]") for gap in (read_gaps(track) if track else ())]

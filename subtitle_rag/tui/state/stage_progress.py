@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from subtitle_rag.domain import (
-    AppError,
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.events import (
     ContextEvent,
     ContextFailed,
     ContextReport,
@@ -30,7 +30,8 @@ from subtitle_rag.domain import (
 )
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import ContextCounts, VectorCounts
+    from subtitle_rag.library.context_store import ContextCounts
+    from subtitle_rag.library.vector_store import VectorCounts
     from subtitle_rag.pipeline import ContextOffer
 
 

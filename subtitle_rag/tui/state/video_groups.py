@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import Video
+    from subtitle_rag.domain.values import Video
     from subtitle_rag.retrieval.search.scenes import Scene
 
 SHOWN = 3

@@ -13,25 +13,23 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.style import Style
 
-from subtitle_rag.answers import (
-    answer_remarks,
-    citation_fault,
-    reading_plan,
-    unfounded_fault,
-    video_count,
-)
-from subtitle_rag.contexts import reading_notes
-from subtitle_rag.domain import Answer, clock
+from subtitle_rag.answers.wording import answer_remarks, citation_fault, reading_plan, unfounded_fault, video_count
+from subtitle_rag.contexts.context_text import reading_notes
+from subtitle_rag.domain.events import Answer
+from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.state import SIGNS, CitationRef, QuestionTurn, clean, conversation
+from subtitle_rag.tui.keys.keymap import key
+from subtitle_rag.tui.state import conversation
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.conversation import SIGNS, CitationRef, QuestionTurn
 from subtitle_rag.tui.text import search_text
 from subtitle_rag.tui.text.content import MUTED, TIME_CELLS, paragraphs
 from subtitle_rag.tui.text.failure_reasons import short_moment
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import AppError
-    from subtitle_rag.library import Counts, StoredAnswer
+    from subtitle_rag.domain.errors import AppError
+    from subtitle_rag.library.answers import StoredAnswer
+    from subtitle_rag.library.rows import Counts
 
 META = "citation"
 """Style meta of a citation for the mouse: its turn, and its index among that turn's citations."""

@@ -4,16 +4,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
-from subtitle_rag.domain import byte_size
+from subtitle_rag.domain.values import byte_size
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.keys.keymap import key
+from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.content import Rows, paragraphs
 
 if TYPE_CHECKING:
     from subtitle_rag.pipeline import ContextOffer, ListeningOffer
     from subtitle_rag.requests import ListedSources
-    from subtitle_rag.tui.state import Removal
+    from subtitle_rag.tui.state.removal import Removal
 
 
 class Confirmation(NamedTuple):
@@ -51,7 +51,7 @@ def list_confirmation(listed: "ListedSources") -> Confirmation:
 
 def listening_confirmation(offer: "ListeningOffer") -> Confirmation:
     """Ask before videos are listened to: what is fetched, and about how long it takes."""
-    from subtitle_rag.transcribing import estimate_lines
+    from subtitle_rag.transcribing.gaps import estimate_lines
 
     first, *rest = estimate_lines(offer.estimate)
     rows: Rows = [(clean(first), "bold"), *map(clean, rest)]

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
-from subtitle_rag.domain import clock
+from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.search.reasons import REASONS, copies_sentence, is_borrowed, words_reason
-from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.state.clean_text import clean
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import AppError, Video
+    from subtitle_rag.domain.errors import AppError
+    from subtitle_rag.domain.values import Video
     from subtitle_rag.retrieval.search.scenes import Scene
 
 

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from subtitle_rag.domain import EXPECTED, AppError
+from subtitle_rag.domain.errors import EXPECTED, AppError
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.tui.keys import key
+from subtitle_rag.tui.keys.keymap import key
 
 WORDS = {
     "members_only": N_("members only"),

@@ -1,10 +1,10 @@
 """Lines about a job, and why there is none in the sample."""
 
-from subtitle_rag.domain import EXPECTED, UsageError
-from subtitle_rag.fetching import estimate_text
+from subtitle_rag.domain.errors import EXPECTED, UsageError
+from subtitle_rag.fetching.estimate import estimate_text
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.state import Job
+from subtitle_rag.tui.keys.keymap import key
+from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.text.failure_reasons import failed_count, remaining
 

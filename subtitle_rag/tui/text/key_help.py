@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.keys import COMMANDS, keymap
+from subtitle_rag.tui.keys import keymap
+from subtitle_rag.tui.keys.commands import COMMANDS
 
 
 def key_meaning(id: str) -> str:

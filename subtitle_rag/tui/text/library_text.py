@@ -3,21 +3,18 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subtitle_rag.captions import Source, suffix_list
-from subtitle_rag.domain import EXPECTED, SILENT, AppError, clock
-from subtitle_rag.fetching import cut_short_text
+from subtitle_rag.captions.addresses import Source
+from subtitle_rag.captions.formats import suffix_list
+from subtitle_rag.domain.errors import EXPECTED, SILENT, AppError
+from subtitle_rag.domain.values import clock
+from subtitle_rag.fetching.estimate import cut_short_text
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.state import (
-    ContextProgress,
-    FieldCheck,
-    Job,
-    ListeningProgress,
-    ModelDownload,
-    Stages,
-    VectorProgress,
-    clean,
-)
+from subtitle_rag.tui.keys.keymap import key
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.state.offers import ModelDownload
+from subtitle_rag.tui.state.source_field import FieldCheck
+from subtitle_rag.tui.state.stage_progress import ContextProgress, ListeningProgress, Stages, VectorProgress
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.text.content import MUTED, Rows, failure_rows
 from subtitle_rag.tui.text.failure_reasons import remaining
@@ -27,7 +24,7 @@ from subtitle_rag.tui.text.stage_lines import listening_brief, listening_line, s
 
 if TYPE_CHECKING:
     from subtitle_rag.doctor import Check
-    from subtitle_rag.library import VideoState
+    from subtitle_rag.library.rows import VideoState
 
 FAILURES = 4
 """Most failures with lines of their own."""

@@ -2,12 +2,14 @@
 
 from typing import NamedTuple
 
-from subtitle_rag.domain import byte_size
-from subtitle_rag.fetching import time_text
+from subtitle_rag.domain.values import byte_size
+from subtitle_rag.fetching.estimate import time_text
 from subtitle_rag.i18n import _, in_language
-from subtitle_rag.models import OLLAMA
-from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.state import ContextProgress, ModelDownload, Stages, StepOffer, clean
+from subtitle_rag.models.manifest import OLLAMA
+from subtitle_rag.tui.keys.keymap import key
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.offers import ModelDownload, StepOffer
+from subtitle_rag.tui.state.stage_progress import ContextProgress, Stages
 from subtitle_rag.tui.text.failure_reasons import remaining
 from subtitle_rag.tui.text.stage_lines import failure_line
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.content import MUTED, time_head
 
 if TYPE_CHECKING:
     from subtitle_rag.content_overview import ChannelOverview, OverviewTerm, VideoOverview
-    from subtitle_rag.domain import Video
+    from subtitle_rag.domain.values import Video
     from subtitle_rag.retrieval.index.sections import Section
 
 DAY_CELLS = 10

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import Video, clock
-from subtitle_rag.tui.state import clean
+from subtitle_rag.domain.values import Video, clock
+from subtitle_rag.tui.state.clean_text import clean
 
 if TYPE_CHECKING:
-    from subtitle_rag.tui.state import QuestionTurn
+    from subtitle_rag.tui.state.conversation import QuestionTurn
 
 
 def quote_scene(video: Video, at_ms: int, words: str) -> str:
@@ -22,7 +22,7 @@ def source(video: Video, at_ms: int) -> str:
 
 def quote_answer(turn: "QuestionTurn") -> str:
     """Return a question, its answer, the remarks on it, and a line for each scene that it cites."""
-    from subtitle_rag.answers import answer_remarks
+    from subtitle_rag.answers.wording import answer_remarks
     from subtitle_rag.tui.text import answer_lines
 
     parts = [clean(turn.question), answer_lines.answer_text(turn)]

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from textual.content import Content
 
-from subtitle_rag.domain import clock
+from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval.search.reasons import copies_sentence
-from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.content import MUTED, SIGN, assembled, marked
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.search.scenes import Scene
-    from subtitle_rag.tui.state import VideoGroup
+    from subtitle_rag.tui.state.video_groups import VideoGroup
 
 Parts = tuple[Content, Content]
 SHORT_REASONS = {

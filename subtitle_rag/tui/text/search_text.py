@@ -2,23 +2,24 @@
 
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import UNUSABLE_INDEX, AppError, UsageError, clock
+from subtitle_rag.domain.errors import UNUSABLE_INDEX, AppError, UsageError
+from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.suggestions import MAX_SUGGESTIONS
-from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.keys.keymap import key
+from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text import model_lines
 from subtitle_rag.tui.text.content import MUTED, Rows, short_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from subtitle_rag.library import Counts
-    from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.library.rows import Counts
     from subtitle_rag.retrieval.search.query import PeriodOffer
+    from subtitle_rag.retrieval.search.searcher import SearchResult
     from subtitle_rag.retrieval.search.suggestions import Suggestion
-    from subtitle_rag.tui.state import Stages
+    from subtitle_rag.tui.state.stage_progress import Stages
 
 NAME = "subtitle_rag"
 
@@ -154,7 +155,7 @@ def notice_line(
     if period is not None:
         parts.append(period.sentence)
     if result.undated:
-        from subtitle_rag.retrieval.search import undated_sentence
+        from subtitle_rag.retrieval.search.searcher import undated_sentence
 
         parts.append(undated_sentence(result.undated))
     return " · ".join(parts)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 from textual.content import Content
 
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.keys.keymap import key
+from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.content import MUTED
 
 if TYPE_CHECKING:

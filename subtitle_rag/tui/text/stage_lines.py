@@ -4,18 +4,19 @@ Rows have a bar with counts, pace and state. Captions and windows are those of t
 of the whole library: their runs take every pending window.
 """
 
-from subtitle_rag.contexts import request_notes
-from subtitle_rag.domain import AppError, clock, sizes
+from subtitle_rag.contexts.context_text import request_notes
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.values import clock, sizes
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.transcribing import pace_text
-from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.state import (
+from subtitle_rag.transcribing.gaps import pace_text
+from subtitle_rag.tui.keys.keymap import key
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.stage_progress import (
     ContextProgress,
     ListeningProgress,
     StageName,
     VectorProgress,
     WindowProgress,
-    clean,
 )
 from subtitle_rag.tui.text.failure_reasons import failed_count, remaining
 from subtitle_rag.tui.text.job_lines import WINDOWS_BEFORE_REMAINING

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from subtitle_rag.domain import Heat, clock
-from subtitle_rag.tui.state import Surroundings
+from subtitle_rag.domain.values import Heat, clock
+from subtitle_rag.tui.state.spoken_lines import Surroundings
 from subtitle_rag.tui.text.content import MUTED
 
 if TYPE_CHECKING:

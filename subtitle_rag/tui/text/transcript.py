@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from subtitle_rag.domain import clock
-from subtitle_rag.tui.state import Span, SpokenLines, Surroundings, clean
+from subtitle_rag.domain.values import clock
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.spoken_lines import Span, SpokenLines, Surroundings
 from subtitle_rag.tui.text.content import MUTED, TIME_CELLS, hanging, marked
 
 if TYPE_CHECKING:

@@ -12,12 +12,14 @@ from textual.message import Message
 from textual.widgets import Static
 
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.state import CitationRef, QuestionTurn, conversation
-from subtitle_rag.tui.text import META, answer_lines
+from subtitle_rag.tui.state import conversation
+from subtitle_rag.tui.state.conversation import CitationRef, QuestionTurn
+from subtitle_rag.tui.text import answer_lines
+from subtitle_rag.tui.text.answer_lines import META
 from subtitle_rag.tui.widgets.panel import label_panel
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import Counts
+    from subtitle_rag.library.rows import Counts
     from subtitle_rag.retrieval.search.scenes import Scene
 
 

@@ -20,8 +20,8 @@ from textual.widgets import Static
 from subtitle_rag import doctor
 from subtitle_rag.doctor import Check
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import MUTED
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text.content import MUTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

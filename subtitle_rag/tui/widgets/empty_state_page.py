@@ -13,14 +13,15 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 
 from subtitle_rag.retrieval.search.suggestions import Suggestion, suggestion_reason
-from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import MUTED, Rows, paragraphs, search_text
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text import search_text
+from subtitle_rag.tui.text.content import MUTED, Rows, paragraphs
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import AppError
-    from subtitle_rag.library import Counts
+    from subtitle_rag.domain.errors import AppError
+    from subtitle_rag.library.rows import Counts
     from subtitle_rag.retrieval.search.scenes import Scene
-    from subtitle_rag.tui.state import Stages
+    from subtitle_rag.tui.state.stage_progress import Stages
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
-from subtitle_rag.tui.state import Chip, filter_label
-from subtitle_rag.tui.text import MUTED
+from subtitle_rag.tui.state.query_filters import Chip, filter_label
+from subtitle_rag.tui.text.content import MUTED
 
 LABEL_CELLS = 32
 """Longest chip."""

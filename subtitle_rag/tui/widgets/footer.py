@@ -12,7 +12,8 @@ from rich.text import Text
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from subtitle_rag.tui.keys import COMMANDS, key_in
+from subtitle_rag.tui.keys.commands import COMMANDS
+from subtitle_rag.tui.keys.keymap import key_in
 
 if TYPE_CHECKING:
     from textual import events

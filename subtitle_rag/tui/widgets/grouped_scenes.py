@@ -13,10 +13,10 @@ from textual.content import Content
 from textual.geometry import Region
 from textual.message import Message
 
-from subtitle_rag.domain import clock
-from subtitle_rag.tui.keys import widget_bindings
-from subtitle_rag.tui.state import SHOWN, VideoGroup, group_by_video
-from subtitle_rag.tui.text import header_row, more_row, scene_row
+from subtitle_rag.domain.values import clock
+from subtitle_rag.tui.keys.commands import widget_bindings
+from subtitle_rag.tui.state.video_groups import SHOWN, VideoGroup, group_by_video
+from subtitle_rag.tui.text.scene_rows import header_row, more_row, scene_row
 from subtitle_rag.tui.widgets.row_list import Row
 from subtitle_rag.tui.widgets.scene_list import SceneList, appearance
 

@@ -6,28 +6,25 @@ from typing import TYPE_CHECKING
 
 from textual.containers import Horizontal
 
-from subtitle_rag.captions import selection_notes
-from subtitle_rag.domain import EXPECTED, tidy
+from subtitle_rag.captions.speech import selection_notes
+from subtitle_rag.domain.errors import EXPECTED
+from subtitle_rag.domain.values import tidy
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.library import ChannelState
-from subtitle_rag.tui.keys import keymap, widget_bindings
-from subtitle_rag.tui.state import LibraryRow, clean
-from subtitle_rag.tui.text import (
-    MUTED,
-    Rows,
-    age_text,
-    failed_video,
-    failure_words,
-    is_silent,
-    listening_state,
-)
+from subtitle_rag.library.overview import ChannelState
+from subtitle_rag.tui.keys import keymap
+from subtitle_rag.tui.keys.commands import widget_bindings
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.removal import LibraryRow
+from subtitle_rag.tui.text.content import MUTED, Rows
+from subtitle_rag.tui.text.failure_reasons import age_text, failure_words
+from subtitle_rag.tui.text.library_text import failed_video, is_silent, listening_state
 from subtitle_rag.tui.widgets.panel import label_panel
 from subtitle_rag.tui.widgets.row_table import RowParts, RowTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from subtitle_rag.library import VideoState
+    from subtitle_rag.library.rows import VideoState
 
 
 EVERYTHING = "*"

@@ -3,7 +3,7 @@
 from textual.content import Content
 from textual.widget import Widget
 
-from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.state.clean_text import clean
 
 
 def label_panel(panel: Widget, title: str, subtitle: str = "") -> None:

@@ -17,20 +17,10 @@ from textual.worker import Worker, get_current_worker
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.messages import SurroundingsRead
-from subtitle_rag.tui.state import Surroundings, scene_of_line
-from subtitle_rag.tui.text import (
-    CHAPTER,
-    CURRENT,
-    FURTHER,
-    LISTED,
-    Timeline,
-    TranscriptLines,
-    channel_and_date,
-    draw_timeline,
-    paragraphs,
-    scene_lines,
-    scene_timeline,
-)
+from subtitle_rag.tui.state.spoken_lines import Surroundings, scene_of_line
+from subtitle_rag.tui.text.content import channel_and_date, paragraphs
+from subtitle_rag.tui.text.timeline import CHAPTER, CURRENT, FURTHER, LISTED, Timeline, draw_timeline, scene_timeline
+from subtitle_rag.tui.text.transcript import TranscriptLines, scene_lines
 from subtitle_rag.tui.widgets.panel import label_panel
 from subtitle_rag.tui.widgets.scene_list import SceneList, appearance
 from subtitle_rag.tui.widgets.transcript_list import TranscriptList
@@ -38,8 +28,8 @@ from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.search.scenes import Scene
+    from subtitle_rag.retrieval.search.searcher import SearchResult
 
     ReadSurroundings = Callable[[str, SearchResult | None], Iterator[Surroundings]]
 

@@ -9,8 +9,8 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.keys import widget_bindings
-from subtitle_rag.tui.state import QuestionTurn
+from subtitle_rag.tui.keys.commands import widget_bindings
+from subtitle_rag.tui.state.conversation import QuestionTurn
 from subtitle_rag.tui.widgets.panel import label_panel
 
 

@@ -17,8 +17,8 @@ from subtitle_rag.tui.widgets.text_field import TextField
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.search.scenes import Scene
+    from subtitle_rag.retrieval.search.searcher import SearchResult
 
 DEEPER = 4
 """How many times as many windows the next search for further scenes is asked for."""
@@ -80,7 +80,7 @@ class ResultPane(PreviewPane):
         result = self.result
         if result is None or not result.final or not (result.more or result.is_cut):
             return None
-        from subtitle_rag.retrieval.search import DEPTH
+        from subtitle_rag.retrieval.search.searcher import DEPTH
 
         return DEEPER * self._depth if self._depth else DEPTH
 

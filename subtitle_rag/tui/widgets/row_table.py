@@ -10,8 +10,8 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
-from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import MUTED
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text.content import MUTED
 from subtitle_rag.tui.widgets.row_view import T, ValueRows, draw_row
 
 LONGEST = 300

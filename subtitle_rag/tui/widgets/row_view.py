@@ -20,7 +20,7 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.widget import Widget
 
-from subtitle_rag.tui.keys import widget_bindings
+from subtitle_rag.tui.keys.commands import widget_bindings
 
 if TYPE_CHECKING:
     from textual.selection import Selection

@@ -9,24 +9,16 @@ from textual.dom import DOMNode
 from textual.widgets import Static
 
 from subtitle_rag.terminal_text import fitting_text
-from subtitle_rag.tui.state import (
-    ContextProgress,
-    ListeningProgress,
-    ModelDownload,
-    StageProgress,
-    VectorProgress,
-    clean,
-)
-from subtitle_rag.tui.text import (
-    context_brief,
-    download_brief,
-    job_line,
-    listening_brief,
-    vector_brief,
-)
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.offers import ModelDownload
+from subtitle_rag.tui.state.stage_progress import ContextProgress, ListeningProgress, StageProgress, VectorProgress
+from subtitle_rag.tui.text.job_lines import job_line
+from subtitle_rag.tui.text.model_lines import download_brief
+from subtitle_rag.tui.text.stage_lines import context_brief, listening_brief, vector_brief
 
 if TYPE_CHECKING:
-    from subtitle_rag.tui.state import Job, Stages
+    from subtitle_rag.tui.state.job import Job
+    from subtitle_rag.tui.state.stage_progress import Stages
 
 PADDING = 2
 """Horizontal padding of a bar, by its style."""

@@ -13,9 +13,11 @@ from textual.reactive import Reactive
 from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
-from subtitle_rag.domain import tidy
+from subtitle_rag.domain.values import tidy
 from subtitle_rag.tui.messages import FieldChecked, FieldTaken
-from subtitle_rag.tui.state import pasted_line, source_field, visible
+from subtitle_rag.tui.state import source_field
+from subtitle_rag.tui.state.clean_text import visible
+from subtitle_rag.tui.state.source_field import pasted_line
 from subtitle_rag.tui.widgets.panel import label_panel
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
-from subtitle_rag.tui.keys import widget_bindings
-from subtitle_rag.tui.text import HEAD_CELLS, TranscriptLines
+from subtitle_rag.tui.keys.commands import widget_bindings
+from subtitle_rag.tui.text.transcript import HEAD_CELLS, TranscriptLines
 from subtitle_rag.tui.widgets.row_view import RowView, draw_row
 
 if TYPE_CHECKING:

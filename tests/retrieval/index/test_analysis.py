@@ -12,7 +12,7 @@ import pytest
 
 from subtitle_rag import doctor, tui
 from subtitle_rag.config.settings import QdrantSettings, Settings, load
-from subtitle_rag.domain import Morphemes
+from subtitle_rag.domain.values import Morphemes
 from subtitle_rag.retrieval.index import analysis_service
 from subtitle_rag.retrieval.index.analysis_client import HostedAnalyzer, HostedQueryAnalyzer
 from subtitle_rag.retrieval.index.analysis_service import END, QUERY, TEXTS, AnalysisQueue, slices

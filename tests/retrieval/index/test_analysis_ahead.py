@@ -6,7 +6,8 @@ from contextlib import closing
 
 import pytest
 
-from subtitle_rag.domain import BusyError, Morphemes
+from subtitle_rag.domain.errors import BusyError
+from subtitle_rag.domain.values import Morphemes
 from subtitle_rag.retrieval.index.analysis_ahead import FAILURES, AnalysisAhead
 
 pytestmark = pytest.mark.kiwi

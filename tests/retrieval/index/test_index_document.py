@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from subtitle_rag.domain import Chapter, Line, Video, Window
+from subtitle_rag.domain.values import Chapter, Line, Video, Window
 from subtitle_rag.retrieval.index.index_document import IndexDocument, keywords
 from subtitle_rag.retrieval.korean.morphemes import Analyzer, document_vector, term_id
 from subtitle_rag.retrieval.values import SparseVector

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import BusyError
+from subtitle_rag.domain.errors import BusyError
 from subtitle_rag.retrieval.index import index_edge
 from subtitle_rag.retrieval.index.edge_terms import as_app_error
 from subtitle_rag.retrieval.index.index_edge import EdgeIndex

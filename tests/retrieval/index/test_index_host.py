@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.domain.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.hosting.host_client import START_S
 from subtitle_rag.retrieval.index import index_rules

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config.settings import QdrantSettings
-from subtitle_rag.domain import AppError, BusyError, UsageError
+from subtitle_rag.domain.errors import AppError, BusyError, UsageError
 from subtitle_rag.retrieval.index import index_rules, index_server, server_terms
 from subtitle_rag.retrieval.index.index_server import WRITE_BATCH, ServerIndex
 from subtitle_rag.retrieval.index.server_terms import address

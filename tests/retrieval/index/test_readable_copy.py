@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.domain import BusyError
+from subtitle_rag.domain.errors import BusyError
 from subtitle_rag.retrieval.index import readable_copy
 from subtitle_rag.retrieval.index.index_client import HostedIndex
 from tests.retrieval.points import META, point

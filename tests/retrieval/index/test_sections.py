@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from subtitle_rag.domain import Chapter, Line, Morphemes, Video, Window
+from subtitle_rag.domain.values import Chapter, Line, Morphemes, Video, Window
 from subtitle_rag.retrieval.index.sections import Section, split_sections
 
 VIDEO = Video("v", "title", "c", "channel", duration_ms=900_000)

@@ -13,7 +13,7 @@ import pytest
 
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.settings import QdrantSettings
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.hosting import host_client
 from subtitle_rag.library.context_store import WindowSelection

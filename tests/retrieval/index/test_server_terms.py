@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config.settings import QdrantSettings
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.retrieval.index import server_terms
 from subtitle_rag.retrieval.index.server_terms import (
     FOREIGN,

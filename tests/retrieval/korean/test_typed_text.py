@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from subtitle_rag.domain import Morphemes
+from subtitle_rag.domain.values import Morphemes
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.korean.typed_text import TypedText
 

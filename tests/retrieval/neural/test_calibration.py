@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import squeeze
-from subtitle_rag.library import Library
+from subtitle_rag.domain.values import squeeze
+from subtitle_rag.library.store import Library
 from subtitle_rag.models import manifest
-from subtitle_rag.retrieval.neural import Encoded
 from subtitle_rag.retrieval.neural.calibration import (
     MEASURED,
     MOST_WORDS,
@@ -20,6 +19,7 @@ from subtitle_rag.retrieval.neural.calibration import (
     stored_calibration,
     words_weight,
 )
+from subtitle_rag.retrieval.neural.interface import Encoded
 from subtitle_rag.retrieval.values import DenseVector
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from subtitle_rag.config.settings import ModelSettings, Paths, Settings
-from subtitle_rag.domain import UsageError
+from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.models.model_store import ModelStore
 from subtitle_rag.retrieval.neural.device import plan_device
 from subtitle_rag.retrieval.neural.encoder import FlagEncoder

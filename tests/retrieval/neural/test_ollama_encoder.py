@@ -7,8 +7,8 @@ from contextlib import closing
 import pytest
 
 from subtitle_rag.config.settings import LlmSettings
-from subtitle_rag.domain import AppError, BusyError, LlmError
-from subtitle_rag.llm import Llm
+from subtitle_rag.domain.errors import AppError, BusyError, LlmError
+from subtitle_rag.llm.llm_client import Llm
 from subtitle_rag.models import manifest
 from subtitle_rag.retrieval.neural import ollama_encoder
 from subtitle_rag.retrieval.neural.ollama_encoder import BATCH, NUM_CTX, OllamaEncoder, OllamaEncoders

@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from subtitle_rag.config.settings import ModelSettings
-from subtitle_rag.domain import AppError
-from subtitle_rag.models import ENCODER, RERANKER
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.models.manifest import ENCODER, RERANKER
 from subtitle_rag.models.model_store import ModelFiles, ModelStore
 from subtitle_rag.models.prompts import Prompts
 from subtitle_rag.retrieval.neural.device import Plan

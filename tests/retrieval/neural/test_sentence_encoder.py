@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.config.settings import ModelSettings
-from subtitle_rag.domain import AppError
-from subtitle_rag.models import ENCODER, local
-from subtitle_rag.models.manifest import PoolingMode
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.models import local
+from subtitle_rag.models.manifest import ENCODER, PoolingMode
 from subtitle_rag.models.model_store import ModelFiles, ModelStore
 from subtitle_rag.models.prompts import Prompts
 from subtitle_rag.retrieval.neural import device

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.captions.windows import cut_windows
-from subtitle_rag.domain import Cue, Morphemes
+from subtitle_rag.domain.values import Cue, Morphemes
 from subtitle_rag.retrieval.search.copies import SceneSpeech, first_results
 from subtitle_rag.retrieval.search.fusion import Ranked
 from subtitle_rag.retrieval.search.query import parse_query

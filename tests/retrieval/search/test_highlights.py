@@ -4,7 +4,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import example, given, strategies as st
 
-from subtitle_rag.domain import Line
+from subtitle_rag.domain.values import Line
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.korean.morphemes import Analyzer, words
 from subtitle_rag.retrieval.search.highlights import Span, WordMark, best_line, marks, spans, spoken_forms

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.library import PlaceCount
+from subtitle_rag.library.said_words import PlaceCount
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.own_words import spellings_by_word
 from subtitle_rag.retrieval.search.place_counts import counts_text

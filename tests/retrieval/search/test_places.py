@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from subtitle_rag.domain import Video
+from subtitle_rag.domain.values import Video
 from subtitle_rag.retrieval.search.query import parse_query
 from tests.support.searchable import LINE_MS, Minutes, Searchable, video
 

@@ -5,7 +5,8 @@ from datetime import date
 import pytest
 from hypothesis import example, given, strategies as st
 
-from subtitle_rag.domain import MAX_TYPED, UsageError, tidy
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.values import MAX_TYPED, tidy
 from subtitle_rag.retrieval.search.query import MAX_LENGTH, QUOTES, Query, parse_query, query_parts
 from tests.support.cases import cases
 from tests.support.failures import failing

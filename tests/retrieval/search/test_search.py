@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import UsageError, Video
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.values import Video
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery, unknown_words
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.fusion import MAX_MERGED

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.hosting.host_client import Client
 from subtitle_rag.library.context_store import WindowSelection

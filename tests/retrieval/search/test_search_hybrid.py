@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
-from subtitle_rag.domain import UsageError, VectorsReport
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.events import VectorsReport
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from subtitle_rag.domain import UsageError, Window
+from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.values import Window
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.named_vectors import pieces_name, vector_names
 from subtitle_rag.retrieval.pieces import cut_pieces

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.library import Library
+from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.window_reads import KeptReads, Windows

@@ -8,7 +8,8 @@ import pytest
 
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.settings import LlmSettings, ModelSettings
-from subtitle_rag.domain import AppError, ModelRequest
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.events import ModelRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import background as module
 from subtitle_rag.tui.controllers.background import REQUEST_TICK_S, BackgroundController, ContextPause

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from subtitle_rag.domain import UsageError
+from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.tui.controllers import dialogue as module
 from subtitle_rag.tui.controllers.dialogue import Dialogue

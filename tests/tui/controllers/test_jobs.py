@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.domain import FetchError, UsageError
+from subtitle_rag.domain.errors import FetchError, UsageError
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import jobs as module

@@ -6,7 +6,7 @@ import pytest
 from textual.message import Message
 
 from subtitle_rag import sample_library
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers.library_opening import LibraryOpening
 from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, SearchReady

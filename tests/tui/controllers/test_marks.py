@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.domain import Video
+from subtitle_rag.domain.values import Video
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers.marks import MarkController
 from subtitle_rag.tui.messages import MarksRead

@@ -6,7 +6,8 @@ import pytest
 
 from subtitle_rag import player
 from subtitle_rag.config import settings as config
-from subtitle_rag.domain import AppError, UsageError, Video
+from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.domain.values import Video
 from subtitle_rag.player.launch import Launch, LaunchState
 from subtitle_rag.player.mpv import Clip
 from subtitle_rag.runtime import Runtime

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import removing
-from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.domain.errors import AppError, BusyError
 from subtitle_rag.removing import RemovalTarget
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
@@ -17,7 +17,7 @@ from subtitle_rag.tui.controllers.removals import RemovalController
 from subtitle_rag.tui.messages import JobEnded, LibraryChanged, RemovalEnded, RemovalPlanned, ScenesChanged
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.removal import Removal
-from subtitle_rag.tui.text import short_name
+from subtitle_rag.tui.text.content import short_name
 from tests.tui.controllers.test_jobs import FakeRun
 from tests.tui.fake_app import FakeApp
 

@@ -1,9 +1,0 @@
-from .answer_screen import AnswerScreen as AnswerScreen
-from .base_screen import BaseScreen as BaseScreen
-from .checks_screen import ChecksScreen as ChecksScreen
-from .library_screen import LibraryScreen as LibraryScreen
-from .marks_screen import MarksScreen as MarksScreen
-from .overview_screen import OverviewScreen as OverviewScreen
-from .search_screen import SearchScreen as SearchScreen
-from .settings_screen import SettingsScreen as SettingsScreen
-from .transcript_screen import TranscriptScreen as TranscriptScreen
