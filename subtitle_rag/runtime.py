@@ -9,28 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from subtitle_rag.answers import answer, answer_prompt as answers_answer_prompt
-from subtitle_rag.answers.answer_prompt import BUILT_IN
-from subtitle_rag.answers.context_builder import SCENES
-from subtitle_rag.answers.gathering import Gatherer
 from subtitle_rag.config.settings import QdrantSettings, Settings
-from subtitle_rag.contexts import writer as contexts_writer
-from subtitle_rag.contexts.prompt_layout import configured_prompt, prompt_path
 from subtitle_rag.domain.errors import UNUSABLE_INDEX, AppError, BusyError, LlmError
-from subtitle_rag.fetching import fetcher as fetching_fetcher
 from subtitle_rag.i18n import _
-from subtitle_rag.installation.package_installer import require_extra
 from subtitle_rag.library import app_state, backup, store as library_store
 from subtitle_rag.library.app_state import EMBEDDED, fetched_alternatives, library_id
-from subtitle_rag.listening.transcribers import open_transcriber
-from subtitle_rag.llm import llm_client
-from subtitle_rag.models import manifest, model_store
-from subtitle_rag.models.manifest import ENCODER, default_context_model
-from subtitle_rag.retrieval.index import analysis_client, index_client, server_terms, vector_backup
-from subtitle_rag.retrieval.korean import morphemes
-from subtitle_rag.retrieval.neural import neural_client
-from subtitle_rag.retrieval.neural.ollama_encoder import OllamaEncoders, choose_encoder
-from subtitle_rag.retrieval.search import searcher as search_searcher
 
 if TYPE_CHECKING:
     from subtitle_rag.answers.answer import Answerer
@@ -136,7 +119,9 @@ class Runtime:
 
     @locked_cached_property
     def analyzer(self) -> "Analyzer":
-        return morphemes.Analyzer(yields=True)
+        from subtitle_rag.retrieval.korean.morphemes import Analyzer
+
+        return Analyzer(yields=True)
 
     @locked_cached_property
     def host(self) -> "HostedIndex":
@@ -150,8 +135,11 @@ class Runtime:
             return self._open_host(any_rules=True)
 
     def _open_host(self, *, fresh: bool = False, any_rules: bool = False) -> "HostedIndex":
-        meta = {"analyzer": morphemes.ANALYZER}
-        return index_client.HostedIndex(self.settings.paths.index, meta, fresh=fresh, any_rules=any_rules)
+        from subtitle_rag.retrieval.index.index_client import HostedIndex
+        from subtitle_rag.retrieval.korean.morphemes import ANALYZER
+
+        meta = {"analyzer": ANALYZER}
+        return HostedIndex(self.settings.paths.index, meta, fresh=fresh, any_rules=any_rules)
 
     @locked_cached_property
     def server(self) -> "HostedServerIndex":
@@ -159,11 +147,13 @@ class Runtime:
         return self._open_server(self.settings.qdrant)
 
     def _open_server(self, settings: QdrantSettings, *, any_rules: bool = False) -> "HostedServerIndex":
-        meta = {"analyzer": morphemes.ANALYZER}
-        collection = server_terms.collection_name(library_id(self.library))
-        return index_client.HostedServerIndex(
-            self.settings.paths.cache, settings, meta, collection, any_rules=any_rules
-        )
+        from subtitle_rag.retrieval.index.index_client import HostedServerIndex
+        from subtitle_rag.retrieval.index.server_terms import collection_name
+        from subtitle_rag.retrieval.korean.morphemes import ANALYZER
+
+        meta = {"analyzer": ANALYZER}
+        collection = collection_name(library_id(self.library))
+        return HostedServerIndex(self.settings.paths.cache, settings, meta, collection, any_rules=any_rules)
 
     @property
     def words(self) -> "HostedIndex | HostedServerIndex":
@@ -178,11 +168,14 @@ class Runtime:
             AppError: `index_elsewhere` if the library has filled another one, `index_damaged` if it has lost points,
                 `index_orphaned` if it has points and the library nothing.
         """
+
+        from subtitle_rag.retrieval.index.server_terms import server_address
+
         filled, configured = app_state.index_address(self.library), self.index_address
         counts = self.library.counts()
         expected = counts.searchable
         if expected and filled != configured:
-            addresses = [server_terms.server_address(address) for address in (filled, configured)]
+            addresses = [server_address(address) for address in (filled, configured)]
             raise AppError("index_elsewhere", found=addresses[0], wanted=addresses[1])
         if self.settings.qdrant.url and not expected:
             self.server.create()
@@ -242,9 +235,12 @@ class Runtime:
 
     def moved_index(self) -> AppError | None:
         """Return that another process has moved the library's index since it was opened here (`index_moved`)."""
+
+        from subtitle_rag.retrieval.index.server_terms import server_address
+
         filled_address = app_state.index_address(self.library)
         is_moved = filled_address != self.index_address and self.library.counts().searchable > 0
-        return AppError("index_moved", place=server_terms.server_address(filled_address)) if is_moved else None
+        return AppError("index_moved", place=server_address(filled_address)) if is_moved else None
 
     @property
     def index_address(self) -> str:
@@ -253,10 +249,13 @@ class Runtime:
 
     @locked_cached_property
     def searcher(self) -> "Searcher":
-        return search_searcher.Searcher(
+        from subtitle_rag.retrieval.index.analysis_client import HostedQueryAnalyzer
+        from subtitle_rag.retrieval.search.searcher import Searcher
+
+        return Searcher(
             self.library,
             self.index,
-            analysis_client.HostedQueryAnalyzer(self.words, self.library.path),
+            HostedQueryAnalyzer(self.words, self.library.path),
             self.neural,
         )
 
@@ -269,14 +268,20 @@ class Runtime:
     @property
     def text_analyzer(self) -> "TextMorphemes":
         """The analyzer of what is indexed: in the app that of the index host, which searches come before."""
-        return analysis_client.HostedAnalyzer(self.words) if self.prioritize_queries else self.analyzer
+
+        from subtitle_rag.retrieval.index.analysis_client import HostedAnalyzer
+
+        return HostedAnalyzer(self.words) if self.prioritize_queries else self.analyzer
 
     @locked_cached_property
     def models(self) -> "ModelStore":
         """The installed encoders and rerankers."""
+
+        from subtitle_rag.models.model_store import ModelStore
+
         settings = self.settings.models
         folder = Path(settings.folder).expanduser() if settings.folder else self.settings.paths.models
-        return model_store.ModelStore(folder, settings)
+        return ModelStore(folder, settings)
 
     @locked_cached_property
     def neural(self) -> "HostedModels":
@@ -285,18 +290,27 @@ class Runtime:
 
     def neural_with(self, encoder: str) -> "AbstractContextManager[HostedModels]":
         """Open a client of the same host whose encoder is this one, by name or folder, instead of the settings'."""
-        store = model_store.ModelStore(self.models.folder, replace(self.models.settings, encoder=encoder))
+
+        from subtitle_rag.models.model_store import ModelStore
+
+        store = ModelStore(self.models.folder, replace(self.models.settings, encoder=encoder))
         return closing(self._open_neural(store))
 
     def _open_neural(self, store: "ModelStore") -> "HostedModels":
+        from subtitle_rag.retrieval.neural.neural_client import HostedModels
+        from subtitle_rag.retrieval.neural.ollama_encoder import OllamaEncoders
+
         ollama = OllamaEncoders(self._open_ollama, self._is_writing_contexts)
-        return neural_client.HostedModels(self.settings.paths.cache / "neural", store, ollama)
+        return HostedModels(self.settings.paths.cache / "neural", store, ollama)
 
     def _open_ollama(self) -> "Llm":
         """Open the first of the settings' hosts; raises LlmError `llm_off` without any."""
+
+        from subtitle_rag.llm.llm_client import Llm
+
         if not self.settings.llm.hosts:
             raise LlmError("llm_off")
-        return llm_client.Llm(self.settings.llm.hosts[0], self.settings.llm)
+        return Llm(self.settings.llm.hosts[0], self.settings.llm)
 
     def offered_encoder(self) -> "EncoderOffer":
         """Return the encoder that the first of the settings' hosts has or can fetch.
@@ -304,6 +318,9 @@ class Runtime:
         Raises:
             LlmError: `llm_off` without a host, and those of one that does not answer.
         """
+
+        from subtitle_rag.retrieval.neural.ollama_encoder import choose_encoder
+
         with closing(self._open_ollama()) as host:
             return choose_encoder(host)
 
@@ -320,7 +337,10 @@ class Runtime:
 
     def fetcher(self, stop: threading.Event | None = None) -> "Fetcher":
         """Return a run that fetches captions from YouTube; `stop` ends it from another thread."""
-        return fetching_fetcher.Fetcher(self.library, self.indexer, self.settings.youtube, stop or threading.Event())
+
+        from subtitle_rag.fetching.fetcher import Fetcher
+
+        return Fetcher(self.library, self.indexer, self.settings.youtube, stop or threading.Event())
 
     def listener(self, model: str | None = None, stop: threading.Event | None = None) -> "Listener":
         """Return a run that listens by `model`, else by the settings'; `stop` ends it from another thread.
@@ -328,6 +348,8 @@ class Runtime:
         Raises:
             AppError: the failures of `listening.open_transcriber`.
         """
+
+        from subtitle_rag.listening.transcribers import open_transcriber
         from subtitle_rag.transcribing.listener import Listener
 
         return Listener(
@@ -342,17 +364,23 @@ class Runtime:
     @contextmanager
     def llms(self) -> "Iterator[list[Llm]]":
         """Open the settings' hosts of Ollama; raises LlmError `llm_off` without any."""
+
+        from subtitle_rag.llm.llm_client import Llm
+
         settings = self.settings.llm
         if not settings.hosts:
             raise LlmError("llm_off")
         with ExitStack() as stack:
-            yield [stack.enter_context(closing(llm_client.Llm(host, settings))) for host in settings.hosts]
+            yield [stack.enter_context(closing(Llm(host, settings))) for host in settings.hosts]
 
     @property
     def context_model(self) -> str:
         """The default model for contexts, by the name of its fetch; a verb's option overrides it."""
+
+        from subtitle_rag.models.manifest import alternatives, default_context_model
+
         name = self.settings.llm.model or default_context_model().name
-        if not manifest.alternatives(name):
+        if not alternatives(name):
             return name
         try:
             return fetched_alternatives(self.library).get(name, name)
@@ -365,9 +393,13 @@ class Runtime:
 
         Raises the failures of `llms`, and UsageError `bad_prompt`.
         """
+
+        from subtitle_rag.contexts.prompt_layout import configured_prompt
+        from subtitle_rag.contexts.writer import Writer
+
         prompt = configured_prompt(self.settings)
         with self.llms() as hosts:
-            yield contexts_writer.Writer(
+            yield Writer(
                 self.library,
                 self.indexer,
                 hosts,
@@ -385,7 +417,10 @@ class Runtime:
             AppError: `meaning_missing` or `neural_missing`, `model_missing`, `encoder_off`, and the failures of
                 `HostedModels.encoder`.
         """
+
         from subtitle_rag.encoding import EncodingRun
+        from subtitle_rag.installation.package_installer import require_extra
+        from subtitle_rag.models.manifest import ENCODER
 
         encoder = self.neural.encoder()
         if encoder is None:
@@ -402,9 +437,13 @@ class Runtime:
 
     def answer_prompt(self, path: Path | None = None) -> "AnswerPrompt":
         """Read the prompt of answers from `path`, else as the settings have it; raises UsageError `bad_prompt`."""
+
+        from subtitle_rag.answers.answer_prompt import BUILT_IN, AnswerPrompt
+        from subtitle_rag.contexts.prompt_layout import prompt_path
+
         name = self.settings.prompts.answers
         path = path or (prompt_path(self.settings, name) if name else None)
-        return answers_answer_prompt.AnswerPrompt.read(path) if path else BUILT_IN
+        return AnswerPrompt.read(path) if path else BUILT_IN
 
     @contextmanager
     def answerer(
@@ -414,6 +453,11 @@ class Runtime:
 
         `prompt` is a file in place of the settings' one; raises UsageError `bad_prompt`.
         """
+
+        from subtitle_rag.answers.answer import Answerer
+        from subtitle_rag.answers.context_builder import SCENES
+        from subtitle_rag.answers.gathering import Gatherer
+
         scenes, answer_prompt = SCENES, self.answer_prompt(prompt)
         gatherer = Gatherer(self.library, self.searcher, self.words, scenes, answer_prompt)
         with ExitStack() as stack:
@@ -425,7 +469,7 @@ class Runtime:
                 logger.info("no model answers", exc_info=True)
                 missing = error
             name = model or self.context_model
-            yield answer.Answerer(gatherer, hosts, name, missing=missing, remember=remember)
+            yield Answerer(gatherer, hosts, name, missing=missing, remember=remember)
 
     def rebuilder(self) -> "Indexer":
         """Return an indexer for `rebuild`."""
@@ -440,6 +484,9 @@ class Runtime:
         Raises:
             AppError: the errors of an index that cannot be opened, `index_damaged` if it holds nothing.
         """
+
+        from subtitle_rag.retrieval.index.server_terms import server_address
+
         filled = app_state.index_address(self.library)
         if filled == self.index_address or not self.library.counts().searchable:
             return None
@@ -447,7 +494,7 @@ class Runtime:
         if filled == EMBEDDED:
             place, earlier = str(self.settings.paths.index), self._open_host(any_rules=True)
         else:
-            place = server_terms.server_address(filled)
+            place = server_address(filled)
             earlier = self._open_server(replace(self.settings.qdrant, url=place), any_rules=True)
         try:
             if not earlier.count():
@@ -461,6 +508,9 @@ class Runtime:
 
     def usable_index(self) -> "Index":
         """Return the settings' index without a check; an unusable one is replaced, after a backup of its vectors."""
+
+        from subtitle_rag.retrieval.index import vector_backup
+
         try:
             if not self.settings.qdrant.url:
                 return self.host
