@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from subtitle_rag.captions import files
 from subtitle_rag.captions.films import printable_path
@@ -33,6 +33,7 @@ from subtitle_rag.domain.values import Details, Morphemes, Track, Video, Window
 from subtitle_rag.library.app_state import index_address, put_index_address, put_run_progress
 from subtitle_rag.library.connection import hold_lock
 from subtitle_rag.library.store import ALL, Library
+from subtitle_rag.library.vector_store import StoredVector
 from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.index.analysis_ahead import AnalysisAhead
@@ -44,9 +45,6 @@ from subtitle_rag.retrieval.index.vector_backup import VectorBackup, backup_path
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, DEFAULT_PARAMS, Bm25Params, TextMorphemes
 from subtitle_rag.retrieval.named_vectors import BM25
 from subtitle_rag.retrieval.values import Point
-
-if TYPE_CHECKING:
-    from subtitle_rag.library.vector_store import StoredVector
 
 logger = logging.getLogger(__name__)
 
@@ -116,7 +114,7 @@ class _Staging:
     """A staged index, and the neural vectors in it by window, which the library notes when it is adopted."""
 
     index: StagedIndex
-    vectors: "dict[str, list[StoredVector]]"
+    vectors: dict[str, list[StoredVector]]
 
 
 class KnownFiles:
@@ -454,7 +452,7 @@ class Indexer:
             for video_id, ids in late.items():
                 self._replace(video_id, list(ids))
 
-    def _indexed_video(self, video_id: str) -> "_IndexedVideo | None":
+    def _indexed_video(self, video_id: str) -> _IndexedVideo | None:
         """Read and hash a searchable video's windows; the last video is cached, since contexts come one by one."""
         video, transcript = self._library.video(video_id), self._library.contexts.transcript(video_id)
         if video is None:
@@ -517,7 +515,7 @@ class Indexer:
         documents: Iterable[IndexDocument],
         ahead: AnalysisAhead,
         backup: VectorBackup | None,
-        staging: "_Staging | None",
+        staging: _Staging | None,
     ) -> WindowsIndexed:
         """Write the points of a batch, after purging old points of its videos.
 

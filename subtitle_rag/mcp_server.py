@@ -18,6 +18,7 @@ from subtitle_rag.domain.values import clock, parse_clock
 from subtitle_rag.installation.extras import MCP
 from subtitle_rag.installation.package_installer import missing_extra
 from subtitle_rag.library.resolve import named_video
+from subtitle_rag.library.store import Library
 from subtitle_rag.output import ExitCode
 from subtitle_rag.retrieval.search.query import parse_filtered
 from subtitle_rag.retrieval.search.scenes import Scene
@@ -26,8 +27,6 @@ from subtitle_rag.scripting import OpenLibrary
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
-
-    from subtitle_rag.library.store import Library
 
 logger = logging.getLogger(__name__)
 
@@ -170,7 +169,7 @@ def _reporting(tool: Tool) -> Tool:
     return call
 
 
-def transcript_part(library: "Library", video: str, start_ms: int, end_ms: int | None) -> dict[str, Any]:
+def transcript_part(library: Library, video: str, start_ms: int, end_ms: int | None) -> dict[str, Any]:
     """Return the lines of a video between two times, at most `LINES`; `next` is the time to go on."""
     row = named_video(library, video)
     lines = [
@@ -183,7 +182,7 @@ def transcript_part(library: "Library", video: str, start_ms: int, end_ms: int |
     return {"video": row.values(), "lines": listed, "next": clock(lines[LINES][0]) if lines[LINES:] else None}
 
 
-def library_page(library: "Library", start: str | None, limit: int) -> dict[str, Any]:
+def library_page(library: Library, start: str | None, limit: int) -> dict[str, Any]:
     """Return the searchable videos from the id `start` on, at most `limit`, and the counts of all."""
     states = [state for state in library.videos() if state.windows]
     first = named_video(library, start).id if start else None

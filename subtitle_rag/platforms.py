@@ -8,10 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from threading import Event
+from threading import Event
 
 SLICE_S = 0.25
 """Interval at which Ctrl+C is seen."""
@@ -25,7 +22,7 @@ def on_windows() -> bool:
     return sys.platform == "win32"
 
 
-def wait_for(event: "Event", seconds: float) -> bool:
+def wait_for(event: Event, seconds: float) -> bool:
     """Wait as `event.wait` does, but let Ctrl+C end it: before Python 3.14, Windows sees Ctrl+C only between waits."""
     if not on_windows():
         return event.wait(seconds)
@@ -36,7 +33,7 @@ def wait_for(event: "Event", seconds: float) -> bool:
     return event.is_set()
 
 
-def set_from_signal(event: "Event") -> None:
+def set_from_signal(event: Event) -> None:
     """Set the event from a signal handler, by a thread of its own.
 
     A handler runs between two steps of the main thread, which may hold the event's lock while it begins to wait;

@@ -11,12 +11,10 @@ A part that cannot be loaded is told by `plugin_broken`, and the rest goes on wi
 import logging
 import sys
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from importlib.metadata import EntryPoint
+from typing import TypeVar
 
 from subtitle_rag.domain.errors import AppError
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 logger = logging.getLogger(__name__)
 
@@ -59,18 +57,18 @@ def plugin_failure(group: str, name: str, error: Exception) -> AppError:
     return _broken(point, f"{type(error).__name__}: {error}")
 
 
-def _points(group: str) -> "tuple[EntryPoint, ...]":
+def _points(group: str) -> tuple[EntryPoint, ...]:
     return _points_at(group, tuple(sys.path))
 
 
 @lru_cache
-def _points_at(group: str, _path: tuple[str, ...]) -> "tuple[EntryPoint, ...]":
+def _points_at(group: str, _path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
     """Return the entry points of a group, each name once: reading all metadata takes some milliseconds."""
     from importlib.metadata import entry_points
 
     return tuple({point.name: point for point in reversed(entry_points(group=group))}.values())[::-1]
 
 
-def _broken(point: "EntryPoint", reason: str) -> AppError:
+def _broken(point: EntryPoint, reason: str) -> AppError:
     package = point.dist.name if point.dist else "?"
     return AppError("plugin_broken", name=point.name, package=package, reason=reason)

@@ -6,19 +6,16 @@ was killed lets no source bring new videos, and the same request finishes it.
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from subtitle_rag.captions.addresses import addresses_in
 from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.domain.values import tidy
 from subtitle_rag.i18n import _, n_
+from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.app_state import RemovalNote, put_unfinished_removals, unfinished_removals
 from subtitle_rag.library.overview import window_counts
 from subtitle_rag.library.resolve import NameMatches, resolve_name, several_named
-
-if TYPE_CHECKING:
-    from subtitle_rag.indexing import Indexer
-    from subtitle_rag.library.store import Library
+from subtitle_rag.library.store import Library
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,7 @@ class RemovalPlan:
         """The addresses that are not followed after it."""
         return tuple(sorted({*self.sources.values(), *self.unfollowed}))
 
-    def sentence(self, library: "Library") -> str:
+    def sentence(self, library: Library) -> str:
         """Say in numbers what leaves: “3 videos, 41 windows, 2 marks will be removed.”"""
         windows, contexts = window_counts(library, self.titles)
         marks = len(library.marks.of_videos(self.titles))
@@ -80,7 +77,7 @@ def mark_removal_sentence(marks: int, notes: int) -> str:
     return removal_sentence(*counts, *([n_("{n} note", "{n} notes", notes)] if notes else []))
 
 
-def plan_named_removal(library: "Library", names: Iterable[str]) -> RemovalPlan:
+def plan_named_removal(library: Library, names: Iterable[str]) -> RemovalPlan:
     """Plan the removal of what these names mean, and of what is left of a killed removal of the same names.
 
     Raises:
@@ -109,12 +106,12 @@ def plan_named_removal(library: "Library", names: Iterable[str]) -> RemovalPlan:
     return _plan(library, names, targets, titles, frozenset(urls))
 
 
-def plan_removal(library: "Library", target: RemovalTarget) -> RemovalPlan:
+def plan_removal(library: Library, target: RemovalTarget) -> RemovalPlan:
     """Plan the removal of a row of the library as it is at the moment: a job may have brought more of it."""
     return _plan(library, [target.name], [target], {}, frozenset())
 
 
-def remove(library: "Library", indexer: "Indexer", plan: RemovalPlan) -> None:
+def remove(library: Library, indexer: Indexer, plan: RemovalPlan) -> None:
     """Carry out a plan.
 
     Nothing is noted or removed before another process has let go of the library. Raises the errors of `Indexer.remove`.
@@ -142,7 +139,7 @@ def _others(notes: Iterable[RemovalNote], plan: RemovalPlan) -> list[RemovalNote
     return [note for note in remaining if note.titles or note.urls]
 
 
-def _named_targets(library: "Library", name: str, matches: NameMatches) -> list[RemovalTarget]:
+def _named_targets(library: Library, name: str, matches: NameMatches) -> list[RemovalTarget]:
     """Return the targets of a name; raises UsageError `several_named` for a part of more than one name."""
     titles = library.videos_by_id(*matches.videos)
     targets = [RemovalTarget(titles[id].title, video=id) for id in matches.videos]
@@ -168,7 +165,7 @@ def _named_targets(library: "Library", name: str, matches: NameMatches) -> list[
 
 
 def _plan(
-    library: "Library",
+    library: Library,
     names: Sequence[str],
     targets: Collection[RemovalTarget],
     titles: dict[str, str],

@@ -1,14 +1,10 @@
 """Sentences about contexts, for commands and app."""
 
-from typing import TYPE_CHECKING
-
 from subtitle_rag.contexts.grounding import UNGROUNDED
 from subtitle_rag.domain.events import AnswerRequest, ModelRequest
 from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import _
-
-if TYPE_CHECKING:
-    from subtitle_rag.library.context_store import Context, ModelCost
+from subtitle_rag.library.context_store import Context, ModelCost
 
 SAME = "same"
 """The kind of doubt about a context with the words of another window's: it tells none of them apart."""
@@ -54,7 +50,7 @@ def reading_notes(request: ModelRequest | AnswerRequest, elapsed_s: float, expec
     return notes + ([_("attempt {n}").format(n=request.attempt)] if request.attempt > 1 else [])
 
 
-def model_cost(cost: "ModelCost") -> str:
+def model_cost(cost: ModelCost) -> str:
     """Say what a model's contexts cost: time, tokens, and how much of its prompts the server had read already."""
     parts = [
         _("{seconds:.1f} s a window").format(seconds=cost.seconds_a_window),
@@ -65,7 +61,7 @@ def model_cost(cost: "ModelCost") -> str:
     return f"{cost.model}: {', '.join(parts)}"
 
 
-def left_out_reason(context: "Context") -> str:
+def left_out_reason(context: Context) -> str:
     """Return why search does not use an answer."""
     if not context.doubts:
         return _("it has no sentence about the scene")
@@ -83,7 +79,7 @@ def left_out_reason(context: "Context") -> str:
     return _("it names what the video does not: {words}").format(words=words)
 
 
-def doubt_reason(context: "Context") -> str:
+def doubt_reason(context: Context) -> str:
     """Return what is doubtful about a context that search uses."""
     kinds = dict.fromkeys(kind for kind, _text in context.doubts)
     words = ", ".join(dict.fromkeys(text for kind, text in context.doubts if kind in UNGROUNDED))

@@ -1,12 +1,9 @@
 """The tokens per character of a model, by which its prompts are made to fit."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from subtitle_rag.contexts.prompt_layout import TOKENS_PER_CHAR
-
-if TYPE_CHECKING:
-    from subtitle_rag.library.context_store import Contexts
+from subtitle_rag.library.context_store import Contexts
 
 RATIO_MARGIN = 1.1
 """On measured tokens per character: texts differ."""
@@ -18,7 +15,7 @@ OVERFLOW_STEP = 1.3
 class TokenRate:
     """The rate of one model, which the library keeps: a prompt that does not fit costs a request."""
 
-    contexts: "Contexts"
+    contexts: Contexts
     digest: str
     """Digest of the model."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from subtitle_rag.evaluation import temp_library
 from subtitle_rag.evaluation.arm_run import ArmRun, MeasuredArm
@@ -14,9 +14,6 @@ from subtitle_rag.library.portable_names import all_windows, windows_by_name
 from subtitle_rag.retrieval.neural.interface import Encoder, Models
 from subtitle_rag.retrieval.search.parts import LEXICAL
 from subtitle_rag.runtime import Runtime
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +29,7 @@ class Variant:
     sets: Sequence[Retrievers] = (LEXICAL,)
 
 
-def questions_about(path: "Path", runtime: Runtime) -> tuple[Dataset, frozenset[str]]:
+def questions_about(path: Path, runtime: Runtime) -> tuple[Dataset, frozenset[str]]:
     """Read a set of questions; return it with the ids of the library's videos that they are about.
 
     Raises:

@@ -10,18 +10,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from subtitle_rag.captions.file_names import MEDIA_SUFFIXES, SOUND
+from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.domain.values import Cue, clock
 from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.exporting.subtitles import srt
 from subtitle_rag.ffmpeg import LOCAL, Ffmpeg, address
 from subtitle_rag.i18n import _
-
-if TYPE_CHECKING:
-    from subtitle_rag.config.settings import YoutubeSettings
 
 logger = logging.getLogger(__name__)
 
@@ -111,7 +109,7 @@ class ClipMaker:
     ffmpeg: Ffmpeg
     folder: Path
     options: ClipOptions
-    youtube: "YoutubeSettings"
+    youtube: YoutubeSettings
     progress: Callable[[float], object] = lambda _seconds: None
     """It gets the seconds of the present clip that are written."""
 

@@ -1,17 +1,14 @@
 """Scenes as clips for the player that is started."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from subtitle_rag.domain.values import clock
 from subtitle_rag.exporting.exported_scene import ExportedScene
+from subtitle_rag.player.mpv import Clip
 from subtitle_rag.terminal_text import line_text
 
-if TYPE_CHECKING:
-    from subtitle_rag.player.mpv import Clip
 
-
-def make_clips(scenes: Sequence[ExportedScene]) -> "list[Clip]":
+def make_clips(scenes: Sequence[ExportedScene]) -> list[Clip]:
     """Return the scenes that can be played: of their files, else of their links."""
     from subtitle_rag.player.mpv import Clip
 

@@ -4,21 +4,17 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, zip_longest
-from typing import TYPE_CHECKING
 
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.domain.values import Cue, Line, Video, Window, spoken
 from subtitle_rag.exporting.exported_scene import ExportedScene
-
-if TYPE_CHECKING:
-    from subtitle_rag.library.store import Library
-    from subtitle_rag.retrieval.search.scenes import Scene
-
+from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.search.scenes import Scene
 
 logger = logging.getLogger(__name__)
 
 
-def read_scenes(library: "Library", spans: Iterable[ExportedScene]) -> list[ExportedScene]:
+def read_scenes(library: Library, spans: Iterable[ExportedScene]) -> list[ExportedScene]:
     """Return the scenes of these spans, each once, with their captions, contexts and files.
 
     A span of a video that the library has not keeps its own captions and context: an index may be shared by several
@@ -32,7 +28,7 @@ def read_scenes(library: "Library", spans: Iterable[ExportedScene]) -> list[Expo
     return scenes
 
 
-def _scene(library: "Library", span: ExportedScene, windows: Sequence[Window], cues: Sequence[Cue]) -> ExportedScene:
+def _scene(library: Library, span: ExportedScene, windows: Sequence[Window], cues: Sequence[Cue]) -> ExportedScene:
     """Return the scene of a span of a video with these windows and cues."""
     from subtitle_rag.captions.films import find_media
 
@@ -65,7 +61,7 @@ def _shown_cues(cues: Sequence[Cue], span: ExportedScene, windows: Sequence[Wind
             yield cue
 
 
-def _video_cues(library: "Library", video_id: str, windows: Sequence[Window]) -> list[Cue]:
+def _video_cues(library: Library, video_id: str, windows: Sequence[Window]) -> list[Cue]:
     """Return the cues of a track as windows hold them, else those of the windows, which have no ends of their own."""
     from subtitle_rag.captions.parse import parse_captions
     from subtitle_rag.captions.windows import divide_cues
@@ -90,7 +86,7 @@ def line_cues(text: str, lines: Sequence[Line], end_ms: int) -> Iterator[Cue]:
         yield Cue(start_ms, end, line_text, speaker=line.speaker)
 
 
-def span_at(library: "Library", video: Video, at_ms: int) -> ExportedScene:
+def span_at(library: Library, video: Video, at_ms: int) -> ExportedScene:
     """Return the span of the window at a time, or of the last one before it."""
     windows = library.windows_of(video.id)
     window = next((each for each in reversed(windows) if each.start_ms <= at_ms), next(iter(windows), None))
@@ -98,7 +94,7 @@ def span_at(library: "Library", video: Video, at_ms: int) -> ExportedScene:
     return ExportedScene(video, start_ms, end_ms, at_ms)
 
 
-def scene_span(library: "Library", scene: "Scene") -> ExportedScene:
+def scene_span(library: Library, scene: Scene) -> ExportedScene:
     """Return the span of a search's scene; of a single line, the span of its window."""
     if scene.start_ms == scene.end_ms:
         return span_at(library, scene.video, scene.at_ms)
@@ -106,7 +102,7 @@ def scene_span(library: "Library", scene: "Scene") -> ExportedScene:
     return ExportedScene(scene.video, scene.start_ms, scene.end_ms, scene.at_ms, cues, context=scene.context)
 
 
-def marked_spans(library: "Library", tag: str | None = None) -> Iterator[ExportedScene]:
+def marked_spans(library: Library, tag: str | None = None) -> Iterator[ExportedScene]:
     """Yield the spans of the marks, or of those with a tag. Of a removed video its mark has title and link."""
     marks = library.marks.all(tag)
     videos = library.videos_by_id(*{mark.video_id for mark in marks})

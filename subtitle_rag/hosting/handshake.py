@@ -7,11 +7,11 @@ ever.
 import os
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from multiprocessing.connection import Connection
 
 HANDSHAKE_S = 10.0
@@ -32,7 +32,7 @@ class _BoundedConnection:
 
 
 @contextmanager
-def _deadline(connection: "Connection") -> "Iterator[_BoundedConnection]":
+def _deadline(connection: "Connection") -> Iterator[_BoundedConnection]:
     """Hang up after `HANDSHAKE_S`: a read that waits for the rest of a message ends with an EOFError or OSError."""
     if sys.platform == "win32":  # a pipe there has whole messages
         yield _BoundedConnection(connection)

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,6 @@ from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Mapping, Sequence
     from multiprocessing.connection import Connection
 
 logger = logging.getLogger(__name__)
@@ -52,9 +52,7 @@ class Client:
     alone: an order is in the host's command line, which every user of the machine can read.
     """
 
-    def __init__(
-        self, kind: HostKind, folder: Path, *, secrets: "Mapping[str, Any] | None" = None, **order: Any
-    ) -> None:
+    def __init__(self, kind: HostKind, folder: Path, *, secrets: Mapping[str, Any] | None = None, **order: Any) -> None:
         self._kind = kind
         self._folder = folder.absolute()
         self._order = order
@@ -94,7 +92,7 @@ class Client:
                 failure.details["signal"] = name
             raise failure from None
 
-    def _load_ahead(self, load: "Callable[[], object]") -> None:
+    def _load_ahead(self, load: Callable[[], object]) -> None:
         """Begin to load something in the background. A failure is logged; the first use raises it."""
 
         def run() -> None:
@@ -351,8 +349,8 @@ class _OtherVersion(Exception):  # noqa: N818 - a fact about the folder
     def __init__(
         self,
         pid: int | None,
-        processor_time: "_ProcessorTime | None" = None,
-        holders: "Sequence[Mapping[str, Any]] | None" = None,
+        processor_time: _ProcessorTime | None = None,
+        holders: Sequence[Mapping[str, Any]] | None = None,
     ) -> None:
         super().__init__(pid)
         self._pid = pid

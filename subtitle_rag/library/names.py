@@ -9,13 +9,11 @@ from collections.abc import Collection, Sequence
 from contextlib import closing
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote
 
 from subtitle_rag.library.connection import ONLY, only
-
-if TYPE_CHECKING:
-    from subtitle_rag.library.store import Library
+from subtitle_rag.library.store import Library
 
 PATIENCE_S = 0.2
 MAX_NAMES = 2_000
@@ -35,7 +33,7 @@ class VideoFacets(NamedTuple):
     """It has windows, so a search can find it."""
 
 
-def video_facets(library: "Library") -> list[VideoFacets]:
+def video_facets(library: Library) -> list[VideoFacets]:
     """Return all videos, the newest first."""
     rows = library.database.rows(
         """SELECT video.id, title, channel_id, channel.name, published, kind,
@@ -50,12 +48,12 @@ def video_facets(library: "Library") -> list[VideoFacets]:
     ]
 
 
-def videos_of_kinds(library: "Library", kinds: Collection[str]) -> frozenset[str]:
+def videos_of_kinds(library: Library, kinds: Collection[str]) -> frozenset[str]:
     query = "SELECT id FROM video WHERE kind IN (SELECT value FROM json_each(?))"
     return frozenset(library.database.column(query, (json.dumps(list(kinds)),)))
 
 
-def undated_videos(library: "Library", channels: Sequence[str], videos: Sequence[str]) -> int:
+def undated_videos(library: Library, channels: Sequence[str], videos: Sequence[str]) -> int:
     """Count the videos with windows and without a day, of these channels and among these videos (ids), if any."""
     dateless = "published IS NULL AND EXISTS (SELECT 1 FROM window WHERE video_id = video.id)"
     query = f"SELECT count(*) FROM video WHERE {dateless} AND {ONLY}"  # noqa: S608 - constants

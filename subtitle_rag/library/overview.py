@@ -7,13 +7,11 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from subtitle_rag.domain.values import natural_key
 from subtitle_rag.library.connection import Database
-
-if TYPE_CHECKING:
-    from subtitle_rag.library.store import Library
+from subtitle_rag.library.store import Library
 
 _SUMS = """
   WITH fact AS MATERIALIZED (
@@ -113,7 +111,7 @@ def _put_sums(database: Database, rows: dict[str, ChannelState]) -> None:
         )
 
 
-def window_counts(library: "Library", videos: Iterable[str]) -> tuple[int, int]:
+def window_counts(library: Library, videos: Iterable[str]) -> tuple[int, int]:
     """Count the windows of these videos, and those with a context."""
     windows, with_context = library.database.row(
         """SELECT count(*), count(*) FILTER (WHERE id IN (SELECT window_id FROM context WHERE text <> ''))

@@ -4,23 +4,20 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from subtitle_rag.domain.values import Video, Window, nfc
-
-if TYPE_CHECKING:
-    from subtitle_rag.library.store import Library
+from subtitle_rag.library.store import Library
 
 _BRACKETED_ID = re.compile(r"\[([A-Za-z0-9_-]{11})\]")
 
 
-def all_windows(library: "Library") -> dict[str, list[Window]]:
+def all_windows(library: Library) -> dict[str, list[Window]]:
     """Return the windows of every video, by its id."""
     return {state.video.id: library.windows_of(state.video.id) for state in library.videos() if state.windows}
 
 
 def windows_by_name(
-    library: "Library", windows: Mapping[str, Sequence[Window]], names: Collection[str]
+    library: Library, windows: Mapping[str, Sequence[Window]], names: Collection[str]
 ) -> dict[str, list[Window]]:
     """Return the windows of each of these videos; none for a video that the library lacks.
 

@@ -3,14 +3,12 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.domain.values import Video, squeeze, tidy
-
-if TYPE_CHECKING:
-    from subtitle_rag.library.sources import FollowedSource
-    from subtitle_rag.library.store import Library
+from subtitle_rag.library.sources import FollowedSource
+from subtitle_rag.library.store import Library
 
 NAMES_SHOWN = 5
 """Most names in `several_named`."""
@@ -39,7 +37,7 @@ class NameMatches:
     """Ids."""
     channels: tuple[str, ...] = ()
     """Ids."""
-    sources: "tuple[FollowedSource, ...]" = ()
+    sources: tuple[FollowedSource, ...] = ()
     is_exact: bool = True
     """They have this id, address or whole name; False: the name is a part of theirs."""
 
@@ -47,7 +45,7 @@ class NameMatches:
         return bool(self.videos or self.channels or self.sources)
 
 
-def resolve_name(library: "Library", name: str, addresses: Iterable[Address] = ()) -> NameMatches:
+def resolve_name(library: Library, name: str, addresses: Iterable[Address] = ()) -> NameMatches:
     """Return the meanings of `name`: by id, else by address, by whole name, or by a part of names and titles.
 
     `addresses` are those that the name is itself. Spaces and case are ignored.
@@ -55,7 +53,7 @@ def resolve_name(library: "Library", name: str, addresses: Iterable[Address] = (
     return next(filter(None, _steps(library, tidy(name), addresses)), NameMatches())
 
 
-def _steps(library: "Library", name: str, addresses: Iterable[Address]) -> Iterator[NameMatches]:
+def _steps(library: Library, name: str, addresses: Iterable[Address]) -> Iterator[NameMatches]:
     """Yield the meanings from the narrowest reading to the widest."""
     if not squeeze(name):
         return
@@ -73,7 +71,7 @@ def _steps(library: "Library", name: str, addresses: Iterable[Address]) -> Itera
     yield NameMatches(tuple(library.find_videos(name)), ids, sources, is_exact=False)
 
 
-def _at(library: "Library", address: Address) -> NameMatches:
+def _at(library: Library, address: Address) -> NameMatches:
     """Return the video or the source at an address, with all tabs of its channel, unless the address names one."""
     if address.kind == "video":
         return NameMatches(videos=(address.key,)) if library.video(address.key) else NameMatches()
@@ -83,7 +81,7 @@ def _at(library: "Library", address: Address) -> NameMatches:
     return NameMatches(sources=tuple(s for s in library.sources.followed() if s.channel_id == source.channel_id))
 
 
-def named_sources(library: "Library", name: str, addresses: Iterable[Address] = ()) -> "tuple[FollowedSource, ...]":
+def named_sources(library: Library, name: str, addresses: Iterable[Address] = ()) -> tuple[FollowedSource, ...]:
     """Return the followed sources of this name, by the rule of `resolve_name`; raises UsageError `unknown_channel`."""
     matches = next((each for each in _steps(library, tidy(name), addresses) if each.sources), None)
     if matches is None:
@@ -97,7 +95,7 @@ def several_named(name: str, names: Collection[str]) -> UsageError:
     return UsageError("several_named", name=name, names=", ".join(listed_names))
 
 
-def named_channel(library: "Library", name: str) -> str:
+def named_channel(library: Library, name: str) -> str:
     """Return the id of the one channel of this name; raises UsageError `unknown_channel`, `several_named`."""
     ids = channel_ids(library, [name])
     if len(ids) > 1:
@@ -106,7 +104,7 @@ def named_channel(library: "Library", name: str) -> str:
     return ids[0]
 
 
-def named_video(library: "Library", name: str) -> Video:
+def named_video(library: Library, name: str) -> Video:
     """Return the video with this id, or the only one with this in its title.
 
     Raises:
@@ -120,7 +118,7 @@ def named_video(library: "Library", name: str) -> Video:
     return video
 
 
-def channel_ids(library: "Library", names: Sequence[str]) -> list[str]:
+def channel_ids(library: Library, names: Sequence[str]) -> list[str]:
     """Return the channels of these names, each by the rule of `match_channels`.
 
     Raises:
@@ -136,7 +134,7 @@ def channel_ids(library: "Library", names: Sequence[str]) -> list[str]:
     return ids
 
 
-def video_ids(library: "Library", names: Iterable[str]) -> list[str]:
+def video_ids(library: Library, names: Iterable[str]) -> list[str]:
     """Return the videos of these names, each by the rule of `Library.find_videos`.
 
     Raises:

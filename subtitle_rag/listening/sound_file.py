@@ -7,6 +7,7 @@ FFmpeg opens what a file names: other files, addresses, devices. Here it may rea
 import logging
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -18,8 +19,6 @@ from subtitle_rag.domain.errors import AppError
 from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
 logger = logging.getLogger(__name__)
@@ -186,7 +185,7 @@ class SoundFile:
         if mixer is not None:
             yield None, mixer.rest()
 
-    def _packets(self) -> "Iterator[Any]":
+    def _packets(self) -> Iterator[Any]:
         """Yield the packets until the end, or until the file cannot be read further."""
         import av
 
@@ -281,7 +280,7 @@ class Mixer:
         return frame.format.name, frame.layout.name, frame.layout.nb_channels, frame.sample_rate
 
     @staticmethod
-    def _joined(frames: "list[Any]") -> "NDArray[np.float32]":
+    def _joined(frames: list[Any]) -> "NDArray[np.float32]":
         pieces = [frame.to_ndarray().reshape(-1) for frame in frames]
         return np.concatenate(pieces).astype(np.float32) if pieces else np.zeros(0, np.float32)
 

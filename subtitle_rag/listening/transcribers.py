@@ -5,16 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Timer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.domain.values import Cue, GapReason, HeardStretch
 from subtitle_rag.installation.extras import LISTEN
 from subtitle_rag.installation.package_installer import require_extra
 from subtitle_rag.listening.listening_process import replies
-
-if TYPE_CHECKING:
-    from subtitle_rag.models.model_store import ModelStore, SpeechFiles
+from subtitle_rag.models.model_store import ModelStore, SpeechFiles
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +22,7 @@ GUARDS = 3
 """Version of the rules by which a text is heard: another one means other captions of the same sound."""
 
 
-def open_transcriber(models: "ModelStore", name: str | None = None) -> "Transcriber":
+def open_transcriber(models: ModelStore, name: str | None = None) -> "Transcriber":
     """Return the transcriber of a name, by default that of the settings; nothing is loaded or fetched.
 
     `name` is one of the manifest's models, or a folder with a model for CTranslate2.
@@ -73,7 +71,7 @@ def sound_lengths_ms(sounds: Sequence[Path]) -> dict[Path, int]:
 class Transcriber:
     """Turns speech into cues, by a Whisper model for CTranslate2 in a process of its own."""
 
-    files: "SpeechFiles"
+    files: SpeechFiles
 
     @property
     def model(self) -> str:

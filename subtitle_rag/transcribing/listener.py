@@ -14,7 +14,6 @@ from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from subtitle_rag.captions import refusals
 from subtitle_rag.captions.films import find_media
@@ -32,16 +31,13 @@ from subtitle_rag.domain.events import (
     WindowsIndexed,
 )
 from subtitle_rag.domain.values import SpeechGap, Video
+from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.app_state import put_listening_rate
 from subtitle_rag.library.connection import hold_lock
 from subtitle_rag.library.listening_store import DueListening
 from subtitle_rag.library.store import Library
-from subtitle_rag.listening.transcribers import sound_length_ms
+from subtitle_rag.listening.transcribers import Transcriber, sound_length_ms
 from subtitle_rag.log_file import counts_of, logged_stage
-
-if TYPE_CHECKING:
-    from subtitle_rag.indexing import Indexer
-    from subtitle_rag.listening.transcribers import Transcriber
 
 logger = logging.getLogger(__name__)
 
@@ -62,8 +58,8 @@ class Listener:
     """Listens to the due videos of a library; one at a time works on a library."""
 
     library: Library
-    indexer: "Indexer"
-    transcriber: "Transcriber"
+    indexer: Indexer
+    transcriber: Transcriber
     youtube: YoutubeSettings
     folder: Path
     """Sounds lie here until their videos are done."""

@@ -3,22 +3,18 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import TYPE_CHECKING
 
 from subtitle_rag.captions import files
+from subtitle_rag.captions.addresses import Source
 from subtitle_rag.captions.films import find_media
 from subtitle_rag.captions.sounds import sound_url
-from subtitle_rag.captions.typed_sources import read_typed
+from subtitle_rag.captions.typed_sources import TypedSources, read_typed
 from subtitle_rag.domain.errors import FetchError, UsageError
 from subtitle_rag.domain.values import Video, tidy
 from subtitle_rag.library.app_state import listening_rate
 from subtitle_rag.library.resolve import resolve_name
+from subtitle_rag.library.store import Library
 from subtitle_rag.listening.transcribers import sound_lengths_ms
-
-if TYPE_CHECKING:
-    from subtitle_rag.captions.addresses import Source
-    from subtitle_rag.captions.typed_sources import TypedSources
-    from subtitle_rag.library.store import Library
 
 USUAL_RATE = 1.0
 """Seconds of sound that a second hears, before a run has measured it: small models on two cores are faster."""
@@ -61,7 +57,7 @@ class ListeningEstimate:
     """About what is fetched from YouTube for it."""
 
 
-def videos_to_fetch(library: "Library", texts: Iterable[str]) -> "tuple[Source, ...]":
+def videos_to_fetch(library: Library, texts: Iterable[str]) -> tuple[Source, ...]:
     """Return the videos on YouTube that these texts name and the library lacks: their captions are looked for first.
 
     Raises:
@@ -71,7 +67,7 @@ def videos_to_fetch(library: "Library", texts: Iterable[str]) -> "tuple[Source, 
     return tuple(s for s in sources if s.kind == "video" and library.video(s.key) is None)
 
 
-def plan_listening(library: "Library", texts: Iterable[str], *, again: bool = False) -> ListeningPlan:
+def plan_listening(library: Library, texts: Iterable[str], *, again: bool = False) -> ListeningPlan:
     """Return the videos without captions that these texts name: films, folders, addresses, videos, channels.
 
     With `again` also those that were heard before, and videos that are named themselves, whatever captions they have.
@@ -99,14 +95,14 @@ def plan_listening(library: "Library", texts: Iterable[str], *, again: bool = Fa
     return ListeningPlan(tuple(newest), tuple(silent.values()), tuple(captioned.values()), again)
 
 
-def _silent_media(typed: "TypedSources") -> Sequence[Video] | None:
+def _silent_media(typed: TypedSources) -> Sequence[Video] | None:
     """Return the films without captions that a text names; None where it names what the library has."""
     is_here = typed.paths and not typed.sources and all(path.exists() for path in typed.paths)
     return files.silent_films(typed.paths) if is_here else None
 
 
 def _named_videos(
-    library: "Library", text: str, typed: "TypedSources", again: bool
+    library: Library, text: str, typed: TypedSources, again: bool
 ) -> tuple[dict[str, Video], dict[str, Video]]:
     """Return the library's videos of a name or an address by their ids: those to hear, and those with captions.
 
@@ -126,13 +122,13 @@ def _named_videos(
     return to_hear, {id: videos[id] for id in named_ids - chosen_ids}
 
 
-def _videos_of(library: "Library", channels: Sequence[str], sources: Sequence[int]) -> set[str]:
+def _videos_of(library: Library, channels: Sequence[str], sources: Sequence[int]) -> set[str]:
     """Return the videos of these channels, and of the lists of these sources."""
     in_channels = {state.video.id for state in library.videos() if state.video.channel_id in channels}
     return in_channels | set(library.sources.listed_videos(sources))
 
 
-def cancel_listening(library: "Library", texts: Iterable[str]) -> int:
+def cancel_listening(library: Library, texts: Iterable[str]) -> int:
     """Listen no longer to what these texts name; return how many videos that are.
 
     Raises:
@@ -143,7 +139,7 @@ def cancel_listening(library: "Library", texts: Iterable[str]) -> int:
     return len(ids)
 
 
-def _due_videos(library: "Library", text: str) -> set[str]:
+def _due_videos(library: Library, text: str) -> set[str]:
     """Return the videos that a text names and that wait to be listened to; raises UsageError `nothing_to_hear`."""
     due_ids = {each.video_id for each in library.listenings.due()} | library.listenings.failed()
     typed = read_typed(text)
@@ -156,14 +152,14 @@ def _due_videos(library: "Library", text: str) -> set[str]:
     return ids & due_ids
 
 
-def request_listening(library: "Library", plan: ListeningPlan) -> int:
+def request_listening(library: Library, plan: ListeningPlan) -> int:
     """Have the videos of a plan listened to; return how many more are due."""
     for video in plan.silent:
         library.listenings.put_silent(video, FetchError("film_no_captions", title=video.title))
     return library.listenings.ask([video.id for video in plan.videos], again=plan.again)
 
 
-def estimate_listening(library: "Library", videos: Sequence[Video], model: str) -> ListeningEstimate:
+def estimate_listening(library: Library, videos: Sequence[Video], model: str) -> ListeningEstimate:
     """Return what it takes to listen to these videos by a model; films of unknown length are measured."""
     films = {video.id: find_media(video) for video in videos if not video.duration_ms and video.source}
     measured = sound_lengths_ms([film for film in films.values() if film])

@@ -12,36 +12,33 @@ import sys
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual import events, on
 from textual.app import App, SystemCommand
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.command import CommandPalette
 from textual.message import Message
 from textual.reactive import var
+from textual.screen import Screen
+from textual.theme import Theme
 from textual.worker import Worker, WorkerFailed, WorkerState
 
 from subtitle_rag import i18n
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.library.app_state import THEME
+from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import messages, palette, textual_fixes, themes
 from subtitle_rag.tui.key_router import KeyRouter
 from subtitle_rag.tui.keys import keymap
 from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.state.stage_progress import Stages
 from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.wiring import AppWiring, app_commands
-
-if TYPE_CHECKING:
-    from textual.await_complete import AwaitComplete
-    from textual.screen import Screen
-    from textual.theme import Theme
-
-    from subtitle_rag.domain.errors import AppError
-    from subtitle_rag.runtime import Runtime
-    from subtitle_rag.tui.state.job import Job
-    from subtitle_rag.tui.state.stage_progress import Stages
 
 logger = logging.getLogger(__name__)
 
@@ -67,18 +64,18 @@ class SubtitleApp(App[object]):
         "models.fetch models.dismiss app.settings",
     )
 
-    job: var["Job | None"] = var(None)
-    stages: var["Stages"] = var(dict)
+    job: var[Job | None] = var(None)
+    stages: var[Stages] = var(dict)
     removal_line: var[str] = var("")
     other_run_line: var[str] = var("")
 
     def __init__(
         self,
-        runtime: "Runtime",
+        runtime: Runtime,
         *,
         show_times: bool = True,
         address: str = "",
-        typed: "Iterable[events.Key | events.Paste]" = (),
+        typed: Iterable[events.Key | events.Paste] = (),
     ) -> None:
         """Take an open or yet unopened `runtime`; the caller closes it.
 
@@ -114,7 +111,7 @@ class SubtitleApp(App[object]):
 
     # --- start and end ---
 
-    def get_default_screen(self) -> "Screen[None]":
+    def get_default_screen(self) -> Screen[None]:
         return self.search_screen
 
     def on_mount(self) -> None:
@@ -169,7 +166,7 @@ class SubtitleApp(App[object]):
             self._unnotify(toast)
         super().notify(shorten(message), title=shorten(title), **options)
 
-    def tell(self, error: "AppError") -> None:
+    def tell(self, error: AppError) -> None:
         self.notify(clean(error.hint), title=clean(error.message), markup=False, severity="warning", timeout=8)
 
     def refresh_keys(self) -> None:
@@ -232,10 +229,10 @@ class SubtitleApp(App[object]):
     def search_themes(self) -> None:
         palette.open_themes(self)
 
-    def get_system_commands(self, screen: "Screen[object]") -> Iterable[SystemCommand]:
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         return palette.entries(self, self.context, screen, self.wiring.navigation.switch_library)
 
-    def _theme_changed(self, theme: "Theme") -> None:
+    def _theme_changed(self, theme: Theme) -> None:
         if theme.name != self._stored_theme:
             self._stored_theme = theme.name
             self.run_in_thread(
@@ -259,7 +256,7 @@ class SubtitleApp(App[object]):
         if event.state is WorkerState.ERROR and not event.worker.exit_on_error:
             logger.error("uncaught exception in worker %s", event.worker.name, exc_info=event.worker.error)
 
-    def pop_screen(self) -> "AwaitComplete":
+    def pop_screen(self) -> AwaitComplete:
         self.set_timer(CLOSE_DELAY_S, lambda: textual_fixes.forget_closed(self))
         return super().pop_screen()
 

@@ -1,15 +1,13 @@
 """The app as controllers see it: a protocol, so that a test can put a plain object in its place."""
 
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from textual.message import Message
 
-    from textual.message import Message
-
-    from subtitle_rag.domain.errors import AppError
-    from subtitle_rag.tui.state.job import Job
-    from subtitle_rag.tui.state.stage_progress import Stages
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.state.stage_progress import Stages
 
 
 class Stoppable(Protocol):
@@ -21,9 +19,9 @@ class Stoppable(Protocol):
 class AppPort(Protocol):
     """Messages, toasts, timers, threads, and the values for bars and tables."""
 
-    job: "Job | None"
+    job: Job | None
     """The sums of the job on the screen."""
-    stages: "Stages"
+    stages: Stages
     """Progress in the background. Contexts are missing without Ollama in the settings, and until its state is known;
     the offer without anything to download; the update if yt-dlp is recent."""
     removal_line: str
@@ -31,11 +29,11 @@ class AppPort(Protocol):
     other_run_line: str
     """What another process does in the library; empty without one."""
 
-    def post_message(self, message: "Message") -> bool: ...
+    def post_message(self, message: Message) -> bool: ...
 
     def notify(self, message: str, *, title: str = "", **options: Any) -> None: ...
 
-    def tell(self, error: "AppError") -> None:
+    def tell(self, error: AppError) -> None:
         """Show a toast with the failure and its remedy."""
         ...
 
@@ -47,16 +45,16 @@ class AppPort(Protocol):
         """Redraw the footer if other keys work now."""
         ...
 
-    def set_timer(self, delay: float, callback: "Callable[[], object]") -> Stoppable: ...
+    def set_timer(self, delay: float, callback: Callable[[], object]) -> Stoppable: ...
 
-    def set_interval(self, interval: float, callback: "Callable[[], object]") -> Stoppable: ...
+    def set_interval(self, interval: float, callback: Callable[[], object]) -> Stoppable: ...
 
     def run_in_thread(
         self,
-        work: "Callable[[], Any]",
-        failed: "Callable[[AppError], object]",
+        work: Callable[[], Any],
+        failed: Callable[[AppError], object],
         *,
-        take: "Callable[[Any], object] | None" = None,
+        take: Callable[[Any], object] | None = None,
         group: str,
         exclusive: bool = False,
     ) -> None:

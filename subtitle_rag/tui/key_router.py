@@ -6,25 +6,20 @@ without an input method a word comes letter by letter.
 """
 
 from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from textual import events
+from textual.app import App
+from textual.binding import Binding
+from textual.dom import DOMNode
+from textual.widget import Widget
 from textual.widgets import Input
 
+from subtitle_rag.tui.navigation import Navigation
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state.source_field import pasted_address
 from subtitle_rag.tui.widgets.text_field import TextField
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
-
-    from textual.app import App
-    from textual.binding import Binding
-    from textual.dom import DOMNode
-    from textual.widget import Widget
-
-    from subtitle_rag.tui.navigation import Navigation
 
 HOLD_S = 0.3
 """Longest time between two letters of a word."""
@@ -41,10 +36,10 @@ class KeyRouter:
 
     def __init__(
         self,
-        app: "App[object]",
-        navigation: "Navigation",
-        deliver: "Callable[[events.Event], Awaitable[None]]",
-        typed: "Iterable[events.Key | events.Paste]",
+        app: App[object],
+        navigation: Navigation,
+        deliver: Callable[[events.Event], Awaitable[None]],
+        typed: Iterable[events.Key | events.Paste],
     ) -> None:
         """`deliver` runs the command of a key, or hands it to what has the focus. `typed` comes first."""
         self._app = app
@@ -134,7 +129,7 @@ class KeyRouter:
             return False
         return bool(self._bindings(event))
 
-    def _bindings(self, event: events.Key) -> "list[tuple[DOMNode, Binding]]":
+    def _bindings(self, event: events.Key) -> list[tuple[DOMNode, Binding]]:
         """Return what a key is bound to, and where."""
         chain = self._app.screen._binding_chain
         return [(node, binding) for node, keys in chain for binding in keys.key_to_bindings.get(event.key, ())]

@@ -1,24 +1,22 @@
 """Facts that threads, screens and dialogs report, in the order of their flow."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-if TYPE_CHECKING:
-    from subtitle_rag.domain.errors import AppError
-    from subtitle_rag.domain.events import Answer, AnswerRequest, Evidence
-    from subtitle_rag.library.rows import Counts
-    from subtitle_rag.pipeline import ContextOffer, ListeningOffer
-    from subtitle_rag.retrieval.search.scenes import Scene
-    from subtitle_rag.retrieval.search.searcher import SearchResult
-    from subtitle_rag.tui.state.conversation import QuestionTurn
-    from subtitle_rag.tui.state.job import Job
-    from subtitle_rag.tui.state.offers import ModelDownload
-    from subtitle_rag.tui.state.removal import Removal
-    from subtitle_rag.tui.state.source_field import FieldCheck
-    from subtitle_rag.tui.state.spoken_lines import Surroundings
-    from subtitle_rag.tui.state.stage_progress import StageProgress
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.events import Answer, AnswerRequest, Evidence
+from subtitle_rag.library.rows import Counts
+from subtitle_rag.pipeline import ContextOffer, ListeningOffer
+from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.retrieval.search.searcher import SearchResult
+from subtitle_rag.tui.state.conversation import QuestionTurn
+from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.state.offers import ModelDownload
+from subtitle_rag.tui.state.removal import Removal
+from subtitle_rag.tui.state.source_field import FieldCheck
+from subtitle_rag.tui.state.spoken_lines import Surroundings
+from subtitle_rag.tui.state.stage_progress import StageProgress
 
 
 class AppMessage(Message):
@@ -32,10 +30,10 @@ class AppMessage(Message):
 class LibraryOpened(AppMessage):
     """The library's size is known; searching may still be getting ready."""
 
-    counts: "Counts"
+    counts: Counts
     followed: int = 0
     """Sources in which `sync` looks for new videos."""
-    offer: "ModelDownload | None" = None
+    offer: ModelDownload | None = None
     """Missing packages and models."""
     new_videos: int = 0
     """Videos that came after the app was last opened."""
@@ -58,7 +56,7 @@ class SearchReady(AppMessage):
 class LibraryFailed(AppMessage):
     """The library or its index cannot be used."""
 
-    error: "AppError"
+    error: AppError
 
 
 @dataclass
@@ -96,7 +94,7 @@ class ScenesFound(Message):
 
     text: str
     """The query, tidied."""
-    result: "SearchResult"
+    result: SearchResult
 
 
 @dataclass
@@ -104,14 +102,14 @@ class FurtherScenesFound(Message):
     """All scenes of a query among `depth` windows from each retriever."""
 
     text: str
-    result: "SearchResult"
+    result: SearchResult
     depth: int
 
 
 @dataclass
 class SearchFailed(Message):
     text: str
-    error: "AppError"
+    error: AppError
 
 
 @dataclass
@@ -119,9 +117,9 @@ class SurroundingsRead(Message):
     """The surroundings of the scenes of a video. For a search they come a second time, with the query's matches."""
 
     video_id: str
-    result: "SearchResult | None"
+    result: SearchResult | None
     """The result with the scenes, if there is one."""
-    surroundings: "Surroundings"
+    surroundings: Surroundings
 
 
 @dataclass
@@ -139,7 +137,7 @@ class AddressEntered(AppMessage):
 class Jumped(AppMessage):
     """A scene plays; `is_loading`: its player has neither begun nor failed yet."""
 
-    scene: "Scene"
+    scene: Scene
     player: str
     is_loading: bool = False
     count: int = 1
@@ -167,7 +165,7 @@ class TextCopied(AppMessage):
 class PlayersFound(AppMessage):
     """The players for a scene."""
 
-    scene: "Scene"
+    scene: Scene
     offers: tuple[tuple[str, str], ...]
     """Names of players with their effects; empty without a screen for players, when the link is copied."""
     default: str
@@ -179,7 +177,7 @@ class PlayersFound(AppMessage):
 @dataclass
 class FieldChecked(Message):
     typed: str
-    check: "FieldCheck"
+    check: FieldCheck
 
 
 @dataclass
@@ -187,21 +185,21 @@ class FieldTaken(Message):
     """The user submitted the field."""
 
     typed: str
-    check: "FieldCheck"
+    check: FieldCheck
 
 
 @dataclass
 class RemovalPlanned(AppMessage):
     """A video, channel or playlist would be removed: the user is asked."""
 
-    removal: "Removal"
+    removal: Removal
 
 
 @dataclass
 class RemovalEnded(AppMessage):
     """A removal was carried out, or failed."""
 
-    error: "AppError | None"
+    error: AppError | None
 
 
 # --- jobs and stages ---
@@ -211,7 +209,7 @@ class RemovalEnded(AppMessage):
 class JobAdvanced(AppMessage):
     """A running job's sums. A newer message replaces those in the queue."""
 
-    job: "Job"
+    job: Job
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, JobAdvanced)
@@ -224,8 +222,8 @@ class FirstWindowsArrived(AppMessage):
 
 @dataclass
 class JobEnded(AppMessage):
-    job: "Job"
-    error: "AppError | None"
+    job: Job
+    error: AppError | None
     """Set if the job failed."""
     stopped: bool
     """By the user."""
@@ -235,7 +233,7 @@ class JobEnded(AppMessage):
 class StageAdvanced(AppMessage):
     """The progress of a stage. A newer message replaces those of the same stage in the queue."""
 
-    progress: "StageProgress"
+    progress: StageProgress
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, StageAdvanced) and message.progress.stage == self.progress.stage
@@ -245,21 +243,21 @@ class StageAdvanced(AppMessage):
 class ListeningOffered(AppMessage):
     """It is known what listening takes; the user decides."""
 
-    offer: "ListeningOffer"
+    offer: ListeningOffer
 
 
 @dataclass
 class ContextsOffered(AppMessage):
     """It is known what writing contexts takes; the user decides."""
 
-    offer: "ContextOffer"
+    offer: ContextOffer
 
 
 @dataclass
 class StageEnded(AppMessage):
     """A stage's run ended. The progress has the reason."""
 
-    progress: "StageProgress"
+    progress: StageProgress
     halted: bool
     """The app stopped it."""
 
@@ -271,23 +269,23 @@ class StageEnded(AppMessage):
 class EvidenceFound(Message):
     """The scenes for an answer."""
 
-    turn: "QuestionTurn"
-    evidence: "Evidence"
+    turn: QuestionTurn
+    evidence: Evidence
 
 
 @dataclass
 class PromptSent(Message):
     """The model begins to read."""
 
-    turn: "QuestionTurn"
-    request: "AnswerRequest"
+    turn: QuestionTurn
+    request: AnswerRequest
 
 
 @dataclass
 class AnswerGrew(Message):
     """An answer so far. A newer message replaces those in the queue."""
 
-    turn: "QuestionTurn"
+    turn: QuestionTurn
     text: str
 
     def can_replace(self, message: Message) -> bool:
@@ -298,9 +296,9 @@ class AnswerGrew(Message):
 class AnswerEnded(Message):
     """An answer is complete, or failed."""
 
-    turn: "QuestionTurn"
-    answer: "Answer | None" = None
-    error: "AppError | None" = None
+    turn: QuestionTurn
+    answer: Answer | None = None
+    error: AppError | None = None
 
 
 # --- failures ---
@@ -310,11 +308,11 @@ class AnswerEnded(Message):
 class ActionFailed(AppMessage):
     """An action of the user failed."""
 
-    error: "AppError"
+    error: AppError
 
 
 @dataclass
 class NotRemembered(AppMessage):
     """The library could not note something; the app goes on without."""
 
-    error: "AppError"
+    error: AppError

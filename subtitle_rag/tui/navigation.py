@@ -1,14 +1,18 @@
 """Opens the screens and dialogs above the search screen. Their modules are imported when they are first opened."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.app import App
 from textual.command import CommandPalette
+from textual.screen import Screen
 
 from subtitle_rag.i18n import _
+from subtitle_rag.pipeline import ContextOffer, ListeningOffer
 from subtitle_rag.requests import JobRequest
+from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.dialogs.help_screen import HelpScreen
 from subtitle_rag.tui.dialogs.install_screen import InstallScreen
@@ -16,15 +20,19 @@ from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
 from subtitle_rag.tui.dialogs.scene_menu import SceneMenu
 from subtitle_rag.tui.keys import keymap
 from subtitle_rag.tui.keys.commands import COMMANDS
+from subtitle_rag.tui.messages import PlayersFound
 from subtitle_rag.tui.screens import library_screen
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.checks_screen import ChecksScreen
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.marks_screen import MarksScreen
 from subtitle_rag.tui.screens.overview_screen import OverviewScreen
+from subtitle_rag.tui.screens.search_screen import SearchScreen
 from subtitle_rag.tui.screens.settings_screen import SettingsScreen
 from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
 from subtitle_rag.tui.state.offers import ModelDownload
+from subtitle_rag.tui.state.removal import Removal
 from subtitle_rag.tui.text.confirmations import (
     context_confirmation,
     leave_confirmation,
@@ -33,19 +41,6 @@ from subtitle_rag.tui.text.confirmations import (
 )
 from subtitle_rag.tui.widgets.scene_list import SceneList
 from subtitle_rag.tui.widgets.text_field import TextField
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from textual.screen import Screen
-
-    from subtitle_rag.pipeline import ContextOffer, ListeningOffer
-    from subtitle_rag.tui.controllers.context import AppContext
-    from subtitle_rag.tui.messages import PlayersFound
-    from subtitle_rag.tui.screens.library_screen import LibraryScreen
-    from subtitle_rag.tui.screens.search_screen import SearchScreen
-    from subtitle_rag.tui.state.removal import Removal
-
 
 SCENE_COMMANDS = (
     "scene.play",
@@ -74,19 +69,19 @@ class LibrarySwitch:
 class Navigation:
     """Owns the search screen and the answer screen, which keep their contents while others are open."""
 
-    def __init__(self, app: App[object], context: "AppContext", search: "SearchScreen") -> None:
+    def __init__(self, app: App[object], context: AppContext, search: SearchScreen) -> None:
         self._app = app
         self._context = context
         self.search = search
         self.answers: AnswerScreen | None = None
 
     @property
-    def _screen(self) -> "Screen[Any]":
+    def _screen(self) -> Screen[Any]:
         """The screen on which a command is chosen: below the command palette, while that is open."""
         return next(screen for screen in reversed(self._app.screen_stack) if not isinstance(screen, CommandPalette))
 
     @property
-    def _page(self) -> "BaseScreen | None":
+    def _page(self) -> BaseScreen | None:
         """This screen, unless it is a dialog."""
         screen = self._screen
         return screen if isinstance(screen, BaseScreen) else None
@@ -100,7 +95,7 @@ class Navigation:
         """Whether the screen is no dialog."""
         return self._page is not None
 
-    def can_open(self, page: type["BaseScreen"]) -> bool:
+    def can_open(self, page: type[BaseScreen]) -> bool:
         """Return whether a page can be opened from here: not from a dialog, nor from itself."""
         return self.in_page and not isinstance(self._page, page)
 
@@ -112,13 +107,13 @@ class Navigation:
             field = self.search.query_line
         field.focus()
 
-    def begin_search(self) -> "TextField":
+    def begin_search(self) -> TextField:
         """Go back to the search, with its field empty for a new query."""
         self._return_to(self.search)
         self.search.begin_query("")
         return self.search.query_line
 
-    def _return_to(self, target: "Screen[Any]") -> None:
+    def _return_to(self, target: Screen[Any]) -> None:
         """Close all screens above `target`, dialogs with the harmless answer."""
         while (screen := self._app.screen) is not target:
             if screen is self.answers:
@@ -128,7 +123,7 @@ class Navigation:
     # --- the library ---
 
     @property
-    def library(self) -> "LibraryScreen | None":
+    def library(self) -> LibraryScreen | None:
         return next(
             (screen for screen in self._app.screen_stack if isinstance(screen, library_screen.LibraryScreen)), None
         )
@@ -286,7 +281,7 @@ class Navigation:
             confirmation = leave_confirmation(len(jobs.queue.waiting))
             self._app.push_screen(ConfirmScreen(confirmation, partial(self._app.exit, switch), stops_job=True))
 
-    def choose_player(self, message: "PlayersFound") -> None:
+    def choose_player(self, message: PlayersFound) -> None:
         """Let the user choose the player of a scene, unless another dialog is open."""
         playback = self._context.playback
 
@@ -329,14 +324,14 @@ class Navigation:
         else:
             self._context.models.dismiss()
 
-    def confirm_contexts(self, offer: "ContextOffer") -> None:
+    def confirm_contexts(self, offer: ContextOffer) -> None:
         begin = partial(self._context.background.answer_context_offer, wanted=True)
         self._app.push_screen(ConfirmScreen(context_confirmation(offer), begin))
 
-    def confirm_listening(self, offer: "ListeningOffer", begin: "Callable[[ListeningOffer], object]") -> None:
+    def confirm_listening(self, offer: ListeningOffer, begin: Callable[[ListeningOffer], object]) -> None:
         self._app.push_screen(ConfirmScreen(listening_confirmation(offer), partial(begin, offer)))
 
-    def confirm_removal(self, removal: "Removal") -> None:
+    def confirm_removal(self, removal: Removal) -> None:
         remove = partial(self._context.removals.remove, removal)
         self._app.push_screen(ConfirmScreen(removal_confirmation(removal), remove))
 

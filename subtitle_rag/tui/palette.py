@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.app import App, SystemCommand
-from textual.command import CommandPalette, DiscoveryHit
+from textual.command import CommandPalette, DiscoveryHit, Hits
+from textual.screen import Screen
 from textual.system_commands import SystemCommandsProvider
 
 from subtitle_rag.i18n import _
+from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.keys import keymap
 from subtitle_rag.tui.keys.commands import COMMANDS, Command
@@ -17,17 +19,11 @@ from subtitle_rag.tui.state.query_filters import query_chips, without_filters
 from subtitle_rag.tui.text.confirmations import recents_confirmation
 from subtitle_rag.tui.text.model_lines import download_size
 
-if TYPE_CHECKING:
-    from textual.command import Hits
-    from textual.screen import Screen
-
-    from subtitle_rag.tui.controllers.context import AppContext
-
 
 class OrderedCommands(SystemCommandsProvider):
     """Offers the commands in the app's order: Textual sorts them by name, and Quit comes first in Korean."""
 
-    async def discover(self) -> "Hits":
+    async def discover(self) -> Hits:
         for title, sentence, run, _is_offered in self.app.get_system_commands(self.screen):
             yield DiscoveryHit(title, run, help=sentence)
 
@@ -40,8 +36,8 @@ def open_themes(app: App[object]) -> None:
 
 def entries(
     app: App[object],
-    context: "AppContext",
-    screen: "Screen[Any]",
+    context: AppContext,
+    screen: Screen[Any],
     switch_library: Callable[[], object],
 ) -> Iterator[SystemCommand]:
     """List the commands of `screen` and of the app. `switch_library` opens the sample or the user's own library."""
@@ -78,7 +74,7 @@ def _sentence(command: Command) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def _of_background(app: App[object], context: "AppContext") -> Iterator[SystemCommand]:
+def _of_background(app: App[object], context: AppContext) -> Iterator[SystemCommand]:
     """List the commands whose title depends on the work in the background."""
     if context.background.can_toggle:
         title = _("Background: pause") if context.background.is_active else _("Background: resume")

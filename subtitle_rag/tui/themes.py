@@ -13,16 +13,13 @@ A colour has one role: what needs another is told by words. The classes of widge
 """
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
 from subtitle_rag.config.config_file import Mistake, bad_config, mistake_in, nearest
+from subtitle_rag.config.settings import Settings
 from subtitle_rag.i18n import _
-
-if TYPE_CHECKING:
-    from subtitle_rag.config.settings import Settings
 
 SIXTEEN_COLOURS = "ansi-dark"
 """The theme of terminals with 16 colours, to which those of other themes are far: orange becomes red."""
@@ -100,20 +97,20 @@ def colour_roles(theme: Theme, variables: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def theme_at_start(settings: "Settings", remembered: str, color_system: str | None) -> str:
+def theme_at_start(settings: Settings, remembered: str, color_system: str | None) -> str:
     """Return the theme of the settings, else the remembered one, else one that the terminal can show."""
     usual = SIXTEEN_COLOURS if color_system == "standard" else DARK
     named = settings.tui.theme or remembered
     return named if named in THEMES else usual
 
 
-def check(settings: "Settings") -> None:
+def check(settings: Settings) -> None:
     """Raise UsageError `bad_config` if the config names a theme that there is not."""
     for mistake in mistakes(settings):
         raise bad_config(mistake)
 
 
-def mistakes(settings: "Settings") -> Iterator[Mistake]:
+def mistakes(settings: Settings) -> Iterator[Mistake]:
     """Yield the mistake if the config names a theme that there is not."""
     name = settings.tui.theme
     if name and name not in THEMES:

@@ -2,31 +2,27 @@
 
 import logging
 import threading
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from textual.dom import DOMNode
 from textual.message import Message
 from textual.worker import get_current_worker
 
 from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.log_file import log_path
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from textual.dom import DOMNode
-
-    from subtitle_rag.runtime import Runtime
+from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
 
 
 def run_in_thread(
-    owner: "DOMNode",
-    work: "Callable[[], Any]",
-    failed: "Callable[[AppError], object]",
+    owner: DOMNode,
+    work: Callable[[], Any],
+    failed: Callable[[AppError], object],
     *,
-    take: "Callable[[Any], object] | None" = None,
+    take: Callable[[Any], object] | None = None,
     group: str,
     exclusive: bool = False,
 ) -> None:
@@ -73,11 +69,11 @@ class AppThread(threading.Thread):
     take a minute. Dying anywhere costs the work at hand.
     """
 
-    def __init__(self, name: str, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
+    def __init__(self, name: str, runtime: Runtime, post: Callable[[Message], object]) -> None:
         super().__init__(name=name, daemon=True)
         self._runtime = runtime
         self._post_message = post
 
-    def _post(self, message: "Message") -> None:
+    def _post(self, message: Message) -> None:
         with suppress(RuntimeError):  # the app has ended
             self._post_message(message)

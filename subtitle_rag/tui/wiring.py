@@ -1,11 +1,14 @@
 """Builds the controllers and connects them: to each other, to screens, messages and the app's own commands."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from textual.app import App
 
+from subtitle_rag.pipeline import ListeningOffer
+from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import messages
+from subtitle_rag.tui.app_port import AppPort
 from subtitle_rag.tui.controllers.background import BackgroundController, ContextPause
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.controllers.downloads import ModelDownloadController
@@ -25,16 +28,11 @@ from subtitle_rag.tui.screens.settings_screen import SettingsScreen
 from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
 from subtitle_rag.tui.state.clean_text import clean
 
-if TYPE_CHECKING:
-    from subtitle_rag.pipeline import ListeningOffer
-    from subtitle_rag.runtime import Runtime
-    from subtitle_rag.tui.app_port import AppPort
-
 
 class AppWiring:
     """The parts of one app."""
 
-    def __init__(self, app: App[object], runtime: "Runtime", *, show_times: bool, address: str) -> None:
+    def __init__(self, app: App[object], runtime: Runtime, *, show_times: bool, address: str) -> None:
         """An `address` waits for the library to open."""
         # mypy does not see through Textual's reactive attributes
         self._port = port = cast("AppPort", app)
@@ -119,7 +117,7 @@ class AppWiring:
         self.background.begin("listening")
         self.context.marks.read()
 
-    def _listen(self, offer: "ListeningOffer") -> None:
+    def _listen(self, offer: ListeningOffer) -> None:
         """Have listened to what the user has agreed to."""
         from subtitle_rag.transcribing.listening_plan import request_listening
 

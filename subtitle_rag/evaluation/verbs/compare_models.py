@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -18,7 +17,7 @@ from subtitle_rag.evaluation import model_comparison, model_report, variants
 from subtitle_rag.evaluation.arm_models import EvalModels
 from subtitle_rag.evaluation.model_comparison import CostEstimate, ModelContexts, context_texts
 from subtitle_rag.evaluation.model_report import ModelReport
-from subtitle_rag.evaluation.questions import gold_set
+from subtitle_rag.evaluation.questions import Dataset, GoldSet, gold_set
 from subtitle_rag.evaluation.report import Row
 from subtitle_rag.evaluation.variants import Variant
 from subtitle_rag.evaluation.verbs.make_questions import evaluation_lock
@@ -26,10 +25,7 @@ from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.installation.extras import EVAL
 from subtitle_rag.installation.package_installer import require_extra
 from subtitle_rag.retrieval.search.parts import LEXICAL
-
-if TYPE_CHECKING:
-    from subtitle_rag.evaluation.questions import Dataset, GoldSet
-    from subtitle_rag.runtime import Runtime
+from subtitle_rag.runtime import Runtime
 
 QUESTIONS = "questions.jsonl"
 """The library's questions, in the folder of its data."""
@@ -67,7 +63,7 @@ QUESTIONS = "questions.jsonl"
 )
 @runtime_outcome
 def eval_models(
-    runtime: "Runtime",
+    runtime: Runtime,
     models: Sequence[str],
     videos: int,
     seed: int,
@@ -100,7 +96,7 @@ def eval_models(
 class _ComparisonRun:
     """One run of the command, with its bars and lines on stderr."""
 
-    def __init__(self, runtime: "Runtime", videos: int, seed: int, questions: Path | None, *, neural: bool) -> None:
+    def __init__(self, runtime: Runtime, videos: int, seed: int, questions: Path | None, *, neural: bool) -> None:
         """Raises the failures of the questions before anything else is done."""
         self._runtime, self._seed, self._neural = runtime, seed, neural
         path = questions or runtime.settings.paths.data / QUESTIONS
@@ -123,7 +119,7 @@ class _ComparisonRun:
             )
 
     def compare(
-        self, names: Sequence[str], prompts: "Mapping[str, ContextPrompt]", export: Path | None
+        self, names: Sequence[str], prompts: Mapping[str, ContextPrompt], export: Path | None
     ) -> list[AppError]:
         """Have the models write, and set their figures in the report; return what ended a model early."""
         library, report = self._runtime.library, self.report
@@ -190,7 +186,7 @@ class _ComparisonRun:
                 paths[model.name] = str(path)
         return paths
 
-    def encoder_variants(self, names: Sequence[str], opened: ExitStack) -> "list[Variant]":
+    def encoder_variants(self, names: Sequence[str], opened: ExitStack) -> list[Variant]:
         """Find the encoders; raises why one cannot be used."""
         texts = context_texts(self._runtime.library, self._drawn) if names else {}
         rows: list[Variant] = []
@@ -205,7 +201,7 @@ class _ComparisonRun:
             rows.append(Variant(name, texts, encoder, models, sets if not rows else sets[1:]))
         return rows
 
-    def measured(self, rows: "Sequence[Variant]") -> tuple[list[Row], dict[str, float]]:
+    def measured(self, rows: Sequence[Variant]) -> tuple[list[Row], dict[str, float]]:
         assert self._gold is not None
         count = self.report.windows * sum(row.encoder is not None for row in rows)
         if count:

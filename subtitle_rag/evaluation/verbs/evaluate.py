@@ -12,11 +12,10 @@ from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.report import render_report
 from subtitle_rag.evaluation.verbs import compare_models, judge_answers, make_questions
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
-
-    from subtitle_rag.runtime import Runtime
 
 eval_ = click.Group("eval")
 
@@ -41,7 +40,7 @@ eval_ = click.Group("eval")
 @click.option("--no-rerank", is_flag=True, help=N_("Search without the reranker."))
 @runtime_outcome
 def eval_run(
-    runtime: "Runtime",
+    runtime: Runtime,
     queries: Path,
     contexts: Path | None,
     arms: str | None,

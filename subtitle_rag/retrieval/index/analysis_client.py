@@ -3,15 +3,12 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from subtitle_rag.domain.values import Morphemes
 from subtitle_rag.retrieval.batches import split_batches
+from subtitle_rag.retrieval.index.index_client import HostedPoints
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.values import Filter, Hit, Searched
-
-if TYPE_CHECKING:
-    from subtitle_rag.retrieval.index.index_client import HostedPoints
 
 TEXTS = 16
 """Texts in a request for analysis: enough for both of Kiwi's workers, and a short wait for an exiting client."""
@@ -20,7 +17,7 @@ TEXTS = 16
 class HostedAnalyzer:
     """`TextMorphemes` by the host of an index, with a lower priority than queries."""
 
-    def __init__(self, host: "HostedPoints") -> None:
+    def __init__(self, host: HostedPoints) -> None:
         self._host = host
 
     def load_soon(self) -> None:
@@ -44,7 +41,7 @@ class HostedAnalyzer:
 class HostedQueryAnalyzer:
     """`LexicalSearch` by the host of an index, which reads the vocabulary of the library at `library`."""
 
-    def __init__(self, host: "HostedPoints", library: Path) -> None:
+    def __init__(self, host: HostedPoints, library: Path) -> None:
         self._host = host
         self._library = str(library.absolute())
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain.errors import BusyError
@@ -15,6 +15,7 @@ from subtitle_rag.domain.values import Morphemes
 from subtitle_rag.hosting.host_client import Client
 from subtitle_rag.library.app_state import EMBEDDED
 from subtitle_rag.retrieval.batches import split_batches
+from subtitle_rag.retrieval.index.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index.index_host import KIND
 from subtitle_rag.retrieval.index.index_rules import check_payloads, check_points, check_vectors
 from subtitle_rag.retrieval.index.interface import Index
@@ -23,9 +24,6 @@ from subtitle_rag.retrieval.index.server_terms import TIMEOUT_S, address, collec
 from subtitle_rag.retrieval.korean.morphemes import TaggedWord
 from subtitle_rag.retrieval.named_vectors import check_name
 from subtitle_rag.retrieval.values import Point, Vector
-
-if TYPE_CHECKING:
-    from subtitle_rag.retrieval.index.index_edge import EdgeIndex
 
 logger = logging.getLogger(__name__)
 
@@ -154,13 +152,13 @@ class HostedIndex(HostedPoints):
         """Whether it was opened as an earlier version has made it, and not been made again since."""
         return bool(self._order["meta"] != self._meta)
 
-    def stage(self) -> "EdgeIndex":
+    def stage(self) -> EdgeIndex:
         """See `StagingIndex.stage`; it is opened in this process, and is free for the host once it is closed."""
         from subtitle_rag.retrieval.index.index_edge import stage
 
         return stage(self._folder, self._meta or {})
 
-    def adopt(self, staged: "EdgeIndex") -> None:
+    def adopt(self, staged: EdgeIndex) -> None:
         staged.complete()
         self.call("adopt")
         self._order["meta"] = self._meta

@@ -16,19 +16,17 @@ import logging
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import HostKind
 from subtitle_rag.library.schema import SCHEMA_VERSION
 from subtitle_rag.retrieval.index.analysis_service import AnalysisService
+from subtitle_rag.retrieval.index.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index.index_rules import mismatch, record_of
+from subtitle_rag.retrieval.index.index_server import ServerIndex
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, REVISION
-
-if TYPE_CHECKING:
-    from subtitle_rag.retrieval.index.index_edge import EdgeIndex
-    from subtitle_rag.retrieval.index.index_server import ServerIndex
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +39,7 @@ SIGBUS = 7
 class EdgeService(AnalysisService):
     """An `EdgeIndex` with one call at a time, and the analyzer."""
 
-    def __init__(self, folder: Path, index: "EdgeIndex") -> None:
+    def __init__(self, folder: Path, index: EdgeIndex) -> None:
         super().__init__()
         self._folder = folder
         self._index = index
@@ -129,13 +127,13 @@ class ServerService(AnalysisService):
             self._replace(session)
             return getattr(self._index(session), method)(*args, **options)
 
-    def _index(self, session: ServerSession) -> "ServerIndex":
+    def _index(self, session: ServerSession) -> ServerIndex:
         with self._opening:
             if session not in self._indexes:
                 self._indexes[session] = self._open_index(session)
             return self._indexes[session]
 
-    def _open_index(self, session: ServerSession, **how: bool) -> "ServerIndex":
+    def _open_index(self, session: ServerSession, **how: bool) -> ServerIndex:
         from subtitle_rag.retrieval.index.index_server import ServerIndex
 
         return ServerIndex(session.settings, json.loads(session.record), session.collection, key=session.key, **how)

@@ -4,22 +4,19 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.hosting.host_client import Client
 from subtitle_rag.models import manifest
 from subtitle_rag.models.manifest import DENSE, ENCODER, RERANKER, Kind as ModelKind, is_ollama
-from subtitle_rag.models.model_store import ModelFiles, is_added
+from subtitle_rag.models.model_store import ModelFiles, ModelStore, is_added
 from subtitle_rag.models.prompts import Prompts, without_prompts
 from subtitle_rag.retrieval.neural.added_encoder import AddedEncoder, added_encoder
 from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE
 from subtitle_rag.retrieval.neural.interface import Encoded, makes_pieces
 from subtitle_rag.retrieval.neural.neural_host import KIND, HostState
-
-if TYPE_CHECKING:
-    from subtitle_rag.models.model_store import ModelStore
-    from subtitle_rag.retrieval.neural.ollama_encoder import OllamaEncoder, OllamaEncoders
+from subtitle_rag.retrieval.neural.ollama_encoder import OllamaEncoder, OllamaEncoders
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +73,7 @@ class HostedModels(Client):
     that runs it. A wrong setting or a damaged folder raises the failures of `ModelStore.files`.
     """
 
-    def __init__(self, folder: Path, store: "ModelStore", ollama: "OllamaEncoders | None" = None) -> None:
+    def __init__(self, folder: Path, store: ModelStore, ollama: OllamaEncoders | None = None) -> None:
         """`ollama` has the encoders whose names begin with `ollama:`."""
         super().__init__(KIND, folder)
         self._store = store
@@ -85,7 +82,7 @@ class HostedModels(Client):
         self._rerankers: dict[ModelFiles, HostedReranker] = {}
         self._files_cache: dict[tuple[str, ModelKind], tuple[Stamp, ModelFiles]] = {}
 
-    def encoder(self, id: str | None = None) -> "HostedEncoder | OllamaEncoder | AddedEncoder | None":
+    def encoder(self, id: str | None = None) -> HostedEncoder | OllamaEncoder | AddedEncoder | None:
         """Return the encoder of this id, by default that of the settings."""
         name = id or self._store.configured(ENCODER)
         if is_ollama(name):

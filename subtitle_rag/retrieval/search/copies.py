@@ -6,16 +6,12 @@ were recognised otherwise, and a greeting or a sponsor's text inside other speec
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, islice
 from statistics import median
-from typing import TYPE_CHECKING
 
 from subtitle_rag.domain.values import Morphemes
 from subtitle_rag.retrieval.search.fusion import Ranked
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Group = Sequence[Ranked]
 """The windows of a scene, the best first."""
@@ -80,7 +76,7 @@ class SceneSpeech:
 
 
 def first_results(
-    groups: Sequence[Group], limit: int, morphemes: "Callable[[Sequence[str]], Mapping[str, Morphemes]]"
+    groups: Sequence[Group], limit: int, morphemes: Callable[[Sequence[str]], Mapping[str, Morphemes]]
 ) -> tuple[list[list[Group]], bool]:
     """Return the first `limit` results of these scenes, each with its copies as found, and whether more follow.
 

@@ -8,18 +8,16 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.domain.values import tidy
 from subtitle_rag.i18n import in_language, n_
+from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.korean.keyboard import hangul, latin
 from subtitle_rag.retrieval.korean.morphemes import key, words
 from subtitle_rag.retrieval.search.query import KOREAN, Part, parse_query, query_parts
-
-if TYPE_CHECKING:
-    from subtitle_rag.library.store import Library
-    from subtitle_rag.retrieval.search.searcher import Searcher
+from subtitle_rag.retrieval.search.searcher import Searcher
 
 MAX_SUGGESTIONS = 2
 TRIES = 5
@@ -112,7 +110,7 @@ def suggestion_reason(suggestion: Suggestion) -> str:
 
 
 def suggest_queries(
-    searcher: "Searcher", library: "Library", typed: str, stop: Callable[[], bool] = lambda: False
+    searcher: Searcher, library: Library, typed: str, stop: Callable[[], bool] = lambda: False
 ) -> list[Suggestion]:
     """Return at most `MAX_SUGGESTIONS` queries near `typed`, after at most `TRIES` searches.
 
@@ -135,7 +133,7 @@ def suggest_queries(
     return matching
 
 
-def _counted(searcher: "Searcher", candidate: Suggestion) -> Suggestion | None:
+def _counted(searcher: Searcher, candidate: Suggestion) -> Suggestion | None:
     try:
         query = parse_query(candidate.query)
     except UsageError:  # no words remain
@@ -147,7 +145,7 @@ def _counted(searcher: "Searcher", candidate: Suggestion) -> Suggestion | None:
 # Filters, phrases and exclusions
 
 
-def _shorter(library: "Library", typed: str, terms: list[Part]) -> Iterator[Suggestion]:
+def _shorter(library: Library, typed: str, terms: list[Part]) -> Iterator[Suggestion]:
     """Yield the query without the words that nobody says, then each of its words alone, the rarest first."""
     counts = {part: _said(library, part.value) for part in terms if not part.quoted}
     unsaid, known = ([part for part in counts if bool(counts[part]) is is_said] for is_said in (False, True))
@@ -158,7 +156,7 @@ def _shorter(library: "Library", typed: str, terms: list[Part]) -> Iterator[Sugg
         yield Suggestion("words", _without(typed, dropped, drop=True), " ".join(_raw(typed, part) for part in dropped))
 
 
-def _said(library: "Library", word: str) -> int:
+def _said(library: Library, word: str) -> int:
     """Return how many windows say a word, with a particle or without."""
     return max(library.term_counts([key(stem) for stem in _stems(word)]).values(), default=0)
 
@@ -193,7 +191,7 @@ def _without(typed: str, some: list[Part], *, drop: bool = False) -> str:
 # Other spellings
 
 
-def _speakers(library: "Library", typed: str, terms: list[Part]) -> Iterator[Suggestion]:
+def _speakers(library: Library, typed: str, terms: list[Part]) -> Iterator[Suggestion]:
     """Yield the query with a speaker's name as a filter."""
     for start, end in [span for part in terms for span in _words_in(typed, part)][:WORDS]:
         for name in _stems(typed[start:end]):
@@ -218,7 +216,7 @@ def _retyped(typed: str, terms: list[Part]) -> Iterator[Suggestion]:
         yield Suggestion("layout", retyped, changed, instead)
 
 
-def _spellings(library: "Library", typed: str, terms: list[Part]) -> Iterator[Suggestion]:
+def _spellings(library: Library, typed: str, terms: list[Part]) -> Iterator[Suggestion]:
     """Yield the query with a word that no window holds replaced by the nearest words of the library."""
     forms: list[str] = []
     letters: list[str] = []
@@ -249,7 +247,7 @@ def _stems(word: str) -> list[str]:
     return [word, *stems]
 
 
-def _near(library: "Library", word: str, forms: list[str], letters: list[str]) -> list[tuple[str, str]]:
+def _near(library: Library, word: str, forms: list[str], letters: list[str]) -> list[tuple[str, str]]:
     """Return pairs of a missing stem and a word of the library, the nearest first, then the most frequent."""
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import extract

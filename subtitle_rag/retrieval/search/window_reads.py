@@ -1,12 +1,10 @@
 """What a search reads of windows, kept until the library changes: most windows of a key are those of the one before."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
+from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.korean.morphemes import folded
-
-if TYPE_CHECKING:
-    from subtitle_rag.library.store import Library
 
 CANDIDATES = 2_048
 """Windows whose place, text, context and forms are kept, 6 KB each: a search with vectors orders up to 450."""
@@ -44,7 +42,7 @@ class Windows:
     Raises the errors of `Library`.
     """
 
-    def __init__(self, library: "Library") -> None:
+    def __init__(self, library: Library) -> None:
         version = library.database.version
         self.places = KeptReads(version, CANDIDATES, library.places)
         """Video and ordinal of each window."""

@@ -1,25 +1,34 @@
 """Runs contexts, vectors, model downloads and updates in background threads, each stage at most once at a time."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from subtitle_rag.tui.controllers.stage_threads import AUTOMATIC, RUNS
-from subtitle_rag.tui.messages import ActionFailed, ContextsOffered, LibraryChanged, NotRemembered, ScenesChanged
-from subtitle_rag.tui.state.stage_progress import ContextProgress, ListeningProgress, VectorProgress
+from subtitle_rag.pipeline import ContextOffer
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.app_port import AppPort, Stoppable
+from subtitle_rag.tui.controllers.stage_threads import AUTOMATIC, RUNS, StageRun
+from subtitle_rag.tui.messages import (
+    ActionFailed,
+    ContextsOffered,
+    LibraryChanged,
+    NotRemembered,
+    ScenesChanged,
+    StageAdvanced,
+    StageEnded,
+)
+from subtitle_rag.tui.state.stage_progress import (
+    ContextProgress,
+    ListeningProgress,
+    StageName,
+    StageProgress,
+    StageState,
+    VectorProgress,
+)
 from subtitle_rag.tui.text.stage_lines import has_news, listening_line
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from subtitle_rag.pipeline import ContextOffer
-    from subtitle_rag.runtime import Runtime
-    from subtitle_rag.tui.app_port import AppPort, Stoppable
-    from subtitle_rag.tui.controllers.stage_threads import StageRun
-    from subtitle_rag.tui.messages import StageAdvanced, StageEnded
-    from subtitle_rag.tui.state.stage_progress import StageName, StageProgress, StageState
-
-PAUSED_TOGETHER: "tuple[StageName, ...]" = (*AUTOMATIC, "listening")
+PAUSED_TOGETHER: tuple[StageName, ...] = (*AUTOMATIC, "listening")
 """Stages that one key pauses and resumes."""
 TRANSIENT = frozenset({"llm_not_running", "llm_model_missing", "contexts_busy", "vectors_busy"})
 """Failures with a cheap retry whose reason another program can remove."""
@@ -38,7 +47,7 @@ LEAVING_S = 1.0
 class BackgroundController:
     """Starts, pauses and resumes stages, and publishes their progress on the app."""
 
-    def __init__(self, app: "AppPort", runtime: "Runtime") -> None:
+    def __init__(self, app: AppPort, runtime: Runtime) -> None:
         self._app = app
         self._runtime = runtime
         self.runs: dict[StageName, StageRun[Any]] = {}
@@ -55,19 +64,19 @@ class BackgroundController:
 
     # --- runs ---
 
-    def progress(self, stage: "StageName") -> "StageProgress | None":
+    def progress(self, stage: StageName) -> StageProgress | None:
         """Return the stage's progress on the screen."""
         return self._app.stages.get(stage)
 
-    def show(self, progress: "StageProgress") -> None:
+    def show(self, progress: StageProgress) -> None:
         """Show the progress of its stage."""
         self._app.stages = {**self._app.stages, progress.stage: progress}
 
-    def remove(self, stage: "StageName") -> None:
+    def remove(self, stage: StageName) -> None:
         """Show no progress of the stage."""
         self._app.stages = {name: progress for name, progress in self._app.stages.items() if name != stage}
 
-    def begin(self, stage: "StageName") -> None:
+    def begin(self, stage: StageName) -> None:
         """Start the stage if it is not paused. If it is running, run it again afterwards."""
         if stage == "vectors" and self._awaits_first_context:
             return
@@ -104,7 +113,7 @@ class BackgroundController:
         for stage in AUTOMATIC:
             self._begin_unless_failed(stage)
 
-    def _begin_unless_failed(self, stage: "StageName") -> None:
+    def _begin_unless_failed(self, stage: StageName) -> None:
         progress = self.progress(stage)
         if progress is None or progress.state != "failed":
             self.begin(stage)
@@ -118,13 +127,13 @@ class BackgroundController:
 
     # --- progress ---
 
-    def stage_advanced(self, message: "StageAdvanced") -> None:
+    def stage_advanced(self, message: StageAdvanced) -> None:
         if message.progress.stage not in self.paused:
             self._publish(message.progress)
         elif message.progress.processed:
             self._search_soon()
 
-    def stage_ended(self, message: "StageEnded") -> None:
+    def stage_ended(self, message: StageEnded) -> None:
         progress = message.progress
         stage = progress.stage
         del self.runs[stage]
@@ -141,7 +150,7 @@ class BackgroundController:
         elif hook := self.on_end.get(stage):
             hook(progress)
 
-    def _publish(self, progress: "StageProgress", *, ended: bool = False) -> None:
+    def _publish(self, progress: StageProgress, *, ended: bool = False) -> None:
         """Show the progress. Start vectors or a search if new models or windows allow it."""
         stage = progress.stage
         before = self.progress(stage)
@@ -182,7 +191,7 @@ class BackgroundController:
     # --- the offer of contexts ---
 
     @property
-    def context_offer(self) -> "ContextOffer | None":
+    def context_offer(self) -> ContextOffer | None:
         """What writing contexts takes, while the user is asked whether to."""
         contexts = ContextProgress.among(self._app.stages)
         return contexts.offer if contexts and contexts.state == "offered" else None
@@ -244,18 +253,18 @@ class BackgroundController:
         self._resumed_stages = {stage for stage in PAUSED_TOGETHER if stage in self.runs and stage not in self.paused}
         self._app.refresh_keys()
 
-    def pause(self, stage: "StageName") -> None:
+    def pause(self, stage: StageName) -> None:
         self.paused.add(stage)
         if run := self.runs.get(stage):
             run.halt()
             self.show_state(stage, "paused")
 
-    def resume(self, stage: "StageName") -> None:
+    def resume(self, stage: StageName) -> None:
         self.paused.discard(stage)
         self.show_state(stage, "asking")
         self.begin(stage)
 
-    def restart(self, stage: "StageName") -> None:
+    def restart(self, stage: StageName) -> None:
         """Replace the current run by one with the new settings."""
         if stage in self.runs and stage not in self.paused:
             self.pause(stage)
@@ -263,7 +272,7 @@ class BackgroundController:
         else:
             self.begin(stage)
 
-    def show_state(self, stage: "StageName", state: "StageState") -> None:
+    def show_state(self, stage: StageName, state: StageState) -> None:
         if progress := self.progress(stage):
             self.show(replace(progress, state=state))
 
@@ -291,7 +300,7 @@ class ContextPause:
     prompt cache only without requests in between.
     """
 
-    def __init__(self, app: "AppPort", runtime: "Runtime", background: "BackgroundController") -> None:
+    def __init__(self, app: AppPort, runtime: Runtime, background: BackgroundController) -> None:
         self._app = app
         self._runtime = runtime
         self._background = background

@@ -3,15 +3,20 @@
 import logging
 import threading
 import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+from textual.message import Message
 
 from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.domain.events import Found, Resting
 from subtitle_rag.i18n import _
 from subtitle_rag.log_file import counts_of
 from subtitle_rag.requests import JobRequest
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.app_port import AppPort, Stoppable
+from subtitle_rag.tui.controllers.background import BackgroundController
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.messages import (
     FirstWindowsArrived,
@@ -25,15 +30,6 @@ from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.job_queue import JobQueue, request_name
 from subtitle_rag.tui.text.job_lines import job_outcome, sample_refusal
 from subtitle_rag.tui.threads import AppThread, to_app_error
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from textual.message import Message
-
-    from subtitle_rag.runtime import Runtime
-    from subtitle_rag.tui.app_port import AppPort, Stoppable
-    from subtitle_rag.tui.controllers.background import BackgroundController
 
 logger = logging.getLogger(__name__)
 REPORT_S = 0.1
@@ -49,7 +45,7 @@ def _new_job(request: JobRequest) -> Job:
 class JobRun(AppThread):
     """Runs one job request and posts its progress; setting `stop` ends it. Dying anywhere costs it one video."""
 
-    def __init__(self, request: JobRequest, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
+    def __init__(self, request: JobRequest, runtime: Runtime, post: Callable[[Message], object]) -> None:
         super().__init__("job", runtime, post)
         self.request = request
         self.stop = threading.Event()
@@ -106,7 +102,7 @@ class JobRun(AppThread):
 class JobController:
     """Owns the queue, and the thread of the job that runs."""
 
-    def __init__(self, app: "AppPort", runtime: "Runtime", background: "BackgroundController") -> None:
+    def __init__(self, app: AppPort, runtime: Runtime, background: BackgroundController) -> None:
         self._app = app
         self._runtime = runtime
         self._background = background
@@ -186,7 +182,7 @@ class JobController:
 
     # --- removals ---
 
-    def make_way(self, brings_back: "Callable[[JobRequest], bool]") -> None:
+    def make_way(self, brings_back: Callable[[JobRequest], bool]) -> None:
         """Let no job run until `go_on`. The current one is stopped; requests that would bring back are dropped."""
         queue = self.queue
         self._gives_way = True
@@ -227,7 +223,7 @@ class JobController:
             self._background.windows_came()
         self._show(job, now=bool(first or job.resting))
 
-    def _show(self, job: "Job | None", *, now: bool = True) -> None:
+    def _show(self, job: Job | None, *, now: bool = True) -> None:
         """Publish the sums of a job, throttled unless `now`."""
         if job is None:
             return
@@ -255,7 +251,7 @@ class JobController:
         self._count_due = False
         self._app.post_message(LibraryChanged())
 
-    def ended(self, message: JobEnded, *, in_library: bool) -> "Job":
+    def ended(self, message: JobEnded, *, in_library: bool) -> Job:
         """Publish the end of the job, and return its last sums; the caller starts the next one.
 
         `in_library`: the library's screen tells why it failed.
@@ -284,7 +280,7 @@ class JobController:
             return True
         return withdrawn is not None and withdrawn == current
 
-    def _notify_end(self, job: "Job", message: JobEnded, *, in_library: bool) -> None:
+    def _notify_end(self, job: Job, message: JobEnded, *, in_library: bool) -> None:
         if message.stopped:
             sentence = _("Stopped. Finished videos are kept. Press {key} to resume.")
             self._app.notify(sentence.format(key=key("library.sync")), markup=False)

@@ -1,21 +1,17 @@
 """Tells that another window or command indexes into the same library, until it ends."""
 
-from typing import TYPE_CHECKING
-
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.app_port import AppPort
+from subtitle_rag.tui.controllers.jobs import JobController
 from subtitle_rag.tui.messages import LibraryChanged, NotRemembered
-
-if TYPE_CHECKING:
-    from subtitle_rag.domain.errors import AppError
-    from subtitle_rag.runtime import Runtime
-    from subtitle_rag.tui.app_port import AppPort
-    from subtitle_rag.tui.controllers.jobs import JobController
 
 LOOK_S = 3.0
 """Time between two looks at the other run."""
 
 
 class OtherRunWatch:
-    def __init__(self, app: "AppPort", runtime: "Runtime", jobs: "JobController") -> None:
+    def __init__(self, app: AppPort, runtime: Runtime, jobs: JobController) -> None:
         self._app = app
         self._runtime = runtime
         self._jobs = jobs
@@ -33,7 +29,7 @@ class OtherRunWatch:
         else:
             self._app.run_in_thread(self._sentence, self._failed, take=self.show, group="other run", exclusive=True)
 
-    def _failed(self, error: "AppError") -> NotRemembered:
+    def _failed(self, error: AppError) -> NotRemembered:
         self._app.set_timer(LOOK_S, self._look)
         return NotRemembered(error)
 

@@ -1,7 +1,7 @@
 """The dialog that asks before something is stopped, removed or deleted."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -13,11 +13,9 @@ from textual.widgets import Button, Static
 from subtitle_rag.tui.dialogs.dialog import Dialog, framed
 from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.text.confirmations import Confirmation
 from subtitle_rag.tui.text.job_lines import job_line
-
-if TYPE_CHECKING:
-    from subtitle_rag.tui.state.job import Job
-    from subtitle_rag.tui.text.confirmations import Confirmation
 
 
 class ConfirmScreen(Dialog[None]):
@@ -29,7 +27,7 @@ class ConfirmScreen(Dialog[None]):
         Binding("left,right", "app.focus_next", show=False),
     ]
 
-    def __init__(self, confirmation: "Confirmation", act: Callable[[], object], *, stops_job: bool = False) -> None:
+    def __init__(self, confirmation: Confirmation, act: Callable[[], object], *, stops_job: bool = False) -> None:
         """`act` is called after a yes. `stops_job` shows the running job above the question."""
         super().__init__()
         self._confirmation = confirmation
@@ -49,7 +47,7 @@ class ConfirmScreen(Dialog[None]):
         if self.stops_job:
             self.watch(self.app, "job", self._show_job)
 
-    def _show_job(self, job: "Job | None") -> None:
+    def _show_job(self, job: Job | None) -> None:
         self.query_one("#running", Static).update(Content(clean(job_line(job)) if job else ""))
 
     @on(Button.Pressed, "#yes")

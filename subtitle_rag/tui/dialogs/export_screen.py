@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -14,7 +14,10 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.exporting.formats import ExportText
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
 from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.keys.keymap import key
@@ -24,11 +27,6 @@ from subtitle_rag.tui.state.export_source import ExportSource, export_text, file
 from subtitle_rag.tui.text.content import MUTED
 from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets.text_field import TextField, after_typing
-
-if TYPE_CHECKING:
-    from subtitle_rag.domain.errors import AppError
-    from subtitle_rag.exporting.formats import ExportText
-    from subtitle_rag.tui.controllers.context import AppContext
 
 FORMATS = {
     "md": "Markdown",
@@ -57,7 +55,7 @@ class ExportScreen(ListDialog[None]):
     path = getters.query_one("#export-path", TextField)
     page = getters.query_one("#export-preview", VerticalScroll)
 
-    def __init__(self, context: "AppContext", sources: Sequence[ExportSource]) -> None:
+    def __init__(self, context: AppContext, sources: Sequence[ExportSource]) -> None:
         """`sources` are the scenes to choose from, at least one."""
         super().__init__()
         self.context = context
@@ -147,7 +145,7 @@ class ExportScreen(ListDialog[None]):
         """Return whether scenes and format are still those chosen: a text may come after the key that changed them."""
         return (source, format) == (self.source, self.format)
 
-    def _show_text(self, source: ExportSource, format: str, export: "ExportText") -> None:
+    def _show_text(self, source: ExportSource, format: str, export: ExportText) -> None:
         if not self._is_awaited(source, format):
             return
         self._export = export
@@ -160,7 +158,7 @@ class ExportScreen(ListDialog[None]):
         lines_text = n_("{n} line", "{n} lines", len(lines), n=f"{len(lines):,}")
         self._note(f"{size} · {lines_text}")
 
-    def _show_failure(self, source: ExportSource, format: str, error: "AppError") -> None:
+    def _show_failure(self, source: ExportSource, format: str, error: AppError) -> None:
         if self._is_awaited(source, format):
             self._draw_text(Content(""))
             self._note(clean(error.message))
@@ -207,7 +205,7 @@ class ExportScreen(ListDialog[None]):
         self.dismiss()
 
 
-def _write(typed: str, export: "ExportText", replaceable: Path | None) -> tuple[Path, bool]:
+def _write(typed: str, export: ExportText, replaceable: Path | None) -> tuple[Path, bool]:
     """Write the file, unless it is there and not `replaceable`. Return its path, and whether it was written."""
     from subtitle_rag.exporting.formats import write_export
 

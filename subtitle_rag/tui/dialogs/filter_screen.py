@@ -5,7 +5,7 @@ syllable. So the actions of keys wait in the field's own queue.
 """
 
 from datetime import date
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -17,6 +17,7 @@ from textual.widgets import Input, OptionList, Static
 from subtitle_rag.domain.values import tidy
 from subtitle_rag.i18n import _
 from subtitle_rag.library.names import video_facets
+from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
 from subtitle_rag.tui.keys import keymap
 from subtitle_rag.tui.keys.commands import bindings
@@ -38,9 +39,6 @@ from subtitle_rag.tui.text.content import MUTED
 from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets.text_field import TextField
 
-if TYPE_CHECKING:
-    from subtitle_rag.tui.controllers.context import AppContext
-
 ERASE = "backspace"
 """The key that takes the last filter away, where nothing is typed."""
 NAME_CELLS = 11
@@ -59,7 +57,7 @@ class FilterScreen(ListDialog[str]):
 
     line = getters.query_one("#wanted", TextField)
 
-    def __init__(self, context: "AppContext", text: str) -> None:
+    def __init__(self, context: AppContext, text: str) -> None:
         """`text` is the query, which is returned even if it has not changed."""
         super().__init__()
         self.context = context

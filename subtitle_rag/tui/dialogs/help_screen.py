@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.screen import Screen
 from textual.widgets import Static
 
 from subtitle_rag.i18n import _
@@ -16,12 +17,7 @@ from subtitle_rag.tui.keys.commands import COMMANDS, bindings
 from subtitle_rag.tui.keys.keymap import declared_by, key
 from subtitle_rag.tui.text.content import MUTED
 from subtitle_rag.tui.text.key_help import key_rows
-from subtitle_rag.tui.widgets.footer import KeyBar
-
-if TYPE_CHECKING:
-    from textual.screen import Screen
-
-    from subtitle_rag.tui.widgets.footer import CommandTexts
+from subtitle_rag.tui.widgets.footer import CommandTexts, KeyBar
 
 KEY_CELLS = 20
 """Width of the column with the keys."""
@@ -37,7 +33,7 @@ class HelpScreen(Dialog[None]):
         replace(COMMANDS["app.help"].binding, action="take"),
     ]
 
-    def __init__(self, about: "Screen[Any]") -> None:
+    def __init__(self, about: Screen[Any]) -> None:
         """`about` is the screen below, which has a footer."""
         super().__init__()
         self._sections = list(_sections(about))
@@ -62,7 +58,7 @@ class HelpScreen(Dialog[None]):
         self._text.update(Content("\n").join(_page(self._sections, width)))
 
 
-def _sections(about: "Screen[Any]") -> Iterator[tuple[str, list[Row]]]:
+def _sections(about: Screen[Any]) -> Iterator[tuple[str, list[Row]]]:
     """Yield titles and rows: what the footer has, then what else works here, and what works everywhere."""
     sentence = cast("CommandTexts", about).sentence
     first = [hint.id for bar in about.query(KeyBar) for hint in bar.hints]

@@ -1,7 +1,5 @@
 """Asks how search by meaning is to be installed; a copy that cannot do so names the commands."""
 
-from typing import TYPE_CHECKING
-
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
@@ -14,11 +12,9 @@ from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
 from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.offers import ModelDownload
 from subtitle_rag.tui.text.content import MUTED, paragraphs
 from subtitle_rag.tui.text.model_lines import InstallWay, install_ways
-
-if TYPE_CHECKING:
-    from subtitle_rag.tui.state.offers import ModelDownload
 
 
 class InstallScreen(ListDialog[str]):
@@ -27,7 +23,7 @@ class InstallScreen(ListDialog[str]):
     AUTO_FOCUS = "#ways"
     BINDINGS = bindings("screen.enter screen.back list.down list.up")
 
-    def __init__(self, offer: "ModelDownload") -> None:
+    def __init__(self, offer: ModelDownload) -> None:
         super().__init__()
         self._offer = offer
         self.ways = install_ways(offer)

@@ -1,8 +1,8 @@
 """Ctrl+O: the players for a scene, each with what it does."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
@@ -13,15 +13,9 @@ from subtitle_rag.i18n import _
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
 from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.keys.keymap import key
+from subtitle_rag.tui.messages import PlayersFound
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.content import MUTED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from textual import events
-
-    from subtitle_rag.tui.messages import PlayersFound
 
 NAME_CELLS = 14
 DIGITS = 9
@@ -34,7 +28,7 @@ class PlayerScreen(ListDialog[str]):
     AUTO_FOCUS = "#players"
     BINDINGS = bindings("screen.enter player.prefer screen.back list.down list.up")
 
-    def __init__(self, message: "PlayersFound", *, prefer: "Callable[[str], object]") -> None:
+    def __init__(self, message: PlayersFound, *, prefer: Callable[[str], object]) -> None:
         """`prefer` makes a player the default one."""
         super().__init__()
         self._prefer = prefer
@@ -97,7 +91,7 @@ class PlayerScreen(ListDialog[str]):
             self._list()
             self._prefer(self._chosen)
 
-    def on_key(self, event: "events.Key") -> None:
+    def on_key(self, event: events.Key) -> None:
         """A digit plays at once."""
         if event.character and event.character in "123456789" and int(event.character) <= len(self._offers):
             event.stop()

@@ -1,21 +1,26 @@
 """The one field through which captions come in, with the line that says what its text means."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from textual import on
 from textual.containers import Vertical
 from textual.widgets import Input, Static
 
 from subtitle_rag.captions.address_lists import read_address_list
+from subtitle_rag.captions.addresses import Source
 from subtitle_rag.captions.formats import suffix_list
-from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.doctor import Check
+from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.requests import JobRequest, listed_sources
+from subtitle_rag.requests import JobRequest, ListedSources, listed_sources
 from subtitle_rag.tui import messages
+from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.tui.screens.row_actions import RowActions
 from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.text.confirmations import list_confirmation
 from subtitle_rag.tui.text.content import Rows, failure_rows, paragraphs
 from subtitle_rag.tui.text.job_lines import sample_refusal
@@ -23,17 +28,6 @@ from subtitle_rag.tui.text.library_text import beginning, blocked, field_line, s
 from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets.panel import label_panel
 from subtitle_rag.tui.widgets.text_field import SourceInput
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from subtitle_rag.captions.addresses import Source
-    from subtitle_rag.doctor import Check
-    from subtitle_rag.domain.errors import AppError
-    from subtitle_rag.requests import ListedSources
-    from subtitle_rag.tui.controllers.context import AppContext
-    from subtitle_rag.tui.screens.row_actions import RowActions
-    from subtitle_rag.tui.state.job import Job
 
 
 class FailureLines(Static):
@@ -45,15 +39,15 @@ class FailureLines(Static):
         self._job_rows: Rows = []
         self._notices: Rows = []
 
-    def show_job(self, job: "Job | None") -> None:
+    def show_job(self, job: Job | None) -> None:
         self._job_rows = shortfalls(job) if job else []
         self._draw()
 
-    def show_error(self, error: "AppError") -> None:
+    def show_error(self, error: AppError) -> None:
         self._job_rows = failure_rows(error)
         self._draw()
 
-    def show_notices(self, notices: "Sequence[str]") -> None:
+    def show_notices(self, notices: Sequence[str]) -> None:
         if list(notices) != self._notices:
             self._notices = list(notices)
             self._draw()
@@ -71,7 +65,7 @@ BLOCKING = ("terminal", "disk", "kiwi", "qdrant", "yt-dlp")
 class Beginning(Static):
     """The page of an empty library: how to begin, and one line where something blocks that."""
 
-    def __init__(self, context: "AppContext") -> None:
+    def __init__(self, context: AppContext) -> None:
         super().__init__(id="beginning", markup=False)
         self._app_context = context
         self._has_begun = False
@@ -85,17 +79,17 @@ class Beginning(Static):
         if self._app_context.show_times:
             run_in_thread(self, self._find_block, lambda _error: None, take=self._show_block, group="block")
 
-    def _find_block(self) -> "Check | None":
+    def _find_block(self) -> Check | None:
         names = [name for name in BLOCKING if name != "qdrant" or self._app_context.settings.qdrant.url]
         return next((check for check in map(self._app_context.probe, names) if check.severity == "error"), None)
 
-    def _show_block(self, check: "Check | None") -> None:
+    def _show_block(self, check: Check | None) -> None:
         if check:
             self.update(paragraphs([*beginning(), "", *blocked(check)]))
 
 
 class LibraryField(Vertical):
-    def __init__(self, context: "AppContext", row_actions: "RowActions", failures: FailureLines) -> None:
+    def __init__(self, context: AppContext, row_actions: RowActions, failures: FailureLines) -> None:
         self.path = SourceInput(_("Address of a channel, playlist or video, or a folder of captions"), id="path")
         super().__init__(self.path, id="field", classes="panel")
         label_panel(self, _("Import"))
@@ -165,7 +159,7 @@ class LibraryField(Vertical):
         if message.typed == self.path.value:
             self.path.value = ""
 
-    def _refuse(self, error: "AppError") -> None:
+    def _refuse(self, error: AppError) -> None:
         """Say why the field's text is not taken, until the text changes."""
         self._failures.show_error(error)
         self._is_refused = True
@@ -183,13 +177,13 @@ class LibraryField(Vertical):
             group="list",
         )
 
-    def _ask_for_list(self, listed: "ListedSources") -> None:
+    def _ask_for_list(self, listed: ListedSources) -> None:
         if not listed.sources:
             self.context.app.notify(" ".join(listed.notes()), markup=False)
             return
         question = list_confirmation(listed)
         self.app.push_screen(ConfirmScreen(question, partial(self._fetch, listed.sources)))
 
-    def _fetch(self, sources: "Sequence[Source]") -> None:
+    def _fetch(self, sources: Sequence[Source]) -> None:
         for source in sources:
             self.context.jobs.start(JobRequest(sources=(source,)))

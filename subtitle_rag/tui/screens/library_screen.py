@@ -3,7 +3,8 @@
 An empty library opens here.
 """
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -13,12 +14,15 @@ from textual.widgets import Static
 
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.library.overview import channel_states
+from subtitle_rag.library.overview import ChannelState, channel_states
+from subtitle_rag.library.rows import Counts, VideoState
 from subtitle_rag.tui import messages
+from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.library_field import Beginning, FailureLines, LibraryField
 from subtitle_rag.tui.screens.row_actions import ROW_COMMANDS, RowActions
+from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.query_filters import in_video
 from subtitle_rag.tui.state.spoken_lines import VideoMoment
 from subtitle_rag.tui.text.content import MUTED, paragraphs
@@ -28,14 +32,6 @@ from subtitle_rag.tui.widgets.footer import KeyBar
 from subtitle_rag.tui.widgets.library_tables import ChannelTable, LibraryTables, VideoTable
 from subtitle_rag.tui.widgets.row_table import RowTable
 from subtitle_rag.tui.widgets.text_field import after_typing
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from subtitle_rag.library.overview import ChannelState
-    from subtitle_rag.library.rows import Counts, VideoState
-    from subtitle_rag.tui.controllers.context import AppContext
-    from subtitle_rag.tui.state.job import Job
 
 
 class LibraryScreen(BaseScreen):
@@ -55,15 +51,15 @@ class LibraryScreen(BaseScreen):
         "list.remove": N_("take the video or the channel out of the library, after a question"),
     }
 
-    counts: var["Counts | None"] = var(None, init=False)
+    counts: var[Counts | None] = var(None, init=False)
 
     def __init__(
         self,
-        context: "AppContext",
-        counts: "Counts | None",
-        typed: "Callable[[], str]",
+        context: AppContext,
+        counts: Counts | None,
+        typed: Callable[[], str],
         *,
-        begin_query: "Callable[[str], object]",
+        begin_query: Callable[[str], object],
     ) -> None:
         """`typed` returns the text for the field once that is there. `begin_query` puts one into that of the search."""
         super().__init__(context)
@@ -119,11 +115,11 @@ class LibraryScreen(BaseScreen):
             self._read_videos, messages.LibraryFailed, take=self._show_rows, group="list", exclusive=True
         )
 
-    def _read_videos(self) -> "tuple[list[VideoState], list[ChannelState]]":
+    def _read_videos(self) -> tuple[list[VideoState], list[ChannelState]]:
         library = self.context.runtime.library
         return library.videos(), channel_states(library.database)
 
-    def _show_rows(self, rows: "tuple[list[VideoState], list[ChannelState]]") -> None:
+    def _show_rows(self, rows: tuple[list[VideoState], list[ChannelState]]) -> None:
         self.tables.fill(*rows)
         self._tables_changed()
 
@@ -149,7 +145,7 @@ class LibraryScreen(BaseScreen):
 
     # --- the job ---
 
-    def _job_changed(self, job: "Job | None") -> None:
+    def _job_changed(self, job: Job | None) -> None:
         self._show_progress()
         self._refresh_keys()
         if job is not None:
@@ -174,7 +170,7 @@ class LibraryScreen(BaseScreen):
         if self._opened_empty and self.is_current and not self.field.path.value:
             self.dismiss()
 
-    def job_ended(self, job: "Job", error: AppError | None) -> None:
+    def job_ended(self, job: Job, error: AppError | None) -> None:
         self._job_changed(job)
         self.list_videos()  # reasons and times can change where no count does
         if error is not None and job.reason is None:

@@ -11,35 +11,29 @@ import logging
 import math
 import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from textual.worker import get_current_worker
+from textual.message import Message
+from textual.widget import Widget
+from textual.worker import Worker, get_current_worker
 
 from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.values import Video
 from subtitle_rag.i18n import _
 from subtitle_rag.library.app_state import forget_searches, last_place, note_search, put_last_place, recent_searches
+from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.reranking import FULL
-from subtitle_rag.retrieval.search.suggestions import suggest_queries
+from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.retrieval.search.searcher import SearchResult
+from subtitle_rag.retrieval.search.suggestions import Suggestion, suggest_queries
+from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.messages import FurtherScenesFound, ScenesFound, SearchFailed
 from subtitle_rag.tui.state.spoken_lines import scene_of_line
 from subtitle_rag.tui.state.video_groups import SHOWN
 from subtitle_rag.tui.threads import run_in_thread, to_app_error
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from textual.message import Message
-    from textual.widget import Widget
-    from textual.worker import Worker
-
-    from subtitle_rag.domain.values import Video
-    from subtitle_rag.library.store import Library
-    from subtitle_rag.retrieval.search.scenes import Scene
-    from subtitle_rag.retrieval.search.searcher import SearchResult
-    from subtitle_rag.retrieval.search.suggestions import Suggestion
-    from subtitle_rag.tui.controllers.context import AppContext
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +48,7 @@ PAUSE_S = 0.3
 class LiveSearch:
     """Runs searches in workers of its owner, and posts `ScenesFound` and `SearchFailed` to it."""
 
-    def __init__(self, owner: "Widget", context: "AppContext") -> None:
+    def __init__(self, owner: Widget, context: AppContext) -> None:
         self._owner = owner
         self._context = context
         self._typed_at = -math.inf
@@ -123,7 +117,7 @@ class LiveSearch:
         self.cancel()
         self._start(partial(self._refine, query))
 
-    def _start(self, search: "Callable[[], None]") -> None:
+    def _start(self, search: Callable[[], None]) -> None:
         self._owner.run_worker(search, thread=True, group="search", exclusive=True, exit_on_error=False)
 
     def _search(self, query: str, pause: float, least: int) -> None:
@@ -140,7 +134,7 @@ class LiveSearch:
                 text = _("There is no reranker. Ctrl+G or subtitle-rag models get fetches one.")
                 self._owner.call_later(partial(self._context.app.notify, text, markup=False))
 
-    def _stages(self, query: str, *, least: int = 0, **options: Any) -> "Iterator[SearchResult]":
+    def _stages(self, query: str, *, least: int = 0, **options: Any) -> Iterator[SearchResult]:
         """Yield the results of a query until the worker is cancelled. A failure is posted."""
         worker = get_current_worker()
         runtime, settings = self._context.runtime, self._context.settings
@@ -158,7 +152,7 @@ class LiveSearch:
             if not worker.is_cancelled:
                 self._owner.post_message(SearchFailed(query, to_app_error(error)))
 
-    def report_failures(self, result: "SearchResult") -> None:
+    def report_failures(self, result: SearchResult) -> None:
         """Show each failure of a model or of the index once."""
         errors = [error for _name, error in result.missing]
         for error in filter(None, (*errors, self._moved)):
@@ -183,7 +177,7 @@ class RecentSearches:
     A search is noted when the user presses Enter for it or acts on its scenes, not while it is typed.
     """
 
-    def __init__(self, owner: "Widget", context: "AppContext", changed: "Callable[[str], object]") -> None:
+    def __init__(self, owner: Widget, context: AppContext, changed: Callable[[str], object]) -> None:
         """`changed` is called with the query of new suggestions; with an empty one for new searches."""
         self._owner = owner
         self._context = context
@@ -218,21 +212,21 @@ class RecentSearches:
             return
         run_in_thread(self._owner, self._find_examples, lambda _error: None, take=self._take_examples, group="examples")
 
-    def _find_examples(self) -> "Sequence[str]":
+    def _find_examples(self) -> Sequence[str]:
         from subtitle_rag.content_overview import example_queries
         from subtitle_rag.sample_library import EXAMPLES
 
         return EXAMPLES if self._context.settings.is_sample else example_queries(self._context.runtime.library)
 
-    def _take_examples(self, examples: "Sequence[str]") -> None:
+    def _take_examples(self, examples: Sequence[str]) -> None:
         self.examples = examples
         self._changed("")
 
-    def _take_place(self, place: "tuple[Video, int] | None") -> None:
+    def _take_place(self, place: tuple[Video, int] | None) -> None:
         self.last_place = scene_of_line(*place, "") if place else None
         self._changed("")
 
-    def note_place(self, scene: "Scene") -> None:
+    def note_place(self, scene: Scene) -> None:
         """Note where a scene plays."""
         if not self._context.settings.search.remember:
             return
@@ -250,7 +244,7 @@ class RecentSearches:
         self._changed("")
 
     def note(self, text: str) -> None:
-        def note(library: "Library") -> list[str]:
+        def note(library: Library) -> list[str]:
             parse_query(text)  # half a filter is no search
             return note_search(library, text)
 
@@ -258,17 +252,17 @@ class RecentSearches:
             self._change(note)
 
     def forget(self) -> None:
-        def forget(library: "Library") -> list[str]:
+        def forget(library: Library) -> list[str]:
             forget_searches(library)
             return []
 
         self.last_place = None
         self._change(forget)
 
-    def _change(self, change: "Callable[[Library], list[str]]") -> None:
+    def _change(self, change: Callable[[Library], list[str]]) -> None:
         self._owner.run_worker(partial(self._write, change), thread=True, group="recents", exit_on_error=False)
 
-    def _write(self, change: "Callable[[Library], list[str]]") -> None:
+    def _write(self, change: Callable[[Library], list[str]]) -> None:
         try:
             library = self._context.runtime.library
             with self._writing:  # or a list from before another search would come after it
@@ -289,7 +283,7 @@ class RecentSearches:
                 exclusive=True,
             )
 
-    def _suggestions(self, text: str) -> "list[Suggestion]":
+    def _suggestions(self, text: str) -> list[Suggestion]:
         runtime, worker = self._context.runtime, get_current_worker()
         try:
             return suggest_queries(runtime.searcher, runtime.library, text, lambda: worker.is_cancelled)
@@ -304,10 +298,10 @@ class RecentSearches:
         self.queries = queries
         self._changed("")
 
-    def _take_suggestions(self, text: str, suggestions: "list[Suggestion]") -> None:
+    def _take_suggestions(self, text: str, suggestions: list[Suggestion]) -> None:
         self._suggested = text, suggestions
         self._changed(text)
 
-    def suggested(self, text: str) -> "list[Suggestion] | None":
+    def suggested(self, text: str) -> list[Suggestion] | None:
         """Return the suggestions for a query. None until they are known."""
         return self._suggested[1] if self._suggested and self._suggested[0] == text else None

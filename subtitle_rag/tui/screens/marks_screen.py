@@ -1,7 +1,8 @@
 """The marked scenes, with notes and tags."""
 
+from collections.abc import Collection
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -9,26 +10,22 @@ from textual.content import Content
 from textual.widgets import Input
 
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.library.mark_store import Mark
+from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.export_source import ExportSource
+from subtitle_rag.tui.state.marked_scenes import MarkedScenes
 from subtitle_rag.tui.text.confirmations import mark_confirmation
 from subtitle_rag.tui.text.content import MUTED, TIME_CELLS, mark_label, time_head
 from subtitle_rag.tui.widgets.footer import KeyBar
 from subtitle_rag.tui.widgets.panel import label_panel
 from subtitle_rag.tui.widgets.row_list import Row, RowList
 from subtitle_rag.tui.widgets.text_field import QueryBar, TextField, after_typing
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from subtitle_rag.library.mark_store import Mark
-    from subtitle_rag.retrieval.search.scenes import Scene
-    from subtitle_rag.tui.controllers.context import AppContext
-    from subtitle_rag.tui.state.marked_scenes import MarkedScenes
 
 
 class MarksScreen(BaseScreen):
@@ -48,7 +45,7 @@ class MarksScreen(BaseScreen):
     text_field = getters.query_one("#marks-words", TextField)
     query_bar = getters.query_one(QueryBar)
 
-    def __init__(self, context: "AppContext") -> None:
+    def __init__(self, context: AppContext) -> None:
         super().__init__(context)
         self._tag: str | None = None
         """The tag of the listed marks; None lists all."""
@@ -65,7 +62,7 @@ class MarksScreen(BaseScreen):
         self.show_marks()
 
     @property
-    def _scenes(self) -> "MarkedScenes":
+    def _scenes(self) -> MarkedScenes:
         return self.context.marks.scenes
 
     def show_marks(self) -> None:
@@ -91,7 +88,7 @@ class MarksScreen(BaseScreen):
         return super().allows(action, parameters)
 
     @property
-    def footer_ids(self) -> "Collection[str]":
+    def footer_ids(self) -> Collection[str]:
         return super().footer_ids if self.in_field or self.rows.row_count else ("screen.back", "app.help")
 
     def label(self, id: str) -> str:
@@ -104,14 +101,14 @@ class MarksScreen(BaseScreen):
         title = f"{title} · #{clean(self._tag)}" if self._tag else title
         label_panel(self.rows, title, "" if self._scenes.marks else none)
 
-    def _row(self, mark: "Mark") -> Row:
+    def _row(self, mark: Mark) -> Row:
         head = time_head(mark.at_ms)
         note = (f"   {clean(mark.note)}", "italic") if mark.note else ""
         where = " · ".join(filter(None, (clean(mark.channel), clean(mark.title))))
         lead = " " * TIME_CELLS + mark_label(mark.tag)
         return Content.assemble(head, clean(mark.line), note), Content.assemble(lead, (where, MUTED))
 
-    def find_scene(self) -> "Scene | None":
+    def find_scene(self) -> Scene | None:
         mark = self.rows.value
         return self._scenes.scene_of(mark) if mark else None
 
@@ -168,6 +165,6 @@ class MarksScreen(BaseScreen):
         self.show_marks()
 
 
-def _said(mark: "Mark") -> str:
+def _said(mark: Mark) -> str:
     """Return what words of a filter are looked for in."""
     return " ".join((mark.line, mark.note, mark.tag, mark.title, mark.channel)).casefold()

@@ -1,6 +1,6 @@
 """What a video or channel is about: its summary, and rows that open a second or a video."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -10,6 +10,8 @@ from textual.widgets.option_list import Option
 
 from subtitle_rag.content_overview import ChannelOverview, OverviewSubject, VideoOverview, read_overview
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
@@ -18,10 +20,6 @@ from subtitle_rag.tui.state.spoken_lines import VideoMoment, scene_of_line
 from subtitle_rag.tui.text.content import MUTED, channel_and_date, heading
 from subtitle_rag.tui.text.overview_rows import OverviewRow, channel_rows, video_rows
 from subtitle_rag.tui.widgets.footer import KeyBar
-
-if TYPE_CHECKING:
-    from subtitle_rag.retrieval.search.scenes import Scene
-    from subtitle_rag.tui.controllers.context import AppContext
 
 
 class OverviewScreen(BaseScreen):
@@ -35,7 +33,7 @@ class OverviewScreen(BaseScreen):
 
     rows = getters.query_one("#overview-rows", OptionList)
 
-    def __init__(self, context: "AppContext", subject: OverviewSubject) -> None:
+    def __init__(self, context: AppContext, subject: OverviewSubject) -> None:
         super().__init__(context)
         self._subject = subject
         self._rows: list[OverviewRow] = []
@@ -85,7 +83,7 @@ class OverviewScreen(BaseScreen):
         highlighted = self.rows.highlighted
         return self._rows[highlighted] if highlighted is not None and highlighted < len(self._rows) else None
 
-    def find_scene(self) -> "Scene | None":
+    def find_scene(self) -> Scene | None:
         row = self._row
         if row is None or row.video is None or row.at_ms is None:
             return None

@@ -1,20 +1,18 @@
 """The base of screens with a field, a list of scenes, and the preview of one of them. Tab goes from one to the next."""
 
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import events, on
 
+from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state.spoken_lines import VideoMoment, read_surroundings
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.preview_pane import WIDE, PreviewPane, choose_preview_room
 from subtitle_rag.tui.widgets.scene_list import SceneList
 from subtitle_rag.tui.widgets.text_field import after_typing
-
-if TYPE_CHECKING:
-    from subtitle_rag.retrieval.search.scenes import Scene
-    from subtitle_rag.tui.controllers.context import AppContext
 
 
 class PreviewScreen(BaseScreen):
@@ -28,7 +26,7 @@ class PreviewScreen(BaseScreen):
     BESIDE_ROWS: ClassVar[int] = 0
     """Rows that a wide screen needs for a preview beside its list."""
 
-    def __init__(self, context: "AppContext", pane: PreviewPane) -> None:
+    def __init__(self, context: AppContext, pane: PreviewPane) -> None:
         """`pane` has the list and the preview."""
         super().__init__(context)
         self.pane, self.text_field = pane, pane.field
@@ -39,7 +37,7 @@ class PreviewScreen(BaseScreen):
         scene = self.preview.line_scene or self.preview.scene
         return VideoMoment(scene.video, scene.at_ms) if scene else None
 
-    def find_scene(self) -> "Scene | None":
+    def find_scene(self) -> Scene | None:
         return self.pane.find_scene()
 
     def action_switch(self) -> None:
@@ -54,6 +52,6 @@ class PreviewScreen(BaseScreen):
         after_typing(self, self.pane.toggle)
 
 
-def make_preview(context: "AppContext", scenes: SceneList) -> Preview:
+def make_preview(context: AppContext, scenes: SceneList) -> Preview:
     """Return a preview beside a list."""
     return Preview(scenes, partial(read_surroundings, context.runtime))

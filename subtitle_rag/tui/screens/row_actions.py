@@ -1,22 +1,17 @@
 """The commands on the rows of the library's tables."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from subtitle_rag.domain.errors import SILENT
 from subtitle_rag.i18n import _
+from subtitle_rag.pipeline import ListeningOffer
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.tui import messages
+from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.removal import LibraryRow
 from subtitle_rag.tui.text.library_text import is_silent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from subtitle_rag.pipeline import ListeningOffer
-    from subtitle_rag.tui.controllers.context import AppContext
-    from subtitle_rag.tui.state.removal import LibraryRow
-
 
 ROW_COMMANDS = ("video.listen", "screen.retry", "video.open", "list.remove")
 """Ids of the commands of `RowActions`."""
@@ -25,10 +20,10 @@ ROW_COMMANDS = ("video.listen", "screen.retry", "video.open", "list.remove")
 class RowActions:
     """Retries, opens, listens to or removes the row under the cursor."""
 
-    def __init__(self, context: "AppContext") -> None:
+    def __init__(self, context: AppContext) -> None:
         self._context = context
 
-    def can_run(self, command: str, row: "LibraryRow") -> bool:
+    def can_run(self, command: str, row: LibraryRow) -> bool:
         """Return whether a command of `ROW_COMMANDS` can be run on the row."""
         video, channel = row.video, row.channel
         match command:
@@ -41,7 +36,7 @@ class RowActions:
                 return bool(video and video.video.url)
         return row.removal_target is not None
 
-    def run(self, command: str, row: "LibraryRow") -> None:
+    def run(self, command: str, row: LibraryRow) -> None:
         video, channel = row.video, row.channel
         if command == "video.listen" and (video or channel):
             self.offer_listening(video.video.id if video else channel.name if channel else "")
@@ -56,14 +51,14 @@ class RowActions:
         elif command == "list.remove" and (target := row.removal_target):
             self._context.removals.ask(target)
 
-    def offer_listening(self, name: str, otherwise: "Callable[[], object] | None" = None) -> None:
+    def offer_listening(self, name: str, otherwise: Callable[[], object] | None = None) -> None:
         """Ask whether to listen to what this names, once it is known what that takes.
 
         `otherwise` is called where all of it has captions.
         """
         from subtitle_rag import pipeline
 
-        def take(offer: "ListeningOffer") -> None:
+        def take(offer: ListeningOffer) -> None:
             if offer.plan.videos or otherwise is None:
                 self._context.app.post_message(messages.ListeningOffered(offer))
             else:

@@ -7,7 +7,7 @@ So the focus waits for the scenes of the text in the field, and Enter in the lis
 Models improve the order of the scenes once or twice after the first result; the highlight stays on its scene.
 """
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -15,9 +15,12 @@ from textual.containers import Vertical
 from textual.reactive import var
 from textual.widgets import Input
 
-from subtitle_rag.domain.errors import BusyError, UsageError
+from subtitle_rag.domain.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import _
+from subtitle_rag.library.rows import Counts
 from subtitle_rag.retrieval.search.query import offer_period
+from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 from subtitle_rag.tui.messages import (
     AddressEntered,
@@ -42,12 +45,6 @@ from subtitle_rag.tui.widgets.panel import label_panel
 from subtitle_rag.tui.widgets.result_pane import ResultPane
 from subtitle_rag.tui.widgets.status_bars import watch_stage
 from subtitle_rag.tui.widgets.text_field import QueryBar
-
-if TYPE_CHECKING:
-    from subtitle_rag.domain.errors import AppError
-    from subtitle_rag.library.rows import Counts
-    from subtitle_rag.retrieval.search.scenes import Scene
-    from subtitle_rag.tui.controllers.context import AppContext
 
 PageContent = Literal["welcome", "scenes", "no scenes", "failure"]
 
@@ -75,7 +72,7 @@ class SearchPage(Vertical):
 
     filter_bar = getters.query_one(FilterBar)
 
-    def __init__(self, context: "AppContext", results: ResultPane) -> None:
+    def __init__(self, context: AppContext, results: ResultPane) -> None:
         super().__init__(id="search")
         self.context = context
         self.results = results
@@ -197,7 +194,7 @@ class SearchPage(Vertical):
         if self.results.scenes.row_count and self.query_line.has_focus:
             self.results.scenes.focus()
 
-    def chosen_scene(self) -> "Scene | None":
+    def chosen_scene(self) -> Scene | None:
         """Return the chosen line or scene, or open the rest of a video.
 
         Where the scenes are those of another text, search for it instead.
@@ -356,7 +353,7 @@ class SearchPage(Vertical):
         self.live_search.load_models()
         self.recent.read_examples()
 
-    def fail(self, error: "AppError") -> None:
+    def fail(self, error: AppError) -> None:
         """Show why the library cannot be used, in the place of all scenes."""
         self.error = error
         self.results.clear()

@@ -1,11 +1,13 @@
 """The first screen: a query, and its scenes. Enter goes from the one to the others, and plays there."""
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Collection
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 
 from subtitle_rag.i18n import N_, _
+from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
@@ -19,11 +21,6 @@ from subtitle_rag.tui.widgets.scene_list import SceneList
 from subtitle_rag.tui.widgets.status_bars import STAGE_BRIEFS, JobBar, LineBar, StageBar
 from subtitle_rag.tui.widgets.text_field import TextField, after_typing
 from subtitle_rag.tui.widgets.transcript_list import TranscriptList
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from subtitle_rag.tui.controllers.context import AppContext
 
 
 class SearchScreen(PreviewScreen):
@@ -43,7 +40,7 @@ class SearchScreen(PreviewScreen):
         "screen.back": N_("query → list → empty query"),
     }
 
-    def __init__(self, context: "AppContext") -> None:
+    def __init__(self, context: AppContext) -> None:
         self.query_line = TextField(_("What was said in the scene?"), id="query")
         scenes = GroupedSceneList(lambda scene: context.marks.scenes.tag_of(scene))
         self.results = ResultPane(self.query_line, scenes, make_preview(context, scenes))
@@ -70,7 +67,7 @@ class SearchScreen(PreviewScreen):
         self.refresh_bindings()
 
     @property
-    def footer_ids(self) -> "Collection[str]":
+    def footer_ids(self) -> Collection[str]:
         if self.lists_scenes:
             return {*super().footer_ids} - ({"screen.back"} if self.in_field else set())
         ids = {*(self.FIELD_FOOTER if self.in_field else self.MENU).split()}

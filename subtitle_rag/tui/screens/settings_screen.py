@@ -1,7 +1,7 @@
 """The settings of the config file: what each is, what has set it, and a way to change it without an editor."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -16,7 +16,9 @@ from subtitle_rag.app_settings import (
     read_app_settings,
     setting_choices,
 )
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.i18n import N_, _
+from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.setting_dialog import SettingDialog
 from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.keys.keymap import key
@@ -27,10 +29,6 @@ from subtitle_rag.tui.text.setting_rows import setting_note, setting_row, value_
 from subtitle_rag.tui.widgets.footer import KeyBar
 from subtitle_rag.tui.widgets.panel import label_panel
 from subtitle_rag.tui.widgets.row_table import RowTable
-
-if TYPE_CHECKING:
-    from subtitle_rag.domain.errors import AppError
-    from subtitle_rag.tui.controllers.context import AppContext
 
 THEME = "tui.theme"
 TYPED_TOO = ("llm.model", "models.encoder", "models.reranker")
@@ -60,7 +58,7 @@ class SettingsScreen(BaseScreen):
         "screen.retry": N_("close and reopen the app to apply all settings"),
     }
 
-    def __init__(self, context: "AppContext", *, reopen: Callable[[], object]) -> None:
+    def __init__(self, context: AppContext, *, reopen: Callable[[], object]) -> None:
         """`reopen` closes the app and opens it again."""
         super().__init__(context)
         self._reopen = reopen
@@ -195,7 +193,7 @@ class SettingsScreen(BaseScreen):
             text += " " + _("It is in force when the app opens again ({key}).").format(key=key("screen.retry"))
         self._say(text)
 
-    def _failed(self, error: "AppError") -> None:
+    def _failed(self, error: AppError) -> None:
         """Read the file again, and say why. Called in a worker."""
         self.call_later(self._read)
         self.call_later(

@@ -1,12 +1,14 @@
 """All lines of a video, with search in them. It opens at the line of the scene; Enter plays from the chosen line."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.widgets import Input
 
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
@@ -27,10 +29,6 @@ from subtitle_rag.tui.widgets.footer import KeyBar
 from subtitle_rag.tui.widgets.panel import label_panel
 from subtitle_rag.tui.widgets.text_field import QueryBar, TextField, after_typing
 from subtitle_rag.tui.widgets.transcript_list import TranscriptList
-
-if TYPE_CHECKING:
-    from subtitle_rag.retrieval.search.scenes import Scene
-    from subtitle_rag.tui.controllers.context import AppContext
 
 
 class TranscriptScreen(BaseScreen):
@@ -55,7 +53,7 @@ class TranscriptScreen(BaseScreen):
     query_bar = getters.query_one(QueryBar)
     lines = getters.query_one(TranscriptList)
 
-    def __init__(self, context: "AppContext", moment: VideoMoment) -> None:
+    def __init__(self, context: AppContext, moment: VideoMoment) -> None:
         super().__init__(context)
         self._moment = moment
         self._lines: SpokenLines | None = None
@@ -146,7 +144,7 @@ class TranscriptScreen(BaseScreen):
     def action_copy(self) -> None:
         self.action_scene("copy_quote")
 
-    def find_scene(self) -> "Scene | None":
+    def find_scene(self) -> Scene | None:
         return scene_of_line(self._moment.video, *self.lines.line) if self.lines.line else None
 
     def action_play(self) -> None:

@@ -1,12 +1,13 @@
 """A job on the screens: the sums of a run's events, as one immutable value."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.domain.events import (
     FetchEstimate,
     FileNotice,
     Found,
+    IndexEvent,
     IndexReport,
     ListCutShort,
     Listed,
@@ -15,10 +16,6 @@ from subtitle_rag.domain.events import (
     VideoFailed,
     WindowsIndexed,
 )
-
-if TYPE_CHECKING:
-    from subtitle_rag.domain.errors import AppError
-    from subtitle_rag.domain.events import IndexEvent
 
 VIDEOS_BEFORE_RATE = 5
 """Videos from YouTube after which the remaining time is shown."""
@@ -57,10 +54,10 @@ class Job:
     ended: bool = False
     stopped: bool = False
     """It ended before its work did, and can be resumed."""
-    reason: "AppError | None" = None
+    reason: AppError | None = None
     """Why, if not by the user."""
 
-    def after(self, event: "IndexEvent", seconds: float) -> "Job":
+    def after(self, event: IndexEvent, seconds: float) -> "Job":
         """Return the sums with one more event, `seconds` after the beginning."""
         rested = self.rested + (seconds - self.seconds if self.resting else 0.0)
         job = replace(self, seconds=seconds, resting=None, rested=rested)

@@ -2,23 +2,20 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from subtitle_rag.library.overview import ChannelState
+from subtitle_rag.library.rows import VideoState
+from subtitle_rag.library.store import Library
 from subtitle_rag.removing import RemovalTarget, plan_removal
 from subtitle_rag.requests import JobRequest
-
-if TYPE_CHECKING:
-    from subtitle_rag.library.overview import ChannelState
-    from subtitle_rag.library.rows import VideoState
-    from subtitle_rag.library.store import Library
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryRow:
     """A video, or a channel or playlist with its displayed name. Neither on the row of all videos."""
 
-    video: "VideoState | None" = None
-    channel: "ChannelState | None" = None
+    video: VideoState | None = None
+    channel: ChannelState | None = None
 
     @property
     def removal_target(self) -> RemovalTarget | None:
@@ -43,7 +40,7 @@ class Removal:
     """What leaves, in numbers."""
 
     @classmethod
-    def of(cls, target: RemovalTarget, library: "Library") -> "Removal":
+    def of(cls, target: RemovalTarget, library: Library) -> "Removal":
         """Read the content of a target. Raises the errors of `Library`."""
         plan = plan_removal(library, target)
         files = frozenset(video.source for video in library.videos_by_id(*plan.titles).values() if video.source)

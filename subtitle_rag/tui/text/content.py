@@ -4,21 +4,16 @@ Control characters are dropped here once more. Spans are cut out before, since d
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
-from subtitle_rag.domain.values import clock
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.values import Video, clock
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.search.reasons import REASONS, copies_sentence, is_borrowed, words_reason
+from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.state.clean_text import clean
-
-if TYPE_CHECKING:
-    from subtitle_rag.domain.errors import AppError
-    from subtitle_rag.domain.values import Video
-    from subtitle_rag.retrieval.search.scenes import Scene
-
 
 NAME_CELLS = 30
 """Longest name in a sentence whose end matters."""
@@ -74,7 +69,7 @@ def mark_label(tag: str) -> str:
     return f"{SIGN} #{clean(tag)} · " if tag else f"{SIGN} "
 
 
-def byline(scene: "Scene") -> Content:
+def byline(scene: Scene) -> Content:
     """Return copies · channel · date · title; the longest comes last, for the end is cut off. Without a mark in the
     speech, the reason comes first, and the matched title next."""
     video = scene.video
@@ -106,7 +101,7 @@ def hanging(head: str, content: Content, width: int, style: str = "") -> Sequenc
     return [(first if index == 0 else blank) + line.rstrip() for index, line in enumerate(wrapped)]
 
 
-def failure_rows(error: "AppError") -> Rows:
+def failure_rows(error: AppError) -> Rows:
     return [(f"! {clean(error.message)}", "bold"), f"  {clean(error.hint)}"]
 
 
@@ -115,7 +110,7 @@ def heading(title: str, note: str = "", style: str = "") -> Content:
     return Content.assemble((title, "bold"), (f"   {note}" if note else "", style))
 
 
-def channel_and_date(video: "Video") -> str:
+def channel_and_date(video: Video) -> str:
     """Return channel · date, as far as they are known."""
     return " · ".join(filter(None, (clean(video.channel), video.published.isoformat() if video.published else "")))
 

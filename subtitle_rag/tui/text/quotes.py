@@ -1,12 +1,8 @@
 """Texts for the clipboard, each with its source: a line of a transcript, and an answer."""
 
-from typing import TYPE_CHECKING
-
 from subtitle_rag.domain.values import Video, clock
 from subtitle_rag.tui.state.clean_text import clean
-
-if TYPE_CHECKING:
-    from subtitle_rag.tui.state.conversation import QuestionTurn
+from subtitle_rag.tui.state.conversation import QuestionTurn
 
 
 def quote_scene(video: Video, at_ms: int, words: str) -> str:
@@ -20,7 +16,7 @@ def source(video: Video, at_ms: int) -> str:
     return "\n".join(filter(None, (names, video.link(at_ms))))
 
 
-def quote_answer(turn: "QuestionTurn") -> str:
+def quote_answer(turn: QuestionTurn) -> str:
     """Return a question, its answer, the remarks on it, and a line for each scene that it cites."""
     from subtitle_rag.answers.wording import answer_remarks
     from subtitle_rag.tui.text import answer_lines

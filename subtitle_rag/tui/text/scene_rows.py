@@ -1,19 +1,15 @@
 """The rows of a list of scenes by video: each has a left part, which may be cut, and a right one, which never is."""
 
-from typing import TYPE_CHECKING
-
 from rich.cells import cell_len
 from textual.content import Content
 
 from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval.search.reasons import copies_sentence
+from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.video_groups import VideoGroup
 from subtitle_rag.tui.text.content import MUTED, SIGN, assembled, marked
-
-if TYPE_CHECKING:
-    from subtitle_rag.retrieval.search.scenes import Scene
-    from subtitle_rag.tui.state.video_groups import VideoGroup
 
 Parts = tuple[Content, Content]
 SHORT_REASONS = {
@@ -29,7 +25,7 @@ LEAD = 12
 """Most characters before the first mark of a sentence that has no room up to its last one."""
 
 
-def header_row(group: "VideoGroup", width: int, *, with_channel: bool) -> Parts:
+def header_row(group: VideoGroup, width: int, *, with_channel: bool) -> Parts:
     """Return a video's title, and channel, date and number of scenes as far as the title leaves room for them."""
     video = group.video
     title = marked(video.title, group.scenes[0].title_highlights, 0, len(video.title), "bold")
@@ -41,7 +37,7 @@ def header_row(group: "VideoGroup", width: int, *, with_channel: bool) -> Parts:
     return title, Content.styled(" · ".join(parts), MUTED)
 
 
-def scene_row(scene: "Scene", width: int, time_cells: int, tag: str | None = None) -> Parts:
+def scene_row(scene: Scene, width: int, time_cells: int, tag: str | None = None) -> Parts:
     """Return time and best sentence of a scene, and why it is there, copies, and the tag of a marked one.
 
     Text beyond the edge costs time: a hundred characters of Hangul take as long to draw as the rest of a row.
@@ -71,7 +67,7 @@ def more_row(count: int, time_cells: int) -> Parts:
     return Content.styled(" " * (time_cells + 3) + text, MUTED), Content()
 
 
-def short_reason(scene: "Scene") -> str:
+def short_reason(scene: Scene) -> str:
     """Return in a word or two why a scene is there that does not say all typed words; else nothing."""
     missing = [clean(word.word) for word in scene.words if word.source == "missing"]
     if scene.reason == "meaning" or len(missing) == len(scene.words):

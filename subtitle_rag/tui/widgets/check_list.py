@@ -6,10 +6,9 @@ minute. Probes of the runtime's doors share one thread, since they wait for the 
 
 import threading
 from collections import deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from textual import on
 from textual.containers import Horizontal, Vertical
@@ -22,10 +21,6 @@ from subtitle_rag.doctor import Check
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.content import MUTED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 LABELS = {
     "python": "Python",
@@ -84,7 +79,7 @@ class CheckRow(Horizontal):
 class CheckList(Vertical):
     """Rows of checks; in a narrow terminal the passed ones share one line."""
 
-    def __init__(self, names: Iterable[str], probe: "Callable[[str], Check]") -> None:
+    def __init__(self, names: Iterable[str], probe: Callable[[str], Check]) -> None:
         """`probe` runs one check, in a thread."""
         self._rows = {name: CheckRow(name) for name in names}
         self._passed = Static(id="checks-well", markup=False)
@@ -130,7 +125,7 @@ class CheckList(Vertical):
         self._without = frozenset(names)
         self._show(self.names)
 
-    def _run(self, queue: "deque[str]") -> None:
+    def _run(self, queue: deque[str]) -> None:
         with suppress(IndexError, RuntimeError):  # the queue is empty, or the app has ended
             while True:
                 self.post_message(ProbeEnded(self._probe(queue.popleft())))

@@ -5,20 +5,17 @@ cost of a key press here. This one is a line of text.
 """
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, cast
+from typing import ClassVar, NamedTuple, Protocol, cast
 
 from rich.cells import cell_len
 from rich.text import Text
+from textual import events
 from textual.reactive import reactive
+from textual.screen import Screen
 from textual.widget import Widget
 
 from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.keys.keymap import key_in
-
-if TYPE_CHECKING:
-    from textual import events
-    from textual.screen import Screen
-
 
 MOST = 7
 """Hints of a footer."""
@@ -98,7 +95,7 @@ class KeyBar(Widget, can_focus=False):
         self._is_look_up_due = False
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
 
-    def _bindings_changed(self, screen: "Screen[object]") -> None:
+    def _bindings_changed(self, screen: Screen[object]) -> None:
         """Look up the keys once for all changes of one refresh."""
         if screen.app.app_focus and self.is_attached and screen is self.screen and not self._is_look_up_due:
             self._is_look_up_due = True
@@ -149,13 +146,13 @@ class KeyBar(Widget, can_focus=False):
     def watch_hovered(self, hint: KeyHint | None) -> None:
         self.tooltip = hint.tooltip if hint and hint.tooltip else None
 
-    def on_mouse_move(self, event: "events.MouseMove") -> None:
+    def on_mouse_move(self, event: events.MouseMove) -> None:
         self.hovered = self.hint_at(event.x)
 
     def on_leave(self) -> None:
         self.hovered = None
 
-    def on_mouse_down(self, event: "events.MouseDown") -> None:
+    def on_mouse_down(self, event: events.MouseDown) -> None:
         hint = self.hint_at(event.x)
         if hint is None:
             return

@@ -1,22 +1,17 @@
 """The base of panes with a list of scenes and the preview of one of them, in the room that the screen has for it."""
 
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from textual import on
 from textual.containers import Container
+from textual.widget import Widget
 
 from subtitle_rag.i18n import _
+from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.scene_list import SceneList
+from subtitle_rag.tui.widgets.text_field import TextField
 from subtitle_rag.tui.widgets.transcript_list import TranscriptList
-
-if TYPE_CHECKING:
-    from textual.widget import Widget
-
-    from subtitle_rag.retrieval.search.scenes import Scene
-    from subtitle_rag.tui.widgets.text_field import TextField
-
 
 WIDE = 100
 """Columns from which there is room beside the list."""
@@ -38,7 +33,7 @@ def choose_preview_room(width: int, height: int, *, beside_rows: int) -> Preview
 class PreviewPane(Container):
     """Gives the preview its room, which the user shows and hides. Keys go from the field to the list and the lines."""
 
-    def __init__(self, *children: "Widget", field: "TextField", scenes: SceneList, preview: Preview, id: str) -> None:
+    def __init__(self, *children: Widget, field: TextField, scenes: SceneList, preview: Preview, id: str) -> None:
         """`field` is the one above: the focus goes from there to the list, and back."""
         super().__init__(*children, id=id)
         self.field, self.scenes, self.preview = field, scenes, preview
@@ -46,7 +41,7 @@ class PreviewPane(Container):
         self._is_open = {room: room is not PreviewPlacement.OVER for room in PreviewPlacement}
         """What the user chose for each room."""
 
-    def find_scene(self) -> "Scene | None":
+    def find_scene(self) -> Scene | None:
         """Return the line under the cursor of the transcript, or the chosen scene. Without one, say so."""
         raise NotImplementedError
 
@@ -98,7 +93,7 @@ class PreviewPane(Container):
             transcript.focus()
 
     @property
-    def moving_rows(self) -> "SceneList | TranscriptList":
+    def moving_rows(self) -> SceneList | TranscriptList:
         """The rows that keys move through."""
         transcript = self.preview.transcript
         return transcript if transcript.has_focus else self.scenes

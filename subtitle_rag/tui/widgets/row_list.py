@@ -1,20 +1,18 @@
 """A list of rows of two lines."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import events
 from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
+from textual.selection import Selection
 from textual.strip import Strip
 
 from subtitle_rag.tui.messages import SceneMenuAsked
 from subtitle_rag.tui.widgets.row_view import T, ValueRows, draw_row, draw_strip, select_lines
-
-if TYPE_CHECKING:
-    from textual.selection import Selection
 
 Row = tuple[Content, Content]
 LINES = 2
@@ -145,5 +143,5 @@ class RowList(ValueRows[T]):
         end = draw_strip(self, Content(" " * GAP) + right, style, min(beside + GAP, width - 1))
         return Strip.join([row, end])
 
-    def get_selection(self, selection: "Selection") -> tuple[str, str] | None:
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         return select_lines(selection, self.line_count, lambda line: self.line_parts(line)[0].plain)

@@ -6,7 +6,7 @@ Textual's own are too slow between two keys. `OptionList` wraps every row when i
 
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -16,14 +16,12 @@ from textual.content import Content
 from textual.geometry import Region
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
+from textual.selection import Selection
 from textual.strip import Strip
 from textual.style import Style
 from textual.widget import Widget
 
 from subtitle_rag.tui.keys.commands import widget_bindings
-
-if TYPE_CHECKING:
-    from textual.selection import Selection
 
 T = TypeVar("T")
 
@@ -167,7 +165,7 @@ def mark_selection(view: RowView, content: Content, line: int) -> Content:
     return content.stylize(style, start, len(content.plain) if end == -1 else end)
 
 
-def select_lines(selection: "Selection", lines: int, text_of: Callable[[int], str]) -> tuple[str, str]:
+def select_lines(selection: Selection, lines: int, text_of: Callable[[int], str]) -> tuple[str, str]:
     """Return the selected text of a view with this number of lines, and what ends it."""
     first = max(0, selection.start.y if selection.start else 0)
     last = min(lines - 1, selection.end.y if selection.end else lines - 1)

@@ -1,7 +1,7 @@
 """Status lines: the job, the stages in the background with their bars, the newest removal."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -10,15 +10,18 @@ from textual.widgets import Static
 
 from subtitle_rag.terminal_text import fitting_text
 from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.offers import ModelDownload
-from subtitle_rag.tui.state.stage_progress import ContextProgress, ListeningProgress, StageProgress, VectorProgress
+from subtitle_rag.tui.state.stage_progress import (
+    ContextProgress,
+    ListeningProgress,
+    StageProgress,
+    Stages,
+    VectorProgress,
+)
 from subtitle_rag.tui.text.job_lines import job_line
 from subtitle_rag.tui.text.model_lines import download_brief
 from subtitle_rag.tui.text.stage_lines import context_brief, listening_brief, vector_brief
-
-if TYPE_CHECKING:
-    from subtitle_rag.tui.state.job import Job
-    from subtitle_rag.tui.state.stage_progress import Stages
 
 PADDING = 2
 """Horizontal padding of a bar, by its style."""
@@ -37,7 +40,7 @@ def watch_stage(node: DOMNode, kind: type[ProgressT], show: Callable[[ProgressT 
     """Call `show` with the progress of this class's stage, at once and after each of its changes."""
     latest: list[ProgressT | None] = []
 
-    def changed(stages: "Stages") -> None:
+    def changed(stages: Stages) -> None:
         progress = kind.among(stages)
         if latest != [progress]:
             latest[:] = [progress]
@@ -53,7 +56,7 @@ class JobBar(Static):
         super().__init__(id="job", markup=False)
         self.display = False
 
-    def show(self, job: "Job | None") -> None:
+    def show(self, job: Job | None) -> None:
         self.display = job is not None and (job.stopped or not job.ended)
         if job is not None and self.display:
             self.update(Content(clean(job_line(job))), layout=False)  # one line, as wide as the screen

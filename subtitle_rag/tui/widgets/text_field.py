@@ -1,15 +1,17 @@
 """One-line text fields that play well with input methods, and the line at the top of a screen that holds one."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 from rich.highlighter import Highlighter
-from textual import on, work
+from textual import events, on, work
 from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.geometry import Offset, Region, Size
 from textual.reactive import Reactive
+from textual.screen import Screen
 from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
@@ -21,11 +23,7 @@ from subtitle_rag.tui.state.source_field import pasted_line
 from subtitle_rag.tui.widgets.panel import label_panel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rich.text import Text
-    from textual import events
-    from textual.screen import Screen
 
 
 MAX_PASTED = 10_000
@@ -67,7 +65,7 @@ class TextField(Input):
         """The text, tidied."""
         return tidy(self.value)
 
-    async def _on_key(self, event: "events.Key") -> None:
+    async def _on_key(self, event: events.Key) -> None:
         """Edit in the order of the keys.
 
         Textual inserts a letter here, but runs an editing key once it has come up to the app: of a burst, as input
@@ -113,7 +111,7 @@ class TextField(Input):
         if self.has_focus:
             self.app.cursor_position = self.cursor_screen_offset
 
-    def _on_paste(self, event: "events.Paste") -> None:
+    def _on_paste(self, event: events.Paste) -> None:
         """Keep all lines: the handler of `Input`, which comes next, knows only the first."""
         first, *others = event.text[:MAX_PASTED].splitlines() or [""]
         event.text = " ".join(filter(None, map(str.strip, (first, *others)))) if others else first
@@ -124,7 +122,7 @@ class TextField(Input):
         self.cursor_position = len(text)
 
 
-def after_typing(screen: "Screen[Any]", act: "Callable[..., object]", *arguments: object) -> None:
+def after_typing(screen: Screen[Any], act: Callable[..., object], *arguments: object) -> None:
     """Call `act` after the keys before this one have arrived.
 
     An input method delivers its last syllable and Enter in one breath, and the app gets Enter before the field has
@@ -144,7 +142,7 @@ class SourceInput(TextField):
         if not worker.is_cancelled:
             self.post_message(FieldChecked(event.value, check))
 
-    def _on_paste(self, event: "events.Paste") -> None:
+    def _on_paste(self, event: events.Paste) -> None:
         """Write the lines as a command line has them: they are files."""
         event.text = pasted_line(event.text[:MAX_PASTED])
 

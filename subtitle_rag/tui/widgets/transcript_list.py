@@ -1,24 +1,21 @@
 """Lines of speech with a cursor, quick enough for videos of twelve hours: a line is drawn when it comes into sight."""
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich._wrap import divide_line  # `Content.wrap` of Textual 8.2.8 breaks lines by it too
 from textual import events
 from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
+from textual.selection import Selection
 from textual.strip import Strip
 
 from subtitle_rag.tui.keys.commands import widget_bindings
 from subtitle_rag.tui.text.transcript import HEAD_CELLS, TranscriptLines
 from subtitle_rag.tui.widgets.row_view import RowView, draw_row
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from textual.selection import Selection
 
 CURSOR = "transcript--cursor"
 MOST_COUNTS = 50_000
@@ -190,7 +187,7 @@ class TranscriptList(RowView):
             style = self.row_style(CURSOR)
         return draw_row(self, content, style, width, row)
 
-    def get_selection(self, selection: "Selection") -> tuple[str, str] | None:
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         first = selection.start.y if selection.start else 0
         last = selection.end.y if selection.end else self._starts[-1] - 1
         inside = range(max(first, self._starts[0]), min(last + 1, self._starts[-1]))
