@@ -51,7 +51,7 @@ SOLVER = "yt-dlp-ejs"
 KEYRING = "secretstorage"
 """The package by which yt-dlp reads the cookies of Chrome and its like on GNOME."""
 UNTRIED = {"darwin": "macOS", "win32": "Windows"}
-"""Supported systems without any test run (`docs/platforms.md`)."""
+"""Supported systems without any test run (`docs/dev/platforms.md`)."""
 
 Severity = Literal["ok", "warning", "error"]
 SIGNS: dict[Severity, str] = {"ok": "✓", "warning": "!", "error": "✗"}

@@ -1,6 +1,6 @@
 """Differences of Windows and macOS from Linux: waiting, signals, shells, languages.
 
-Nothing here has been run on either; `docs/platforms.md` has the sources.
+Nothing here has been run on either; `docs/dev/platforms.md` has the sources.
 """
 
 import _thread

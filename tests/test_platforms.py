@@ -1,6 +1,6 @@
 """What is known of Windows and macOS without them: what the program asks of a system is taken away, or said otherwise.
 
-`docs/platforms.md` tells what none of this can show.
+`docs/dev/platforms.md` tells what none of this can show.
 """
 
 import ast
