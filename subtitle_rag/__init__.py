@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from subtitle_rag.domain.errors import AppError as AppError, BusyError as BusyError, UsageError as UsageError
     from subtitle_rag.domain.events import Answer as Answer
     from subtitle_rag.domain.values import Video as Video
+    from subtitle_rag.exporting.formats import ExportFormat as ExportFormat
+    from subtitle_rag.retrieval.neural.added_encoder import TextEncoder as TextEncoder
     from subtitle_rag.retrieval.search.scenes import Scene as Scene
     from subtitle_rag.scripting import (
         IndexSummary as IndexSummary,
@@ -27,9 +29,11 @@ _MODULES = {
     "Answer": "domain.events",
     "AppError": "domain.errors",
     "BusyError": "domain.errors",
+    "ExportFormat": "exporting.formats",
     "IndexSummary": "scripting",
     "OpenLibrary": "scripting",
     "Scene": "retrieval.search.scenes",
+    "TextEncoder": "retrieval.neural.added_encoder",
     "UsageError": "domain.errors",
     "Video": "domain.values",
     "open": "scripting",
@@ -37,7 +41,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name for scripts when it is used: a command needs none of them."""
+    """Import a name for scripts and plug-ins when it is used: a command needs none of them."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -17,7 +17,6 @@ from typing import Literal
 from subtitle_rag import player
 from subtitle_rag.captions import files
 from subtitle_rag.config.settings import hosts_of_environment
-from subtitle_rag.contexts.planning import lacks_shared_memory, prompt_sizes
 from subtitle_rag.domain.errors import EXPECTED, AppError, FetchError, LlmError
 from subtitle_rag.domain.values import byte_size
 from subtitle_rag.exporting.formats import ExportFormat
@@ -28,7 +27,6 @@ from subtitle_rag.installation.package_installer import install_steps, require_e
 from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.library.backup import backups, quick_check
 from subtitle_rag.library.connection import unwritable
-from subtitle_rag.listening.transcribers import open_transcriber
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind, encoder_steps
 from subtitle_rag.models.prompts import NO_PROMPTS, without_prompts
 from subtitle_rag.platforms import on_windows
@@ -266,6 +264,9 @@ def _javascript(runtime: Runtime) -> Finding:
 
 def _listening(runtime: Runtime) -> Finding:
     """Check what listens to videos without captions, which is optional, and what waits for it."""
+
+    from subtitle_rag.listening.transcribers import open_transcriber
+
     waiting = len(runtime.library.listenings.due())
     try:
         message = open_transcriber(runtime.models).model
@@ -335,6 +336,9 @@ def _network(runtime: Runtime) -> Finding:
 
 def _ollama(runtime: Runtime) -> Finding:
     """Check the model for contexts, which are optional."""
+
+    from subtitle_rag.contexts.planning import lacks_shared_memory, prompt_sizes
+
     model = runtime.context_model
     try:
         with runtime.llms() as hosts:

@@ -19,9 +19,9 @@ from subtitle_rag.domain.errors import AppError
 logger = logging.getLogger(__name__)
 
 EXPORT_FORMATS = "subtitle_rag.export_formats"
-"""Values are `exporting.ExportFormat`s, by the name for `export --format` and the ending of files."""
+"""Values are `subtitle_rag.ExportFormat`s, by the name for `export --format` and the ending of files."""
 ENCODERS = "subtitle_rag.encoders"
-"""Values are `retrieval.neural.TextEncoder`s, by the name for `encoder` under `[models]`."""
+"""Values are `subtitle_rag.TextEncoder`s, by the name for `encoder` under `[models]`."""
 GROUPS = (EXPORT_FORMATS, ENCODERS)
 
 T = TypeVar("T")

@@ -6,16 +6,19 @@ was killed lets no source bring new videos, and the same request finishes it.
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from subtitle_rag.captions.addresses import addresses_in
 from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.domain.values import tidy
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.app_state import RemovalNote, put_unfinished_removals, unfinished_removals
 from subtitle_rag.library.overview import window_counts
 from subtitle_rag.library.resolve import NameMatches, resolve_name, several_named
 from subtitle_rag.library.store import Library
+
+if TYPE_CHECKING:
+    from subtitle_rag.indexing import Indexer
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,7 @@ def plan_removal(library: Library, target: RemovalTarget) -> RemovalPlan:
     return _plan(library, [target.name], [target], {}, frozenset())
 
 
-def remove(library: Library, indexer: Indexer, plan: RemovalPlan) -> None:
+def remove(library: Library, indexer: "Indexer", plan: RemovalPlan) -> None:
     """Carry out a plan.
 
     Nothing is noted or removed before another process has let go of the library. Raises the errors of `Indexer.remove`.

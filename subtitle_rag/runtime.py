@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from subtitle_rag.config.settings import QdrantSettings, Settings
 from subtitle_rag.domain.errors import UNUSABLE_INDEX, AppError, BusyError, LlmError
 from subtitle_rag.i18n import _
-from subtitle_rag.library import app_state, backup, store as library_store
+from subtitle_rag.library import app_state
 from subtitle_rag.library.app_state import EMBEDDED, fetched_alternatives, library_id
 
 if TYPE_CHECKING:
@@ -96,6 +96,8 @@ class Runtime:
 
     def back_up(self) -> None:
         """Copy the library if a run has changed it; a failure is logged."""
+        from subtitle_rag.library import backup
+
         opened: Library | None = self.__dict__.get("library")
         if opened is None or not opened.database.has_changed:
             return
@@ -115,7 +117,9 @@ class Runtime:
 
     @locked_cached_property
     def library(self) -> "Library":
-        return library_store.Library(self.settings.paths.library)
+        from subtitle_rag.library.store import Library
+
+        return Library(self.settings.paths.library)
 
     @locked_cached_property
     def analyzer(self) -> "Analyzer":

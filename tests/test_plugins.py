@@ -20,8 +20,7 @@ from subtitle_rag.retrieval.neural.neural_client import HostedModels
 from subtitle_rag.retrieval.values import DenseVector
 
 MODULE = """
-from subtitle_rag.exporting import ExportFormat
-from subtitle_rag.retrieval.neural import TextEncoder
+from subtitle_rag import ExportFormat, TextEncoder
 
 TITLES = ExportFormat(lambda scenes, title: "\\n".join(scene.video.title for scene in scenes))
 FAILING = ExportFormat(lambda scenes, title: 1 / 0)

@@ -9,10 +9,12 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from subtitle_rag.domain.values import Video, nfc
-from subtitle_rag.library.store import Library
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.store import Library
 
 logger = logging.getLogger(__name__)
 
@@ -55,18 +57,18 @@ def theme_at(path: Path) -> str:
         return ""
 
 
-def index_address(library: Library) -> str:
+def index_address(library: "Library") -> str:
     """Return the address of the index that the library has filled."""
     return library.database.get_setting(_INDEX) or EMBEDDED
 
 
-def put_index_address(library: Library, address: str) -> None:
+def put_index_address(library: "Library", address: str) -> None:
     """Note the address of the index that the library has filled. A known one, the default too, is not written."""
     if index_address(library) != address:
         library.database.put_setting(_INDEX, address)
 
 
-def library_id(library: Library) -> str:
+def library_id(library: "Library") -> str:
     """Return the library's id, which names its collection on a server; it is made at its first use."""
     id = library.database.get_setting(_ID)
     if not id:
@@ -75,18 +77,18 @@ def library_id(library: Library) -> str:
     return id
 
 
-def _values(library: Library, key: str, default: Any) -> Any:
+def _values(library: "Library", key: str, default: Any) -> Any:
     """Read a setting's JSON; `default` without any."""
     text = library.database.get_setting(key)
     return json.loads(text) if text else default
 
 
-def _put_values(library: Library, key: str, values: Any) -> None:
+def _put_values(library: "Library", key: str, values: Any) -> None:
     """Write a setting as JSON, or delete it for empty values."""
     library.database.put_setting(key, json.dumps(values, ensure_ascii=False) if values else None)
 
 
-def new_videos(library: Library) -> int:
+def new_videos(library: "Library") -> int:
     """Count the videos whose captions came after the app was last opened; 0 before its first time."""
     last_look = library.database.get_setting(LAST_LOOK)
     return (
@@ -107,32 +109,32 @@ class LastSync(NamedTuple):
     """Why YouTube was not asked further; empty if it was asked for everything."""
 
 
-def last_sync(library: Library) -> LastSync | None:
+def last_sync(library: "Library") -> LastSync | None:
     values = _values(library, _SYNC, None)
     return LastSync(*values) if values else None
 
 
-def put_last_sync(library: Library, sync: LastSync) -> None:
+def put_last_sync(library: "Library", sync: LastSync) -> None:
     _put_values(library, _SYNC, sync)
 
 
-def listening_rate(library: Library, model: str) -> float | None:
+def listening_rate(library: "Library", model: str) -> float | None:
     """Return how many seconds of sound a second has heard with this model, by its last run; None before any."""
     rate = _values(library, _LISTENING, {}).get(model)
     return float(rate) if rate else None
 
 
-def put_listening_rate(library: Library, model: str, rate: float) -> None:
+def put_listening_rate(library: "Library", model: str, rate: float) -> None:
     """Note how many seconds of sound a second hears with this model."""
     _put_values(library, _LISTENING, {**_values(library, _LISTENING, {}), model: round(rate, 3)})
 
 
-def fetched_alternatives(library: Library) -> dict[str, str]:
+def fetched_alternatives(library: "Library") -> dict[str, str]:
     """Read the models that were fetched by another name (name → other name)."""
     return dict(_values(library, _ALTERNATIVES, {}))
 
 
-def put_fetched_alternative(library: Library, name: str, alternative: str | None) -> None:
+def put_fetched_alternative(library: "Library", name: str, alternative: str | None) -> None:
     """Note the other name by which a model was fetched; None if it is its own."""
     names = {**fetched_alternatives(library), name: alternative}
     _put_values(library, _ALTERNATIVES, {each: name_there for each, name_there in names.items() if name_there})
@@ -149,22 +151,22 @@ class RemovalNote(NamedTuple):
     """The addresses of its sources, which are unfollowed."""
 
 
-def unfinished_removals(library: Library) -> list[RemovalNote]:
+def unfinished_removals(library: "Library") -> list[RemovalNote]:
     """Read the removals that have begun and not ended."""
     return [RemovalNote(*values) for values in _values(library, _REMOVALS, [])]
 
 
-def put_unfinished_removals(library: Library, notes: Sequence[RemovalNote]) -> None:
+def put_unfinished_removals(library: "Library", notes: Sequence[RemovalNote]) -> None:
     """Replace the notes of all removals that have not ended."""
     _put_values(library, _REMOVALS, notes)
 
 
-def recent_searches(library: Library) -> list[str]:
+def recent_searches(library: "Library") -> list[str]:
     """Read the last searches as they were typed, the newest first."""
     return list(_values(library, _SEARCHES, []))
 
 
-def note_search(library: Library, text: str) -> list[str]:
+def note_search(library: "Library", text: str) -> list[str]:
     """Put a search first, once, and return all recent ones. A search that is first already is not written again."""
     from subtitle_rag.library.connection import read_setting, write_setting
 
@@ -180,7 +182,7 @@ def note_search(library: Library, text: str) -> list[str]:
     return searches
 
 
-def forget_searches(library: Library) -> None:
+def forget_searches(library: "Library") -> None:
     """Forget the last searches, and the place that was played last."""
     library.database.put_setting(_SEARCHES, None)
     library.database.put_setting(_PLACE, None)
@@ -196,34 +198,34 @@ class FoundScene(NamedTuple):
     end_ms: int
 
 
-def put_found_scenes(library: Library, scenes: Sequence[FoundScene]) -> None:
+def put_found_scenes(library: "Library", scenes: Sequence[FoundScene]) -> None:
     """Replace the scenes of the last search of the command line, in their order."""
     _put_values(library, _SCENES, scenes)
 
 
-def found_scenes(library: Library) -> list[FoundScene]:
+def found_scenes(library: "Library") -> list[FoundScene]:
     """Read the scenes of the last search of the command line."""
     return [FoundScene(*values) for values in _values(library, _SCENES, [])]
 
 
-def put_last_place(library: Library, video_id: str, at_ms: int) -> None:
+def put_last_place(library: "Library", video_id: str, at_ms: int) -> None:
     """Note the place that was played last."""
     _put_values(library, _PLACE, (video_id, at_ms))
 
 
-def last_place(library: Library) -> tuple[Video, int] | None:
+def last_place(library: "Library") -> tuple[Video, int] | None:
     """Read the place that was played last; None where its video has left the library."""
     id, at_ms = _values(library, _PLACE, ("", 0))
     video = library.video(id) if id else None
     return (video, at_ms) if video else None
 
 
-def put_run_progress(library: Library, progress: tuple[int, int] | None) -> None:
+def put_run_progress(library: "Library", progress: tuple[int, int] | None) -> None:
     """Note how many videos of its files a run has read, for other processes; None at its end."""
     _put_values(library, _RUN, progress)
 
 
-def run_progress(library: Library) -> tuple[int, int] | None:
+def run_progress(library: "Library") -> tuple[int, int] | None:
     """Read how many videos of its files the run that holds the library's lock has read, and how many there are."""
     values = _values(library, _RUN, None)
     return tuple(values) if values else None

@@ -7,12 +7,15 @@ the protocol.
 
 import os
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
-from textual import events
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-from subtitle_rag.config.settings import Settings
+    from textual import events
+
+    from subtitle_rag.config.settings import Settings
 
 __all__ = ["run"]
 
@@ -30,7 +33,7 @@ def prepare_textual() -> None:
 
 
 @contextmanager
-def silent_terminal() -> Iterator[None]:
+def silent_terminal() -> "Iterator[None]":
     """Have the terminal keep what is typed while no app reads it, and show none of it."""
     try:
         import termios
@@ -52,7 +55,7 @@ def silent_terminal() -> Iterator[None]:
             termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
 
 
-def run(settings: Settings, *, in_sample: bool = False) -> int:
+def run(settings: "Settings", *, in_sample: bool = False) -> int:
     """Show the app until the user leaves it, on the user's library or the sample; returns the exit status.
 
     Raises:
@@ -62,7 +65,7 @@ def run(settings: Settings, *, in_sample: bool = False) -> int:
         return _run(settings, in_sample=in_sample)
 
 
-def _run(settings: Settings, *, in_sample: bool) -> int:
+def _run(settings: "Settings", *, in_sample: bool) -> int:
     prepare_textual()
     from subtitle_rag.library.app_state import theme_at
     from subtitle_rag.runtime import Runtime
@@ -90,7 +93,7 @@ def _run(settings: Settings, *, in_sample: bool) -> int:
         settings = _reread(settings)
 
 
-def _reread(settings: Settings) -> Settings:
+def _reread(settings: "Settings") -> "Settings":
     """Return the settings as the config has them now, or these if anything in it is wrong."""
     from subtitle_rag.app_settings import settings_for_reopening
     from subtitle_rag.domain.errors import UsageError

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
 from textual.app import App, SystemCommand
@@ -29,7 +29,6 @@ from subtitle_rag import i18n
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.library.app_state import THEME
-from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import messages, palette, textual_fixes, themes
 from subtitle_rag.tui.key_router import KeyRouter
 from subtitle_rag.tui.keys import keymap
@@ -39,6 +38,9 @@ from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.stage_progress import Stages
 from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.wiring import AppWiring, app_commands
+
+if TYPE_CHECKING:
+    from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +73,7 @@ class SubtitleApp(App[object]):
 
     def __init__(
         self,
-        runtime: Runtime,
+        runtime: "Runtime",
         *,
         show_times: bool = True,
         address: str = "",

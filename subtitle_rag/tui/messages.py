@@ -1,15 +1,12 @@
 """Facts that threads, screens and dialogs report, in the order of their flow."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.domain.events import Answer, AnswerRequest, Evidence
-from subtitle_rag.library.rows import Counts
-from subtitle_rag.pipeline import ContextOffer, ListeningOffer
-from subtitle_rag.retrieval.search.scenes import Scene
-from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.tui.state.conversation import QuestionTurn
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.offers import ModelDownload
@@ -17,6 +14,12 @@ from subtitle_rag.tui.state.removal import Removal
 from subtitle_rag.tui.state.source_field import FieldCheck
 from subtitle_rag.tui.state.spoken_lines import Surroundings
 from subtitle_rag.tui.state.stage_progress import StageProgress
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.rows import Counts
+    from subtitle_rag.pipeline import ContextOffer, ListeningOffer
+    from subtitle_rag.retrieval.search.scenes import Scene
+    from subtitle_rag.retrieval.search.searcher import SearchResult
 
 
 class AppMessage(Message):
@@ -30,7 +33,7 @@ class AppMessage(Message):
 class LibraryOpened(AppMessage):
     """The library's size is known; searching may still be getting ready."""
 
-    counts: Counts
+    counts: "Counts"
     followed: int = 0
     """Sources in which `sync` looks for new videos."""
     offer: ModelDownload | None = None
@@ -94,7 +97,7 @@ class ScenesFound(Message):
 
     text: str
     """The query, tidied."""
-    result: SearchResult
+    result: "SearchResult"
 
 
 @dataclass
@@ -102,7 +105,7 @@ class FurtherScenesFound(Message):
     """All scenes of a query among `depth` windows from each retriever."""
 
     text: str
-    result: SearchResult
+    result: "SearchResult"
     depth: int
 
 
@@ -117,7 +120,7 @@ class SurroundingsRead(Message):
     """The surroundings of the scenes of a video. For a search they come a second time, with the query's matches."""
 
     video_id: str
-    result: SearchResult | None
+    result: "SearchResult | None"
     """The result with the scenes, if there is one."""
     surroundings: Surroundings
 
@@ -137,7 +140,7 @@ class AddressEntered(AppMessage):
 class Jumped(AppMessage):
     """A scene plays; `is_loading`: its player has neither begun nor failed yet."""
 
-    scene: Scene
+    scene: "Scene"
     player: str
     is_loading: bool = False
     count: int = 1
@@ -165,7 +168,7 @@ class TextCopied(AppMessage):
 class PlayersFound(AppMessage):
     """The players for a scene."""
 
-    scene: Scene
+    scene: "Scene"
     offers: tuple[tuple[str, str], ...]
     """Names of players with their effects; empty without a screen for players, when the link is copied."""
     default: str
@@ -243,14 +246,14 @@ class StageAdvanced(AppMessage):
 class ListeningOffered(AppMessage):
     """It is known what listening takes; the user decides."""
 
-    offer: ListeningOffer
+    offer: "ListeningOffer"
 
 
 @dataclass
 class ContextsOffered(AppMessage):
     """It is known what writing contexts takes; the user decides."""
 
-    offer: ContextOffer
+    offer: "ContextOffer"
 
 
 @dataclass

@@ -3,14 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 from textual.command import CommandPalette
 from textual.screen import Screen
 
 from subtitle_rag.i18n import _
-from subtitle_rag.pipeline import ContextOffer, ListeningOffer
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
@@ -21,16 +20,8 @@ from subtitle_rag.tui.dialogs.scene_menu import SceneMenu
 from subtitle_rag.tui.keys import keymap
 from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.messages import PlayersFound
-from subtitle_rag.tui.screens import library_screen
-from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.screens.checks_screen import ChecksScreen
-from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.screens.marks_screen import MarksScreen
-from subtitle_rag.tui.screens.overview_screen import OverviewScreen
 from subtitle_rag.tui.screens.search_screen import SearchScreen
-from subtitle_rag.tui.screens.settings_screen import SettingsScreen
-from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
 from subtitle_rag.tui.state.offers import ModelDownload
 from subtitle_rag.tui.state.removal import Removal
 from subtitle_rag.tui.text.confirmations import (
@@ -41,6 +32,12 @@ from subtitle_rag.tui.text.confirmations import (
 )
 from subtitle_rag.tui.widgets.scene_list import SceneList
 from subtitle_rag.tui.widgets.text_field import TextField
+
+if TYPE_CHECKING:
+    from subtitle_rag.pipeline import ContextOffer, ListeningOffer
+    from subtitle_rag.tui.screens.answer_screen import AnswerScreen
+    from subtitle_rag.tui.screens.library_screen import LibraryScreen
+
 
 SCENE_COMMANDS = (
     "scene.play",
@@ -95,9 +92,10 @@ class Navigation:
         """Whether the screen is no dialog."""
         return self._page is not None
 
-    def can_open(self, page: type[BaseScreen]) -> bool:
-        """Return whether a page can be opened from here: not from a dialog, nor from itself."""
-        return self.in_page and not isinstance(self._page, page)
+    def can_open(self, command: str) -> bool:
+        """Return whether the command's page can be opened from here: not from a dialog, nor from itself."""
+        page = self._page
+        return self.in_page and (page is None or command != page.OPENED_BY)
 
     def go_to_field(self) -> None:
         """Go to the field of the page, else to that of the search."""
@@ -123,10 +121,10 @@ class Navigation:
     # --- the library ---
 
     @property
-    def library(self) -> LibraryScreen | None:
-        return next(
-            (screen for screen in self._app.screen_stack if isinstance(screen, library_screen.LibraryScreen)), None
-        )
+    def library(self) -> "LibraryScreen | None":
+        from subtitle_rag.tui.screens.library_screen import LibraryScreen
+
+        return next((screen for screen in self._app.screen_stack if isinstance(screen, LibraryScreen)), None)
 
     @property
     def library_is_open(self) -> bool:
@@ -135,12 +133,13 @@ class Navigation:
 
     def open_library(self, address: str = "", *, takes_query: bool = False) -> None:
         """Open the library above the search, with `address` in its field, or what was typed for the search before."""
+
+        from subtitle_rag.tui.screens.library_screen import LibraryScreen
+
         if self.in_search:  # any other screen keeps its place
             begin_query = self.search.begin_query
             typed = self.search.take_query if takes_query and not address else lambda: address
-            library = library_screen.LibraryScreen(
-                self._context, self.search.page.counts, typed, begin_query=begin_query
-            )
+            library = LibraryScreen(self._context, self.search.page.counts, typed, begin_query=begin_query)
             self._app.push_screen(library)
             self._context.background.retry_transient()
 
@@ -195,6 +194,9 @@ class Navigation:
 
     async def open_answers(self) -> None:
         """Open the answers from anywhere, with the search's query as the next question, or go back to them."""
+
+        from subtitle_rag.tui.screens.answer_screen import AnswerScreen
+
         if self.answers is not None and self.answers in self._app.screen_stack:
             self._return_to(self.answers)
             return
@@ -220,6 +222,9 @@ class Navigation:
 
     def open_transcript(self) -> None:
         """Open all lines of the video that is chosen on the screen."""
+
+        from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
+
         moment = self._page.chosen_moment if self._page else None
         if moment is None:
             self._app.notify(_("No video is chosen yet."), markup=False)
@@ -230,9 +235,13 @@ class Navigation:
 
     def open_overview(self) -> None:
         """Open the overview of the channel or video that is chosen on the screen."""
+
+        from subtitle_rag.tui.screens.library_screen import LibraryScreen
+        from subtitle_rag.tui.screens.overview_screen import OverviewScreen
+
         page = self._page
         moment = page.chosen_moment if page else None
-        channel = page.chosen_channel if isinstance(page, library_screen.LibraryScreen) else None
+        channel = page.chosen_channel if isinstance(page, LibraryScreen) else None
         if subject := channel or (moment.video if moment else None):
             self._app.push_screen(OverviewScreen(self._context, subject))
         else:
@@ -241,6 +250,8 @@ class Navigation:
     # --- marks and export ---
 
     def open_marks(self) -> None:
+        from subtitle_rag.tui.screens.marks_screen import MarksScreen
+
         self._context.marks.read()
         self._app.push_screen(MarksScreen(self._context))
 
@@ -257,11 +268,15 @@ class Navigation:
             self._app.push_screen(HelpScreen(page))
 
     def open_checks(self) -> None:
+        from subtitle_rag.tui.screens.checks_screen import ChecksScreen
+
         self._app.push_screen(ChecksScreen(self._context))
 
     # --- settings ---
 
     def open_settings(self) -> None:
+        from subtitle_rag.tui.screens.settings_screen import SettingsScreen
+
         self._app.push_screen(SettingsScreen(self._context, reopen=self._reopen))
 
     def _reopen(self) -> None:
@@ -324,11 +339,11 @@ class Navigation:
         else:
             self._context.models.dismiss()
 
-    def confirm_contexts(self, offer: ContextOffer) -> None:
+    def confirm_contexts(self, offer: "ContextOffer") -> None:
         begin = partial(self._context.background.answer_context_offer, wanted=True)
         self._app.push_screen(ConfirmScreen(context_confirmation(offer), begin))
 
-    def confirm_listening(self, offer: ListeningOffer, begin: Callable[[ListeningOffer], object]) -> None:
+    def confirm_listening(self, offer: "ListeningOffer", begin: "Callable[[ListeningOffer], object]") -> None:
         self._app.push_screen(ConfirmScreen(listening_confirmation(offer), partial(begin, offer)))
 
     def confirm_removal(self, removal: Removal) -> None:

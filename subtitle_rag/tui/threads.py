@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.dom import DOMNode
 from textual.message import Message
@@ -12,7 +12,9 @@ from textual.worker import get_current_worker
 
 from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.log_file import log_path
-from subtitle_rag.runtime import Runtime
+
+if TYPE_CHECKING:
+    from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +71,7 @@ class AppThread(threading.Thread):
     take a minute. Dying anywhere costs the work at hand.
     """
 
-    def __init__(self, name: str, runtime: Runtime, post: Callable[[Message], object]) -> None:
+    def __init__(self, name: str, runtime: "Runtime", post: Callable[[Message], object]) -> None:
         super().__init__(name=name, daemon=True)
         self._runtime = runtime
         self._post_message = post

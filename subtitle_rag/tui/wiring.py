@@ -1,12 +1,10 @@
 """Builds the controllers and connects them: to each other, to screens, messages and the app's own commands."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from textual.app import App
 
-from subtitle_rag.pipeline import ListeningOffer
-from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.app_port import AppPort
 from subtitle_rag.tui.controllers.background import BackgroundController, ContextPause
@@ -19,20 +17,18 @@ from subtitle_rag.tui.controllers.other_run import OtherRunWatch
 from subtitle_rag.tui.controllers.playback import PlaybackController
 from subtitle_rag.tui.controllers.removals import RemovalController
 from subtitle_rag.tui.navigation import Navigation
-from subtitle_rag.tui.screens.checks_screen import ChecksScreen
-from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.screens.marks_screen import MarksScreen
-from subtitle_rag.tui.screens.overview_screen import OverviewScreen
 from subtitle_rag.tui.screens.search_screen import SearchScreen
-from subtitle_rag.tui.screens.settings_screen import SettingsScreen
-from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
 from subtitle_rag.tui.state.clean_text import clean
+
+if TYPE_CHECKING:
+    from subtitle_rag.pipeline import ListeningOffer
+    from subtitle_rag.runtime import Runtime
 
 
 class AppWiring:
     """The parts of one app."""
 
-    def __init__(self, app: App[object], runtime: Runtime, *, show_times: bool, address: str) -> None:
+    def __init__(self, app: App[object], runtime: "Runtime", *, show_times: bool, address: str) -> None:
         """An `address` waits for the library to open."""
         # mypy does not see through Textual's reactive attributes
         self._port = port = cast("AppPort", app)
@@ -117,7 +113,7 @@ class AppWiring:
         self.background.begin("listening")
         self.context.marks.read()
 
-    def _listen(self, offer: ListeningOffer) -> None:
+    def _listen(self, offer: "ListeningOffer") -> None:
         """Have listened to what the user has agreed to."""
         from subtitle_rag.transcribing.listening_plan import request_listening
 
@@ -205,17 +201,17 @@ def app_commands(wiring: AppWiring) -> dict[str, AppCommand]:
     return {
         "app.help": AppCommand(navigation.open_help, lambda: navigation.in_page),
         "app.search": AppCommand(navigation.go_to_field, lambda: navigation.in_page),
-        "app.library": AppCommand(navigation.show_library, lambda: navigation.can_open(LibraryScreen)),
-        "app.checks": AppCommand(navigation.open_checks, lambda: navigation.can_open(ChecksScreen)),
-        "app.settings": AppCommand(navigation.open_settings, lambda: navigation.can_open(SettingsScreen)),
+        "app.library": AppCommand(navigation.show_library, lambda: navigation.can_open("app.library")),
+        "app.checks": AppCommand(navigation.open_checks, lambda: navigation.can_open("app.checks")),
+        "app.settings": AppCommand(navigation.open_settings, lambda: navigation.can_open("app.settings")),
         "app.ask": AppCommand(navigation.ask, lambda: navigation.in_page and is_usable()),
-        "app.marks": AppCommand(navigation.open_marks, lambda: navigation.can_open(MarksScreen) and is_usable()),
+        "app.marks": AppCommand(navigation.open_marks, lambda: navigation.can_open("app.marks") and is_usable()),
         "app.transcript": AppCommand(
             navigation.open_transcript,
-            lambda: navigation.shows_videos and navigation.can_open(TranscriptScreen),
+            lambda: navigation.shows_videos and navigation.can_open("app.transcript"),
         ),
         "app.overview": AppCommand(
-            navigation.open_overview, lambda: navigation.shows_videos and navigation.can_open(OverviewScreen)
+            navigation.open_overview, lambda: navigation.shows_videos and navigation.can_open("app.overview")
         ),
         "app.quit": AppCommand(navigation.leave),
         "library.sample": AppCommand(navigation.switch_library, lambda: navigation.can_switch_library),

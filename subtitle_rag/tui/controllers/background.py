@@ -3,10 +3,8 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.pipeline import ContextOffer
-from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app_port import AppPort, Stoppable
 from subtitle_rag.tui.controllers.stage_threads import AUTOMATIC, RUNS, StageRun
 from subtitle_rag.tui.messages import (
@@ -28,6 +26,10 @@ from subtitle_rag.tui.state.stage_progress import (
 )
 from subtitle_rag.tui.text.stage_lines import has_news, listening_line
 
+if TYPE_CHECKING:
+    from subtitle_rag.pipeline import ContextOffer
+    from subtitle_rag.runtime import Runtime
+
 PAUSED_TOGETHER: tuple[StageName, ...] = (*AUTOMATIC, "listening")
 """Stages that one key pauses and resumes."""
 TRANSIENT = frozenset({"llm_not_running", "llm_model_missing", "contexts_busy", "vectors_busy"})
@@ -47,7 +49,7 @@ LEAVING_S = 1.0
 class BackgroundController:
     """Starts, pauses and resumes stages, and publishes their progress on the app."""
 
-    def __init__(self, app: AppPort, runtime: Runtime) -> None:
+    def __init__(self, app: AppPort, runtime: "Runtime") -> None:
         self._app = app
         self._runtime = runtime
         self.runs: dict[StageName, StageRun[Any]] = {}
@@ -191,7 +193,7 @@ class BackgroundController:
     # --- the offer of contexts ---
 
     @property
-    def context_offer(self) -> ContextOffer | None:
+    def context_offer(self) -> "ContextOffer | None":
         """What writing contexts takes, while the user is asked whether to."""
         contexts = ContextProgress.among(self._app.stages)
         return contexts.offer if contexts and contexts.state == "offered" else None
@@ -300,7 +302,7 @@ class ContextPause:
     prompt cache only without requests in between.
     """
 
-    def __init__(self, app: AppPort, runtime: Runtime, background: BackgroundController) -> None:
+    def __init__(self, app: AppPort, runtime: "Runtime", background: BackgroundController) -> None:
         self._app = app
         self._runtime = runtime
         self._background = background

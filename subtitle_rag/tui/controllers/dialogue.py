@@ -5,17 +5,21 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from subtitle_rag.answers.answer import Conversation
 from subtitle_rag.domain.events import Answer, AnswerPiece, AnswerRequest, Evidence
 from subtitle_rag.retrieval.search.query import Query, parse_query
-from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers.background import ContextPause
 from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, EvidenceFound, PromptSent
 from subtitle_rag.tui.state.conversation import QuestionTurn
 from subtitle_rag.tui.threads import AppThread, to_app_error
+
+if TYPE_CHECKING:
+    from subtitle_rag.answers.answer import Conversation
+    from subtitle_rag.runtime import Runtime
+
 
 GROWTH_S = 0.1
 """Shortest time between two repaints of a growing answer: each can make an input method's window flicker."""
@@ -24,7 +28,7 @@ GROWTH_S = 0.1
 class AnswerThread(AppThread):
     """One conversation. It answers its questions one after the other and stores the answers in the library."""
 
-    def __init__(self, runtime: Runtime, post: Callable[[Message], object], *, whole: bool | None = None) -> None:
+    def __init__(self, runtime: "Runtime", post: Callable[[Message], object], *, whole: bool | None = None) -> None:
         """See `AnswerOptions` for `whole`."""
         super().__init__("answer", runtime, post)
         self._whole = whole
@@ -62,13 +66,13 @@ class AnswerThread(AppThread):
                 except Exception as error:  # whatever a door throws, the app stays up
                     self._post(AnswerEnded(turn, error=to_app_error(error)))
 
-    def _conversation(self, opened: ExitStack) -> Conversation:
+    def _conversation(self, opened: ExitStack) -> "Conversation":
         from subtitle_rag.answers.gathering import AnswerOptions
 
         answerer = opened.enter_context(self._runtime.answerer(remember=True))
         return answerer.conversation(AnswerOptions(whole=self._whole))
 
-    def _answer(self, talk: Conversation, turn: QuestionTurn, query: Query | None) -> None:
+    def _answer(self, talk: "Conversation", turn: QuestionTurn, query: Query | None) -> None:
         text, grown = "", 0.0
         stop = self._stop_answer
         for event in talk.ask_again(stop) if query is None else talk.ask(query, stop):
@@ -89,7 +93,7 @@ class AnswerThread(AppThread):
 class Dialogue:
     """Owns the turns and the thread that answers. Its messages go to `post`."""
 
-    def __init__(self, runtime: Runtime, pause: ContextPause, post: Callable[[Message], object]) -> None:
+    def __init__(self, runtime: "Runtime", pause: ContextPause, post: Callable[[Message], object]) -> None:
         self._runtime = runtime
         self._pause = pause
         self._post = post

@@ -1,18 +1,21 @@
 """Offers and starts downloads: models with their packages for search by meaning."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from subtitle_rag.i18n import _
 from subtitle_rag.library.app_state import MODEL_OFFER
 from subtitle_rag.models.manifest import ENCODER
-from subtitle_rag.retrieval.neural.ollama_encoder import EncoderOffer
-from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app_port import AppPort
 from subtitle_rag.tui.controllers.background import BackgroundController
 from subtitle_rag.tui.messages import LibraryChanged, NotRemembered
 from subtitle_rag.tui.state.offers import ModelDownload, find_through_ollama
 from subtitle_rag.tui.state.stage_progress import StageProgress
 from subtitle_rag.tui.text.model_lines import IN_PROCESS, THROUGH_OLLAMA
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.neural.ollama_encoder import EncoderOffer
+    from subtitle_rag.runtime import Runtime
 
 ELSEWHERE_S = 15.0
 """Between two looks at the download of another process."""
@@ -21,7 +24,7 @@ ELSEWHERE_S = 15.0
 class ModelDownloadController:
     """Decides when the download of models is offered, and starts and stops it."""
 
-    def __init__(self, app: AppPort, runtime: Runtime, background: BackgroundController) -> None:
+    def __init__(self, app: AppPort, runtime: "Runtime", background: BackgroundController) -> None:
         self._app = app
         self._runtime = runtime
         self._background = background
@@ -109,7 +112,7 @@ class ModelDownloadController:
         elif before and not download:  # another process has downloaded them
             self._background.begin("vectors")
 
-    def _ollama_read(self, through_ollama: EncoderOffer | None) -> None:
+    def _ollama_read(self, through_ollama: "EncoderOffer | None") -> None:
         """Publish the encoder of Ollama beside the packages."""
         self._through_ollama = through_ollama
         self._show(self._with_ollama(self._offer))

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
@@ -14,7 +15,6 @@ from subtitle_rag.domain.events import Found, Resting
 from subtitle_rag.i18n import _
 from subtitle_rag.log_file import counts_of
 from subtitle_rag.requests import JobRequest
-from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app_port import AppPort, Stoppable
 from subtitle_rag.tui.controllers.background import BackgroundController
 from subtitle_rag.tui.keys.keymap import key
@@ -31,6 +31,9 @@ from subtitle_rag.tui.state.job_queue import JobQueue, request_name
 from subtitle_rag.tui.text.job_lines import job_outcome, sample_refusal
 from subtitle_rag.tui.threads import AppThread, to_app_error
 
+if TYPE_CHECKING:
+    from subtitle_rag.runtime import Runtime
+
 logger = logging.getLogger(__name__)
 REPORT_S = 0.1
 """Shortest time between two reports of a job: each repaint can make an input method's window flicker."""
@@ -45,7 +48,7 @@ def _new_job(request: JobRequest) -> Job:
 class JobRun(AppThread):
     """Runs one job request and posts its progress; setting `stop` ends it. Dying anywhere costs it one video."""
 
-    def __init__(self, request: JobRequest, runtime: Runtime, post: Callable[[Message], object]) -> None:
+    def __init__(self, request: JobRequest, runtime: "Runtime", post: Callable[[Message], object]) -> None:
         super().__init__("job", runtime, post)
         self.request = request
         self.stop = threading.Event()
@@ -102,7 +105,7 @@ class JobRun(AppThread):
 class JobController:
     """Owns the queue, and the thread of the job that runs."""
 
-    def __init__(self, app: AppPort, runtime: Runtime, background: BackgroundController) -> None:
+    def __init__(self, app: AppPort, runtime: "Runtime", background: BackgroundController) -> None:
         self._app = app
         self._runtime = runtime
         self._background = background

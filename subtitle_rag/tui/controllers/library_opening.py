@@ -4,12 +4,12 @@ import logging
 import threading
 import time
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from subtitle_rag import sample_library
 from subtitle_rag.domain.errors import UNUSABLE_INDEX, AppError, BusyError
 from subtitle_rag.library.app_state import LAST_LOOK, new_videos
 from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app_port import AppPort
 from subtitle_rag.tui.messages import (
     IndexGrown,
@@ -21,6 +21,9 @@ from subtitle_rag.tui.messages import (
 )
 from subtitle_rag.tui.state.offers import find_download
 
+if TYPE_CHECKING:
+    from subtitle_rag.runtime import Runtime
+
 logger = logging.getLogger(__name__)
 WARM_UP = "장면"
 """The query of the first search, which loads the analyzer's model and the vocabulary for about a second."""
@@ -29,7 +32,7 @@ WARM_UP = "장면"
 class LibraryOpening:
     """Posts `LibraryOpened` and `SearchReady` in this order, or `LibraryFailed`."""
 
-    def __init__(self, app: AppPort, runtime: Runtime) -> None:
+    def __init__(self, app: AppPort, runtime: "Runtime") -> None:
         self._app = app
         self._runtime = runtime
         self.ready = False

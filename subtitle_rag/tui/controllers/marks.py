@@ -2,12 +2,10 @@
 
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.library.mark_store import Mark
-from subtitle_rag.retrieval.search.scenes import Scene
-from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app_port import AppPort
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.messages import ActionFailed, MarksRead
@@ -15,9 +13,14 @@ from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.export_source import exported_scene
 from subtitle_rag.tui.state.marked_scenes import MarkedScenes
 
+if TYPE_CHECKING:
+    from subtitle_rag.library.mark_store import Mark
+    from subtitle_rag.retrieval.search.scenes import Scene
+    from subtitle_rag.runtime import Runtime
+
 
 class MarkController:
-    def __init__(self, app: AppPort, runtime: Runtime) -> None:
+    def __init__(self, app: AppPort, runtime: "Runtime") -> None:
         self._app = app
         self._runtime = runtime
         self.scenes = MarkedScenes()
@@ -29,18 +32,18 @@ class MarkController:
         """Read the marks of the library."""
         self._change(lambda: "")
 
-    def add(self, scene: Scene) -> None:
+    def add(self, scene: "Scene") -> None:
         """Mark a scene."""
         self._change(lambda: self._add(scene))
 
-    def _add(self, scene: Scene) -> str:
+    def _add(self, scene: "Scene") -> str:
         library = self._runtime.library
         read = exported_scene(library, scene)
         library.marks.add(read.video, read.start_ms, read.end_ms, read.at_ms, read.sentence)
         sentence = _("Marked: {time} {title}. {key} again adds a note and a tag.")
         return sentence.format(time=clock(read.at_ms), title=clean(read.video.title), key=key("scene.mark"))
 
-    def edit(self, mark: Mark, note: str, tag: str) -> None:
+    def edit(self, mark: "Mark", note: str, tag: str) -> None:
         """Replace note and tag of a mark."""
 
         def write() -> str:
@@ -51,7 +54,7 @@ class MarkController:
 
         self._change(write)
 
-    def remove(self, mark: Mark) -> None:
+    def remove(self, mark: "Mark") -> None:
         """Remove a mark; the scene stays in the library."""
 
         def remove() -> str:

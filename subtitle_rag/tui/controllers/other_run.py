@@ -1,17 +1,21 @@
 """Tells that another window or command indexes into the same library, until it ends."""
 
+from typing import TYPE_CHECKING
+
 from subtitle_rag.domain.errors import AppError
-from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app_port import AppPort
 from subtitle_rag.tui.controllers.jobs import JobController
 from subtitle_rag.tui.messages import LibraryChanged, NotRemembered
+
+if TYPE_CHECKING:
+    from subtitle_rag.runtime import Runtime
 
 LOOK_S = 3.0
 """Time between two looks at the other run."""
 
 
 class OtherRunWatch:
-    def __init__(self, app: AppPort, runtime: Runtime, jobs: JobController) -> None:
+    def __init__(self, app: AppPort, runtime: "Runtime", jobs: JobController) -> None:
         self._app = app
         self._runtime = runtime
         self._jobs = jobs

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
@@ -14,8 +15,6 @@ from subtitle_rag.domain.values import clock, watch_url
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.player.launch import WATCH_S, Launch
-from subtitle_rag.retrieval.search.scenes import Scene
-from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app_port import AppPort
 from subtitle_rag.tui.messages import (
     ActionFailed,
@@ -28,13 +27,17 @@ from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.export_source import playable_clips, scene_markdown
 from subtitle_rag.tui.threads import AppThread, to_app_error
 
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.search.scenes import Scene
+    from subtitle_rag.runtime import Runtime
+
 logger = logging.getLogger(__name__)
 LOADING_S = 60.0
 """Longest watch over a player that neither plays nor fails, as over a slow connection."""
 
 
 class PlaybackController:
-    def __init__(self, app: AppPort, runtime: Runtime) -> None:
+    def __init__(self, app: AppPort, runtime: "Runtime") -> None:
         self._app = app
         self._runtime = runtime
         self._chosen_player = ""
@@ -46,11 +49,11 @@ class PlaybackController:
 
     # --- playing ---
 
-    def play(self, scene: Scene, name: str = "") -> None:
+    def play(self, scene: "Scene", name: str = "") -> None:
         """Play a scene in the player `name`, or in the default one. Without a screen or `BROWSER`, copy its link."""
         self._app.run_in_thread(lambda: self._play(scene, name), ActionFailed, group="jump")
 
-    def _play(self, scene: Scene, name: str) -> Message | None:
+    def _play(self, scene: "Scene", name: str) -> Message | None:
         file = self._file(scene)
         has_link = scene.jump_url is not None
         if not player.can_show():
@@ -74,11 +77,11 @@ class PlaybackController:
         LaunchWatch(self._runtime, self._app.post_message, launch, scene).start()
         return None
 
-    def play_all(self, scenes: Sequence[Scene]) -> None:
+    def play_all(self, scenes: "Sequence[Scene]") -> None:
         """Play scenes one after another in mpv, each from its start to its end."""
         self._app.run_in_thread(lambda: self._play_all(scenes), ActionFailed, group="jump")
 
-    def _play_all(self, scenes: Sequence[Scene]) -> None:
+    def _play_all(self, scenes: "Sequence[Scene]") -> None:
         parts = playable_clips(self._runtime.library, scenes)
         if not parts:
             raise UsageError("no_playable_scene")
@@ -87,7 +90,7 @@ class PlaybackController:
         launch = player.play_all(parts, self._settings.paths.cache)
         LaunchWatch(self._runtime, self._app.post_message, launch, scenes[0], len(parts)).start()
 
-    def _file(self, scene: Scene) -> Path | None:
+    def _file(self, scene: "Scene") -> Path | None:
         """Return the video's file if it can be played here. Raises UsageError without a link too."""
         from subtitle_rag.captions.films import find_media
 
@@ -133,11 +136,11 @@ class PlaybackController:
         remembered = self._runtime.library.database.get_setting(PLAYER)
         return player.default(self._settings.player.default, remembered, self._settings.players)
 
-    def find_players(self, scene: Scene) -> None:
+    def find_players(self, scene: "Scene") -> None:
         """Look for the players of a scene; `PlayersFound` follows."""
         self._app.run_in_thread(lambda: self._find_players(scene), ActionFailed, group="players", exclusive=True)
 
-    def _find_players(self, scene: Scene) -> PlayersFound:
+    def _find_players(self, scene: "Scene") -> PlayersFound:
         file = self._file(scene)
         names: list[str] = []
         if self._has_only_browser(scene):
@@ -153,7 +156,7 @@ class PlaybackController:
             scene, tuple((name, self._success_sentence(name, file)) for name in names), self._default_player()
         )
 
-    def _has_only_browser(self, scene: Scene) -> bool:
+    def _has_only_browser(self, scene: "Scene") -> bool:
         """Whether no window opens here, but `BROWSER` opens links, as in a forwarded editor."""
         return not player.can_show() and scene.jump_url is not None and player.can_open_links_apart()
 
@@ -189,13 +192,13 @@ class PlaybackController:
 
     # --- the clipboard ---
 
-    def copy_scene_link(self, scene: Scene) -> None:
+    def copy_scene_link(self, scene: "Scene") -> None:
         if scene.jump_url:
             self.copy_text(scene.jump_url, _("Link copied: {link}").format(link=scene.jump_url))
         else:
             self._app.tell(UsageError("no_link", video=scene.video.title))
 
-    def _copy_instead(self, scene: Scene, file: Path | None) -> TextCopied:
+    def _copy_instead(self, scene: "Scene", file: Path | None) -> TextCopied:
         """Copy the link in place of playing. Raises UsageError without a link."""
         if scene.jump_url is None:
             raise UsageError("no_screen", path=clean(str(file)))
@@ -208,7 +211,7 @@ class PlaybackController:
     def _copied(self, text: str, sentence: str) -> TextCopied:
         return TextCopied(text, sentence, self._arrives(text))
 
-    def copy_markdown(self, scene: Scene, note: str, tag: str) -> None:
+    def copy_markdown(self, scene: "Scene", note: str, tag: str) -> None:
         """Copy a scene as Markdown, with its video, lines, context and links."""
 
         def copy() -> TextCopied:
@@ -249,10 +252,10 @@ class LaunchWatch(AppThread):
 
     def __init__(
         self,
-        runtime: Runtime,
+        runtime: "Runtime",
         post: Callable[[Message], object],
         launch: Launch,
-        scene: Scene,
+        scene: "Scene",
         count: int = 1,
     ) -> None:
         """`count`: of the scenes that play one after another, the first of which is `scene`."""

@@ -2,9 +2,11 @@
 
 import threading
 from concurrent.futures import Future
+from typing import TYPE_CHECKING
 
-from subtitle_rag.doctor import Check
-from subtitle_rag.runtime import Runtime
+if TYPE_CHECKING:
+    from subtitle_rag.doctor import Check
+    from subtitle_rag.runtime import Runtime
 
 
 class ProbeRuns:
@@ -17,7 +19,7 @@ class ProbeRuns:
         self._lock = threading.Lock()
         self._running: dict[str, Future[Check]] = {}
 
-    def run(self, name: str, runtime: Runtime) -> Check:
+    def run(self, name: str, runtime: "Runtime") -> "Check":
         """Return the result of a check. For threads."""
         from subtitle_rag import doctor
 

@@ -4,11 +4,11 @@ A removal runs while no job does, as a job could fetch more of a channel and fol
 one, which goes on behind it. Quitting carries out what waits; an app that is killed before has removed nothing.
 """
 
+from typing import TYPE_CHECKING
+
 from subtitle_rag import output
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.i18n import _
-from subtitle_rag.removing import RemovalTarget
-from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app_port import AppPort
 from subtitle_rag.tui.controllers.jobs import JobController
 from subtitle_rag.tui.messages import ActionFailed, LibraryChanged, RemovalEnded, RemovalPlanned, ScenesChanged
@@ -16,16 +16,20 @@ from subtitle_rag.tui.state.removal import Removal
 from subtitle_rag.tui.text.content import short_name
 from subtitle_rag.tui.text.job_lines import sample_refusal
 
+if TYPE_CHECKING:
+    from subtitle_rag.removing import RemovalTarget
+    from subtitle_rag.runtime import Runtime
+
 
 class RemovalController:
-    def __init__(self, app: AppPort, runtime: Runtime, jobs: JobController) -> None:
+    def __init__(self, app: AppPort, runtime: "Runtime", jobs: JobController) -> None:
         self._app = app
         self._runtime = runtime
         self._jobs = jobs
         self._waiting: list[RemovalTarget] = []
         self._current: RemovalTarget | None = None
 
-    def ask(self, target: RemovalTarget) -> None:
+    def ask(self, target: "RemovalTarget") -> None:
         """Read what would leave; `RemovalPlanned` asks the user. The sample refuses."""
         if self._runtime.settings.is_sample:
             self._app.tell(sample_refusal())
@@ -48,7 +52,7 @@ class RemovalController:
             target = self._current = self._waiting.pop(0)
             self._app.run_in_thread(lambda: self._carry_out(target), RemovalEnded, group="removal")
 
-    def _carry_out(self, target: RemovalTarget) -> RemovalEnded:
+    def _carry_out(self, target: "RemovalTarget") -> RemovalEnded:
         from subtitle_rag import removing
 
         library = self._runtime.library

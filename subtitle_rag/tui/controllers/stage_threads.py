@@ -8,17 +8,14 @@ from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from textual.message import Message
 
 from subtitle_rag.config.settings import Settings
 from subtitle_rag.domain.errors import AppError, LlmError
 from subtitle_rag.domain.events import ListeningDue, ModelFetching, ModelRequest, VectorEvent, VectorsDue, VideoHeard
-from subtitle_rag.installation.extras import Extra
 from subtitle_rag.models.manifest import ENCODER, NeuralModel, is_ollama, ollama_encoder
-from subtitle_rag.pipeline import ContextOffer
-from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.messages import StageAdvanced, StageEnded
 from subtitle_rag.tui.state.offers import ModelDownload, missing_models, missing_packages, sized_download
 from subtitle_rag.tui.state.stage_progress import (
@@ -30,6 +27,11 @@ from subtitle_rag.tui.state.stage_progress import (
     VectorProgress,
 )
 from subtitle_rag.tui.threads import AppThread, to_app_error
+
+if TYPE_CHECKING:
+    from subtitle_rag.installation.extras import Extra
+    from subtitle_rag.pipeline import ContextOffer
+    from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
 REPORT_S = 0.5
@@ -53,7 +55,7 @@ class StageRun(AppThread, Generic[ProgressT]):
     _progress: ProgressT
     """An immutable value: subclasses begin with one of the class."""
 
-    def __init__(self, runtime: Runtime, post: Callable[[Message], object]) -> None:
+    def __init__(self, runtime: "Runtime", post: Callable[[Message], object]) -> None:
         super().__init__(self._progress.stage, runtime, post)
         self._stop_work = threading.Event()
         self._halted = False  # the event does not tell: the stage's own code may clear it
@@ -134,7 +136,7 @@ class ContextRun(StageRun[ContextProgress]):
             offer = self._find_offer() if wanted == "ask" else None
             self._progress = replace(self._progress, state="offered" if offer else "dismissed", offer=offer)
 
-    def _find_offer(self) -> ContextOffer | None:
+    def _find_offer(self) -> "ContextOffer | None":
         """Return what writing takes; None where no model can."""
         from subtitle_rag import pipeline
 
@@ -243,7 +245,7 @@ class ModelDownloadRun(StageRun[ModelDownload]):
                     self._advance(event.done_bytes, max(event.all_bytes, estimate))
         self._progress = replace(self._progress, processed=1, config_text=self._remember_encoder())
 
-    def _install_packages(self, extra: Extra, models: list[NeuralModel]) -> None:
+    def _install_packages(self, extra: "Extra", models: list[NeuralModel]) -> None:
         from subtitle_rag.installation.package_installer import install_packages
 
         self._progress = sized_download(self._runtime, models, "working")

@@ -1,6 +1,7 @@
 """The other videos that say the same as a scene, to play one of them."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
@@ -11,21 +12,23 @@ from textual.widgets.option_list import Option
 
 from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
 from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.content import MUTED, TIME_CELLS, channel_and_date
 
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.search.scenes import Scene
 
-class CopiesScreen(ListDialog[Scene]):
+
+class CopiesScreen(ListDialog["Scene"]):
     """Returns a copy."""
 
     AUTO_FOCUS = "#copy-rows"
     BINDINGS = bindings("screen.enter screen.back list.down list.up")
 
-    def __init__(self, copies: Sequence[Scene]) -> None:
+    def __init__(self, copies: "Sequence[Scene]") -> None:
         super().__init__()
         self._copies = copies
 
@@ -40,7 +43,7 @@ class CopiesScreen(ListDialog[Scene]):
         self.dismiss(None if at is None else self._copies[at])
 
 
-def _row(copy: Scene) -> Content:
+def _row(copy: "Scene") -> Content:
     """Return the second and the title, and below them what tells videos of one title apart."""
     start = clock(copy.at_ms).rjust(TIME_CELLS)
     about = Content.styled(channel_and_date(copy.video), MUTED)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -15,7 +15,6 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from subtitle_rag.domain.errors import AppError
-from subtitle_rag.exporting.formats import ExportText
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
@@ -27,6 +26,9 @@ from subtitle_rag.tui.state.export_source import ExportSource, export_text, file
 from subtitle_rag.tui.text.content import MUTED
 from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets.text_field import TextField, after_typing
+
+if TYPE_CHECKING:
+    from subtitle_rag.exporting.formats import ExportText
 
 FORMATS = {
     "md": "Markdown",
@@ -145,7 +147,7 @@ class ExportScreen(ListDialog[None]):
         """Return whether scenes and format are still those chosen: a text may come after the key that changed them."""
         return (source, format) == (self.source, self.format)
 
-    def _show_text(self, source: ExportSource, format: str, export: ExportText) -> None:
+    def _show_text(self, source: ExportSource, format: str, export: "ExportText") -> None:
         if not self._is_awaited(source, format):
             return
         self._export = export
@@ -205,7 +207,7 @@ class ExportScreen(ListDialog[None]):
         self.dismiss()
 
 
-def _write(typed: str, export: ExportText, replaceable: Path | None) -> tuple[Path, bool]:
+def _write(typed: str, export: "ExportText", replaceable: Path | None) -> tuple[Path, bool]:
     """Write the file, unless it is there and not `replaceable`. Return its path, and whether it was written."""
     from subtitle_rag.exporting.formats import write_export
 

@@ -16,7 +16,6 @@ from textual.widgets import Input, OptionList, Static
 
 from subtitle_rag.domain.values import tidy
 from subtitle_rag.i18n import _
-from subtitle_rag.library.names import video_facets
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
 from subtitle_rag.tui.keys import keymap
@@ -79,6 +78,8 @@ class FilterScreen(ListDialog[str]):
             yield Static(id="rest", markup=False)
 
     def on_mount(self) -> None:
+        from subtitle_rag.library.names import video_facets
+
         self.rows.can_focus = False
         run_in_thread(
             self,

@@ -1,6 +1,7 @@
 """The dialog with note and tag of a mark."""
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from textual import getters
 from textual.app import ComposeResult
@@ -10,7 +11,6 @@ from textual.widgets import Static
 
 from subtitle_rag.domain.values import clock, tidy
 from subtitle_rag.i18n import _
-from subtitle_rag.library.mark_store import Mark
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.dialogs.dialog import Dialog, framed
 from subtitle_rag.tui.keys.commands import bindings
@@ -19,6 +19,9 @@ from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.confirmations import mark_confirmation
 from subtitle_rag.tui.text.content import MUTED
 from subtitle_rag.tui.widgets.text_field import TextField, after_typing
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.mark_store import Mark
 
 MOST_TAGS = 12
 """Tags in use that are listed."""
@@ -32,7 +35,7 @@ class MarkScreen(Dialog[None]):
     tag = getters.query_one("#mark-tag", TextField)
 
     def __init__(
-        self, mark: Mark, tags: Sequence[str], *, save: Callable[[str, str], object], remove: Callable[[], object]
+        self, mark: "Mark", tags: Sequence[str], *, save: Callable[[str, str], object], remove: Callable[[], object]
     ) -> None:
         """`tags` are those in use. `save` is called with note and tag."""
         super().__init__()

@@ -1,6 +1,7 @@
 """Asks for the value of a setting: a choice, a typed text, or either."""
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -8,7 +9,6 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 
-from subtitle_rag.app_settings import AppSetting
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.dialogs.dialog import Dialog, framed
 from subtitle_rag.tui.keys.commands import bindings
@@ -17,6 +17,9 @@ from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.content import MUTED
 from subtitle_rag.tui.text.setting_rows import value_text
 from subtitle_rag.tui.widgets.text_field import TextField, after_typing
+
+if TYPE_CHECKING:
+    from subtitle_rag.app_settings import AppSetting
 
 MAX_ROWS = 10
 """Choices in sight."""
@@ -32,7 +35,7 @@ class SettingDialog(Dialog[str]):
 
     def __init__(
         self,
-        setting: AppSetting,
+        setting: "AppSetting",
         choices: Sequence[str],
         *,
         mistake_in: Callable[[str], str],

@@ -6,6 +6,7 @@ the place of the first question.
 """
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
@@ -14,10 +15,8 @@ from textual.content import Content
 from textual.reactive import var
 from textual.widgets import Input
 
-from subtitle_rag.app_settings import AppSetting, change_app_setting, installed_models, read_app_settings
 from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.library.rows import Counts
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.controllers.dialogue import Dialogue
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
@@ -33,6 +32,11 @@ from subtitle_rag.tui.widgets.answer_pane import AnswerPane
 from subtitle_rag.tui.widgets.recent_answers import RecentAnswers
 from subtitle_rag.tui.widgets.text_field import QueryBar, TextField
 
+if TYPE_CHECKING:
+    from subtitle_rag.app_settings import AppSetting
+    from subtitle_rag.library.rows import Counts
+
+
 READING_TICK_S = 1.0
 RECENT_ANSWERS = 10
 """Answers that the page lists."""
@@ -41,10 +45,10 @@ MODEL = "llm.model"
 
 
 class AnswerPage(Vertical):
-    counts: var[Counts | None] = var(None, init=False)
+    counts: var["Counts | None"] = var(None, init=False)
     """The library's size; None while it opens."""
 
-    def __init__(self, context: AppContext, counts: Counts | None) -> None:
+    def __init__(self, context: AppContext, counts: "Counts | None") -> None:
         super().__init__(id="conversation")
         self.context = context
         self.pane = AnswerPane()
@@ -140,13 +144,18 @@ class AnswerPage(Vertical):
         self.dialogue.restart()
         self._ask(question)
 
-    def _models(self) -> tuple[AppSetting, list[str]]:
+    def _models(self) -> "tuple[AppSetting, list[str]]":
+        from subtitle_rag.app_settings import installed_models, read_app_settings
+
         runtime = self.context.runtime
         setting = next(each for each in read_app_settings(runtime.settings) if each.key == MODEL)
         return setting, installed_models(runtime)
 
-    def _choose_model(self, found: tuple[AppSetting, list[str]]) -> None:
+    def _choose_model(self, found: "tuple[AppSetting, list[str]]") -> None:
         """Let the user choose one of the installed models, and ask it. Without any, ask again."""
+
+        from subtitle_rag.app_settings import change_app_setting
+
         setting, models = found
 
         def take(model: str | None) -> None:
@@ -277,7 +286,7 @@ class AnswerPage(Vertical):
 
     # --- drawing ---
 
-    def watch_counts(self, before: Counts | None) -> None:
+    def watch_counts(self, before: "Counts | None") -> None:
         if self.is_mounted and not self.dialogue.turns:
             self._draw()
             if before is None:

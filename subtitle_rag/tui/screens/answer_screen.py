@@ -1,13 +1,11 @@
 """Questions to the library, answered by a local model: on one page the question, its answer and the last questions."""
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.library.rows import Counts
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.screens.answer_page import AnswerPage
@@ -18,6 +16,10 @@ from subtitle_rag.tui.widgets.answer_pane import AnswerPane
 from subtitle_rag.tui.widgets.footer import KeyBar
 from subtitle_rag.tui.widgets.preview_pane import WIDE
 from subtitle_rag.tui.widgets.text_field import after_typing
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.rows import Counts
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 
 class AnswerScreen(BaseScreen):
@@ -40,7 +42,7 @@ class AnswerScreen(BaseScreen):
         "list.up": N_("the number before, or the question before"),
     }
 
-    def __init__(self, context: AppContext, counts: Counts | None = None) -> None:
+    def __init__(self, context: AppContext, counts: "Counts | None" = None) -> None:
         super().__init__(context)
         self.page = AnswerPage(context, counts)
         self.question, self.pane = self.page.question, self.page.pane
@@ -63,7 +65,7 @@ class AnswerScreen(BaseScreen):
         scene = self.pane.find_scene()
         return VideoMoment(scene.video, scene.at_ms) if scene else None
 
-    def find_scene(self) -> Scene | None:
+    def find_scene(self) -> "Scene | None":
         scene = self.pane.find_scene()
         if scene is None:
             self.app.notify(_("No scene is chosen yet."), markup=False)

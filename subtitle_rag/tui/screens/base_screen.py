@@ -2,15 +2,13 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.screen import Screen
 from textual.widgets import Static
 
 from subtitle_rag.i18n import _
-from subtitle_rag.library.mark_store import Mark
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.copies_screen import CopiesScreen
 from subtitle_rag.tui.dialogs.export_screen import ExportScreen
@@ -24,6 +22,10 @@ from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets.scene_list import SceneList
 from subtitle_rag.tui.widgets.text_field import TextField
 
+if TYPE_CHECKING:
+    from subtitle_rag.library.mark_store import Mark
+    from subtitle_rag.retrieval.search.scenes import Scene
+
 
 class SceneActions:
     """Runs the commands of one screen; `BaseScreen.action_scene` names them."""
@@ -32,7 +34,7 @@ class SceneActions:
         self._screen = screen
         self._context = context
 
-    def run(self, command: str, scene: Scene) -> None:
+    def run(self, command: str, scene: "Scene") -> None:
         """Run the command `scene('…')` of a key, or `play`. Raises KeyError if there is none of this name."""
         {
             "play": self._context.playback.play,
@@ -44,7 +46,7 @@ class SceneActions:
             "mark": self._mark,
         }[command](scene)
 
-    def _mark(self, scene: Scene) -> None:
+    def _mark(self, scene: "Scene") -> None:
         """Mark a scene, or open note and tag of a marked one."""
         mark = self._context.marks.scenes.mark_of(scene)
         if mark is None:
@@ -52,25 +54,25 @@ class SceneActions:
         else:
             self.edit(mark)
 
-    def edit(self, mark: Mark) -> None:
+    def edit(self, mark: "Mark") -> None:
         """Open note and tag of a mark."""
         marks = self._context.marks
         save, remove = partial(marks.edit, mark), partial(marks.remove, mark)
         self._screen.app.push_screen(MarkScreen(mark, marks.scenes.tags, save=save, remove=remove))
 
-    def _choose_copy(self, scene: Scene) -> None:
-        def play(copy: Scene | None) -> None:
+    def _choose_copy(self, scene: "Scene") -> None:
+        def play(copy: "Scene | None") -> None:
             if copy:
                 self._context.playback.play(copy)
 
         if scene.copies:
             self._screen.app.push_screen(CopiesScreen(scene.copies), play)
 
-    def _copy_markdown(self, scene: Scene) -> None:
+    def _copy_markdown(self, scene: "Scene") -> None:
         mark = self._context.marks.scenes.mark_of(scene)
         self._context.playback.copy_markdown(scene, mark.note if mark else "", mark.tag if mark else "")
 
-    def copy_quote(self, line: Scene) -> None:
+    def copy_quote(self, line: "Scene") -> None:
         """Copy a line of a transcript with its source."""
         quote = quote_scene(line.video, line.at_ms, line.text)
         self._context.playback.copy_text(quote, _("Quote copied, with its source."))
@@ -105,6 +107,8 @@ class BaseScreen(Screen[None]):
     MEANINGS: ClassVar[Mapping[str, str]] = {}
     """By id: what a command does here, for the help."""
 
+    OPENED_BY: ClassVar[str] = ""
+    """The command that opens the page."""
     SHOWS_VIDEOS: ClassVar[bool] = False
     """A video can be chosen there, whose transcript opens by a key."""
 
@@ -148,7 +152,7 @@ class BaseScreen(Screen[None]):
         scene = self.find_scene()
         return VideoMoment(scene.video, scene.at_ms) if scene else None
 
-    def find_scene(self) -> Scene | None:
+    def find_scene(self) -> "Scene | None":
         """Return the scene for the keys of scenes. A screen with a list of scenes says so if none is chosen."""
         return None
 

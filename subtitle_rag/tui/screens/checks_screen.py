@@ -16,6 +16,7 @@ NETWORK = "network"
 
 
 class ChecksScreen(BaseScreen):
+    OPENED_BY = "app.checks"
     AUTO_FOCUS = "#all-checks"
     FOOTER = "screen.retry screen.back app.help"
     BINDINGS = bindings("screen.retry checks.network screen.back")

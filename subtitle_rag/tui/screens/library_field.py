@@ -3,18 +3,17 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.containers import Vertical
 from textual.widgets import Input, Static
 
 from subtitle_rag.captions.address_lists import read_address_list
-from subtitle_rag.captions.addresses import Source
 from subtitle_rag.captions.formats import suffix_list
-from subtitle_rag.doctor import Check
 from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.requests import JobRequest, ListedSources, listed_sources
+from subtitle_rag.requests import JobRequest, listed_sources
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
@@ -28,6 +27,11 @@ from subtitle_rag.tui.text.library_text import beginning, blocked, field_line, s
 from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets.panel import label_panel
 from subtitle_rag.tui.widgets.text_field import SourceInput
+
+if TYPE_CHECKING:
+    from subtitle_rag.captions.addresses import Source
+    from subtitle_rag.doctor import Check
+    from subtitle_rag.requests import ListedSources
 
 
 class FailureLines(Static):
@@ -79,11 +83,11 @@ class Beginning(Static):
         if self._app_context.show_times:
             run_in_thread(self, self._find_block, lambda _error: None, take=self._show_block, group="block")
 
-    def _find_block(self) -> Check | None:
+    def _find_block(self) -> "Check | None":
         names = [name for name in BLOCKING if name != "qdrant" or self._app_context.settings.qdrant.url]
         return next((check for check in map(self._app_context.probe, names) if check.severity == "error"), None)
 
-    def _show_block(self, check: Check | None) -> None:
+    def _show_block(self, check: "Check | None") -> None:
         if check:
             self.update(paragraphs([*beginning(), "", *blocked(check)]))
 
@@ -177,13 +181,13 @@ class LibraryField(Vertical):
             group="list",
         )
 
-    def _ask_for_list(self, listed: ListedSources) -> None:
+    def _ask_for_list(self, listed: "ListedSources") -> None:
         if not listed.sources:
             self.context.app.notify(" ".join(listed.notes()), markup=False)
             return
         question = list_confirmation(listed)
         self.app.push_screen(ConfirmScreen(question, partial(self._fetch, listed.sources)))
 
-    def _fetch(self, sources: Sequence[Source]) -> None:
+    def _fetch(self, sources: "Sequence[Source]") -> None:
         for source in sources:
             self.context.jobs.start(JobRequest(sources=(source,)))

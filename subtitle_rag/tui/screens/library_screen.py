@@ -4,7 +4,7 @@ An empty library opens here.
 """
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -14,8 +14,6 @@ from textual.widgets import Static
 
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.library.overview import ChannelState, channel_states
-from subtitle_rag.library.rows import Counts, VideoState
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.keys.commands import bindings
@@ -33,8 +31,13 @@ from subtitle_rag.tui.widgets.library_tables import ChannelTable, LibraryTables,
 from subtitle_rag.tui.widgets.row_table import RowTable
 from subtitle_rag.tui.widgets.text_field import after_typing
 
+if TYPE_CHECKING:
+    from subtitle_rag.library.overview import ChannelState
+    from subtitle_rag.library.rows import Counts, VideoState
+
 
 class LibraryScreen(BaseScreen):
+    OPENED_BY = "app.library"
     FOOTER = "screen.enter library.sync list.remove app.overview library.stop screen.back app.help"
     FIELD_FOOTER = "screen.enter library.list library.sample library.stop screen.back app.commands app.help"
     AUTO_FOCUS = "#path"
@@ -51,12 +54,12 @@ class LibraryScreen(BaseScreen):
         "list.remove": N_("take the video or the channel out of the library, after a question"),
     }
 
-    counts: var[Counts | None] = var(None, init=False)
+    counts: var["Counts | None"] = var(None, init=False)
 
     def __init__(
         self,
         context: AppContext,
-        counts: Counts | None,
+        counts: "Counts | None",
         typed: Callable[[], str],
         *,
         begin_query: Callable[[str], object],
@@ -115,11 +118,13 @@ class LibraryScreen(BaseScreen):
             self._read_videos, messages.LibraryFailed, take=self._show_rows, group="list", exclusive=True
         )
 
-    def _read_videos(self) -> tuple[list[VideoState], list[ChannelState]]:
+    def _read_videos(self) -> "tuple[list[VideoState], list[ChannelState]]":
+        from subtitle_rag.library.overview import channel_states
+
         library = self.context.runtime.library
         return library.videos(), channel_states(library.database)
 
-    def _show_rows(self, rows: tuple[list[VideoState], list[ChannelState]]) -> None:
+    def _show_rows(self, rows: "tuple[list[VideoState], list[ChannelState]]") -> None:
         self.tables.fill(*rows)
         self._tables_changed()
 

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 from textual.widget import Widget
@@ -23,17 +23,19 @@ from subtitle_rag.domain.errors import AppError
 from subtitle_rag.domain.values import Video
 from subtitle_rag.i18n import _
 from subtitle_rag.library.app_state import forget_searches, last_place, note_search, put_last_place, recent_searches
-from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.reranking import FULL
-from subtitle_rag.retrieval.search.scenes import Scene
-from subtitle_rag.retrieval.search.searcher import SearchResult
-from subtitle_rag.retrieval.search.suggestions import Suggestion, suggest_queries
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.messages import FurtherScenesFound, ScenesFound, SearchFailed
 from subtitle_rag.tui.state.spoken_lines import scene_of_line
 from subtitle_rag.tui.state.video_groups import SHOWN
 from subtitle_rag.tui.threads import run_in_thread, to_app_error
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.store import Library
+    from subtitle_rag.retrieval.search.scenes import Scene
+    from subtitle_rag.retrieval.search.searcher import SearchResult
+    from subtitle_rag.retrieval.search.suggestions import Suggestion
 
 logger = logging.getLogger(__name__)
 
@@ -134,7 +136,7 @@ class LiveSearch:
                 text = _("There is no reranker. Ctrl+G or subtitle-rag models get fetches one.")
                 self._owner.call_later(partial(self._context.app.notify, text, markup=False))
 
-    def _stages(self, query: str, *, least: int = 0, **options: Any) -> Iterator[SearchResult]:
+    def _stages(self, query: str, *, least: int = 0, **options: Any) -> "Iterator[SearchResult]":
         """Yield the results of a query until the worker is cancelled. A failure is posted."""
         worker = get_current_worker()
         runtime, settings = self._context.runtime, self._context.settings
@@ -152,7 +154,7 @@ class LiveSearch:
             if not worker.is_cancelled:
                 self._owner.post_message(SearchFailed(query, to_app_error(error)))
 
-    def report_failures(self, result: SearchResult) -> None:
+    def report_failures(self, result: "SearchResult") -> None:
         """Show each failure of a model or of the index once."""
         errors = [error for _name, error in result.missing]
         for error in filter(None, (*errors, self._moved)):
@@ -226,7 +228,7 @@ class RecentSearches:
         self.last_place = scene_of_line(*place, "") if place else None
         self._changed("")
 
-    def note_place(self, scene: Scene) -> None:
+    def note_place(self, scene: "Scene") -> None:
         """Note where a scene plays."""
         if not self._context.settings.search.remember:
             return
@@ -244,7 +246,7 @@ class RecentSearches:
         self._changed("")
 
     def note(self, text: str) -> None:
-        def note(library: Library) -> list[str]:
+        def note(library: "Library") -> list[str]:
             parse_query(text)  # half a filter is no search
             return note_search(library, text)
 
@@ -252,17 +254,17 @@ class RecentSearches:
             self._change(note)
 
     def forget(self) -> None:
-        def forget(library: Library) -> list[str]:
+        def forget(library: "Library") -> list[str]:
             forget_searches(library)
             return []
 
         self.last_place = None
         self._change(forget)
 
-    def _change(self, change: Callable[[Library], list[str]]) -> None:
+    def _change(self, change: "Callable[[Library], list[str]]") -> None:
         self._owner.run_worker(partial(self._write, change), thread=True, group="recents", exit_on_error=False)
 
-    def _write(self, change: Callable[[Library], list[str]]) -> None:
+    def _write(self, change: "Callable[[Library], list[str]]") -> None:
         try:
             library = self._context.runtime.library
             with self._writing:  # or a list from before another search would come after it
@@ -283,7 +285,9 @@ class RecentSearches:
                 exclusive=True,
             )
 
-    def _suggestions(self, text: str) -> list[Suggestion]:
+    def _suggestions(self, text: str) -> "list[Suggestion]":
+        from subtitle_rag.retrieval.search.suggestions import suggest_queries
+
         runtime, worker = self._context.runtime, get_current_worker()
         try:
             return suggest_queries(runtime.searcher, runtime.library, text, lambda: worker.is_cancelled)
@@ -298,10 +302,10 @@ class RecentSearches:
         self.queries = queries
         self._changed("")
 
-    def _take_suggestions(self, text: str, suggestions: list[Suggestion]) -> None:
+    def _take_suggestions(self, text: str, suggestions: "list[Suggestion]") -> None:
         self._suggested = text, suggestions
         self._changed(text)
 
-    def suggested(self, text: str) -> list[Suggestion] | None:
+    def suggested(self, text: str) -> "list[Suggestion] | None":
         """Return the suggestions for a query. None until they are known."""
         return self._suggested[1] if self._suggested and self._suggested[0] == text else None

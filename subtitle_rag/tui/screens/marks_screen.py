@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -10,8 +10,6 @@ from textual.content import Content
 from textual.widgets import Input
 
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library.mark_store import Mark
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.keys.commands import bindings
@@ -27,8 +25,13 @@ from subtitle_rag.tui.widgets.panel import label_panel
 from subtitle_rag.tui.widgets.row_list import Row, RowList
 from subtitle_rag.tui.widgets.text_field import QueryBar, TextField, after_typing
 
+if TYPE_CHECKING:
+    from subtitle_rag.library.mark_store import Mark
+    from subtitle_rag.retrieval.search.scenes import Scene
+
 
 class MarksScreen(BaseScreen):
+    OPENED_BY = "app.marks"
     AUTO_FOCUS = "#marks"
     SHOWS_VIDEOS = True
     FOOTER = "scene.play scene.mark app.transcript scene.export list.remove screen.back app.help"
@@ -101,14 +104,14 @@ class MarksScreen(BaseScreen):
         title = f"{title} · #{clean(self._tag)}" if self._tag else title
         label_panel(self.rows, title, "" if self._scenes.marks else none)
 
-    def _row(self, mark: Mark) -> Row:
+    def _row(self, mark: "Mark") -> Row:
         head = time_head(mark.at_ms)
         note = (f"   {clean(mark.note)}", "italic") if mark.note else ""
         where = " · ".join(filter(None, (clean(mark.channel), clean(mark.title))))
         lead = " " * TIME_CELLS + mark_label(mark.tag)
         return Content.assemble(head, clean(mark.line), note), Content.assemble(lead, (where, MUTED))
 
-    def find_scene(self) -> Scene | None:
+    def find_scene(self) -> "Scene | None":
         mark = self.rows.value
         return self._scenes.scene_of(mark) if mark else None
 
@@ -165,6 +168,6 @@ class MarksScreen(BaseScreen):
         self.show_marks()
 
 
-def _said(mark: Mark) -> str:
+def _said(mark: "Mark") -> str:
     """Return what words of a filter are looked for in."""
     return " ".join((mark.line, mark.note, mark.tag, mark.title, mark.channel)).casefold()

@@ -1,6 +1,6 @@
 """What a video or channel is about: its summary, and rows that open a second or a video."""
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -8,9 +8,7 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from subtitle_rag.content_overview import ChannelOverview, OverviewSubject, VideoOverview, read_overview
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.messages import ActionFailed
@@ -21,8 +19,13 @@ from subtitle_rag.tui.text.content import MUTED, channel_and_date, heading
 from subtitle_rag.tui.text.overview_rows import OverviewRow, channel_rows, video_rows
 from subtitle_rag.tui.widgets.footer import KeyBar
 
+if TYPE_CHECKING:
+    from subtitle_rag.content_overview import ChannelOverview, OverviewSubject, VideoOverview
+    from subtitle_rag.retrieval.search.scenes import Scene
+
 
 class OverviewScreen(BaseScreen):
+    OPENED_BY = "app.overview"
     AUTO_FOCUS = "#overview-rows"
     SHOWS_VIDEOS = True
     FOOTER = "scene.play scene.mark app.transcript scene.copy screen.back app.help"
@@ -33,7 +36,7 @@ class OverviewScreen(BaseScreen):
 
     rows = getters.query_one("#overview-rows", OptionList)
 
-    def __init__(self, context: AppContext, subject: OverviewSubject) -> None:
+    def __init__(self, context: AppContext, subject: "OverviewSubject") -> None:
         super().__init__(context)
         self._subject = subject
         self._rows: list[OverviewRow] = []
@@ -50,11 +53,15 @@ class OverviewScreen(BaseScreen):
         self.query_one("#overview-summary", Static).display = False
         self.run_in_thread(self._read, ActionFailed, take=self._show_overview, group="overview")
 
-    def _read(self) -> VideoOverview | ChannelOverview:
+    def _read(self) -> "VideoOverview | ChannelOverview":
+        from subtitle_rag.content_overview import read_overview
+
         runtime = self.context.runtime
         return read_overview(runtime.library, self._subject, runtime.words)
 
-    def _show_overview(self, overview: VideoOverview | ChannelOverview) -> None:
+    def _show_overview(self, overview: "VideoOverview | ChannelOverview") -> None:
+        from subtitle_rag.content_overview import VideoOverview
+
         if isinstance(overview, VideoOverview):
             self._rows = video_rows(overview)
             self._show_title(clean(overview.video.title), channel_and_date(overview.video))
@@ -83,7 +90,7 @@ class OverviewScreen(BaseScreen):
         highlighted = self.rows.highlighted
         return self._rows[highlighted] if highlighted is not None and highlighted < len(self._rows) else None
 
-    def find_scene(self) -> Scene | None:
+    def find_scene(self) -> "Scene | None":
         row = self._row
         if row is None or row.video is None or row.at_ms is None:
             return None

@@ -1,11 +1,10 @@
 """The base of screens with a field, a list of scenes, and the preview of one of them. Tab goes from one to the next."""
 
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state.spoken_lines import VideoMoment, read_surroundings
@@ -13,6 +12,9 @@ from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.preview_pane import WIDE, PreviewPane, choose_preview_room
 from subtitle_rag.tui.widgets.scene_list import SceneList
 from subtitle_rag.tui.widgets.text_field import after_typing
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 
 class PreviewScreen(BaseScreen):
@@ -37,7 +39,7 @@ class PreviewScreen(BaseScreen):
         scene = self.preview.line_scene or self.preview.scene
         return VideoMoment(scene.video, scene.at_ms) if scene else None
 
-    def find_scene(self) -> Scene | None:
+    def find_scene(self) -> "Scene | None":
         return self.pane.find_scene()
 
     def action_switch(self) -> None:

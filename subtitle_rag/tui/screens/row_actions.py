@@ -2,16 +2,20 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from subtitle_rag.domain.errors import SILENT
 from subtitle_rag.i18n import _
-from subtitle_rag.pipeline import ListeningOffer
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.removal import LibraryRow
 from subtitle_rag.tui.text.library_text import is_silent
+
+if TYPE_CHECKING:
+    from subtitle_rag.pipeline import ListeningOffer
+
 
 ROW_COMMANDS = ("video.listen", "screen.retry", "video.open", "list.remove")
 """Ids of the commands of `RowActions`."""
@@ -58,7 +62,7 @@ class RowActions:
         """
         from subtitle_rag import pipeline
 
-        def take(offer: ListeningOffer) -> None:
+        def take(offer: "ListeningOffer") -> None:
             if offer.plan.videos or otherwise is None:
                 self._context.app.post_message(messages.ListeningOffered(offer))
             else:

@@ -7,7 +7,7 @@ So the focus waits for the scenes of the text in the field, and Enter in the lis
 Models improve the order of the scenes once or twice after the first result; the highlight stays on its scene.
 """
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -17,9 +17,7 @@ from textual.widgets import Input
 
 from subtitle_rag.domain.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.library.rows import Counts
 from subtitle_rag.retrieval.search.query import offer_period
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 from subtitle_rag.tui.messages import (
@@ -45,6 +43,10 @@ from subtitle_rag.tui.widgets.panel import label_panel
 from subtitle_rag.tui.widgets.result_pane import ResultPane
 from subtitle_rag.tui.widgets.status_bars import watch_stage
 from subtitle_rag.tui.widgets.text_field import QueryBar
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.rows import Counts
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 PageContent = Literal["welcome", "scenes", "no scenes", "failure"]
 
@@ -194,7 +196,7 @@ class SearchPage(Vertical):
         if self.results.scenes.row_count and self.query_line.has_focus:
             self.results.scenes.focus()
 
-    def chosen_scene(self) -> Scene | None:
+    def chosen_scene(self) -> "Scene | None":
         """Return the chosen line or scene, or open the rest of a video.
 
         Where the scenes are those of another text, search for it instead.

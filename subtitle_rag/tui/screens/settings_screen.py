@@ -44,6 +44,7 @@ class SettingTable(RowTable[AppSetting]):
 
 
 class SettingsScreen(BaseScreen):
+    OPENED_BY = "app.settings"
     AUTO_FOCUS = "#settings-rows"
     FOOTER = "screen.enter screen.retry list.remove settings.undo screen.back app.help"
     BINDINGS = bindings("screen.enter list.remove settings.undo screen.retry screen.back")

@@ -1,13 +1,12 @@
 """All lines of a video, with search in them. It opens at the line of the scene; Enter plays from the chosen line."""
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.widgets import Input
 
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.messages import ActionFailed
@@ -30,8 +29,12 @@ from subtitle_rag.tui.widgets.panel import label_panel
 from subtitle_rag.tui.widgets.text_field import QueryBar, TextField, after_typing
 from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.search.scenes import Scene
+
 
 class TranscriptScreen(BaseScreen):
+    OPENED_BY = "app.transcript"
     AUTO_FOCUS = "#transcript"
     SHOWS_VIDEOS = True
     FOOTER = "scene.play scene.mark scene.copy transcript.next-match app.search screen.back app.help"
@@ -144,7 +147,7 @@ class TranscriptScreen(BaseScreen):
     def action_copy(self) -> None:
         self.action_scene("copy_quote")
 
-    def find_scene(self) -> Scene | None:
+    def find_scene(self) -> "Scene | None":
         return scene_of_line(self._moment.video, *self.lines.line) if self.lines.line else None
 
     def action_play(self) -> None:

@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.domain.events import Answer, AnswerRequest, Citation, Evidence, EvidenceKind, EvidenceSource
 from subtitle_rag.domain.values import Video
-from subtitle_rag.library.answers import StoredAnswer
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.state.spoken_lines import scene_of_lines
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.answers import StoredAnswer
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 SIGNS = {"supported": "", "unsupported": "?", "unchecked": "–"}
 """Sign after a citation, by its status: none where the scene says all that is claimed; the words for a "?" are under
@@ -102,13 +104,13 @@ def listing_turn(turns: Sequence[QuestionTurn]) -> int | None:
     return next((at for at in reversed(range(len(turns))) if turns[at].sources and turns[at].ended), None)
 
 
-def scene_of(source: EvidenceSource, at_ms: int) -> Scene:
+def scene_of(source: EvidenceSource, at_ms: int) -> "Scene":
     """Return a source as a scene whose jump time is `at_ms`."""
     scene = scene_of_lines(source.video, source.lines, at_ms, (source.start_ms, source.end_ms))
     return replace(scene, rank=source.number, id=source.scene, context=source.context)
 
 
-def turn_of_answer(record: StoredAnswer, videos: Mapping[str, Video]) -> QuestionTurn:
+def turn_of_answer(record: "StoredAnswer", videos: Mapping[str, Video]) -> QuestionTurn:
     """Return the turn of a stored answer; scenes of removed videos have only their words."""
     sources = tuple(
         EvidenceSource(

@@ -6,15 +6,17 @@ Functions with a library read it: for worker threads.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from subtitle_rag.domain.values import tidy
-from subtitle_rag.exporting.exported_scene import ExportedScene
-from subtitle_rag.exporting.formats import ExportText
-from subtitle_rag.library.store import Library
-from subtitle_rag.player.mpv import Clip
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.state.marked_scenes import MarkedScenes
+
+if TYPE_CHECKING:
+    from subtitle_rag.exporting.exported_scene import ExportedScene
+    from subtitle_rag.exporting.formats import ExportText
+    from subtitle_rag.library.store import Library
+    from subtitle_rag.player.mpv import Clip
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 SUFFIXES = {"anki": "apkg"}
 """Endings of files that differ from the name of the format."""
@@ -25,7 +27,7 @@ MOST_NAME = 60
 class ExportSource(NamedTuple):
     name: str
     """For the user: the chosen scene, the results, the marks."""
-    scenes: tuple[Scene, ...]
+    scenes: "tuple[Scene, ...]"
     query: str = ""
     """The heading of the text."""
 
@@ -49,21 +51,21 @@ def suffix(format: str) -> str:
     return SUFFIXES.get(format, format)
 
 
-def exported_scene(library: Library, scene: Scene) -> ExportedScene:
+def exported_scene(library: "Library", scene: "Scene") -> "ExportedScene":
     from subtitle_rag.exporting.scene_reader import read_scenes, scene_span
 
     [exported] = read_scenes(library, [scene_span(library, scene)])
     return exported
 
 
-def scene_markdown(library: Library, scene: Scene, note: str, tag: str) -> str:
+def scene_markdown(library: "Library", scene: "Scene", note: str, tag: str) -> str:
     """Return a scene as Markdown, with its video, lines, context and links."""
     from subtitle_rag.exporting.markdown import standalone_markdown
 
     return standalone_markdown(replace(exported_scene(library, scene), note=note, tag=tag))
 
 
-def playable_clips(library: Library, scenes: Sequence[Scene]) -> list[Clip]:
+def playable_clips(library: "Library", scenes: "Sequence[Scene]") -> "list[Clip]":
     """Return the scenes that can be played one after another."""
     from subtitle_rag.exporting.player_clips import make_clips
     from subtitle_rag.exporting.scene_reader import read_scenes, scene_span
@@ -71,7 +73,7 @@ def playable_clips(library: Library, scenes: Sequence[Scene]) -> list[Clip]:
     return make_clips(read_scenes(library, [scene_span(library, scene) for scene in scenes]))
 
 
-def export_text(library: Library, source: ExportSource, marks: MarkedScenes, format: str) -> ExportText:
+def export_text(library: "Library", source: ExportSource, marks: MarkedScenes, format: str) -> "ExportText":
     """Return the scenes in a format, with notes and tags of their marks."""
     from subtitle_rag.exporting.formats import render_export
     from subtitle_rag.exporting.scene_reader import read_scenes, scene_span

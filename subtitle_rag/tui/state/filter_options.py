@@ -5,15 +5,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from typing import TYPE_CHECKING
 
 from subtitle_rag.domain.values import squeeze, tidy
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library.names import VideoFacets
-from subtitle_rag.library.resolve import match_channels, match_videos
 from subtitle_rag.retrieval.korean.keyboard import FIRST_CONSONANTS, first_consonants
 from subtitle_rag.retrieval.korean.periods import parse_period
 from subtitle_rag.retrieval.search.query import KINDS, QUOTES
 from subtitle_rag.tui.state.query_filters import Chip, filter_value_text
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.names import VideoFacets
 
 MOST = 100
 """Most channels, and most videos, in one list."""
@@ -51,7 +53,7 @@ class FilterOptions:
 class FilterCatalogue:
     """The options of a library, made once for all typed text."""
 
-    def __init__(self, videos: Sequence[VideoFacets]) -> None:
+    def __init__(self, videos: "Sequence[VideoFacets]") -> None:
         self.is_empty = not videos
         searchable = [video for video in videos if video.windows]
         names = {video.channel_id: video.channel for video in searchable}
@@ -93,9 +95,13 @@ class FilterCatalogue:
         return option.chip or Chip(option.name, spelled(option.label, option.id, lookup))
 
     def _channels_called(self, name: str) -> list[str]:
+        from subtitle_rag.library.resolve import match_channels
+
         return match_channels(name, self._names)
 
     def _videos_called(self, name: str) -> list[str]:
+        from subtitle_rag.library.resolve import match_videos
+
         return match_videos(name, self._titles)
 
 
@@ -148,5 +154,5 @@ def _videos(count: int) -> str:
     return n_("{n} video", "{n} videos", count, n=f"{count:,}")
 
 
-def _about(video: VideoFacets) -> str:
+def _about(video: "VideoFacets") -> str:
     return " · ".join(filter(None, (video.published.isoformat() if video.published else "", video.channel)))

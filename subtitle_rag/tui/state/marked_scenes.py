@@ -1,15 +1,18 @@
 """The marks of the library, by scene."""
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from subtitle_rag.domain.values import Video
-from subtitle_rag.library.mark_store import Mark
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.state.spoken_lines import scene_of_lines
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.mark_store import Mark
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 
 class MarkedScenes:
-    def __init__(self, marks: Iterable[Mark] = (), videos: Mapping[str, Video] | None = None) -> None:
+    def __init__(self, marks: "Iterable[Mark]" = (), videos: Mapping[str, Video] | None = None) -> None:
         """`videos` are those of the marks that are in the library."""
         self.marks = tuple(marks)
         """In the order in which they were made."""
@@ -18,7 +21,7 @@ class MarkedScenes:
         for mark in self.marks:
             self._by_video.setdefault(mark.video_id, []).append(mark)
 
-    def mark_of(self, scene: Scene) -> Mark | None:
+    def mark_of(self, scene: "Scene") -> "Mark | None":
         """Return the mark of a scene: of its span, else one whose second it has, or that has its second.
 
         Another query merges other windows, so that the spans of a scene and of its mark may differ.
@@ -33,12 +36,12 @@ class MarkedScenes:
         )
         return next(exact, None) or next(near, None)
 
-    def tag_of(self, scene: Scene) -> str | None:
+    def tag_of(self, scene: "Scene") -> str | None:
         """Return the tag of a marked scene, which may be empty; None of one that is not marked."""
         mark = self.mark_of(scene)
         return mark.tag if mark else None
 
-    def scene_of(self, mark: Mark) -> Scene:
+    def scene_of(self, mark: "Mark") -> "Scene":
         """Return a mark as a scene, to be played and exported like those of a search."""
         video = self._videos.get(mark.video_id) or Video(mark.video_id, mark.title, "", mark.channel, mark.url)
         return scene_of_lines(video, [(mark.at_ms, mark.line)], mark.at_ms, (mark.start_ms, mark.end_ms))

@@ -3,18 +3,21 @@
 import logging
 import sys
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from subtitle_rag.domain.errors import BusyError, LlmError
-from subtitle_rag.installation.extras import NEURAL, Extra
+from subtitle_rag.installation.extras import NEURAL
 from subtitle_rag.installation.package_installer import install_refusal
 from subtitle_rag.library.app_state import MODEL_OFFER
 from subtitle_rag.models import manifest
 from subtitle_rag.models.manifest import ENCODER, RERANKER, NeuralModel, SearchStep, encoder_steps
 from subtitle_rag.retrieval.neural.device import plan_graph
-from subtitle_rag.retrieval.neural.ollama_encoder import EncoderOffer
-from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.state.stage_progress import StageName, StageProgress, StageState
+
+if TYPE_CHECKING:
+    from subtitle_rag.installation.extras import Extra
+    from subtitle_rag.retrieval.neural.ollama_encoder import EncoderOffer
+    from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +42,7 @@ class StepOffer:
     """About what the vectors of this library take here; 0 for an empty one."""
 
     @classmethod
-    def of(cls, runtime: Runtime, step: SearchStep) -> "StepOffer":
+    def of(cls, runtime: "Runtime", step: SearchStep) -> "StepOffer":
         models = [model for model in step.models if runtime.models.state(model.name).status != "here"]
         size = sum(runtime.models.due_bytes(model) for model in models)
         seconds = round(_seconds_per_window(step) * runtime.library.counts().windows)
@@ -86,7 +89,7 @@ class ModelDownload(StageProgress):
     """The instruction for the user, if the program cannot install packages by itself."""
     installer_line: str = ""
     """The last line of the packages' installer."""
-    through_ollama: EncoderOffer | None = None
+    through_ollama: "EncoderOffer | None" = None
     """The encoder that Ollama offers instead of packages."""
     steps: tuple[StepOffer, ...] = ()
     """The steps to choose from, the lightest first."""
@@ -115,7 +118,7 @@ class ModelDownload(StageProgress):
         return any(map(manifest.is_ollama, self.names))
 
 
-def find_download(runtime: Runtime) -> ModelDownload | None:
+def find_download(runtime: "Runtime") -> ModelDownload | None:
     """Return the possible download. None if the settings name no model of the manifest, or if the encoder is installed
     and nothing else is partly downloaded. Reads files: for worker threads."""
     try:
@@ -134,7 +137,7 @@ def find_download(runtime: Runtime) -> ModelDownload | None:
         return None
 
 
-def find_through_ollama(runtime: Runtime) -> EncoderOffer | None:
+def find_through_ollama(runtime: "Runtime") -> "EncoderOffer | None":
     """Return the encoder of the settings' Ollama; None if none is there, or it is not needed. Asks the server."""
     if not (missing_packages(runtime) and runtime.settings.llm.hosts):
         return None
@@ -145,7 +148,7 @@ def find_through_ollama(runtime: Runtime) -> EncoderOffer | None:
         return None
 
 
-def _with_steps(runtime: Runtime, download: ModelDownload) -> ModelDownload:
+def _with_steps(runtime: "Runtime", download: ModelDownload) -> ModelDownload:
     """Add the steps to an offer, if the user has not decided for an encoder of their own."""
     steps = encoder_steps()
     if not steps or runtime.models.configured(ENCODER) != steps[-1].encoder:
@@ -153,7 +156,7 @@ def _with_steps(runtime: Runtime, download: ModelDownload) -> ModelDownload:
     return replace(download, steps=tuple(StepOffer.of(runtime, step) for step in steps))
 
 
-def _further_download(runtime: Runtime) -> ModelDownload | None:
+def _further_download(runtime: "Runtime") -> ModelDownload | None:
     """Return the steps beyond the one in use: not offered by themselves, but there by their key."""
     steps = encoder_steps()
     names = [step.encoder for step in steps]
@@ -163,13 +166,13 @@ def _further_download(runtime: Runtime) -> ModelDownload | None:
     return ModelDownload("dismissed", steps=offers, environment=sys.prefix) if offers else None
 
 
-def missing_packages(runtime: Runtime) -> Extra | None:
+def missing_packages(runtime: "Runtime") -> "Extra | None":
     """Return the packages of the settings' encoder; None if they are installed, or it needs none."""
     extra = runtime.models.required_extra(runtime.models.configured(ENCODER))
     return None if extra is None or extra.is_installed else extra
 
 
-def missing_models(runtime: Runtime) -> list[NeuralModel]:
+def missing_models(runtime: "Runtime") -> list[NeuralModel]:
     """Return the models of settings and manifest that are not installed.
 
     A reranker counts if it needs no other packages than the encoder: gigabytes are not part of a light step.
@@ -181,13 +184,13 @@ def missing_models(runtime: Runtime) -> list[NeuralModel]:
     return [model for model in models if model and runtime.models.state(model.name).status != "here"]
 
 
-def by_hand_line(extra: Extra) -> str:
+def by_hand_line(extra: "Extra") -> str:
     """Return what the user can do where the program cannot install the extra by itself; empty if it can."""
     refusal = install_refusal(extra)
     return refusal.hint if refusal else ""
 
 
-def sized_download(runtime: Runtime, models: list[NeuralModel], state: StageState) -> ModelDownload:
+def sized_download(runtime: "Runtime", models: list[NeuralModel], state: StageState) -> ModelDownload:
     """Return the offer of models and, if needed, of packages, with their sizes."""
     done = sum(runtime.models.state(model.name).bytes for model in models)
     remaining = sum(runtime.models.due_bytes(model) for model in models)
@@ -199,7 +202,7 @@ def sized_download(runtime: Runtime, models: list[NeuralModel], state: StageStat
     return replace(offer, packages=extra.megabytes, environment=sys.prefix, by_hand=by_hand)
 
 
-def _elsewhere(runtime: Runtime, model: NeuralModel) -> bool:
+def _elsewhere(runtime: "Runtime", model: NeuralModel) -> bool:
     """Return whether another process is downloading the model."""
     from subtitle_rag.models.record import hold_model
 

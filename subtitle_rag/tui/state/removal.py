@@ -2,23 +2,28 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from subtitle_rag.library.overview import ChannelState
-from subtitle_rag.library.rows import VideoState
-from subtitle_rag.library.store import Library
-from subtitle_rag.removing import RemovalTarget, plan_removal
 from subtitle_rag.requests import JobRequest
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.overview import ChannelState
+    from subtitle_rag.library.rows import VideoState
+    from subtitle_rag.library.store import Library
+    from subtitle_rag.removing import RemovalTarget
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryRow:
     """A video, or a channel or playlist with its displayed name. Neither on the row of all videos."""
 
-    video: VideoState | None = None
-    channel: ChannelState | None = None
+    video: "VideoState | None" = None
+    channel: "ChannelState | None" = None
 
     @property
-    def removal_target(self) -> RemovalTarget | None:
+    def removal_target(self) -> "RemovalTarget | None":
+        from subtitle_rag.removing import RemovalTarget
+
         if self.video:
             return RemovalTarget(self.video.video.title, video=self.video.video.id)
         if self.channel:
@@ -30,7 +35,7 @@ class LibraryRow:
 class Removal:
     """The content of a target at the time of the user's request."""
 
-    target: RemovalTarget
+    target: "RemovalTarget"
     videos: frozenset[str]
     addresses: frozenset[str]
     """All spellings of the sources' addresses."""
@@ -40,8 +45,11 @@ class Removal:
     """What leaves, in numbers."""
 
     @classmethod
-    def of(cls, target: RemovalTarget, library: Library) -> "Removal":
+    def of(cls, target: "RemovalTarget", library: "Library") -> "Removal":
         """Read the content of a target. Raises the errors of `Library`."""
+
+        from subtitle_rag.removing import plan_removal
+
         plan = plan_removal(library, target)
         files = frozenset(video.source for video in library.videos_by_id(*plan.titles).values() if video.source)
         addresses = library.sources.addresses(plan.sources)

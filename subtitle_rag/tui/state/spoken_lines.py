@@ -5,15 +5,17 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from subtitle_rag.domain.values import Heat, Line, Video, Window
-from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.korean.lexical import LexicalQuery
-from subtitle_rag.retrieval.search.scenes import Mention, Scene
-from subtitle_rag.retrieval.search.searcher import SearchResult
-from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.state.clean_text import clean
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.store import Library
+    from subtitle_rag.retrieval.korean.lexical import LexicalQuery
+    from subtitle_rag.retrieval.search.scenes import Mention, Scene
+    from subtitle_rag.retrieval.search.searcher import SearchResult
+    from subtitle_rag.runtime import Runtime
 
 SpokenLines = Sequence[tuple[int, str]]
 """Lines of a video: start (ms) and text."""
@@ -25,11 +27,11 @@ class VideoMoment(NamedTuple):
 
     video: Video
     at_ms: int | None = None
-    query: LexicalQuery | None = None
+    query: "LexicalQuery | None" = None
     """The query that found it: its words are marked in the transcript."""
 
 
-def find_query_words(lines: SpokenLines, query: LexicalQuery | None) -> dict[int, list[Span]]:
+def find_query_words(lines: SpokenLines, query: "LexicalQuery | None") -> dict[int, list[Span]]:
     """Return the words of a query by line, by their letters alone."""
     if query is None:
         return {}
@@ -45,7 +47,7 @@ def read_spoken_lines(windows: Iterable[Window]) -> list[tuple[int, str]]:
     return sorted((line for line in lines if line[1].strip()), key=lambda line: line[0])
 
 
-def read_gap_lines(library: Library, video_id: str) -> list[tuple[int, str]]:
+def read_gap_lines(library: "Library", video_id: str) -> list[tuple[int, str]]:
     """Return a line for each place of a video's speech that listening here did not understand."""
     from subtitle_rag.captions.heard_tracks import read_gaps
     from subtitle_rag.transcribing.gaps import gap_line
@@ -73,12 +75,12 @@ def find_spoken(lines: SpokenLines, typed: str) -> dict[int, list[Span]]:
     return {index: matches for index, matches in spans.items() if matches}
 
 
-def scene_of_line(video: Video, at_ms: int, text: str) -> Scene:
+def scene_of_line(video: Video, at_ms: int, text: str) -> "Scene":
     """Return a line as a scene, to be played and copied like those of a search."""
     return scene_of_lines(video, [(at_ms, text)], at_ms, (at_ms, at_ms))
 
 
-def scene_of_lines(video: Video, lines: SpokenLines, at_ms: int, span_ms: Span) -> Scene:
+def scene_of_lines(video: Video, lines: SpokenLines, at_ms: int, span_ms: Span) -> "Scene":
     """Return lines as a scene that begins and ends at `span_ms`, to be played and exported like those of a search."""
     from subtitle_rag.retrieval.search.scenes import Scene
 
@@ -110,12 +112,12 @@ class Surroundings:
     end_ms: int = 0
     """End of its last window."""
     heat: Sequence[Heat] = ()
-    matches: Sequence[Mention] | None = None
+    matches: "Sequence[Mention] | None" = None
     gaps: SpokenLines = ()
     """A line for each place of its speech that was not understood."""
 
 
-def read_surroundings(runtime: Runtime, video_id: str, result: SearchResult | None) -> Iterator[Surroundings]:
+def read_surroundings(runtime: "Runtime", video_id: str, result: "SearchResult | None") -> Iterator[Surroundings]:
     """Yield the library's part, then the same with the index's matches of the query of `result`.
 
     Raises the errors of the doors.

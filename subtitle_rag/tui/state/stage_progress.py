@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.domain.events import (
@@ -28,9 +28,12 @@ from subtitle_rag.domain.events import (
     VectorsWaiting,
     VideoHeard,
 )
-from subtitle_rag.library.context_store import ContextCounts
-from subtitle_rag.library.vector_store import VectorCounts
-from subtitle_rag.pipeline import ContextOffer
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.context_store import ContextCounts
+    from subtitle_rag.library.vector_store import VectorCounts
+    from subtitle_rag.pipeline import ContextOffer
+
 
 WINDOWS_BEFORE_RATE = 5
 """Windows after which a rate is shown."""
@@ -140,7 +143,7 @@ class ContextProgress(WindowProgress):
     """The time of this run, estimated before its beginning; 0 if unknown."""
     overview: tuple[int, int] | None = None
     """Stored sections of the video whose overview is in work, and all of them."""
-    offer: ContextOffer | None = None
+    offer: "ContextOffer | None" = None
     """What writing takes, where the user has not said yet whether to."""
     request: ModelRequest | None = None
     """The newest request, until its end."""
@@ -162,7 +165,7 @@ class ContextProgress(WindowProgress):
         return max(0, self.sections - self.sections_done) * self.section_seconds / timed if timed > 0 else 0.0
 
     @classmethod
-    def of(cls, counts: ContextCounts, model: str) -> "ContextProgress":
+    def of(cls, counts: "ContextCounts", model: str) -> "ContextProgress":
         return cls(
             model=model,
             windows=counts.windows,
@@ -305,7 +308,7 @@ class VectorProgress(WindowProgress):
     """What was processed of the others of these two."""
 
     @classmethod
-    def of(cls, counts: VectorCounts, encoder_id: str) -> "VectorProgress":
+    def of(cls, counts: "VectorCounts", encoder_id: str) -> "VectorProgress":
         return cls(model=encoder_id.partition("@")[0], windows=counts.windows, missing=counts.due)
 
     def after(self, event: VectorEvent, now: float) -> Self:

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from subtitle_rag.domain.values import Video
-from subtitle_rag.retrieval.search.scenes import Scene
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 SHOWN = 3
 """Most scenes of a video until its rest is opened."""
@@ -12,7 +15,7 @@ SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class VideoGroup:
-    scenes: tuple[Scene, ...]
+    scenes: "tuple[Scene, ...]"
     """Best first."""
     count: int
     """Scenes of the video that were found, also those that are not fetched."""
@@ -21,14 +24,14 @@ class VideoGroup:
     def video(self) -> Video:
         return self.scenes[0].video
 
-    def shown(self, kept: str) -> tuple[Scene, ...]:
+    def shown(self, kept: str) -> "tuple[Scene, ...]":
         """Return the scenes of the closed group, with the scene `kept` if it has it."""
         first = self.scenes[:SHOWN]
         rest = [scene for scene in self.scenes[SHOWN:] if scene.id == kept]
         return (*first[: SHOWN - 1], *rest) if rest else first
 
 
-def group_by_video(scenes: Sequence[Scene], counts: Mapping[str, int]) -> dict[str, VideoGroup]:
+def group_by_video(scenes: "Sequence[Scene]", counts: Mapping[str, int]) -> dict[str, VideoGroup]:
     """Return the groups by video; `counts` tells how many scenes of each video were found."""
     by_video: dict[str, list[Scene]] = {}
     for scene in scenes:

@@ -7,19 +7,16 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual.content import Content
 from textual.style import Style
 
-from subtitle_rag.answers.wording import answer_remarks, citation_fault, reading_plan, unfounded_fault, video_count
-from subtitle_rag.contexts.context_text import reading_notes
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.domain.events import Answer
 from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import _
-from subtitle_rag.library.answers import StoredAnswer
-from subtitle_rag.library.rows import Counts
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.state import conversation
 from subtitle_rag.tui.state.clean_text import clean
@@ -27,6 +24,10 @@ from subtitle_rag.tui.state.conversation import SIGNS, CitationRef, QuestionTurn
 from subtitle_rag.tui.text import search_text
 from subtitle_rag.tui.text.content import MUTED, TIME_CELLS, paragraphs
 from subtitle_rag.tui.text.failure_reasons import short_moment
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.answers import StoredAnswer
+    from subtitle_rag.library.rows import Counts
 
 META = "citation"
 """Style meta of a citation for the mouse: its turn, and its index among that turn's citations."""
@@ -137,6 +138,10 @@ def _lines(text: str) -> Content:
 
 def _below(turn: QuestionTurn) -> Iterator[str | tuple[str, str]]:
     """Yield the remarks under an answer, or the lines that replace it."""
+
+    from subtitle_rag.answers.wording import reading_plan
+    from subtitle_rag.contexts.context_text import reading_notes
+
     if turn.answer is None:
         if turn.error is not None:
             yield from _failure(turn.error)
@@ -174,6 +179,9 @@ def answer_text(turn: QuestionTurn) -> str:
 def fault_lines(answer: Answer) -> Iterator[str]:
     """Yield a sentence for each kind of faulty citation, with the numbers of those citations in their order, and for
     each claim without a citation that no scene bears out."""
+
+    from subtitle_rag.answers.wording import citation_fault, unfounded_fault
+
     faults: dict[tuple[str, str], list[int]] = {}
     for citation in answer.citations:
         if citation.status == "unsupported":
@@ -187,6 +195,8 @@ def fault_lines(answer: Answer) -> Iterator[str]:
 
 
 def _remarks(answer: Answer) -> Iterator[str]:
+    from subtitle_rag.answers.wording import answer_remarks, video_count
+
     evidence = answer.evidence
     yield from answer_remarks(answer)
     if answer.ending == "loop":
@@ -207,7 +217,7 @@ def _remarks(answer: Answer) -> Iterator[str]:
         yield _("This seems to be about a whole video. With video:TITLE in the question all of it is read.")
 
 
-def welcome(counts: Counts | None) -> Content:
+def welcome(counts: "Counts | None") -> Content:
     """Return the page of an empty conversation; that of a library without videos, or one that opens, says so."""
     if counts is None or not counts.videos:
         return paragraphs(search_text.welcome(counts))
@@ -223,6 +233,6 @@ def welcome(counts: Counts | None) -> Content:
     )
 
 
-def recent_answer_row(answer: StoredAnswer) -> Content:
+def recent_answer_row(answer: "StoredAnswer") -> Content:
     """Return the question, and when it was asked."""
     return Content.assemble(clean(answer.question), (f"  {short_moment(answer.asked_at, time.time())}", MUTED))

@@ -1,17 +1,19 @@
 """What the confirming dialog asks, and the words of its two buttons."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
 from subtitle_rag.domain.values import byte_size
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.pipeline import ContextOffer, ListeningOffer
-from subtitle_rag.requests import ListedSources
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.removal import Removal
 from subtitle_rag.tui.text.content import Rows, paragraphs
+
+if TYPE_CHECKING:
+    from subtitle_rag.pipeline import ContextOffer, ListeningOffer
+    from subtitle_rag.requests import ListedSources
 
 
 class Confirmation(NamedTuple):
@@ -41,13 +43,13 @@ def removal_confirmation(removal: Removal) -> Confirmation:
     return Confirmation(_("Remove"), paragraphs(rows), _("Remove"), _("Keep"))
 
 
-def list_confirmation(listed: ListedSources) -> Confirmation:
+def list_confirmation(listed: "ListedSources") -> Confirmation:
     """Ask before all that a list of addresses names is fetched."""
     text = paragraphs([(listed.question, "bold"), *listed.notes()])
     return Confirmation(_("Import"), text, _("Fetch all"), _("Not now"))
 
 
-def listening_confirmation(offer: ListeningOffer) -> Confirmation:
+def listening_confirmation(offer: "ListeningOffer") -> Confirmation:
     """Ask before videos are listened to: what is fetched, and about how long it takes."""
     from subtitle_rag.transcribing.gaps import estimate_lines
 
@@ -64,7 +66,7 @@ def listening_confirmation(offer: ListeningOffer) -> Confirmation:
     return Confirmation(_("Listen"), paragraphs(rows), _("Listen"), _("Not now"))
 
 
-def context_confirmation(offer: ContextOffer) -> Confirmation:
+def context_confirmation(offer: "ContextOffer") -> Confirmation:
     """Ask before a model describes scenes, with the time that takes."""
     rows: Rows = [(offer.sentence, "bold"), _("A local model describes each scene, so that search finds more.")]
     rows.append(

@@ -4,6 +4,7 @@ Control characters are dropped here once more. Spans are cut out before, since d
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
@@ -12,8 +13,11 @@ from subtitle_rag.domain.errors import AppError
 from subtitle_rag.domain.values import Video, clock
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.search.reasons import REASONS, copies_sentence, is_borrowed, words_reason
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.state.clean_text import clean
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.search.scenes import Scene
+
 
 NAME_CELLS = 30
 """Longest name in a sentence whose end matters."""
@@ -69,7 +73,7 @@ def mark_label(tag: str) -> str:
     return f"{SIGN} #{clean(tag)} · " if tag else f"{SIGN} "
 
 
-def byline(scene: Scene) -> Content:
+def byline(scene: "Scene") -> Content:
     """Return copies · channel · date · title; the longest comes last, for the end is cut off. Without a mark in the
     speech, the reason comes first, and the matched title next."""
     video = scene.video

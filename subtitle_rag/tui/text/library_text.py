@@ -1,15 +1,14 @@
 """Lines about the library's field and about failures."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from subtitle_rag.captions.addresses import Source
 from subtitle_rag.captions.formats import suffix_list
-from subtitle_rag.doctor import Check
 from subtitle_rag.domain.errors import EXPECTED, SILENT, AppError
 from subtitle_rag.domain.values import clock
 from subtitle_rag.fetching.estimate import cut_short_text
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.library.rows import VideoState
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.job import Job
@@ -22,6 +21,10 @@ from subtitle_rag.tui.text.failure_reasons import remaining
 from subtitle_rag.tui.text.job_lines import job_brief, job_line
 from subtitle_rag.tui.text.model_lines import download_brief, download_line
 from subtitle_rag.tui.text.stage_lines import listening_brief, listening_line, stage_notice, with_counts
+
+if TYPE_CHECKING:
+    from subtitle_rag.doctor import Check
+    from subtitle_rag.library.rows import VideoState
 
 FAILURES = 4
 """Most failures with lines of their own."""
@@ -100,7 +103,7 @@ def beginning() -> Rows:
     ]
 
 
-def blocked(check: Check) -> Rows:
+def blocked(check: "Check") -> Rows:
     """Return what keeps a beginner from captions or a search, and what mends it."""
     remedy = [(f"  {clean(check.remedy)}", MUTED)] if check.remedy else []
     return [(f"! {clean(check.message)}", "bold"), *remedy]
@@ -163,7 +166,7 @@ def shortfalls(job: Job) -> Rows:
     return rows
 
 
-def failed_video(state: VideoState) -> Rows:
+def failed_video(state: "VideoState") -> Rows:
     """Return why a video is missing, when it is retried, and the keys for it."""
     code = state.failure or ""
     if is_silent(state):
@@ -177,12 +180,12 @@ def failed_video(state: VideoState) -> Rows:
     return rows if usual or not hint else [*rows, (f"  {hint}", MUTED)]
 
 
-def is_silent(state: VideoState) -> bool:
+def is_silent(state: "VideoState") -> bool:
     """Whether a video has no captions, and can be listened to."""
     return state.failure in SILENT and not state.due and not state.windows
 
 
-def listening_state(state: VideoState) -> str:
+def listening_state(state: "VideoState") -> str:
     """Return how far listening to a video is, in a few words; empty if nobody has asked for it."""
     listening = state.listening
     if listening is None or state.windows:
@@ -195,7 +198,7 @@ def listening_state(state: VideoState) -> str:
     return f"! {AppError(listening.failure, **listening.details).message}" if listening.failure else ""
 
 
-def _silent_video(state: VideoState) -> Rows:
+def _silent_video(state: "VideoState") -> Rows:
     """Return that a video has no captions, and the keys for it."""
     message, _hint = _sentences(state)
     rows: Rows = [f"– {message}"]
@@ -206,7 +209,7 @@ def _silent_video(state: VideoState) -> Rows:
     return [*rows, "  " + " · ".join(filter(None, (listen, again)))]
 
 
-def _sentences(state: VideoState) -> tuple[str, str]:
+def _sentences(state: "VideoState") -> tuple[str, str]:
     """Return the error's message and hint."""
     code = state.failure or ""
     error = AppError(code, **{"title": state.video.title, **state.details})

@@ -2,15 +2,18 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from subtitle_rag.content_overview import ChannelOverview, OverviewTerm, VideoOverview
 from subtitle_rag.domain.values import Video
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval.index.sections import Section
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.content import MUTED, time_head
+
+if TYPE_CHECKING:
+    from subtitle_rag.content_overview import ChannelOverview, OverviewTerm, VideoOverview
+    from subtitle_rag.retrieval.index.sections import Section
 
 DAY_CELLS = 10
 
@@ -27,7 +30,7 @@ class OverviewRow:
     """What is said there, as far as the row knows it."""
 
 
-def video_rows(overview: VideoOverview) -> list[OverviewRow]:
+def video_rows(overview: "VideoOverview") -> list[OverviewRow]:
     """Return the rows of a video; parts without any have no title."""
     video = overview.video
     return [
@@ -38,7 +41,7 @@ def video_rows(overview: VideoOverview) -> list[OverviewRow]:
     ]
 
 
-def channel_rows(overview: ChannelOverview) -> list[OverviewRow]:
+def channel_rows(overview: "ChannelOverview") -> list[OverviewRow]:
     """Return the rows of a channel; parts without any have no title."""
     return [
         *_part(_("Videos"), (_video_row(video, sentence) for video, sentence in overview.videos)),
@@ -54,13 +57,13 @@ def _part(title: str, rows: Iterable[OverviewRow]) -> Iterator[OverviewRow]:
         yield from entries
 
 
-def _section_row(video: Video, section: Section) -> OverviewRow:
+def _section_row(video: Video, section: "Section") -> OverviewRow:
     words = clean(", ".join(section.words))
     title = clean(section.title)
     return _timed_row(video, section.start_ms, title or words, words if title else "")
 
 
-def _mention_row(mention: OverviewTerm, where: str) -> OverviewRow:
+def _mention_row(mention: "OverviewTerm", where: str) -> OverviewRow:
     detail = f"×{mention.windows}" + (f"  {clean(where)}" if where else "")
     return _timed_row(mention.video, mention.at_ms, clean(mention.text), detail)
 

@@ -1,15 +1,19 @@
 """The rows of a list of scenes by video: each has a left part, which may be cut, and a right one, which never is."""
 
+from typing import TYPE_CHECKING
+
 from rich.cells import cell_len
 from textual.content import Content
 
 from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval.search.reasons import copies_sentence
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.video_groups import VideoGroup
 from subtitle_rag.tui.text.content import MUTED, SIGN, assembled, marked
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 Parts = tuple[Content, Content]
 SHORT_REASONS = {
@@ -37,7 +41,7 @@ def header_row(group: VideoGroup, width: int, *, with_channel: bool) -> Parts:
     return title, Content.styled(" · ".join(parts), MUTED)
 
 
-def scene_row(scene: Scene, width: int, time_cells: int, tag: str | None = None) -> Parts:
+def scene_row(scene: "Scene", width: int, time_cells: int, tag: str | None = None) -> Parts:
     """Return time and best sentence of a scene, and why it is there, copies, and the tag of a marked one.
 
     Text beyond the edge costs time: a hundred characters of Hangul take as long to draw as the rest of a row.
@@ -67,7 +71,7 @@ def more_row(count: int, time_cells: int) -> Parts:
     return Content.styled(" " * (time_cells + 3) + text, MUTED), Content()
 
 
-def short_reason(scene: Scene) -> str:
+def short_reason(scene: "Scene") -> str:
     """Return in a word or two why a scene is there that does not say all typed words; else nothing."""
     missing = [clean(word.word) for word in scene.words if word.source == "missing"]
     if scene.reason == "meaning" or len(missing) == len(scene.words):

@@ -1,19 +1,23 @@
 """A search in words: the line beside the query, and the calm page in place of an empty list of scenes."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from subtitle_rag.domain.errors import UNUSABLE_INDEX, AppError, UsageError
 from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.library.rows import Counts
-from subtitle_rag.retrieval.search.query import PeriodOffer, parse_query
-from subtitle_rag.retrieval.search.searcher import SearchResult
-from subtitle_rag.retrieval.search.suggestions import MAX_SUGGESTIONS, Suggestion
+from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.stage_progress import Stages
 from subtitle_rag.tui.text import model_lines
 from subtitle_rag.tui.text.content import MUTED, Rows, short_name
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.rows import Counts
+    from subtitle_rag.retrieval.search.query import PeriodOffer
+    from subtitle_rag.retrieval.search.searcher import SearchResult
+    from subtitle_rag.retrieval.search.suggestions import Suggestion
 
 NAME = "subtitle_rag"
 
@@ -29,7 +33,7 @@ def failure(error: AppError) -> Rows:
     return [(f"! {clean(error.message)}", "bold"), "", hint, "", (retry, MUTED), (checks, MUTED)]
 
 
-def welcome(counts: Counts | None, indexing: str = "", *, recents: bool = False, choices: bool = False) -> Rows:
+def welcome(counts: "Counts | None", indexing: str = "", *, recents: bool = False, choices: bool = False) -> Rows:
     """Return the page of an empty query: what the library holds, what blocks, and the title of searches to choose."""
     name = (NAME, "bold")
     if counts is None:
@@ -51,7 +55,7 @@ def place_label(title: str, at_ms: int) -> str:
     return _("Play on: {title} {time}").format(title=short_name(title), time=clock(at_ms))
 
 
-def news(counts: Counts | None, stages: Stages, new_videos: int) -> Rows:
+def news(counts: "Counts | None", stages: Stages, new_videos: int) -> Rows:
     """Return the lines below the searches: new videos, and what a model could add."""
     if counts is None or not counts.videos:
         return []
@@ -62,7 +66,9 @@ def news(counts: Counts | None, stages: Stages, new_videos: int) -> Rows:
     return rows
 
 
-def no_scenes(typed: str, counts: Counts | None, suggested: Sequence[object] | None = None, indexing: str = "") -> Rows:
+def no_scenes(
+    typed: str, counts: "Counts | None", suggested: Sequence[object] | None = None, indexing: str = ""
+) -> Rows:
     """Return the page of a query without scenes. `suggested` queries follow; None until they are known.
 
     A library that is opening, or has no videos, has no better queries either.
@@ -84,6 +90,9 @@ def no_scenes(typed: str, counts: Counts | None, suggested: Sequence[object] | N
 
 def tips(typed: str, suggested: int = 0) -> Rows:
     """Return general tips, without the first `suggested` ones, which suggested queries replace."""
+
+    from subtitle_rag.retrieval.search.suggestions import MAX_SUGGESTIONS
+
     rows: Rows = []
     try:
         query = parse_query(typed)
@@ -97,7 +106,7 @@ def tips(typed: str, suggested: int = 0) -> Rows:
     return rows[suggested:MAX_SUGGESTIONS]
 
 
-def searchable_videos(counts: Counts | None) -> tuple[int, int] | None:
+def searchable_videos(counts: "Counts | None") -> tuple[int, int] | None:
     """Return (searchable videos, videos in all) while some are due; else None."""
     if not counts or not counts.due:
         return None
@@ -105,7 +114,7 @@ def searchable_videos(counts: Counts | None) -> tuple[int, int] | None:
     return obtainable - counts.due, obtainable
 
 
-def so_far(counts: Counts | None, indexing: str = "") -> str:
+def so_far(counts: "Counts | None", indexing: str = "") -> str:
     """Say how much can be searched while the index is being made; empty once all can."""
     if part := searchable_videos(counts):
         done, all_of_them = (f"{n:,}" for n in part)
@@ -116,7 +125,7 @@ def so_far(counts: Counts | None, indexing: str = "") -> str:
     return indexing
 
 
-def result_title(result: SearchResult) -> str:
+def result_title(result: "SearchResult") -> str:
     """Return how many scenes of how many videos were found; without any, nothing is counted."""
     places, videos = sum(result.scenes_by_video.values()), len(result.scenes_by_video)
     if not places:
@@ -126,7 +135,7 @@ def result_title(result: SearchResult) -> str:
     return n_("Scenes · {n} place {videos}", "Scenes · {n} places {videos}", places, n=n, videos=in_videos)
 
 
-def result_note(result: SearchResult, counts: Counts | None) -> str:
+def result_note(result: "SearchResult", counts: "Counts | None") -> str:
     """Return what has ordered the scenes, and how much of a library that grows is searched."""
     parts = [_stage(result)]
     if progress := searchable_videos(counts):
@@ -134,7 +143,9 @@ def result_note(result: SearchResult, counts: Counts | None) -> str:
     return " · ".join(filter(None, parts))
 
 
-def notice_line(result: SearchResult, suggestion: Suggestion | None = None, period: PeriodOffer | None = None) -> str:
+def notice_line(
+    result: "SearchResult", suggestion: "Suggestion | None" = None, period: "PeriodOffer | None" = None
+) -> str:
     """Return what to know of a search: words that the library does not have, a query to search instead, a filter by
     date to take, and the videos that one leaves out."""
     parts: list[str] = []
@@ -151,7 +162,7 @@ def notice_line(result: SearchResult, suggestion: Suggestion | None = None, peri
     return " · ".join(parts)
 
 
-def _stage(result: SearchResult) -> str:
+def _stage(result: "SearchResult") -> str:
     """Return the stage of the scenes' order in a few cells. Empty for a search of words alone."""
     stage = ""
     if result.reranked:

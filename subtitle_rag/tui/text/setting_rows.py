@@ -1,14 +1,16 @@
 """The settings as rows and sentences."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from subtitle_rag.app_settings import AppSetting
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.content import MUTED
+
+if TYPE_CHECKING:
+    from subtitle_rag.app_settings import AppSetting
 
 NAME_CELLS = 30
 VALUE_CELLS = 26
@@ -41,7 +43,7 @@ def value_text(key: str, value: Any) -> str:
     return clean(", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value))
 
 
-def setting_row(setting: AppSetting, width: int) -> Content:
+def setting_row(setting: "AppSetting", width: int) -> Content:
     """Return name and value, then the mistake; or the effect, where there is room."""
     hidden = setting.origin.value if setting.kind in ("text", "list") and setting.key != "language" else setting.value
     name = Content(setting.name).truncate(NAME_CELLS, ellipsis=True, pad=True)
@@ -54,7 +56,7 @@ def setting_row(setting: AppSetting, width: int) -> Content:
     return Content.assemble(name, "  ", value, "  ", (setting.about, MUTED))
 
 
-def setting_origin(setting: AppSetting) -> str:
+def setting_origin(setting: "AppSetting") -> str:
     """Say what has set a value; empty for a default."""
     origin = setting.origin
     if setting.is_overridden:
@@ -64,7 +66,7 @@ def setting_origin(setting: AppSetting) -> str:
     return _("line {line}").format(line=origin.line) if origin.line else _("config file")
 
 
-def setting_note(setting: AppSetting) -> str:
+def setting_note(setting: "AppSetting") -> str:
     """Say what the row has no room for: the whole effect, the default, what has set it, and when a change holds."""
     default = _("Default: {value}").format(value=value_text(setting.key, setting.default))
     origin = setting_origin(setting)

@@ -4,11 +4,9 @@ Rows have a bar with counts, pace and state. Captions and windows are those of t
 of the whole library: their runs take every pending window.
 """
 
-from subtitle_rag.contexts.context_text import request_notes
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.domain.values import clock, sizes
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.transcribing.gaps import pace_text
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.stage_progress import (
@@ -88,6 +86,9 @@ def _context_notice(progress: ContextProgress, error: AppError | None) -> str:
 
 def context_brief(progress: ContextProgress) -> list[str]:
     """Return counts, what the model is at, rate and remaining time of the run, the most important first."""
+
+    from subtitle_rag.contexts.context_text import request_notes
+
     parts = [with_counts(_("Contexts {done}/{all}"), progress), *request_notes(progress.request, progress.request_s)]
     parts += [*overview_lines(progress), *pace(progress), *failed_count(progress.failed)]
     if progress.left_out:
@@ -122,6 +123,9 @@ def listening_line(progress: ListeningProgress) -> str:
 
 def listening_brief(progress: ListeningProgress) -> list[str]:
     """Return what is fetched or how much is heard, pace and remaining time, the most important first."""
+
+    from subtitle_rag.transcribing.gaps import pace_text
+
     if progress.done_bytes or progress.all_bytes:
         size = sizes(progress.done_bytes, progress.all_bytes or progress.done_bytes)
         return [_("Fetching what transcription needs {size}").format(size=size), clean(progress.title)]

@@ -7,13 +7,17 @@ matches. No row is wider than the timeline, and all have the same scale.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from subtitle_rag.domain.values import Heat, clock
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.state.spoken_lines import Surroundings
 from subtitle_rag.tui.text.content import MUTED
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.search.scenes import Scene
+
 
 CURRENT, LISTED, FURTHER, BAR, CHAPTER = "█", "┃", "│", "─", "╵"
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -59,7 +63,7 @@ class Timeline:
         return max(0, min(self.length_ms, (2 * cell + 1) * self.length_ms // (2 * width)))
 
 
-def scene_timeline(scene: Scene, surroundings: Surroundings, listed: Sequence[Scene]) -> Timeline:
+def scene_timeline(scene: "Scene", surroundings: Surroundings, listed: "Sequence[Scene]") -> Timeline:
     """Return the timeline of a scene's video; `listed` are its scenes in the list.
 
     A video of unknown length ends with its last window.

@@ -4,14 +4,17 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from subtitle_rag.domain.values import clock
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.spoken_lines import Span, SpokenLines, Surroundings
 from subtitle_rag.tui.text.content import MUTED, TIME_CELLS, hanging, marked
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 HEAD_CELLS = TIME_CELLS + 2
 """Cells of the time in front of a line."""
@@ -39,7 +42,7 @@ class TranscriptLines:
         return hanging(head, self.words(index), width, style)
 
 
-def scene_lines(scene: Scene, surroundings: Surroundings) -> TranscriptLines:
+def scene_lines(scene: "Scene", surroundings: Surroundings) -> TranscriptLines:
     """Return the lines of a scene between those around it; alone, it has the words of the neighbouring windows."""
     above, below = _around(scene, surroundings.lines or ())
     first = last = ""
@@ -79,7 +82,7 @@ def video_lines(
     return TranscriptLines(lines, words, matched)
 
 
-def _around(scene: Scene, lines: SpokenLines) -> tuple[SpokenLines, SpokenLines]:
+def _around(scene: "Scene", lines: SpokenLines) -> tuple[SpokenLines, SpokenLines]:
     """Return the video's lines before and after those of the scene."""
     if not scene.lines:
         return (), ()

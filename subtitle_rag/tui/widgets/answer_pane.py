@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -12,13 +12,15 @@ from textual.message import Message
 from textual.widgets import Static
 
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.library.rows import Counts
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.state import conversation
 from subtitle_rag.tui.state.conversation import CitationRef, QuestionTurn
 from subtitle_rag.tui.text import answer_lines
 from subtitle_rag.tui.text.answer_lines import META
 from subtitle_rag.tui.widgets.panel import label_panel
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.rows import Counts
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 
 class AnswerPane(VerticalScroll):
@@ -48,7 +50,7 @@ class AnswerPane(VerticalScroll):
         """Forget the number to which the user moved."""
         self._cursor = None
 
-    def show(self, turns: Sequence[QuestionTurn], counts: Counts | None, *, to_end: bool = False) -> None:
+    def show(self, turns: Sequence[QuestionTurn], counts: "Counts | None", *, to_end: bool = False) -> None:
         """Show a conversation about a library of this size; None while it opens."""
         self._turns, self._counts = turns, counts
         self.can_focus = bool(turns)
@@ -141,7 +143,7 @@ class AnswerPane(VerticalScroll):
         else:
             self._move_cursor(ref)
 
-    def find_scene(self) -> Scene | None:
+    def find_scene(self) -> "Scene | None":
         """Return the scene of the number under the cursor, else of the first number; None without any."""
         refs = conversation.citation_refs(self._turns)
         ref = self._cursor or next(iter(refs), None)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.containers import VerticalScroll
@@ -12,13 +13,15 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 
 from subtitle_rag.domain.errors import AppError
-from subtitle_rag.library.rows import Counts
-from subtitle_rag.retrieval.search.scenes import Scene
-from subtitle_rag.retrieval.search.suggestions import Suggestion, suggestion_reason
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.stage_progress import Stages
 from subtitle_rag.tui.text import search_text
 from subtitle_rag.tui.text.content import MUTED, Rows, paragraphs
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.rows import Counts
+    from subtitle_rag.retrieval.search.scenes import Scene
+    from subtitle_rag.retrieval.search.suggestions import Suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class ReadyQuery:
 
     query: str
     why: str = ""
-    scene: Scene | None = None
+    scene: "Scene | None" = None
 
 
 class ReadyQueryList(OptionList, can_focus=False):
@@ -42,7 +45,7 @@ class ReadyQueryList(OptionList, can_focus=False):
 
     @dataclass
     class PlaceChosen(Message):
-        scene: Scene
+        scene: "Scene"
 
     def __init__(self) -> None:
         super().__init__(id="choices", markup=False, compact=True)
@@ -116,7 +119,7 @@ class StartOffers:
     recents: Sequence[str] = ()
     examples: Sequence[str] = ()
     """Searches that find something, for who has none."""
-    place: Scene | None = None
+    place: "Scene | None" = None
     """The place that was played last."""
     new_videos: int = 0
     """Videos since the last time."""
@@ -134,7 +137,7 @@ class EmptyStatePage(VerticalScroll, can_focus=False):
     def show_failure(self, error: AppError) -> None:
         self._fill(search_text.failure(error))
 
-    def show_welcome(self, counts: Counts | None, stages: Stages, offers: StartOffers) -> None:
+    def show_welcome(self, counts: "Counts | None", stages: Stages, offers: StartOffers) -> None:
         """Show the program's name, searches to choose, the last place, and one line of what could be better."""
         queries = [ReadyQuery(query) for query in offers.recents[:RECENTS] or offers.examples]
         if offers.place:
@@ -144,9 +147,12 @@ class EmptyStatePage(VerticalScroll, can_focus=False):
         self._fill(notice, queries, search_text.news(counts, stages, offers.new_videos))
 
     def show_no_scenes(
-        self, text: str, counts: Counts | None, suggestions: Sequence[Suggestion] | None, indexing: str
+        self, text: str, counts: "Counts | None", suggestions: "Sequence[Suggestion] | None", indexing: str
     ) -> None:
         """Show the page of a query without scenes. Its suggestions are None until they are known."""
+
+        from subtitle_rag.retrieval.search.suggestions import suggestion_reason
+
         queries = [ReadyQuery(each.query, suggestion_reason(each)) for each in suggestions or ()]
         tips = search_text.tips(text, len(queries)) if queries else []
         self._fill(search_text.no_scenes(text, counts, suggestions, indexing), queries, tips)

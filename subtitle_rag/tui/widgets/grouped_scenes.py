@@ -6,7 +6,7 @@ rows: keys pass over them.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from textual import events
 from textual.content import Content
@@ -14,12 +14,14 @@ from textual.geometry import Region
 from textual.message import Message
 
 from subtitle_rag.domain.values import clock
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.keys.commands import widget_bindings
 from subtitle_rag.tui.state.video_groups import SHOWN, VideoGroup, group_by_video
 from subtitle_rag.tui.text.scene_rows import header_row, more_row, scene_row
 from subtitle_rag.tui.widgets.row_list import Row
 from subtitle_rag.tui.widgets.scene_list import SceneList, appearance
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 BLANK: Row = (Content(), Content())
 
@@ -51,7 +53,7 @@ class GroupedSceneList(SceneList):
     class SceneOpened(Message):
         """The scene under the highlight is to be read."""
 
-    def __init__(self, tag_of: Callable[[Scene], str | None] = lambda _scene: None) -> None:
+    def __init__(self, tag_of: "Callable[[Scene], str | None]" = lambda _scene: None) -> None:
         """`tag_of` returns the tag of a marked scene, else None."""
         super().__init__()
         self._tag_of = tag_of
@@ -70,7 +72,7 @@ class GroupedSceneList(SceneList):
 
     def fill(
         self,
-        scenes: Sequence[Scene],
+        scenes: Sequence["Scene"],
         keep: str | None,
         *,
         still: bool = False,
@@ -124,7 +126,7 @@ class GroupedSceneList(SceneList):
         rows: dict[str, Scene | None] = {}
         self._rests, self._lines, self._first_lines = {}, [], []
 
-        def add(key: str, scene: Scene | None) -> None:
+        def add(key: str, scene: "Scene | None") -> None:
             rows[key] = scene
             self._first_lines.append(len(self._lines))
             self._lines.append(_Line(key, len(rows) - 1))
@@ -145,7 +147,7 @@ class GroupedSceneList(SceneList):
         self._has_channels = len({group.video.channel_id for group in self._groups.values()}) > 1
 
     @property
-    def scenes(self) -> Sequence[Scene]:
+    def scenes(self) -> Sequence["Scene"]:
         return self._scenes
 
     # --- lines ---
@@ -207,7 +209,7 @@ class GroupedSceneList(SceneList):
 
     # --- the rest of a video ---
 
-    def go_to(self, scene: Scene) -> None:
+    def go_to(self, scene: "Scene") -> None:
         if self.index(scene.id) is None:
             self.open_video(scene.video.id)
         super().go_to(scene)

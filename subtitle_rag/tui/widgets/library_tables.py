@@ -1,17 +1,15 @@
 """The panels of the library: channels and playlists, and the videos of the one under the cursor."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from textual.containers import Horizontal
 
-from subtitle_rag.captions.speech import selection_notes
 from subtitle_rag.domain.errors import EXPECTED
 from subtitle_rag.domain.values import tidy
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.library.overview import ChannelState
-from subtitle_rag.library.rows import VideoState
 from subtitle_rag.tui.keys import keymap
 from subtitle_rag.tui.keys.commands import widget_bindings
 from subtitle_rag.tui.state.clean_text import clean
@@ -21,6 +19,12 @@ from subtitle_rag.tui.text.failure_reasons import age_text, failure_words
 from subtitle_rag.tui.text.library_text import failed_video, is_silent, listening_state
 from subtitle_rag.tui.widgets.panel import label_panel
 from subtitle_rag.tui.widgets.row_table import RowParts, RowTable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from subtitle_rag.library.rows import VideoState
+
 
 EVERYTHING = "*"
 """The key of the first row of channels."""
@@ -32,7 +36,7 @@ class ChannelTable(RowTable[ChannelState]):
     def __init__(self) -> None:
         super().__init__("channels", lambda state: state.key)
 
-    def show(self, states: Sequence[ChannelState]) -> None:
+    def show(self, states: "Sequence[ChannelState]") -> None:
         """Show these, in this order, after the row of all videos."""
         self.fill((everything(states), *states))
 
@@ -50,7 +54,7 @@ class ChannelTable(RowTable[ChannelState]):
         return RowParts(channel_name(value), "  ".join(filter(None, counts)), is_alarm=bool(alarms))
 
 
-def everything(states: Sequence[ChannelState]) -> ChannelState:
+def everything(states: "Sequence[ChannelState]") -> ChannelState:
     """Return the sums of all channels; these include the videos of playlists."""
     channels = [state for state in states if state.kind == "channel"]
     failures = sum((Counter(state.failures) for state in channels), Counter[str]())
@@ -64,7 +68,7 @@ def channel_name(state: ChannelState) -> str:
     return template.format(name=clean(state.name))
 
 
-class VideoTable(RowTable[VideoState]):
+class VideoTable(RowTable["VideoState"]):
     BINDINGS = widget_bindings("screen.enter scene.close")
 
     def __init__(self) -> None:
@@ -75,7 +79,7 @@ class VideoTable(RowTable[VideoState]):
     async def action_close(self) -> None:
         await self.run_action("screen.back")
 
-    def parts(self, value: VideoState) -> RowParts:
+    def parts(self, value: "VideoState") -> RowParts:
         video = value.video
         if state := video_state_text(value):
             return RowParts(video.title, state, is_alarm=is_alarm(value))
@@ -83,7 +87,7 @@ class VideoTable(RowTable[VideoState]):
         return RowParts(video.title, " · ".join(filter(None, (video.channel if self.shows_channel else "", date))))
 
 
-def video_state_text(state: VideoState) -> str:
+def video_state_text(state: "VideoState") -> str:
     """Return why a video is not searchable, with the key that mends it; empty where it is."""
     if state.due:
         return _("waiting")
@@ -107,7 +111,7 @@ def _letter(id: str) -> str:
     return keymap.key_text(next((name for name in names if len(name) == 1), names[0]))
 
 
-def is_alarm(state: VideoState) -> bool:
+def is_alarm(state: "VideoState") -> bool:
     """Whether a video failed in a way that is not usual."""
     return state.failure is not None and state.failure not in EXPECTED and not state.due
 
@@ -128,7 +132,7 @@ class LibraryTables:
         self._progress = ""
         self.failures_only = False
 
-    def fill(self, videos: list[VideoState], channels: list[ChannelState]) -> None:
+    def fill(self, videos: "list[VideoState]", channels: "list[ChannelState]") -> None:
         self._video_states, self._channel_states = videos, channels
         self._show_channels()
         self.channels.display = len(channels) > 1
@@ -159,7 +163,7 @@ class LibraryTables:
             states = [state for state in states if any(_belongs(video, state) for video in named)]
         self.channels.show(states)
 
-    def _named(self) -> list[VideoState]:
+    def _named(self) -> "list[VideoState]":
         """Return the videos that the typed words name."""
         return [state for state in self._video_states if _has_words(state, self._words)]
 
@@ -197,6 +201,9 @@ class LibraryTables:
     @property
     def details(self) -> Rows:
         """Why the video under the cursor has no captions, or those that it has."""
+
+        from subtitle_rag.captions.speech import selection_notes
+
         video = self.row.video
         rows = failed_video(video) if video and video.failure and not video.due else []
         if video and video.heard_by:
@@ -217,7 +224,7 @@ class LibraryTables:
         channel = self.channels.channel if self.channels.has_focus else None
         return LibraryRow(channel=replace(channel, name=channel_name(channel)) if channel else None)
 
-    def neighbour(self, *, back: bool) -> ChannelTable | VideoTable | None:
+    def neighbour(self, *, back: bool) -> "ChannelTable | VideoTable | None":
         """Return the next table for the focus, or with `back` the one before. None after the last one."""
         tables = [table for table in (self.channels, self.videos) if table.display and table.row_count]
         at = next((at for at, table in enumerate(tables) if table.has_focus), len(tables) if back else -1)
@@ -225,12 +232,12 @@ class LibraryTables:
         return tables[following] if 0 <= following < len(tables) else None
 
 
-def _has_words(state: VideoState, words: Sequence[str]) -> bool:
+def _has_words(state: "VideoState", words: "Sequence[str]") -> bool:
     name = f"{state.video.title} {state.video.channel}".casefold()
     return all(word in name for word in words)
 
 
-def _belongs(state: VideoState, channel: ChannelState) -> bool:
+def _belongs(state: "VideoState", channel: "ChannelState") -> bool:
     if channel.kind == "playlist":
         return state.video.id in channel.listed
     return state.video.channel_id == channel.channel_id

@@ -17,8 +17,6 @@ from textual.widgets import Static
 from textual.worker import Worker, get_current_worker
 
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval.search.scenes import Scene
-from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.tui.messages import SurroundingsRead
 from subtitle_rag.tui.state.spoken_lines import Surroundings, scene_of_line
 from subtitle_rag.tui.text.content import channel_and_date, paragraphs
@@ -29,6 +27,9 @@ from subtitle_rag.tui.widgets.scene_list import SceneList, appearance
 from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
 if TYPE_CHECKING:
+    from subtitle_rag.retrieval.search.scenes import Scene
+    from subtitle_rag.retrieval.search.searcher import SearchResult
+
     ReadSurroundings = Callable[[str, SearchResult | None], Iterator[Surroundings]]
 
 logger = logging.getLogger(__name__)
@@ -96,7 +97,7 @@ class Preview(Vertical):
         self._reading: tuple[str, SearchResult | None, Worker[None]] | None = None
         """The last reading of surroundings: video, result and its worker."""
 
-    def show(self, scene: Scene | None, result: "SearchResult | None" = None, *, new: bool = False) -> None:
+    def show(self, scene: "Scene | None", result: "SearchResult | None" = None, *, new: bool = False) -> None:
         """Show a scene. `result` is its search's, if any; `new`: the result has just come.
 
         A scene on the screen already keeps its scroll position.
@@ -110,7 +111,7 @@ class Preview(Vertical):
         self._draw_timeline()
         self._look_soon(TYPED_REST_S if new else REST_S)
 
-    def _forget_stale(self, result: "SearchResult | None", before: Scene | None) -> None:
+    def _forget_stale(self, result: "SearchResult | None", before: "Scene | None") -> None:
         """Forget the surroundings of another answer or video."""
         same = self._result is not None and result is not None and self._result.query == result.query
         if result is not self._result:
@@ -216,7 +217,7 @@ class Preview(Vertical):
         self.transcript.put(content, at=at, hold=self._around.lines is None)
 
     @property
-    def line_scene(self) -> Scene | None:
+    def line_scene(self) -> "Scene | None":
         """The line under the cursor of the transcript as a scene, if the transcript has the focus."""
         if self.scene is None or not self.transcript.has_focus or (line := self.transcript.line) is None:
             return None

@@ -1,17 +1,21 @@
 """The base of panes with a list of scenes and the preview of one of them, in the room that the screen has for it."""
 
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.containers import Container
 from textual.widget import Widget
 
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.scene_list import SceneList
 from subtitle_rag.tui.widgets.text_field import TextField
 from subtitle_rag.tui.widgets.transcript_list import TranscriptList
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.search.scenes import Scene
+
 
 WIDE = 100
 """Columns from which there is room beside the list."""
@@ -41,7 +45,7 @@ class PreviewPane(Container):
         self._is_open = {room: room is not PreviewPlacement.OVER for room in PreviewPlacement}
         """What the user chose for each room."""
 
-    def find_scene(self) -> Scene | None:
+    def find_scene(self) -> "Scene | None":
         """Return the line under the cursor of the transcript, or the chosen scene. Without one, say so."""
         raise NotImplementedError
 

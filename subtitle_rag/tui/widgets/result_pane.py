@@ -2,19 +2,22 @@
 
 import asyncio
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from textual import on, work
 from textual.timer import Timer
 
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.korean.keyboard import key_sequence
-from subtitle_rag.retrieval.search.scenes import Scene
-from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.tui.widgets.grouped_scenes import GroupedSceneList
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.preview_pane import PreviewPane
 from subtitle_rag.tui.widgets.scene_list import SceneList
 from subtitle_rag.tui.widgets.text_field import TextField
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.search.scenes import Scene
+    from subtitle_rag.retrieval.search.searcher import SearchResult
 
 DEEPER = 4
 """How many times as many windows the next search for further scenes is asked for."""
@@ -40,17 +43,17 @@ class ResultPane(PreviewPane):
         """The row to which the user moved the highlight."""
         self._dim_timer: Timer | None = None
 
-    def keeps_old_results(self, text: str, result: SearchResult) -> bool:
+    def keeps_old_results(self, text: str, result: "SearchResult") -> bool:
         """Return whether the scenes stay while the user types on, as nothing is found for the longer last word."""
         before, words = (self.text or "").split(), text.split()
         if text == self.text or not before or len(before) != len(words) or not words[-1].isalnum():
             return False
         return key_sequence(text).startswith(key_sequence(self.text or "")) and self._has_more(result)
 
-    def _has_more(self, result: SearchResult) -> bool:
+    def _has_more(self, result: "SearchResult") -> bool:
         return not result.scenes and self.scenes.row_count > 0
 
-    def accepts(self, text: str, result: SearchResult, *, is_composing: bool) -> bool:
+    def accepts(self, text: str, result: "SearchResult", *, is_composing: bool) -> bool:
         """Return whether a result is to replace the one on the screen.
 
         A result without scenes does not, while an input method is at work on the last syllable. Nor does an earlier
@@ -60,7 +63,7 @@ class ResultPane(PreviewPane):
             return False
         return result.final or text != self.text or self.result is None or _stage(result) >= _stage(self.result)
 
-    def show(self, text: str, result: SearchResult) -> None:
+    def show(self, text: str, result: "SearchResult") -> None:
         """Show the scenes. The highlight stays on its scene; for another query only if the user moved it there."""
         same = text == self.text
         keep = self.scenes.cursor_key if same else self._user_choice
@@ -80,7 +83,7 @@ class ResultPane(PreviewPane):
 
         return DEEPER * self._depth if self._depth else DEPTH
 
-    def extend(self, further: SearchResult, depth: int) -> None:
+    def extend(self, further: "SearchResult", depth: int) -> None:
         """Put the scenes of a search to this depth behind those that are shown."""
         if self.result is None:
             return
@@ -113,7 +116,7 @@ class ResultPane(PreviewPane):
         scene = self.preview.scene if self.scenes.row_count else None
         self.preview.show(self.scenes.value or scene, self._answer, new=True)
 
-    def find_scene(self) -> Scene | None:
+    def find_scene(self) -> "Scene | None":
         scene = self.preview.line_scene or (self.scenes.value if self.text is not None else None)
         if scene is None:
             self.app.notify(_("No scene is chosen yet."), markup=False)
@@ -134,6 +137,6 @@ class ResultPane(PreviewPane):
             self.remove_class("-stale")
 
 
-def _stage(result: SearchResult) -> tuple[bool, int]:
+def _stage(result: "SearchResult") -> tuple[bool, int]:
     """Return how far the search has come: its later stages compare greater."""
     return result.reranked, len(result.retrievers)

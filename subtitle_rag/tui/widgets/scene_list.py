@@ -1,12 +1,15 @@
 """Lists of scenes."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.tui.widgets.row_list import RowList
 
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.search.scenes import Scene
 
-class SceneList(RowList[Scene]):
+
+class SceneList(RowList["Scene"]):
     """A list of scenes beside their preview."""
 
     def __init__(self) -> None:
@@ -14,16 +17,16 @@ class SceneList(RowList[Scene]):
         self.add_class("panel")
 
     @property
-    def scenes(self) -> Sequence[Scene]:
+    def scenes(self) -> Sequence["Scene"]:
         """All scenes that it has."""
         return self.values
 
-    def of_video(self, video_id: str) -> list[Scene]:
+    def of_video(self, video_id: str) -> list["Scene"]:
         """Return its scenes of a video, in the order of time."""
         scenes = (scene for scene in self.scenes if scene.video.id == video_id)
         return sorted(scenes, key=lambda scene: (scene.at_ms, scene.rank))
 
-    def go_to(self, scene: Scene) -> None:
+    def go_to(self, scene: "Scene") -> None:
         """Move the highlight to a scene that it has."""
         self.cursor = self.index(scene.id)
 
@@ -37,7 +40,7 @@ class SceneList(RowList[Scene]):
         self.call_after_refresh(self.scroll_to_cursor)
 
 
-def appearance(scene: Scene) -> tuple[object, ...]:
+def appearance(scene: "Scene") -> tuple[object, ...]:
     """Return the visible values of a scene: equal ones need no redraw."""
     marks = (scene.highlights, scene.related, scene.title_highlights, scene.reason, scene.copies)
     return scene.video, scene.text, scene.lines, scene.at_ms, *marks
