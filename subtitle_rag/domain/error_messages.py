@@ -393,33 +393,26 @@ SENTENCES: dict[str, str] = {
     "model_busy.hint": N_("Wait until it has finished, or stop it there, and try again."),
     "model_changed": N_("{name} on {host} is not the model that this program knows: {file}."),
     "model_changed.hint": N_("Nothing was changed. Update subtitle-rag, and check HF_ENDPOINT if it names a mirror."),
-    "download_damaged": N_("{file} of {name} arrived damaged."),
-    "download_damaged.hint": N_("The file was deleted; run the same command again."),
     "disk_short": N_("{name} needs {needed} on the disk of {path}, but only {free} are free."),
     "disk_short.hint": N_(
         "Free some space, or set folder under [models] in the config, and run the same command again."
     ),
     "folder_unwritable": N_("The folder {path} cannot be written: {reason}."),
     "folder_unwritable.hint": N_("Make it writable, or set folder under [models] in the config."),
-    "hub_offline": N_("HF_HUB_OFFLINE is set, so {name} cannot be fetched."),
-    "hub_offline.hint": N_("Unset it, or name a folder that holds the model under [models] in the config."),
     "no_connection": N_("There is no connection to {host}, which has the model {name}."),
     "no_connection.hint": N_(
         "Check the internet connection and the proxy (Ollama uses the HTTPS_PROXY that it was started with). What "
         "was downloaded is kept; the same command resumes."
     ),
-    "hub_unreachable": N_("Could not connect to {host} for {name}: {reason}."),
+    "hub_unreachable": N_("Downloading {name} from {host} failed: {reason}."),
     "hub_unreachable.hint": N_(
-        "Check the connection and the proxy. What was downloaded is kept; the same command resumes."
+        "Check the connection and the proxy, or try again later. What was downloaded is kept; the same command resumes."
     ),
-    "hub_busy": N_("{host} limits requests ({name}): {reason}."),
-    "hub_busy.hint": N_("Try again later; what has arrived is kept, the same command goes on from there."),
-    "hub_refused": N_("{host} refuses {name}: {reason}."),
+    "hub_refused": N_("{name} cannot be downloaded from {host}: {reason}."),
     "hub_refused.hint": N_(
-        "If an account is needed, log in with hf auth login. If HF_ENDPOINT names a mirror, check it."
+        "Log in with hf auth login if an account is needed; check HF_ENDPOINT and HF_HUB_OFFLINE if they are set. "
+        "Otherwise update subtitle-rag."
     ),
-    "hub_not_found": N_("{host} does not have {name}: {reason}."),
-    "hub_not_found.hint": N_("If HF_ENDPOINT names a mirror, check it; else update subtitle-rag."),
     # packages: installing them, and their want
     "ffmpeg_missing": N_("Clips need ffmpeg, which is not installed."),
     "ffmpeg_missing.hint": N_(

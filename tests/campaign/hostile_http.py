@@ -298,17 +298,21 @@ WEIGHTS = {
 }
 
 
-def chosen(chance: random.Random) -> str:
+ENDLESS = frozenset({"endless", "large", "drip", "late", "bomb"})
+"""Attacks that a user's patience ends, where a library reads the answers."""
+
+
+def chosen(chance: random.Random, without: frozenset[str] = frozenset()) -> str:
     """The name of an attack; what is quick comes more often."""
-    names = list(ATTACKS)
+    names = [name for name in ATTACKS if name not in without]
     return chance.choices(names, [WEIGHTS.get(name, 1.0) for name in names])[0]
 
 
 class Attacked:
     """A server some of whose honest answers become attacks."""
 
-    def __init__(self, honest: Callable[[Query], Answer]) -> None:
-        self.honest = honest
+    def __init__(self, honest: Callable[[Query], Answer], without: frozenset[str] = frozenset()) -> None:
+        self.honest, self._without = honest, without
         self.foreign = ""
         """The address of a server that nobody may ask."""
         self.name = ""
@@ -317,7 +321,7 @@ class Attacked:
 
     def aim(self, chance: random.Random, firsts: Sequence[int]) -> str:
         """Attack from one of these answers on, one of them or all, and tell how."""
-        self.name, first = chosen(chance), chance.choice(firsts)
+        self.name, first = chosen(chance, self._without), chance.choice(firsts)
         last = chance.choice([first, 99])
         self._numbers, self._seen, self._chance = range(first, last + 1), 0, chance
         return f"{self.name} from {first} to {last}"

@@ -19,8 +19,6 @@ from subtitle_rag.captions.addresses import MAX_TEXT, parse_address, parse_addre
 from subtitle_rag.captions.request_rules import redirect_url
 from subtitle_rag.domain.errors import AppError, LlmError, UsageError
 from subtitle_rag.llm import host_guard
-from subtitle_rag.models.download import _Hub
-from subtitle_rag.models.manifest import encoders
 from tests.campaign.figures import SEED, Figures, Say, count, say
 from tests.support.addresses import REFUSED, TYPED
 
@@ -227,32 +225,6 @@ def test_a_context_model_is_asked_on_this_computer(say: Say) -> None:
 
 def _is_of(host: str, domains: Sequence[str]) -> bool:
     return any(host == domain or host.endswith(f".{domain}") for domain in domains)
-
-
-def test_a_redirect_leads_to_the_hosts_that_it_may(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
-    figures = Figures("guards redirects")
-    monkeypatch.setenv("HF_ENDPOINT", "https://huggingface.co")
-    hub = _Hub(encoders()[0])
-    hosts = ("huggingface.co", "cdn-lfs.hf.co", "cas-bridge.xethub.hf.co")
-    for number in range(COUNT):
-        chance = random.Random(f"{SEED} redirect {number}")
-        is_own = chance.random() < 0.4
-        host = chance.choice(hosts) if is_own else stranger(chance, hosts)
-        url = f"https://{host}/x?y=z"
-
-        def judge(url: str = url, is_own: bool = is_own) -> str:
-            is_let = hub._leads_to_hub(url)
-            name = None
-            if is_let:
-                name = urlsplit(url).hostname or ""
-                if not _is_of(name, ("huggingface.co", "hf.co")):
-                    figures.wrong.append(f"{url!r} leads to {name}")
-            if is_own and not is_let:
-                figures.wrong.append(f"{url!r} is turned away")
-            return "let through" if is_let else "refused"
-
-        timed(figures, f"{number} {url!r}", judge)
-    figures.check(say, "refused", "let through")
 
 
 def test_a_redirect_of_youtube_leads_to_its_hosts(say: Say) -> None:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from huggingface_hub import close_session, constants
+from huggingface_hub import close_session, constants, file_download
 
 from subtitle_rag.config.settings import ModelSettings
-from subtitle_rag.models import download, manifest
+from subtitle_rag.models import manifest
 from subtitle_rag.models.model_store import ModelStore
 from tests.models.tiny import ENCODER, ENCODER_FILES, RERANKER, RERANKER_FILES, clear, write_manifest
 from tests.stand_ins.hub import Hub
@@ -15,7 +16,7 @@ from tests.stand_ins.hub import Hub
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
-    monkeypatch.setattr(download, "PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(file_download, "time", SimpleNamespace(sleep=lambda _seconds: None))
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_IMPLICIT_TOKEN", True)  # nobody's own
     monkeypatch.setenv("HF_HUB_DISABLE_IMPLICIT_TOKEN", "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))

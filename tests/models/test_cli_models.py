@@ -101,7 +101,7 @@ def test_a_flipped_byte_is_found_and_mended_by_fetching_again(run: Run, hub: Hub
 def test_failures_have_their_codes_and_exit_codes(run: Run, hub: Hub) -> None:
     told = run("models", "remove", "maker/unknown", "--json")
     assert (told.code, told.failure) == (2, "model_unknown")
-    for status, exit_code, code in ((429, 3, "hub_busy"), (404, 1, "hub_not_found")):
+    for status, exit_code, code in ((429, 3, "hub_unreachable"), (404, 1, "hub_refused")):
         hub.refusals = [Reply(status)]
         told = run("models", "get", ENCODER, "--json")
         assert (told.code, [error["code"] for error in told.document["errors"]]) == (exit_code, [code])
@@ -149,7 +149,7 @@ def test_offline_is_told_and_what_is_here_is_used(hub: Hub, isolated_home: Path)
     variables = {**os.environ, "HF_HUB_OFFLINE": "1"}
     ended = subprocess.run(command, env=variables, capture_output=True, encoding="utf-8", timeout=60)
     assert ended.returncode == 2
-    assert "! HF_HUB_OFFLINE is set, so BAAI/bge-m3 cannot be fetched." in ended.stderr
+    assert f"! BAAI/bge-m3 cannot be downloaded from {hub.base}: HF_HUB_OFFLINE is set." in ended.stderr
     assert "Traceback" not in ended.stderr
     assert not hub.asked
 

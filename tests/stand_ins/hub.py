@@ -95,8 +95,6 @@ class Hub(Loopback):
         self.slow = 0.0
         """Seconds after every 64 kB of a large file."""
         self.ranges = True
-        self.whole_ranges = False
-        """Ranges begin with the file's first byte, whatever was asked for."""
         self.sent = 0
         self.lies: dict[str, bytes] = {}
         """Path in a repository → what is sent in its place."""
@@ -174,9 +172,8 @@ class Hub(Loopback):
             return Reply(200, {"Accept-Ranges": "bytes"}, content)
         if request.start >= len(content):
             return Reply(416, {"Content-Range": f"bytes */{len(content)}"})
-        start = 0 if self.whole_ranges else request.start
-        reach = f"bytes {start}-{len(content) - 1}/{len(content)}"
-        return Reply(206, {"Content-Range": reach}, content[start:])
+        reach = f"bytes {request.start}-{len(content) - 1}/{len(content)}"
+        return Reply(206, {"Content-Range": reach}, content[request.start :])
 
 
 def _blob(content: bytes) -> str:

@@ -218,12 +218,12 @@ class TestFetching:
         offered.refusals = [Reply(429)]
         async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await pilot.press("ctrl+g")
-            await until(pilot, lambda: "limits requests" in welcome(app))
+            await until(pilot, lambda: "HTTP 429" in welcome(app))
             assert welcome(app).endswith("  Ctrl+G tries again")
             assert toasts(app) == []
             app.wiring.opening.look_up()  # as at the end of a job
             await settle(pilot)
-            assert "limits requests" in welcome(app)
+            assert "HTTP 429" in welcome(app)
             await pilot.press("ctrl+l", "ctrl+g")
             await arrived(pilot)
 
@@ -280,7 +280,7 @@ class TestLines:
     def test_what_comes_from_outside_is_cleaned(self) -> None:
         error = BusyError("hub_unreachable", host="h\x1b", name="n", reason="\u202er[b]")
         told = model_lines.download_line(fetching(state="failed", error=error))
-        assert told == "! Could not connect to h· for n: ·r[b]. What has arrived is kept.  Ctrl+G tries again"
+        assert told == "! Downloading n from h· failed: ·r[b]. What has arrived is kept.  Ctrl+G tries again"
 
     def test_nothing_is_said_of_nothing(self) -> None:
         assert model_lines.download_line(None) == ""
