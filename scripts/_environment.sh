@@ -56,12 +56,20 @@ Path(".venv/constraints.txt").write_text("\n".join(constraints) + "\n", encoding
 PYTHON
 }
 
-# with_progress COMMAND…: runs it; on a terminal its last line and the seconds are one line that changes. What it wrote
-# is shown if it fails.
+# explain_failure LOG: shows what pip wrote, names the package that it was about, and tells how to go on.
+explain_failure() {
+  local package
+  cat "$1" >&2
+  package="$(sed -n 's/^ *Collecting \([^ ;=<>]*\).*/\1/p' "$1" | tail -n 1)"
+  say "Installing ${package:-the packages} failed. Check the network and the free disk space, then run ./scripts/${0##*/} again: what is downloaded is kept." \
+    "설치하지 못한 패키지: ${package:-알 수 없음}. 네트워크와 디스크 여유 공간을 확인하고 ./scripts/${0##*/}를 다시 실행하세요. 받은 것은 다시 받지 않습니다."
+}
+
+# with_progress COMMAND…: runs it; on a terminal its last line and the seconds are one line that changes.
 with_progress() {
   local log=.venv/install.log pid status=0 start=$SECONDS width line
   if [ ! -t 2 ]; then
-    "$@" >"$log" 2>&1 || { status=$?; cat "$log" >&2; }
+    "$@" >"$log" 2>&1 || { status=$?; explain_failure "$log"; }
     return "$status"
   fi
   "$@" >"$log" 2>&1 &
@@ -76,7 +84,7 @@ with_progress() {
   printf '\r\033[K' >&2
   wait "$pid" || status=$?
   trap - INT TERM
-  [ "$status" = 0 ] || cat "$log" >&2
+  [ "$status" = 0 ] || explain_failure "$log"
   return "$status"
 }
 
@@ -100,6 +108,6 @@ ensure_environment() {
   with_progress .venv/bin/python -m pip install --disable-pip-version-check --progress-bar off --no-compile \
     --no-deps --require-hashes --requirement .venv/requirements.txt
   with_progress .venv/bin/python -m pip install --disable-pip-version-check --progress-bar off --no-compile \
-    --constraint .venv/constraints.txt --editable ".${extra:+[$extra]}"
+    --constraint .venv/constraints.txt --editable ".${extra:+[all]}"
   echo "$wanted" > "$stamp"
 }

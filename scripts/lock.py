@@ -34,7 +34,7 @@ def compiled(*options: str) -> list[str]:
 
 
 def main() -> None:
-    base, everything = compiled(), compiled("--extra", "test")
+    base, everything = compiled(), compiled("--all-extras", "--group", "test")
     more = [entry for entry in everything if entry not in base]
     tests = [entry for entry in more if not BY_VERSION.match(entry)]
     versions = [entry.partition("\\")[0].rstrip() + "\n" for entry in more if BY_VERSION.match(entry)]

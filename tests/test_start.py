@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-pytestmark = pytest.mark.programs("bash", "cat", "cksum", "dirname", "tail", "tput", "tr", "sleep")
+pytestmark = pytest.mark.programs("bash", "cat", "cksum", "dirname", "tail", "tput", "tr", "sed", "sleep")
 
 
 UNTIL_SHOWN = 'while [ -n "$SHOWN" ] && [ ! -e "$SHOWN" ]; do sleep 0.05; done'
@@ -27,7 +27,7 @@ def copy(tmp_path: Path) -> Path:
     programs.mkdir(parents=True)
     for name, line in (
         ("subtitle-rag", 'echo "called: $*"'),
-        ("python", f'[ "$1" = - ] && exit; echo Collecting; {UNTIL_SHOWN}; [ -z "$FAIL" ]'),
+        ("python", f'[ "$1" = - ] && exit; echo "Collecting kiwipiepy==0.24.1"; {UNTIL_SHOWN}; [ -z "$FAIL" ]'),
     ):
         (programs / name).write_text(f"#!/usr/bin/env bash\n{line}\n", encoding="utf-8")
         (programs / name).chmod(0o755)
@@ -95,3 +95,10 @@ def test_it_speaks_the_users_language(copy: Path, variables: dict[str, str], nar
 def test_the_installers_words_are_shown_where_it_fails(copy: Path) -> None:
     end = started(copy, FAIL="1")
     assert (end.returncode, "Collecting" in end.stderr, end.stdout) == (1, True, "")
+
+
+@pytest.mark.parametrize(("language", "hint"), [("en", "run ./scripts/start again"), ("ko", "./scripts/start를 다시")])
+def test_a_package_that_does_not_come_is_named_with_what_to_do(copy: Path, language: str, hint: str) -> None:
+    last = started(copy, FAIL="1", SUBTITLE_RAG_LANGUAGE=language).stderr.splitlines()[-1]
+    assert "kiwipiepy" in last
+    assert hint in last

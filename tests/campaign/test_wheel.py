@@ -14,6 +14,7 @@ import sys
 import tarfile
 import tempfile
 import time
+import tomllib
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -23,6 +24,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 import subtitle_rag
+from scripts._documents import LINK
 from tests.support.hermetic import started_environment
 from tests.support.invented import end_hosts
 
@@ -148,6 +150,34 @@ def test_what_the_repository_has_of_the_package_is_in_both(dist: tuple[Path, Pat
     assert tracked <= packed
     assert {"pyproject.toml", "requirements.lock", "Makefile", "LICENSE", "CHANGELOG.md"} <= packed
     assert {"README.md", "README.en.md", "docs/start.md", "docs/en/reference/keys.md"} <= packed
+
+
+def test_the_index_of_packages_takes_both_files(dist: tuple[Path, Path]) -> None:
+    checks = (
+        ("twine", "check", "--strict", *map(str, dist)),
+        ("check_wheel_contents", "--config", str(ROOT / "pyproject.toml"), str(dist[1])),
+    )
+    for check in checks:
+        ended = subprocess.run(
+            [sys.executable, "-m", *check], capture_output=True, text=True, env=outside(), check=False
+        )
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_the_page_of_the_index_links_to_the_projects_home_alone(dist: tuple[Path, Path]) -> None:
+    with zipfile.ZipFile(dist[1]) as wheel:
+        metadata = wheel.read(f"subtitle_rag-{subtitle_rag.__version__}.dist-info/METADATA").decode()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    home = project["tool"]["hatch"]["metadata"]["hooks"]["custom"]["home"]
+    links = [first or second for first, second in LINK.findall(metadata)]
+    inner = [link.removeprefix(home) for link in links if link.startswith(home)]
+    assert [link for link in links if "://" not in link] == []
+    paths = [re.sub(rf"^/(blob|raw)/v{re.escape(subtitle_rag.__version__)}/|#.*", "", link) for link in inner]
+    assert len(paths) > 3
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+    assert [line for line in metadata.splitlines() if line.startswith("Project-URL: Source, ")] == [
+        f"Project-URL: Source, {home}"
+    ]
 
 
 def test_the_wheel_holds_no_tests_and_no_scripts(dist: tuple[Path, Path]) -> None:

@@ -1,10 +1,13 @@
 """The scripts' own environment: what of the lock its pip is held to."""
 
+import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from subtitle_rag.installation.extras import package_name
 from tests.installation.environments import ROOT, make_environment, put
 from tests.stand_ins.packages import wheel
 
@@ -63,6 +66,12 @@ def test_a_newer_yt_dlp_stays(tmp_path: Path, here: str, stays: bool) -> None:
     requirements, constraints = written(tmp_path, "")
     assert any(line.startswith("yt-dlp") for line in requirements) != stays
     assert (f"yt-dlp=={here}" in constraints) == stays
+
+
+def test_the_lock_has_what_the_tests_need() -> None:
+    group = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]["test"]
+    locked = re.findall(r"^[\w.-]+(?===)", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {package_name(each) for each in group} <= {package_name(name) for name in locked}
 
 
 def test_every_file_of_the_lock_has_a_digest() -> None:

@@ -84,7 +84,7 @@ def test_a_program_that_was_never_installed_goes_by_the_modules(
 def test_the_extras_are_those_of_pyproject() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     named = project["optional-dependencies"]
-    assert set(EXTRAS) == set(named) - {"all", "test"}
+    assert set(EXTRAS) == set(named) - {"all"}
     (whole,) = named["all"]
     assert set(whole.removeprefix("subtitle-rag[").removesuffix("]").split(",")) == set(EXTRAS)
 
