@@ -60,7 +60,7 @@ PYTHON
 explain_failure() {
   local package
   cat "$1" >&2
-  package="$(sed -n 's/^ *Collecting \([^ ;=<>]*\).*/\1/p' "$1" | tail -n 1)"
+  package="$(sed -nE 's/^ *(Collecting|ERROR: No matching distribution found for) ([^ ;=<>]*).*/\2/p' "$1" | tail -n 1)"
   say "Installing ${package:-the packages} failed. Check the network and the free disk space, then run ./scripts/${0##*/} again: what is downloaded is kept." \
     "설치하지 못한 패키지: ${package:-알 수 없음}. 네트워크와 디스크 여유 공간을 확인하고 ./scripts/${0##*/}를 다시 실행하세요. 받은 것은 다시 받지 않습니다."
 }

@@ -27,7 +27,7 @@ def copy(tmp_path: Path) -> Path:
     programs.mkdir(parents=True)
     for name, line in (
         ("subtitle-rag", 'echo "called: $*"'),
-        ("python", f'[ "$1" = - ] && exit; echo "Collecting kiwipiepy==0.24.1"; {UNTIL_SHOWN}; [ -z "$FAIL" ]'),
+        ("python", f'[ "$1" = - ] && exit; echo "${{SAYS:-Collecting click==8.5.1}}"; {UNTIL_SHOWN}; [ -z "$FAIL" ]'),
     ):
         (programs / name).write_text(f"#!/usr/bin/env bash\n{line}\n", encoding="utf-8")
         (programs / name).chmod(0o755)
@@ -98,7 +98,16 @@ def test_the_installers_words_are_shown_where_it_fails(copy: Path) -> None:
 
 
 @pytest.mark.parametrize(("language", "hint"), [("en", "run ./scripts/start again"), ("ko", "./scripts/start를 다시")])
-def test_a_package_that_does_not_come_is_named_with_what_to_do(copy: Path, language: str, hint: str) -> None:
-    last = started(copy, FAIL="1", SUBTITLE_RAG_LANGUAGE=language).stderr.splitlines()[-1]
+@pytest.mark.parametrize(
+    "says",
+    [
+        "Collecting kiwipiepy==0.24.1 (from -r .venv/requirements.txt (line 9))\nERROR: connection broken",
+        "Collecting click==8.5.1\nWARNING: Retrying\n  ERROR: No matching distribution found for kiwipiepy==0.24.1",
+    ],
+    ids=["broken off", "no network"],
+)
+def test_a_package_that_does_not_come_is_named_with_what_to_do(copy: Path, says: str, language: str, hint: str) -> None:
+    last = started(copy, FAIL="1", SAYS=says, SUBTITLE_RAG_LANGUAGE=language).stderr.splitlines()[-1]
     assert "kiwipiepy" in last
+    assert "click" not in last
     assert hint in last
