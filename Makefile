@@ -33,5 +33,5 @@ screenshots: setup ## draw the pictures of the documentation
 docs-check: ## check the documents for users, and run their commands; ARGS=--write makes the reference anew
 	./scripts/docs-check $(ARGS)
 
-release: ## set VERSION, turn the changelog's unreleased part into it, commit and tag
-	./scripts/release.py $(VERSION) $(ARGS)
+release: ## set VERSION, date the changelog's unreleased part, commit, run .ci/run and tag
+	./scripts/release $(VERSION) $(ARGS)

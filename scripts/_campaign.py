@@ -247,7 +247,7 @@ PARTS = (
     Part("documents", "The commands of README*.md and docs/ run in a throw-away home and end as they say.", 2, ci=True),
     Part(
         "wheel",
-        "Wheel and sdist are built; the wheel runs in an empty environment outside the repository.",
+        "Wheel and sdist are built as an index takes them; the wheel runs in an empty environment elsewhere.",
         4,
         ci=True,
         parallel=False,

@@ -216,7 +216,7 @@ def test_every_mark_names_a_part() -> None:
 def test_what_the_makefile_runs_is_there() -> None:
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
     scripts = set(re.findall(r"scripts/[\w.-]+", text))
-    assert {"scripts/setup", "scripts/check", "scripts/test", "scripts/campaign", "scripts/release.py"} <= scripts
+    assert {"scripts/setup", "scripts/check", "scripts/test", "scripts/campaign", "scripts/release"} <= scripts
     assert [name for name in scripts if not os.access(ROOT / name, os.X_OK)] == []
     verbs = {"setup", "run", "test", "check", "test-fast", "campaign", "bench", "screenshots", "release"}
     assert verbs <= set(re.findall(r"^([a-z-]+):", text, re.MULTILINE))
@@ -228,6 +228,6 @@ def test_continuous_integration_runs_the_test_command_and_the_short_half() -> No
 
 
 @pytest.mark.programs("bash")
-@pytest.mark.parametrize("path", ["scripts/campaign", "scripts/check", "scripts/setup", "scripts/test", ".ci/run"])
+@pytest.mark.parametrize("path", ["scripts/campaign", "scripts/check", "scripts/release", "scripts/setup", "scripts/test", ".ci/run"])
 def test_shell_scripts_can_be_read_by_bash(path: str) -> None:
     assert subprocess.run(["bash", "-n", ROOT / path], check=False).returncode == 0
