@@ -149,7 +149,7 @@ def test_the_base_runs_from_the_demo_to_the_first_frame(copy: Copy) -> None:
     assert (videos["new"], videos["failed"]) == (9, 0)
     found = json.loads(copy.command("search", "소스에 찍어 먹는 치킨", "--json"))["result"]["scenes"]
     assert "맵단짠 치킨" in found[0]["video"]["title"]
-    assert frame(copy, "구간 75", [CTRL_Q]) == 0
+    assert frame(copy, "영상 9편", [CTRL_Q]) == 0
 
 
 def test_what_is_missing_is_told_with_the_line(copy: Copy) -> None:
@@ -272,7 +272,7 @@ def test_other_pythons_that_are_here_run_it(
                 scenes = json.loads(copy.command("demo", "--json"))["result"]["scenes"]
                 assert any("치킨" in scene["text"] for scene in scenes)
                 copy.result("index", sample(copy))
-                assert frame(copy, "구간 75", [CTRL_Q]) == 0
+                assert frame(copy, "영상 9편", [CTRL_Q]) == 0
             finally:
                 end_hosts([copy.home / "data" / "index", copy.home / "cache" / "demo" / "data" / "index"])
             tried.append(version)

@@ -218,7 +218,7 @@ def test_a_scene_of_the_sample_is_found_and_has_a_link(indexed: Installed) -> No
 
 
 def test_the_app_draws_its_first_frame_and_ends(indexed: Installed) -> None:
-    assert frame(indexed, "구간 75", [CTRL_Q]) == 0
+    assert frame(indexed, "영상 9편", [CTRL_Q]) == 0
 
 
 def test_the_models_that_are_offered_are_listed(installed: Installed) -> None:
