@@ -227,7 +227,10 @@ def test_continuous_integration_runs_the_test_command_and_the_short_half() -> No
     assert commands == ["./scripts/test", "./scripts/campaign --ci"]
 
 
+SHELL_SCRIPTS = ("campaign", "check", "release", "setup", "test")
+
+
 @pytest.mark.programs("bash")
-@pytest.mark.parametrize("path", ["scripts/campaign", "scripts/check", "scripts/release", "scripts/setup", "scripts/test", ".ci/run"])
+@pytest.mark.parametrize("path", [".ci/run", *(f"scripts/{name}" for name in SHELL_SCRIPTS)])
 def test_shell_scripts_can_be_read_by_bash(path: str) -> None:
     assert subprocess.run(["bash", "-n", ROOT / path], check=False).returncode == 0
