@@ -85,6 +85,38 @@ async def opened(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:
     return library_of(app)
 
 
+async def test_one_followed_channel_has_a_row_and_what_has_no_overview_offers_none(unindexed: Runtime) -> None:
+    channel = "UC" + "a" * 22
+    sources = unindexed.library.sources
+    url = f"https://www.youtube.com/channel/{channel}"
+    own = sources.follow(url, name="느린 부엌", channel_id=channel, options=SourceOptions())
+    sources.put_listed(own.id, [video("느린 부엌", 1, channel)])
+    async with running(SubtitleApp(unindexed), size=(120, 40)) as (app, pilot):
+        screen = await opened(pilot, app)
+
+        def offered() -> set[str]:
+            return {hint.id for hint in screen.query_one(KeyBar).hints}
+
+        assert names(screen.tables.channels) == ["All videos", "느린 부엌"]
+        assert offered().isdisjoint({"app.overview", "list.remove"})
+        await press(pilot, "down")
+        assert {"app.overview", "list.remove", "library.sync"} <= offered()
+
+
+async def test_a_narrow_table_leaves_its_room_to_the_titles(filled: Runtime) -> None:
+    filled.library.sources.put_due(Video("due00000000", "아직 없는 영상", "UC9", "느린 부엌"))  # one more channel
+    async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
+        screen = await opened(pilot, app)
+        await settle(pilot)
+        assert "느긋한 식탁 · 2024-" in drawn_by(app)
+        for width, date in ((80, "2024-03-22"), (60, "")):
+            await pilot.resize_terminal(width, 20)
+            await until(pilot, lambda width=width: app.screen.size.width == width)  # type: ignore[misc]
+            await settle(pilot)
+            assert {row_cells(screen.tables.videos, at)[-1] for at in range(3)} & {"2024-03-22"} == {date} - {""}
+            assert "느긋한 식탁 ·" not in drawn_by(app)
+
+
 class TestRows:
     async def test_the_first_row_stands_for_all_and_the_cursor_stays_on_its_channel(self) -> None:
         app = Shown()

@@ -112,9 +112,9 @@ async def test_each_row_has_its_value_and_what_has_set_it(own: Runtime, monkeypa
             "on",
         ]
         await choose(pilot, "player.lead_in")
-        assert "Default: 2 · line 5" in note(screen)
+        assert note(screen).splitlines()[1] == "Default: 2 · line 5"
         await choose(pilot, "llm.hosts")
-        assert f"Default: http://127.0.0.1:11434 · by {HOSTS_VARIABLE}" in note(screen)
+        assert f"\nDefault: http://127.0.0.1:11434\n{HOSTS_VARIABLE} has set it" in note(screen)
         await choose(pilot, "language")
         await press_each(pilot, "enter")
         assert pilot.app.screen is screen

@@ -3,7 +3,7 @@
 An empty library opens here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -261,6 +261,12 @@ class LibraryScreen(BaseScreen):
         if state != self._footer_state:
             self._footer_state = state
             self.refresh_bindings()
+
+    @property
+    def footer_ids(self) -> Collection[str]:
+        """Nothing tells of all videos, or of a playlist, what it is about."""
+        has_overview = self.chosen_moment or self.chosen_channel
+        return super().footer_ids if has_overview else {*super().footer_ids} - {"app.overview"}
 
     def label(self, id: str) -> str:
         if id == "screen.enter":

@@ -15,9 +15,10 @@ from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.spoken_lines import VideoMoment, scene_of_line
-from subtitle_rag.tui.text.content import MUTED, channel_and_date, heading
+from subtitle_rag.tui.text.content import channel_and_date
 from subtitle_rag.tui.text.overview_rows import OverviewRow, channel_rows, video_rows
 from subtitle_rag.tui.widgets.footer import KeyBar
+from subtitle_rag.tui.widgets.panel import label_panel
 
 if TYPE_CHECKING:
     from subtitle_rag.content_overview import ChannelOverview, OverviewSubject, VideoOverview
@@ -42,16 +43,18 @@ class OverviewScreen(BaseScreen):
         self._rows: list[OverviewRow] = []
 
     def compose(self) -> ComposeResult:
-        yield Static(id="overview-title", markup=False)
-        yield Static(id="overview-summary", markup=False)
-        yield OptionList(id="overview-rows", markup=False, compact=True)
+        yield Static(id="overview-summary", classes="panel", markup=False)
+        yield OptionList(id="overview-rows", classes="panel", markup=False, compact=True)
         yield KeyBar()
 
     def on_mount(self) -> None:
-        name = "" if isinstance(self._subject, str) else clean(self._subject.title)
-        self._show_title(name, _("reading…"))
-        self.query_one("#overview-summary", Static).display = False
+        label_panel(self.rows, "" if isinstance(self._subject, str) else self._subject.title, _("reading…"))
+        self._summary.display = False
         self.run_in_thread(self._read, ActionFailed, take=self._show_overview, group="overview")
+
+    @property
+    def _summary(self) -> Static:
+        return self.query_one("#overview-summary", Static)
 
     def _read(self) -> "VideoOverview | ChannelOverview":
         from subtitle_rag.content_overview import read_overview
@@ -64,26 +67,21 @@ class OverviewScreen(BaseScreen):
 
         if isinstance(overview, VideoOverview):
             self._rows = video_rows(overview)
-            self._show_title(clean(overview.video.title), channel_and_date(overview.video))
-            self._show_summary(overview.summary)
+            label_panel(self.rows, overview.video.title, channel_and_date(overview.video))
+            label_panel(self._summary, _("Summary"))
+            self._summary.update(Content(clean(overview.summary)))
+            self._summary.display = bool(overview.summary)
         else:
             self._rows = channel_rows(overview)
-            count = len(overview.videos)
-            self._show_title(clean(overview.name), n_("{n} video", "{n} videos", count, n=f"{count:,}"))
+            n = len(overview.videos)
+            title = n_("{title} · {n} video", "{title} · {n} videos", n, title=overview.name, n=f"{n:,}")
+            label_panel(self.rows, title)
         self.rows.add_options([Option(row.content, disabled=row.video is None) for row in self._rows])
         if self._rows:
             self.rows.highlighted = 1
         elif isinstance(overview, VideoOverview):
-            self._show_summary(_("This library has no captions of this video."))
+            self.rows.add_option(Option(_("This library has no captions of this video."), disabled=True))
         self.refresh_bindings()
-
-    def _show_title(self, name: str, details: str) -> None:
-        self.query_one("#overview-title", Static).update(heading(name, details, MUTED))
-
-    def _show_summary(self, text: str) -> None:
-        summary = self.query_one("#overview-summary", Static)
-        summary.update(Content(clean(text)))
-        summary.display = bool(text)
 
     @property
     def _row(self) -> OverviewRow | None:

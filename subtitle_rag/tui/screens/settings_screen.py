@@ -96,7 +96,7 @@ class SettingsScreen(BaseScreen):
         self._say(setting_note(setting) if (setting := self.rows.value) else "")
 
     def _say(self, text: str) -> None:
-        self.query_one("#settings-note", Static).update(Content(clean(text)))
+        self.query_one("#settings-note", Static).update(Content(text))
 
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "undo":
@@ -192,7 +192,7 @@ class SettingsScreen(BaseScreen):
         text = _("Saved: {name} – {value}.").format(name=setting.name, value=value)
         if not setting.is_live:
             text += " " + _("It is in force when the app opens again ({key}).").format(key=key("screen.retry"))
-        self._say(text)
+        self._say(clean(text))
 
     def _failed(self, error: AppError) -> None:
         """Read the file again, and say why. Called in a worker."""

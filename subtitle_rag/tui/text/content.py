@@ -109,11 +109,6 @@ def failure_rows(error: AppError) -> Rows:
     return [(f"! {clean(error.message)}", "bold"), f"  {clean(error.hint)}"]
 
 
-def heading(title: str, note: str = "", style: str = "") -> Content:
-    """Return a title, followed by a note in `style`."""
-    return Content.assemble((title, "bold"), (f"   {note}" if note else "", style))
-
-
 def channel_and_date(video: Video) -> str:
     """Return channel · date, as far as they are known."""
     return " · ".join(filter(None, (clean(video.channel), video.published.isoformat() if video.published else "")))

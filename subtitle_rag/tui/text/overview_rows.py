@@ -1,7 +1,8 @@
 """The rows of an overview: a time, what is there, and the second that the row opens."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -33,21 +34,29 @@ class OverviewRow:
 def video_rows(overview: "VideoOverview") -> list[OverviewRow]:
     """Return the rows of a video; parts without any have no title."""
     video = overview.video
-    return [
-        *_part(_("Sections"), (_section_row(video, each) for each in overview.sections)),
-        *_part(_("Most replayed"), (_timed_row(video, each.start_ms, clean(each.line), "") for each in overview.peaks)),
-        *_part(_("Key terms"), (_mention_row(each, "") for each in overview.words)),
-        *_part(_("Names"), (_mention_row(each, "") for each in overview.names)),
-    ]
+    return _apart(
+        _part(_("Sections"), (_section_row(video, each) for each in overview.sections)),
+        _part(_("Most replayed"), (_timed_row(video, each.start_ms, clean(each.line), "") for each in overview.peaks)),
+        _part(_("Key terms"), (_mention_row(each, "") for each in overview.words)),
+        _part(_("Names"), (_mention_row(each, "") for each in overview.names)),
+    )
 
 
 def channel_rows(overview: "ChannelOverview") -> list[OverviewRow]:
     """Return the rows of a channel; parts without any have no title."""
-    return [
-        *_part(_("Videos"), (_video_row(video, sentence) for video, sentence in overview.videos)),
-        *_part(_("Key terms"), (_mention_row(each, each.video.title) for each in overview.words)),
-        *_part(_("Names"), (_mention_row(each, each.video.title) for each in overview.names)),
-    ]
+    has_days = any(video.published for video, _sentence in overview.videos)
+    return _apart(
+        _part(_("Videos"), (_video_row(video, sentence, has_days) for video, sentence in overview.videos)),
+        _part(_("Key terms"), (_mention_row(each, each.video.title) for each in overview.words)),
+        _part(_("Names"), (_mention_row(each, each.video.title) for each in overview.names)),
+    )
+
+
+def _apart(*parts: Iterable[OverviewRow]) -> list[OverviewRow]:
+    """Return the rows of all parts, with an empty line before each title but the first."""
+    rows = list(chain.from_iterable(parts))
+    apart = (row if row.video else replace(row, content=Content("\n") + row.content) for row in rows[1:])
+    return [*rows[:1], *apart]
 
 
 def _part(title: str, rows: Iterable[OverviewRow]) -> Iterator[OverviewRow]:
@@ -73,7 +82,9 @@ def _timed_row(video: Video, at_ms: int, text: str, detail: str) -> OverviewRow:
     return OverviewRow(content, video, at_ms, text)
 
 
-def _video_row(video: Video, sentence: str) -> OverviewRow:
+def _video_row(video: Video, sentence: str, has_days: bool) -> OverviewRow:
+    """Return a row of a channel, in which the day has a column if it is known of any video."""
     day = video.published.isoformat() if video.published else ""
-    detail = f"\n{' ' * (DAY_CELLS + 2)}{clean(sentence)}" if sentence else ""
-    return OverviewRow(Content.assemble(day.rjust(DAY_CELLS) + "  ", clean(video.title), (detail, MUTED)), video)
+    head = day.rjust(DAY_CELLS) + "  " if has_days else "  "
+    detail = f"\n{' ' * len(head)}{clean(sentence)}" if sentence else ""
+    return OverviewRow(Content.assemble(head, clean(video.title), (detail, MUTED)), video)

@@ -57,11 +57,9 @@ def setting_row(setting: "AppSetting", width: int) -> Content:
 
 
 def setting_origin(setting: "AppSetting") -> str:
-    """Say what has set a value; empty for a default."""
+    """Say where the file sets a value; empty for a default, and where something else has set it."""
     origin = setting.origin
-    if setting.is_overridden:
-        return _("by {place}").format(place=origin.place)
-    if setting.written is None:
+    if setting.is_overridden or setting.written is None:
         return ""
     return _("line {line}").format(line=origin.line) if origin.line else _("config file")
 
@@ -75,7 +73,7 @@ def setting_note(setting: "AppSetting") -> str:
         why = _("{place} has set it for this run: what the config file says holds without it.")
         parts.append(why.format(place=setting.origin.place))
     elif setting.mistake:
-        parts.insert(0, f"! {clean(setting.mistake)}")
+        parts.insert(0, f"! {setting.mistake}")
     elif not setting.is_live:
         parts.append(_("Changes apply when the app is opened again ({key}).").format(key=key("screen.retry")))
-    return "\n".join(parts)
+    return "\n".join(map(clean, parts))

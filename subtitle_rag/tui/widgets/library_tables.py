@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from subtitle_rag.library.rows import VideoState
 
 
+WITH_DATE, WITH_CHANNEL = 40, 66
+"""Cells from which a row of a video has room for these beside its title."""
 EVERYTHING = "*"
 """The key of the first row of channels."""
 
@@ -83,8 +85,9 @@ class VideoTable(RowTable["VideoState"]):
         video = value.video
         if state := video_state_text(value):
             return RowParts(video.title, state, is_alarm=is_alarm(value))
-        date = video.published.isoformat() if video.published else ""
-        return RowParts(video.title, " · ".join(filter(None, (video.channel if self.shows_channel else "", date))))
+        channel = video.channel if self.shows_channel and self.width >= WITH_CHANNEL else ""
+        date = video.published.isoformat() if video.published and self.width >= WITH_DATE else ""
+        return RowParts(video.title, " · ".join(filter(None, (channel, date))))
 
 
 def video_state_text(state: "VideoState") -> str:
@@ -117,7 +120,7 @@ def is_alarm(state: "VideoState") -> bool:
 
 
 class LibraryTables:
-    """Both panels. A library of one channel has only that of the videos."""
+    """Both panels. A library of one channel of files has only that of the videos."""
 
     def __init__(self, *, show_times: bool) -> None:
         """`show_times=False` leaves out times, which differ from run to run."""
@@ -135,7 +138,7 @@ class LibraryTables:
     def fill(self, videos: "list[VideoState]", channels: "list[ChannelState]") -> None:
         self._video_states, self._channel_states = videos, channels
         self._show_channels()
-        self.channels.display = len(channels) > 1
+        self.channels.display = len(channels) > 1 or any(channel.sources for channel in channels)
         self.narrow()
 
     @property
