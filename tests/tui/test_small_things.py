@@ -42,7 +42,9 @@ async def test_an_empty_library_says_so_beside_a_query(unindexed: Runtime) -> No
 
 
 @pytest.mark.parametrize("size", [(60, 20), (80, 16), (200, 60)])
-async def test_a_library_of_one_channel_of_files_has_no_panel_of_channels(app_of: MakeApp, size: tuple[int, int]) -> None:
+async def test_a_library_of_one_channel_of_files_has_no_panel_of_channels(
+    app_of: MakeApp, size: tuple[int, int]
+) -> None:
     async with running(app_of(), size=size) as (app, pilot):
         await press(pilot, "ctrl+l", "tab")
         assert isinstance(app.screen, LibraryScreen)

@@ -258,7 +258,8 @@ class AnswerPage(Vertical):
         library = self.context.runtime.library
         answers = library.answers.latest(RECENT_ANSWERS)
         videos = library.videos_by_id(*{source.video for answer in answers for source in answer.sources})
-        return {answer.id: (recent_answer_row(answer), turn_of_answer(answer, videos)) for answer in answers}
+        row = partial(recent_answer_row, show_times=self.context.show_times)
+        return {answer.id: (row(answer), turn_of_answer(answer, videos)) for answer in answers}
 
     def _show_recent(self, answers: dict[int, tuple[Content, QuestionTurn]]) -> None:
         self.recent.fill(answers)

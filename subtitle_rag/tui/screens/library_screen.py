@@ -41,6 +41,7 @@ class LibraryScreen(BaseScreen):
     FOOTER = "screen.enter library.sync list.remove app.overview library.stop screen.back app.help"
     FIELD_FOOTER = "screen.enter library.list library.sample library.stop screen.back app.commands app.help"
     AUTO_FOCUS = "#path"
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (16, "-high")]  # noqa: RUF012 - Textual declares it so
     SHOWS_VIDEOS = True
     BINDINGS = bindings(
         "screen.enter library.list screen.switch screen.back",

@@ -233,6 +233,7 @@ def welcome(counts: "Counts | None") -> Content:
     )
 
 
-def recent_answer_row(answer: "StoredAnswer") -> Content:
+def recent_answer_row(answer: "StoredAnswer", *, show_times: bool) -> Content:
     """Return the question, and when it was asked."""
-    return Content.assemble(clean(answer.question), (f"  {short_moment(answer.asked_at, time.time())}", MUTED))
+    asked = f"  {short_moment(answer.asked_at, time.time())}" if show_times else ""
+    return Content.assemble(clean(answer.question), (asked, MUTED))

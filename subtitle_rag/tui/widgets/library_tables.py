@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 WITH_DATE, WITH_CHANNEL = 40, 66
 """Cells from which a row of a video has room for these beside its title."""
+WITH_COUNTS = 22
+"""Cells from which a row of a channel has room for all its counts, not only for the one that matters most."""
 EVERYTHING = "*"
 """The key of the first row of channels."""
 
@@ -52,8 +54,10 @@ class ChannelTable(RowTable[ChannelState]):
 
     def parts(self, value: ChannelState) -> RowParts:
         alarms = sum(count for code, count in value.failures.items() if code not in EXPECTED)
-        counts = [f"! {alarms:,}" if alarms else "", f"+{value.due:,}" if value.due else "", f"{value.videos:,}"]
-        return RowParts(channel_name(value), "  ".join(filter(None, counts)), is_alarm=bool(alarms))
+        news = [f"! {alarms:,}" if alarms else "", f"+{value.due:,}" if value.due else ""]
+        counts = [*filter(None, news), f"{value.videos:,}"]
+        shown = counts if self.width >= WITH_COUNTS else counts[:1]
+        return RowParts(channel_name(value), "  ".join(shown), is_alarm=bool(alarms))
 
 
 def everything(states: "Sequence[ChannelState]") -> ChannelState:
