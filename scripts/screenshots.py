@@ -46,9 +46,12 @@ from tests.stand_ins.ollama import Model, StandIn  # noqa: E402
 
 MODEL = "a.x-4.0-light:q4_k_m"
 ANSWER = (
-    "신메뉴에서는 청귤간장 소스가 나왔고 [4], 조합은 이 소스에 찍어 먹는 쪽을 골랐습니다 [2]. "
-    "김장 영상에서는 올해 김치 맛이 제일 좋다고 합니다 [1]. 소스는 14일 동안 숙성합니다 [4]."
+    "식은 치킨은 까만 것에 찍으면 고기에 쏙 배어 장조림 같고, 식은 게 더 낫다고 합니다 [1]. "
+    "살을 찢어 밥에 올리고 계란 노른자와 국물 두 숟갈을 더해 떠먹기도 합니다 [1]. "
+    "캠핑에서는 양념이 굳어서 강정처럼 됐다고 합니다 [2]. "
+    "늦게 먹을 거면 가루 말고 찍어 먹는 것을 사라고 합니다 [4]."
 )
+"""Each sentence is said in the scene that it names."""
 FILM = "demo"
 TYPED_KEYS = "thtmdp Wlrdj ajrsms clzls"
 """On the two-set keyboard: 소스에 찍어 먹는 치킨."""
@@ -63,7 +66,7 @@ PICTURES: dict[str, Sequence[Sequence[str]]] = {
     "search-spaces": ["맵단짠 치킨"],
     "filters": ["종류:영상 치킨", ["enter", "f"], "캠핑"],
     "library": [["ctrl+l"], ["tab", "down"]],
-    "answer": ["소스 뭐가 제일 맛있대?", ["enter", "a"], ["enter"], ["down", "down"]],
+    "answer": ["식은 치킨은 어떻게 먹어?", ["enter", "a"], ["enter"], ["down", "down"]],
     "help": [["f1"]],
     "marks": [
         QUERY,
