@@ -176,10 +176,14 @@ def named_text(speaker: str, text: str) -> str:
     return f"{speaker}: {text}" if speaker else text
 
 
+NEGATED = "¬"
+"""Before the form of a word that is negated."""
+
+
 @dataclass(frozen=True, slots=True)
 class Morphemes:
     """The content morphemes of a text, in order: the forms (NFKC, lower case) and the spans [start, end) in the raw
-    text that they stand for; a verb's span runs through its endings."""
+    text that they stand for; a verb's span runs through its endings, that of a negated word through the negation."""
 
     forms: tuple[str, ...]
     starts: tuple[int, ...]

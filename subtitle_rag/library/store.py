@@ -13,7 +13,17 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain.values import Details, Morphemes, Track, TrackSelection, Video, Window, is_named, natural_key
+from subtitle_rag.domain.values import (
+    NEGATED,
+    Details,
+    Morphemes,
+    Track,
+    TrackSelection,
+    Video,
+    Window,
+    is_named,
+    natural_key,
+)
 from subtitle_rag.library import rows
 from subtitle_rag.library.answers import Answers
 from subtitle_rag.library.connection import Database, write_setting
@@ -413,11 +423,12 @@ class Library:
         return int(self.database.row("PRAGMA data_version")[0])
 
     def vocabulary(self, *, letters: int) -> list[str]:
-        """Return the forms of at least `letters` letters in captions, titles and contexts, sorted."""
+        """Return the forms of at least `letters` letters in captions, titles and contexts, sorted; none is negated."""
         return self.database.column(
-            """SELECT form FROM term WHERE length(form) >= :letters AND windows > 0
-               UNION SELECT form FROM context_term WHERE length(form) >= :letters""",
-            {"letters": letters},
+            """SELECT form FROM (
+                 SELECT form FROM term WHERE windows > 0 UNION SELECT form FROM context_term
+               ) WHERE length(form) >= :letters AND form NOT GLOB :negated ORDER BY form""",
+            {"letters": letters, "negated": f"{NEGATED}*"},
         )
 
     # Purges of the index

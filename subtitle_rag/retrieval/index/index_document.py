@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from subtitle_rag.captions.file_names import MEDIA_SUFFIXES
 from subtitle_rag.captions.formats import caption_suffixes
 from subtitle_rag.captions.windows import OVERLAP_MS
-from subtitle_rag.domain.values import Morphemes, Video, Window
+from subtitle_rag.domain.values import NEGATED, Morphemes, Video, Window
 from subtitle_rag.retrieval.korean.expansion import inverse_document_frequency
 from subtitle_rag.retrieval.korean.morphemes import DEFAULT_PARAMS, Bm25Params, document_vector
 from subtitle_rag.retrieval.pieces import cut_pieces
@@ -56,14 +56,14 @@ def keywords(analyses: Sequence[Morphemes], limit: int = DEFAULT_PARAMS.keywords
     The frequencies are of this video only, so that new videos change no vector.
     """
     counts = [Counter(analysis.forms) for analysis in analyses]
-    spread = Counter(form for count in counts for form in count if len(form) > 1)
+    spread = Counter(form for count in counts for form in count if len(form) > 1 and not form.startswith(NEGATED))
     rarity = {form: inverse_document_frequency(windows, len(counts)) for form, windows in spread.items()}
 
     def weight(item: tuple[str, int]) -> tuple[float, str]:
         form, tf = item
         return -tf * rarity[form], form
 
-    telling = ([item for item in count.items() if len(item[0]) > 1] for count in counts)
+    telling = ([item for item in count.items() if item[0] in rarity] for count in counts)
     return [[form for form, _tf in sorted(items, key=weight)[:limit]] for items in telling]
 
 

@@ -77,7 +77,7 @@ class WordCandidates:
     @classmethod
     def of(cls, typed: TypedText, counts: TermSources, vocabulary: Vocabulary, analyzer: Analyzer) -> "WordCandidates":
         """Collect them, by the library's `counts` of typed words; nothing asks it."""
-        entered = dict.fromkeys((*typed.counted, *typed.words))
+        entered = typed.varied
         rare = [form for form in entered if counts.get(form, (0, 0))[0] <= FEW]
         short = [form for form in rare if len(form) == MIN_MISHEARD_LETTERS - 1 and is_hangul(form)]
         long = [
@@ -143,7 +143,7 @@ class Expansion:
             _completions(typed, candidates, counts, vocabulary, analyzer),
             spelled | {word: [*pair] for word, pair in pairs.items()},
             pairs,
-            {form: _misheard(form, candidates, counts) for form in (*typed.counted, *typed.words)},
+            {form: _misheard(form, candidates, counts) for form in typed.varied},
             candidates.related,
             [form for form in candidates.read if form in counts],
         )

@@ -30,6 +30,8 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 VOCABULARY_SECONDS = 5.0
 LEAST_WINDOWS = 1_000
 """Windows of a library by which a word is rare or common: in a small one, what one window says is no common word."""
+LONG = 3
+"""Letters above which a word that nobody says is the one at a distance of one letter that somebody says."""
 TWICE = 0.5
 """Weight of a morpheme whose letters are read as another one, too (`TypedText.read_twice`): a word that is read whole
 and in parts must not outweigh the words beside it. With contexts, hit@1 of scene_bench's kind context is 0.70 instead
@@ -128,7 +130,7 @@ class QueryAnalyzer:
         # after first consonants the names that they stand for: 바삭골 for ㅂㅅㄱ
         spelled_out = _INITIALS.sub(lambda match: " ".join((match[0], *vocabulary.abbreviated(match[0]))), entered)
         typed = TypedText.of(spelled_out, next(self._analyzer.morphemes([spelled_out])))
-        entered_words = (without_particle(key(word)) for word in RUN.findall(entered))
+        entered_words = (without_particle(key(word)) for word in RUN.findall(typed.text))
         expansion = Expansion.of(typed, entered_words, self._library, vocabulary, self._analyzer)
         variants = expansion.weights(vocabulary.windows)
         weights, required = _term_weights(expansion, variants)
@@ -142,7 +144,7 @@ class QueryAnalyzer:
             expansion.words_by_form,
             sparse(required) if required.keys() != weights.keys() else None,
             {form: reason for form, reason in expansion.reasons.items() if form in variants},
-            (*_unread(entered, vocabulary), *_unknown(entered, expansion, vocabulary)),
+            (*_unread(entered, vocabulary), *_unknown(expansion, vocabulary)),
             expansion.by_sound_alone(vocabulary),
             {
                 each: vocabulary.containing(each)
@@ -183,17 +185,17 @@ def _unread(text: str, vocabulary: Vocabulary) -> Iterator[str]:
     return (word for word in words if not vocabulary.abbreviated(word))
 
 
-def _unknown(text: str, expansion: Expansion, vocabulary: Vocabulary) -> Iterator[str]:
+def _unknown(expansion: Expansion, vocabulary: Vocabulary) -> Iterator[str]:
     """Yield the words that neither the vocabulary nor a name has; words without content are none of them."""
-    units, counts, forms = expansion.typed.units, expansion.counts, dict[str, list[str]]()
-    unfinished = expansion.typed.last_word if expansion.completions else ""
+    typed, counts, forms = expansion.typed, expansion.counts, dict[str, list[str]]()
+    unfinished = typed.last_word if expansion.completions else ""
     for form, word in expansion.words_by_form.items():
-        if form not in units:
+        if form not in typed.units:
             forms.setdefault(word, []).append(form)
-    runs = map(without_particle, RUN.findall(text))
+    runs = map(without_particle, RUN.findall(typed.text))
     entered = [word for word in runs if key(word) in forms and key(word) != unfinished]
     unsaid = [word for word in dict.fromkeys(entered) if _is_unsaid(key(word), forms[key(word)], counts)]
-    dated = RUN.findall(_upload_date(text)) if unsaid else ()
+    dated = RUN.findall(_upload_date(typed.text)) if unsaid else ()
     for word in unsaid:
         if word not in dated and not vocabulary.names_any([key(word), *forms[key(word)]]):
             yield word
@@ -226,7 +228,10 @@ def _rarities(expansion: Expansion, windows: int) -> dict[str, float]:
     def windows_with(word: str) -> int:
         spelled = [form for form in forms[word] if form not in typed.forms]
         parts = [form for form in forms[word] if form in typed.forms]
-        return max(count(word), min(map(count, parts), default=0), *map(count, spelled), 0)
+        said = max(count(word), min(map(count, parts), default=0), *map(count, spelled), 0)
+        # a slip in a long word is surely that word: 시물레이션
+        slips = [near for form in (word, *parts) for near in expansion.misheard.get(form, ()) if len(form) > LONG]
+        return said or max(map(count, slips), default=0)
 
     # a word without a morpheme of content (그거, 않고) is none that is looked for
     return {

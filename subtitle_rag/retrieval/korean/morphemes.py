@@ -23,6 +23,7 @@ from subtitle_rag.platforms import lower_thread_priority
 from subtitle_rag.retrieval.korean import numerals
 from subtitle_rag.retrieval.korean.hanja import hangul_of_hanja
 from subtitle_rag.retrieval.korean.letter_names import HAS_SIGN, PLAIN_RUN, RUN, written_names, written_word
+from subtitle_rag.retrieval.korean.negation import negations
 from subtitle_rag.retrieval.korean.opposites import are_opposite
 from subtitle_rag.retrieval.korean.readings import Reading, readings
 from subtitle_rag.retrieval.values import SparseVector
@@ -85,7 +86,7 @@ _NUMBERS = (
     AVERAGE_BIGRAMS,
     sorted(TAGS),
 )
-REVISION = 11
+REVISION = 12
 """Raise it with every change of the analysis outside these numbers."""
 ANALYZER = f"kiwi0.24-v{REVISION}-{crc32(repr(_NUMBERS).encode()):08x}"
 """Version of the `bm25` vectors; an index of another version must be rebuilt."""
@@ -242,9 +243,11 @@ def _with_readings(text: str, tokens: "Sequence[Token]") -> list[tuple[str, int,
     """Return form, start and end of each morpheme with content and of each reading, by their places."""
     read = [*readings(text, tokens), *written_names(text, tokens)]
     content = list(_content(text, tokens, [each for each in read if each.replaced]))
-    if not read:
+    beside = {(form, start, end) for form, start, end, _replaced in read}
+    beside |= {(key(form), tokens[at].start, _end(tokens, last)) for form, at, last in negations(tokens)}
+    if not beside:
         return content
-    content += {(form, start, end) for form, start, end, _replaced in read}.difference(content)
+    content += beside.difference(content)
     return sorted(content, key=lambda each: (each[1], -each[2]))
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from subtitle_rag.domain.values import Morphemes
+from subtitle_rag.domain.values import NEGATED, Morphemes
 from subtitle_rag.retrieval.korean.letter_names import RUN, written_word
 from subtitle_rag.retrieval.korean.morphemes import key, words
+from subtitle_rag.retrieval.korean.negation import joined_negations
 from subtitle_rag.retrieval.korean.numerals import COUNTERS
 from subtitle_rag.retrieval.korean.readings import ENDINGS, TEARS
 
@@ -39,10 +40,11 @@ class TypedText:
 
     @classmethod
     def of(cls, text: str, analysis: Morphemes) -> "TypedText":
-        """Take a text without what it asks for."""
+        """Take a text without what it asks for, in which a negated word is one word."""
         end = _request_start(text, analysis)
         count = sum(at < end for at in analysis.starts)
-        return cls(text[:end], Morphemes(analysis.forms[:count], analysis.starts[:count], analysis.ends[:count]))
+        found = Morphemes(analysis.forms[:count], analysis.starts[:count], analysis.ends[:count])
+        return cls(*joined_negations(text[:end], found))
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -84,6 +86,13 @@ class TypedText:
     def counted(self) -> tuple[str, ...]:
         """The forms that order windows, without units: these have no variants."""
         return tuple(form for form in self.ranked if form not in self.units)
+
+    @cached_property
+    def varied(self) -> list[str]:
+        """The forms and words that others may stand for: no negated ones."""
+        negated = {word for form, word in self.words_by_form.items() if form.startswith(NEGATED)}
+        entered = dict.fromkeys((*self.counted, *self.words))
+        return [form for form in entered if form not in negated and not form.startswith(NEGATED)]
 
     @cached_property
     def read_twice(self) -> frozenset[str]:

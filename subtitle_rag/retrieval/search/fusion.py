@@ -344,7 +344,7 @@ def spread_cosines(scores: Sequence[float]) -> list[float]:
 
 
 def carried(ranked: Sequence[Ranked], candidates: Candidates) -> list[Ranked]:
-    """Return the windows that something carries: typed words or what stands for them, or the meaning.
+    """Return the windows that something carries: typed words or what stands for them, also beside it, or the meaning.
 
     Pieces of words and particles order windows, but carry none. A query of which no window has enough words is answered
     by meaning alone, above the strict floor, or not at all.
@@ -358,11 +358,12 @@ def carried(ranked: Sequence[Ranked], candidates: Candidates) -> list[Ranked]:
 
     if not (candidates.is_question or any(each.is_enough for each in evidence.values())):
         return [entry for entry in ranked if cosine(entry) >= candidates.strict_floor]
-    return [
-        entry
-        for entry in ranked
-        if cosine(entry) >= candidates.floor or (entry.window_id in evidence and evidence[entry.window_id].share > 0)
-    ]
+    saying = {candidates.positions[id] for id, each in evidence.items() if each.share > 0}
+
+    def says_or_is_beside(entry: Ranked) -> bool:
+        return any((entry.video_id, entry.ordinal + step) in saying for step in (-1, 0, 1))
+
+    return [entry for entry in ranked if cosine(entry) >= candidates.floor or says_or_is_beside(entry)]
 
 
 Spans = Callable[[Collection[str]], Mapping[str, tuple[int, int]]]

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from unicodedata import is_normalized
 
-from subtitle_rag.domain.values import Line, Morphemes
+from subtitle_rag.domain.values import NEGATED, Line, Morphemes
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.korean.morphemes import key
 
@@ -213,7 +213,8 @@ def _plain_run_marks(lower: str, query: LexicalQuery) -> Iterator[WordMark]:
 
 
 def _shared_runs(query: LexicalQuery, joined: str) -> Iterator[tuple[str, str]]:
-    return ((word, run) for word in query.words for run in _runs(word, joined))
+    negated = {word for form, word in query.words_by_form.items() if form.startswith(NEGATED)}
+    return ((word, run) for word in query.words for run in _runs(word, joined) if run == word or word not in negated)
 
 
 @lru_cache(maxsize=1024)

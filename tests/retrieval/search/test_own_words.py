@@ -9,7 +9,15 @@ from subtitle_rag.contexts.context_file import given_context
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.evidence import Evidence
-from subtitle_rag.retrieval.search.own_words import BORROWED, IN_TEXT, WITH_CONTEXT, OwnWords
+from subtitle_rag.retrieval.search.fusion import Ranked
+from subtitle_rag.retrieval.search.own_words import (
+    BORROWED,
+    IN_TEXT,
+    SAID_SHARE,
+    WITH_CONTEXT,
+    OwnWords,
+    own_words_first,
+)
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.window_reads import Windows
 from tests.support.searchable import Searchable, video
@@ -35,9 +43,14 @@ def test_a_window_that_says_both_words_comes_before_one_that_has_one_in_its_titl
     assert places(made, query)[0] == (SPOKEN.id, 1)
 
 
-def test_among_windows_that_say_not_all_the_order_is_that_of_scores(made: Searchable) -> None:
-    found = made.searcher.rank(parse_query("치킨 우주선"))
-    assert [entry.score for entry in found] == sorted((entry.score for entry in found), reverse=True)
+@pytest.mark.parametrize(("share", "first"), [(0.2, "scored"), (0.8, "fuller")])
+def test_among_windows_that_borrow_a_better_score_or_more_of_the_query_comes_first(share: float, first: str) -> None:
+    ranked = [Ranked("scored", "v", 0, 1.0, {}), Ranked("fuller", "v", 5, 0.95, {})]
+    evidence = {
+        id: Evidence(BORROWED, of_window, True, SAID_SHARE * of_window)
+        for id, of_window in (("scored", 0.2), ("fuller", share))
+    }
+    assert own_words_first(ranked, evidence)[0].window_id == first
 
 
 def test_a_window_has_as_much_of_a_query_as_it_says_and_its_context_and_title_name(
