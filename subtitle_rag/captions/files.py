@@ -314,12 +314,12 @@ def other_id(id: str, source: str) -> str:
 
 def track_notices(track: Track, path: str) -> Iterator[FileNotice]:
     """Yield what is to be known of a file that was read: an encoding or times that are not certain."""
-    decoded = decode(track.raw, path=path, language=track.language)
+    decoded = decode(track.raw, path=path)
     if not decoded.is_sure:
         yield FileNotice("doubtful_encoding", {"path": path, "encoding": decoded.encoding})
     if decoded.is_repaired:
         yield FileNotice("repaired_text", {"path": path})
-    if n := unread_times(track.raw, track.format, language=track.language):
+    if n := unread_times(track.raw, track.format):
         yield FileNotice("damaged_times", {"path": path, "n": n})
 
 

@@ -10,13 +10,13 @@ from subtitle_rag.domain.values import Cue
 from subtitle_rag.i18n import _
 
 
-def unread_times(raw: bytes, format: str, *, language: str = "") -> int:
+def unread_times(raw: bytes, format: str) -> int:
     """Return how many cues of a caption file have times that cannot be read: their text is put between the others.
 
     Raises:
         CaptionError: as `parse_captions` does for what is no text.
     """
-    text = decode(raw, language=language).text.lstrip("\ufeff \t\n")
+    text = decode(raw).text.lstrip("\ufeff \t\n")
     return recognize(text, format).unread_times(text)
 
 
@@ -34,7 +34,7 @@ def parse_captions(raw: bytes, format: str, *, path: str = "", language: str = "
     limit = FORMATS[format].limit_mb
     if len(raw) > limit * 2**20:
         raise CaptionError("too_large", path=path, size=math.ceil(len(raw) / 2**20), limit=limit)
-    text = decode(raw, path=path, language=language).text.lstrip("\ufeff \t\n")
+    text = decode(raw, path=path).text.lstrip("\ufeff \t\n")
     if not text:
         raise CaptionError("not_captions", path=path, reason=_("the file is empty"))
     if text[:64].lower().startswith(("<!doctype html", "<html", "<head", "<body", "<script")):

@@ -11,7 +11,7 @@ SENTENCES: dict[str, str] = {
     "unreadable.hint": N_("Check that the file exists and that you may read it."),
     "not_captions": N_("{path} holds no captions: {reason}."),
     "not_captions.hint": N_("Save the captions as .srt or .vtt, and index the file again."),
-    "unknown_encoding": N_("{path} reads like no language in any encoding known here."),
+    "unknown_encoding": N_("{path} is in an encoding that is not known here."),
     "unknown_encoding.hint": N_(
         "Open it in an editor in the encoding that shows its letters right, save it as UTF-8, and index it again."
     ),

@@ -439,7 +439,7 @@ def test_what_a_folder_holds_and_is_not_read_is_counted_by_reason(folder: Path) 
 
 def test_a_file_whose_encoding_is_not_certain_is_told(folder: Path) -> None:
     put(folder, "가.srt")
-    (folder / "가.srt").write_bytes("1\n00:00:01,000 --> 00:00:02,000\n뷁 펲시\n".encode("cp949"))
+    (folder / "가.srt").write_bytes("1\n00:00:01,000 --> 00:00:02,000\n국수를 삶아요\n".encode("cp949") + b"\xff")
     file = only(folder)
     notice = next(files.track_notices(read(file), str(file.path)))
     assert notice == FileNotice("doubtful_encoding", {"path": str(file.path), "encoding": "cp949"})
