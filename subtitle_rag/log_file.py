@@ -1,13 +1,11 @@
-"""The log: one rotating file for the app, the command line and the hosts.
+"""The log: a rotating file each for the app, the command line and the hosts.
 
 A line is `time level process[pid] logger: message`, and each line of a traceback is such a line too. From level info on
 a line holds no text of the library, of queries or of models: exceptions are described (`redaction.describe`), and
 messages of other packages are replaced by their place in the source. Their full text is a line of its own at level
 debug, which only `--debug` writes. Secrets are removed at every level.
 
-Nothing is opened before the first line, and nothing stays open after it. A line is one write
-to a file in append mode, which the system keeps whole among processes. Only the rotation takes a lock, and every line
-on Windows, where appending is two steps.
+Nothing is opened before the first line.
 """
 
 import logging
@@ -20,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import fields
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -28,14 +27,11 @@ from subtitle_rag.atomic_files import make_private, private_folder
 from subtitle_rag.redaction import describe, one_line, redact
 
 DEBUG_VARIABLE = "SUBTITLE_RAG_DEBUG"
-NAME = "subtitle-rag.log"
 PACKAGE = "subtitle_rag"
 MAX_BYTES = 1_000_000
 """Size from which the file is rotated."""
-BACKUPS = 3
-"""Rotated files, `.1` (the newest) to `.3`."""
-LOCK_S = 0.5
-"""Timeout of the lock; the line is written without it, and the next line rotates."""
+BACKUPS = 1
+"""Rotated files, of each process that is named."""
 LONGEST = 8_000
 """Characters of a line."""
 FRAMES = 200
@@ -47,22 +43,39 @@ _ROOT = str(Path(__file__).parent.parent)
 
 
 class LogFile(logging.Handler):
-    """Writes records to `folder / NAME`; a folder or disk that refuses costs the line, never the program.
+    """Writes records to the file of a process in `folder`; a folder or disk that refuses costs the line, nothing else.
 
-    `process` names this process in each line. `private` are the program's own folders, whose paths may be logged.
+    `process` names the file, and this process in each line. `private` are the program's own folders, whose paths may be
+    logged.
     """
 
     def __init__(self, folder: Path, process: str, *, debug: bool = False, private: tuple[Path, ...] = ()) -> None:
         super().__init__(logging.DEBUG)
         self.folder = folder
-        self.path = folder / NAME
+        self.path = folder / f"{process}.log"
         self.process = process
         self.debug = debug
         self._private = (folder, *private)
 
     def emit(self, record: logging.LogRecord) -> None:
         with suppress(Exception):  # there is no other place to report it
-            self._write("".join(f"{line}\n" for line in self.lines(record)).encode("utf-8", "backslashreplace"))
+            if lines := list(self.lines(record)):
+                self._file.emit(logging.makeLogRecord({"msg": "\n".join(lines)}))
+
+    @cached_property
+    def _file(self) -> logging.Handler:
+        from logging.handlers import RotatingFileHandler  # brings sockets, which `--help` needs as little as a log
+
+        private_folder(self.folder)
+        options: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "delay": True}
+        file = RotatingFileHandler(self.path, maxBytes=MAX_BYTES, backupCount=BACKUPS, **options)
+        file.handleError = self.handleError  # type: ignore[method-assign]
+        return file
+
+    def close(self) -> None:
+        if "_file" in vars(self):
+            self._file.close()
+        super().close()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
         """Do nothing: standard error may be a screen under Textual's control."""
@@ -93,54 +106,6 @@ class LogFile(logging.Handler):
         if len(text) > LONGEST:
             text = f"{text[:LONGEST]}… ({len(text)} characters)"
         return f"{when} {level:<7} {self.process}[{record.process}] {record.name}: {text}"
-
-    def _write(self, lines: bytes) -> None:
-        with self._exclusive() if sys.platform == "win32" else nullcontext(True):
-            if not self._append(lines) and not self._append(lines):
-                return
-        self._rotate()
-
-    def _append(self, lines: bytes) -> bool:
-        """Append in one write; return False if the file was rotated away and deleted meanwhile."""
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
-        try:
-            handle = os.open(self.path, flags, 0o600)
-        except FileNotFoundError:
-            private_folder(self.folder)
-            handle = os.open(self.path, flags, 0o600)
-        try:
-            os.write(handle, lines)
-            return sys.platform == "win32" or os.fstat(handle).st_nlink > 0
-        finally:
-            os.close(handle)
-
-    def _rotate(self) -> None:
-        if self.path.stat().st_size < MAX_BYTES:
-            return
-        with self._exclusive() as is_locked:
-            # another process may have been quicker
-            if is_locked and self.path.stat().st_size >= MAX_BYTES:
-                for n in range(BACKUPS, 0, -1):
-                    newer = self.path if n == 1 else self._backup(n - 1)
-                    if newer.exists():
-                        newer.replace(self._backup(n))
-
-    def _backup(self, n: int) -> Path:
-        return self.path.with_name(f"{NAME}.{n}")
-
-    @contextmanager
-    def _exclusive(self) -> Iterator[bool]:
-        """Hold the lock among processes; yield False after a timeout."""
-        from filelock import FileLock, Timeout
-
-        lock = FileLock(self.folder / f"{NAME}.lock", timeout=LOCK_S, mode=0o600)
-        try:
-            guard = lock.acquire()
-        except Timeout:
-            yield False
-            return
-        with guard:
-            yield True
 
 
 def describe_traceback(error: BaseException, folders: tuple[Path, ...] = ()) -> Iterator[str]:

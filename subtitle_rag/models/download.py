@@ -218,6 +218,7 @@ class _Hub:
     def listing(self) -> Record:
         """List the model's files at the manifest's revision, or the newest."""
         model = self.model
+        logger.info("files of %s are listed by %s", model.name, self.host)
         with self._failures():
             api = _library().HfApi(endpoint=self.endpoint)
             info = api.model_info(model.name, revision=model.revision or None, files_metadata=True, timeout=_TIMEOUT)
@@ -260,6 +261,7 @@ class _Hub:
         from huggingface_hub.file_download import http_get
 
         hub = _library()
+        logger.info("%s of %s is downloaded from byte %d on", file.path, self.model.name, out.tell())
         with self._failures():
             http_get(
                 hub.hf_hub_url(self.model.name, file.path, revision=revision, endpoint=self.endpoint),

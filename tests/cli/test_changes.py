@@ -334,7 +334,7 @@ def test_what_nobody_expected_goes_to_the_log(run: Run, home: Path, monkeypatch:
         failed = run(*place, "status", "--json")
         assert (failed.code, failed.failure) == (1, "unexpected")
         assert "Traceback" not in failed.err
-    log = (home / "log" / "subtitle-rag.log").read_text()
+    log = (home / "log" / "cli.log").read_text()
     assert log.count("| RuntimeError\n") == log.count(" in counts: raise RuntimeError(") == 3
 
 

@@ -60,7 +60,7 @@ class TestFailures:
                 runtime.__dict__["searcher"] = Answers(explode)
                 await typed(pilot, "치킨")
                 assert "ZeroDivisionError" in hint(app)
-                log = (paths.log / "subtitle-rag.log").read_text(encoding="utf-8")
+                log = (paths.log / "app.log").read_text(encoding="utf-8")
                 assert "in explode: raise ZeroDivisionError" in log
                 assert "치킨" not in log
                 runtime.__dict__["searcher"] = Answers(lambda query: SearchResult(query, (), (scene(),), {}))
