@@ -25,7 +25,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from tests.campaign.figures import Say, count, say
 from tests.campaign.typed_places import PLACES, QUERY, fill, go_to, in_letters, words
 from tests.support.invented import came_true, end_hosts
-from tests.tui.conftest import running, settle, without_models
+from tests.tui.conftest import running, without_models
 
 __all__ = ["say"]
 
@@ -105,7 +105,10 @@ async def test_words_at_once(home: Path, place: str, way: str, say: Say, monkeyp
                 commands.clear()
                 for character in word:
                     app.post_message(events.Key("space" if character == " " else character, character))
-                await settle(pilot)
+                await pilot.pause()
+                while app.key_router.waits:
+                    await pilot.pause(0.01)
+                await pilot.pause()
                 text = app.focused.value if isinstance(app.focused, Input) else None
                 typed.note(word, text and text.removeprefix(QUERY), commands)
     typed.check(say, f"{place}, {way}")
