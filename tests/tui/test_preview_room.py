@@ -4,28 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from subtitle_rag.tui.widgets.preview_pane import PreviewPlacement, choose_preview_room
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import MODEL
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, press, running, settle, toasts, typed, until
 
-BESIDE, OVER = PreviewPlacement
 CHICKEN = "소스 찍어 먹는 치킨"
-
-
-@pytest.mark.parametrize(
-    ("width", "height", "search", "answers"),
-    [
-        (80, 24, OVER, OVER),
-        (90, 45, OVER, OVER),
-        (100, 29, BESIDE, OVER),
-        (120, 40, BESIDE, BESIDE),
-        (1, 1, OVER, OVER),
-    ],
-)
-def test_each_size_has_its_room(width: int, height: int, search: PreviewPlacement, answers: PreviewPlacement) -> None:
-    assert choose_preview_room(width, height, beside_rows=0) is search
-    assert choose_preview_room(width, height, beside_rows=30) is answers
 
 
 def footer(pilot: AppPilot) -> str:
@@ -80,8 +63,11 @@ async def test_the_keyboard_stays_with_the_list_when_the_preview_loses_its_room(
         assert screen.preview.region.x == screen.scenes.region.right
         await press(pilot, "down", "right")
         assert screen.preview.transcript.has_focus
-        await resized(pilot, 60, 30)
-        assert screen.pane.room is OVER
+        await resized(pilot, 100, 20)
+        assert screen.results.is_open
+        assert screen.preview.transcript.has_focus
+        await resized(pilot, 99, 30)
+        assert not screen.results.is_open
         assert screen.scenes.has_focus
         assert screen.scenes.region == screen.results.region
 

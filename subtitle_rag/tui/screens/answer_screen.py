@@ -14,7 +14,7 @@ from subtitle_rag.tui.state.spoken_lines import VideoMoment
 from subtitle_rag.tui.text.quotes import quote_answer
 from subtitle_rag.tui.widgets.answer_pane import AnswerPane
 from subtitle_rag.tui.widgets.footer import KeyBar
-from subtitle_rag.tui.widgets.preview_pane import WIDE
+from subtitle_rag.tui.widgets.result_pane import WIDE
 from subtitle_rag.tui.widgets.text_field import after_typing
 
 if TYPE_CHECKING:

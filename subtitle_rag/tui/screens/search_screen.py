@@ -1,7 +1,8 @@
 """The first screen: a query, and its scenes. Enter goes from the one to the others, and plays there."""
 
 from collections.abc import Collection
-from typing import ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -10,21 +11,27 @@ from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
 from subtitle_rag.tui.screens.search_page import PageContent, SearchPage
 from subtitle_rag.tui.state.export_source import ExportSource
-from subtitle_rag.tui.state.spoken_lines import VideoMoment
+from subtitle_rag.tui.state.spoken_lines import VideoMoment, read_surroundings
 from subtitle_rag.tui.widgets.footer import KeyBar
 from subtitle_rag.tui.widgets.grouped_scenes import GroupedSceneList
-from subtitle_rag.tui.widgets.result_pane import ResultPane
+from subtitle_rag.tui.widgets.preview import Preview
+from subtitle_rag.tui.widgets.result_pane import WIDE, ResultPane
 from subtitle_rag.tui.widgets.scene_list import SceneList
 from subtitle_rag.tui.widgets.status_bars import STAGE_BRIEFS, JobBar, LineBar, StageBar
 from subtitle_rag.tui.widgets.text_field import TextField, after_typing
 from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.search.scenes import Scene
 
-class SearchScreen(PreviewScreen):
-    scenes: GroupedSceneList
+
+class SearchScreen(BaseScreen):
+    """Keys act on the transcript of the preview while it has the focus, else on the list."""
+
+    SHOWS_VIDEOS = True
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 - Textual declares it so
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it so
     AUTO_FOCUS = "#query"
     FOOTER = "scene.play scene.mark app.transcript app.ask scene.export app.library app.help"
@@ -42,9 +49,10 @@ class SearchScreen(PreviewScreen):
 
     def __init__(self, context: AppContext) -> None:
         self.query_line = TextField(_("What was said in the scene?"), id="query")
-        scenes = GroupedSceneList(lambda scene: context.marks.scenes.tag_of(scene))
-        self.results = ResultPane(self.query_line, scenes, make_preview(context, scenes))
-        super().__init__(context, self.results)
+        self.scenes = GroupedSceneList(lambda scene: context.marks.scenes.tag_of(scene))
+        self.preview = Preview(self.scenes, partial(read_surroundings, context.runtime))
+        self.results = ResultPane(self.query_line, self.scenes, self.preview)
+        super().__init__(context)
         self.page = SearchPage(context, self.results)
         self._selects_on_return = False
         """A page above the search has the focus: the query will be selected, so that typing replaces it."""
@@ -89,8 +97,11 @@ class SearchScreen(PreviewScreen):
 
     @property
     def chosen_moment(self) -> VideoMoment | None:
-        moment, result = super().chosen_moment, self.results.result
-        return moment and moment._replace(query=result.lexical if result else None)
+        scene, result = self.preview.line_scene or self.preview.scene, self.results.result
+        return VideoMoment(scene.video, scene.at_ms, result.lexical if result else None) if scene else None
+
+    def find_scene(self) -> "Scene | None":
+        return self.results.find_scene()
 
     @on(events.ScreenSuspend)
     def _left(self) -> None:
@@ -121,6 +132,16 @@ class SearchScreen(PreviewScreen):
         if (action, parameters) == ("scene", ("copies",)):
             return bool((scene := self.scenes.value) and scene.copies)
         return super().allows(action, parameters)
+
+    @on(events.Resize)
+    def _resized(self, event: events.Resize) -> None:
+        self.results.fit(event.size.width)
+
+    def action_toggle_preview(self) -> None:
+        after_typing(self, self.results.toggle)
+
+    def action_switch(self) -> None:
+        self.results.focus_next()
 
     def action_filter(self) -> None:
         self.page.choose_filters()

@@ -1,24 +1,28 @@
-"""The result of a search: its scenes, with the preview of the scene under the highlight."""
+"""The result of a search: its scenes, and the preview of the chosen one in the room that the screen has for it."""
 
 import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual import on, work
+from textual.containers import Container
 from textual.timer import Timer
+from textual.widget import Widget
 
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.korean.keyboard import key_sequence
 from subtitle_rag.tui.widgets.grouped_scenes import GroupedSceneList
 from subtitle_rag.tui.widgets.preview import Preview
-from subtitle_rag.tui.widgets.preview_pane import PreviewPane
 from subtitle_rag.tui.widgets.scene_list import SceneList
 from subtitle_rag.tui.widgets.text_field import TextField
+from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.retrieval.search.searcher import SearchResult
 
+WIDE = 100
+"""Columns from which there is room for the preview beside the list."""
 DEEPER = 4
 """How many times as many windows the next search for further scenes is asked for."""
 FRAME_S = 0.02
@@ -27,11 +31,17 @@ DIM_S = 0.3
 """Time after a change of the query until its old scenes are dimmed."""
 
 
-class ResultPane(PreviewPane):
-    scenes: GroupedSceneList
+class ResultPane(Container):
+    """Keys go from the field to the list and the lines of the preview, which the user shows and hides."""
 
     def __init__(self, field: TextField, scenes: GroupedSceneList, preview: Preview) -> None:
-        super().__init__(scenes, preview, field=field, scenes=scenes, preview=preview, id="found")
+        """`field` is the one above: the focus goes from there to the list, and back."""
+        super().__init__(scenes, preview, id="found")
+        self.field, self.scenes, self.preview = field, scenes, preview
+        self._is_beside = True
+        """The preview has room beside the list; else a key opens it in the place of the list."""
+        self._is_open = {True: True, False: False}
+        """What the user chose for each of the two."""
         self.text: str | None = None
         """The query of the scenes. None before the first result, and for an empty query."""
         self.result: SearchResult | None = None
@@ -135,6 +145,85 @@ class ResultPane(PreviewPane):
         self._dim_timer = self.set_timer(DIM_S, lambda: self.add_class("-stale")) if stale else None
         if not stale:
             self.remove_class("-stale")
+
+    # --- the preview ---
+
+    @property
+    def is_open(self) -> bool:
+        return self._is_open[self._is_beside]
+
+    @property
+    def covers_list(self) -> bool:
+        return self.is_open and not self._is_beside
+
+    def fit(self, width: int) -> None:
+        """Give the preview its room on a screen of this width."""
+        self._is_beside = width >= WIDE
+        self._arrange()
+
+    def toggle(self) -> None:
+        """Show or hide the preview."""
+        if not self._is_beside and not self.is_open:
+            self.open_preview()
+        elif not self.uncover():
+            self._set_open(not self.is_open)
+
+    def open_preview(self) -> None:
+        """Go to the lines of the preview, and show it. Without a scene, say so."""
+        if not self.preview.visible:
+            self.app.notify(_("No scene is chosen yet."), markup=False)
+            return
+        self._set_open(True)
+        self.preview.transcript.focus()
+
+    def uncover(self) -> bool:
+        """Bring the list back from under the preview, and return whether it was there."""
+        if covered := self.covers_list:
+            self._set_open(False)
+        return covered
+
+    def _set_open(self, is_open: bool) -> None:
+        self._is_open[self._is_beside] = is_open
+        self._arrange()
+
+    def _arrange(self) -> None:
+        transcript = self.preview.transcript
+        if not self.is_open and transcript.has_focus:
+            self.scenes.focus()
+        self.preview.display = self.is_open
+        self.set_class(not self._is_beside, "-over")
+        self.refresh_bindings()
+        if self.covers_list and self.scenes.has_focus:
+            transcript.focus()
+
+    @property
+    def moving_rows(self) -> SceneList | TranscriptList:
+        """The rows that keys move through."""
+        transcript = self.preview.transcript
+        return transcript if transcript.has_focus else self.scenes
+
+    def focus_next(self) -> None:
+        """Go from the field to the list, to the transcript and back, as far as they are on the screen."""
+        scenes, transcript = self.scenes, self.preview.transcript
+        stops: list[Widget] = [self.field]
+        # `is_on_screen` knows no covers
+        if scenes.row_count and scenes.is_on_screen and not self.covers_list:
+            stops.append(scenes)
+        if transcript.row_count and transcript.is_on_screen:
+            stops.append(transcript)
+        at = next((at for at, stop in enumerate(stops) if stop.has_focus), -1)
+        stops[(at + 1) % len(stops)].focus()
+
+    def leave_transcript(self) -> bool:
+        """Go back to the list, if the focus is in the transcript."""
+        if in_transcript := self.preview.transcript.has_focus:
+            self.scenes.focus()
+        return in_transcript
+
+    @on(TranscriptList.Left)
+    def _transcript_left(self) -> None:
+        if not self.uncover():
+            self.leave_transcript()
 
 
 def _stage(result: "SearchResult") -> tuple[bool, int]:
