@@ -373,7 +373,7 @@ async def test_half_a_syllable_leaves_the_list_until_there_is_a_better_one(app_o
 
 
 async def test_words_that_stand_nowhere_are_named_under_the_field(app_of: MakeApp) -> None:
-    async with running(app_of("ko"), "치킨 Zyxwv") as (app, pilot):
+    async with running(app_of("ko"), "소스 찍어 먹는 치킨 Zyxwv") as (app, pilot):
         screen = app.search_screen
         assert screen.scenes.row_count > 0
         assert str(screen.page.query_bar.border_subtitle) == "! 이 보관함에 없는 말: Zyxwv"

@@ -55,7 +55,6 @@ class ReadyQueryList(OptionList, can_focus=False):
     def fill(self, choices: Sequence[ReadyQuery]) -> None:
         """Show other queries; the highlight stays with its query."""
         self.display = bool(choices)
-        self.refresh_bindings()  # a key leads there
         if list(choices) == self._choices:
             return
         before, self._choices = self.highlighted_choice, list(choices)
