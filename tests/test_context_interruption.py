@@ -42,7 +42,14 @@ WORDS = (
     "거울 의자 책상 침대 이불 베개 냄비 주전자 접시 숟가락 젓가락"
 )
 THINGS = WORDS.split()
-assert len(set(THINGS)) == WINDOWS
+NATURE = (
+    "고래 상어 문어 거북 악어 기린 사자 여우 늑대 토끼 다람쥐 고양이 강아지 염소 당나귀 "
+    "두루미 까치 제비 부엉이 독수리 잠자리 나비 개미 매미 거미 소나무 대나무 진달래 "
+    "개나리 민들레 해바라기 강물 바다 호수 폭포 사막 화산 동굴 절벽 언덕 구름 무지개 "
+    "번개 서리 안개 노을 새벽 달빛 별자리 은하수"
+)
+PASSWORDS = NATURE.split()
+assert len(set(THINGS)) == len(set(PASSWORDS)) == WINDOWS
 
 
 def thing(number: int) -> str:
@@ -50,8 +57,13 @@ def thing(number: int) -> str:
     return THINGS[number % WINDOWS]
 
 
+def password(number: int) -> str:
+    """What the captions of this window alone name."""
+    return PASSWORDS[number % WINDOWS]
+
+
 def context(sent: Json) -> Turn:
-    """Says what is in the window: what its captions do not."""
+    """Says what is in the window, and a thing that its captions do not name."""
     content = sent["messages"][-1]["content"]
     if is_summary(sent):
         (title,) = re.findall(r"제목: (.+)", sent["messages"][0]["content"])
@@ -59,7 +71,8 @@ def context(sent: Json) -> Turn:
     found = re.search(r"암호는 (\d+)", content)
     if found is None:
         return Turn(f"긴 방송에서 국수를 또 삶으며 오늘의 암호로 {thing(len(content))} 이야기를 합니다.", pace=0.02)
-    return Turn(f"손님이 {thing(int(found[1]))} 옆에서 국수를 삶아 먹는 장면입니다.", pace=0.002)
+    number = int(found[1])
+    return Turn(f"손님이 {password(number)} 암호를 대고 {thing(number)} 옆에서 국수를 삶아 먹습니다.", pace=0.002)
 
 
 def is_summary(sent: Json) -> bool:
@@ -83,7 +96,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         cues = []
         for minute in range(MINUTES):
             times = f"00:{2 * minute:02d}:00,000 --> 00:{2 * minute + 1:02d}:00,000"
-            cues.append(f"{minute + 1}\n{times}\n오늘의 암호는 {7_000 + video * MINUTES + minute} 입니다 손님\n")
+            number = 7_000 + video * MINUTES + minute
+            cues.append(f"{minute + 1}\n{times}\n오늘의 암호는 {number} {password(number)} 입니다 손님\n")
         (captions / f"국수 {video}.ko.srt").write_text("\n".join(cues), encoding="utf-8")
     with Runtime(config.load(folder)) as runtime:
         for _event in runtime.indexer.index([captions]):
@@ -160,7 +174,8 @@ def test_a_run_killed_in_a_long_videos_overview_goes_on_behind_the_stored_sectio
         begin, end = 2 * number, 2 * number + 1
         times = f"{begin // 60:02d}:{begin % 60:02d}:00,000 --> {end // 60:02d}:{end % 60:02d}:00,000"
         cues.append(
-            f"{number + 1}\n{times}\n오늘의 암호는 {8_000 + number} 입니다 {'국수를 삶고 또 삶는 긴 방송 ' * 4}\n"
+            f"{number + 1}\n{times}\n오늘의 암호는 {8_000 + number} {password(number)} 입니다 "
+            f"{'국수를 삶고 또 삶는 긴 방송 ' * 4}\n"
         )
     (captions / "긴 방송.ko.srt").write_text("\n".join(cues), encoding="utf-8")
     with Runtime(config.load(home)) as runtime:

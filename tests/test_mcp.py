@@ -116,7 +116,7 @@ async def test_search_finds_scenes_with_links(server: MCPServer[Any]) -> None:
     scene = told["scenes"][0]
     assert list(scene) == ["sentence", "scene", "video", "start", "end", "at", "url", "text", "context", "copies"]
     assert scene["copies"] == []
-    assert "**배추" in scene["sentence"]
+    assert "**김장**" in scene["sentence"]
     assert scene["video"]["id"] == "sample-0009"
     assert scene["url"].startswith("https://youtu.be/sample-0009?t=")
     narrow = await result(server, "search", query="할머니", video="sample-0003")

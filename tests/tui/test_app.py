@@ -48,7 +48,7 @@ class TestKeys:
     async def test_the_footer_speaks_korean(self, app_of: MakeApp) -> None:
         async with running(app_of("ko"), size=(120, 30)) as (app, _):
             descriptions = [hint.description for hint in app.screen.query_one(KeyBar).hints]
-            assert descriptions == ["검색", "보관함", "메뉴", "명령", "도움말", "끝내기"]
+            assert descriptions == ["검색", "보관함", "고르기", "메뉴", "명령", "도움말", "끝내기"]
 
     @pytest.mark.campaign(part="app")
     async def test_the_palette_offers_what_applies_in_korean(self, app_of: MakeApp) -> None:

@@ -115,7 +115,8 @@ class TestWhatHoldsNow:
     @pytest.mark.campaign(part="app")
     async def test_the_search_shows_what_works_where_the_keyboard_is(self, app_of: MakeApp) -> None:
         async with running(app_of(), size=(120, 30)) as (app, pilot):
-            assert shown(app) == "Enter Search  Ctrl+L Library  Esc Menu  Ctrl+P Commands  F1 Help  Ctrl+Q Quit"
+            calm = "Enter Search  Ctrl+L Library  ↓ Choose  Esc Menu  Ctrl+P Commands  F1 Help  Ctrl+Q Quit"
+            assert shown(app) == calm
             await press(pilot, "escape")
             assert shown(app) == "a Ask  l Library  m Marks  , Settings  / Search  ↓ Choose  ? Help"
             await press(pilot, "slash")

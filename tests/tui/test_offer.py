@@ -123,7 +123,6 @@ class TestOffer:
             assert "6.0 MB) onto this computer, Ctrl+X hides this." in welcome(app)
             assert bar(app, "offer") == ""  # the page tells it
             await press(pilot, "ctrl+l")
-            assert OFFER in bar(app, "offer")
             assert "Models: fetch" in commands(app)
             assert set(toasts(app)) <= {"9 videos can be searched now."}
             assert offered.asked == []

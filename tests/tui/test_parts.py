@@ -183,6 +183,19 @@ class TestPaths:
     def test_an_address_alone_is_no_query(self, pasted: str, address: str | None) -> None:
         assert source_field.pasted_address(pasted) == address
 
+    @pytest.mark.parametrize(
+        ("typed", "address"),
+        [
+            ("https://youtu.be/aB3_-xYz019", "https://youtu.be/aB3_-xYz019"),
+            (" https://youtu.be/aB3_-xYz019, https://x.y/a\n", "https://youtu.be/aB3_-xYz019 https://x.y/a"),
+            ("https://youtu.be/aB3_-xYz019 에서 뭐라고 해?", None),
+            ("@느린맛집", None),
+            ("국수", None),
+        ],
+    )
+    def test_a_typed_address_is_one_without_other_words(self, typed: str, address: str | None) -> None:
+        assert source_field.typed_url(typed) == address
+
     def test_several_addresses_are_several_sources_each_once(self) -> None:
         typed = "https://youtu.be/aB3_-xYz019 @동네시장 https://www.youtube.com/watch?v=aB3_-xYz019"
         check = source_field.look(typed)

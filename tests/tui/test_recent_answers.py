@@ -14,6 +14,7 @@ from subtitle_rag.tui.controllers import background
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.screens import answer_page
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
+from subtitle_rag.tui.text import answer_lines
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, QUESTION, ask, asking, on, opened, said, without_contexts
 from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, Outside, press, run_command, running, settle, stage, until
@@ -150,7 +151,16 @@ class TestPictures:
 
     @pytest.mark.campaign(part="app")
     @pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["wide", "narrow"])
-    def test_answer(self, make: MakeApp, ollama: StandIn, snap_compare: Any, size: tuple[int, int]) -> None:
+    def test_answer(
+        self,
+        make: MakeApp,
+        ollama: StandIn,
+        snap_compare: Any,
+        monkeypatch: pytest.MonkeyPatch,
+        size: tuple[int, int],
+    ) -> None:
+        monkeypatch.setattr(answer_lines, "short_moment", lambda *_times: "12:00")
+
         async def run(pilot: AppPilot) -> None:
             await settle(pilot)
             screen = await opened(pilot)

@@ -3,6 +3,7 @@
 import logging
 import sys
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import TYPE_CHECKING, ClassVar
 
 from subtitle_rag.domain.errors import BusyError, LlmError
@@ -45,7 +46,7 @@ class StepOffer:
     def of(cls, runtime: "Runtime", step: SearchStep) -> "StepOffer":
         models = [model for model in step.models if runtime.models.state(model.name).status != "here"]
         size = sum(runtime.models.due_bytes(model) for model in models)
-        seconds = round(_seconds_per_window(step) * runtime.library.counts().windows)
+        seconds = ceil(_seconds_per_window(step) * runtime.library.counts().windows)
         if step.extra is None or step.extra.is_installed:
             return cls(step, size, 0, seconds=seconds)
         return cls(step, size, step.extra.megabytes, by_hand_line(step.extra), seconds)

@@ -51,9 +51,13 @@ def pasted_address(text: str) -> str | None:
 
 
 def typed_url(text: str) -> str | None:
-    """Return the address in a typed text. A name after @ is none there, but a filter."""
-    address = pasted_address(text)
-    return address if address and "/" in address else None
+    """Return the addresses that a typed text consists of; None beside other words. A name after @ is a filter there."""
+    addresses = pasted_address(text)
+    if not addresses or "/" not in addresses:
+        return None
+    for address in sorted(addresses.split(), key=len, reverse=True):
+        text = text.replace(address, " ")
+    return None if any(map(str.isalnum, text)) else addresses
 
 
 def pasted_line(text: str) -> str:
