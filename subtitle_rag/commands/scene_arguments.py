@@ -162,7 +162,7 @@ def scene_span(runtime: "Runtime", target: str) -> "ExportedScene":
     span = span_at(runtime.library, video, at_ms)
     if _is_number(runtime, target):
         scene = found_scenes(runtime.library)[int(target) - 1]
-        return replace(span, start_ms=scene.start_ms, end_ms=scene.end_ms)
+        return replace(span, start_ms=at_ms, end_ms=scene.end_ms)
     return span
 
 

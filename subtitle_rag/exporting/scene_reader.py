@@ -48,15 +48,15 @@ def _scene(library: Library, span: ExportedScene, windows: Sequence[Window], cue
 def _shown_cues(cues: Sequence[Cue], span: ExportedScene, windows: Sequence[Window]) -> Iterator[Cue]:
     """Yield the cues on the screen in a span, those included that began before it.
 
-    A span of whole windows has their cues alone: what overlaps its ends belongs to the windows before and after.
+    A span from one cue to the end of a window has whole cues alone: what overlaps its ends is said before and after.
     """
-    starts = [window.start_ms for window in windows]
+    starts_with_cue = any(cue.start_ms == span.start_ms for cue in cues)
     end_ms = span.end_ms
-    for window, following_ms in zip_longest(windows, starts[1:]):
-        if window.end_ms == span.end_ms and span.start_ms in starts:
-            end_ms = following_ms if following_ms is not None else end_ms + 1  # the last line may have no length
+    for window, following in zip_longest(windows, windows[1:]):
+        if window.end_ms == span.end_ms and starts_with_cue:
+            end_ms = following.start_ms if following else end_ms + 1  # the last line may have no length
     for cue in cues:
-        is_on_screen = cue.start_ms >= span.start_ms or (cue.end_ms > span.start_ms and span.start_ms not in starts)
+        is_on_screen = cue.start_ms >= span.start_ms or (cue.end_ms > span.start_ms and not starts_with_cue)
         if cue.start_ms < end_ms and is_on_screen:
             yield cue
 
@@ -87,19 +87,19 @@ def line_cues(text: str, lines: Sequence[Line], end_ms: int) -> Iterator[Cue]:
 
 
 def span_at(library: Library, video: Video, at_ms: int) -> ExportedScene:
-    """Return the span of the window at a time, or of the last one before it."""
+    """Return the span from a time to the end of its window, or that of the last window before it."""
     windows = library.windows_of(video.id)
     window = next((each for each in reversed(windows) if each.start_ms <= at_ms), next(iter(windows), None))
     start_ms, end_ms = (window.start_ms, window.end_ms) if window else (at_ms, at_ms)
-    return ExportedScene(video, start_ms, end_ms, at_ms)
+    return ExportedScene(video, at_ms if start_ms <= at_ms < end_ms else start_ms, end_ms, at_ms)
 
 
 def scene_span(library: Library, scene: Scene) -> ExportedScene:
-    """Return the span of a search's scene; of a single line, the span of its window."""
+    """Return the span of a search's scene from the second that is shown on; of a single line, that in its window."""
     if scene.start_ms == scene.end_ms:
         return span_at(library, scene.video, scene.at_ms)
-    cues = tuple(line_cues(scene.text, scene.lines, scene.end_ms))
-    return ExportedScene(scene.video, scene.start_ms, scene.end_ms, scene.at_ms, cues, context=scene.context)
+    cues = tuple(cue for cue in line_cues(scene.text, scene.lines, scene.end_ms) if cue.start_ms >= scene.at_ms)
+    return ExportedScene(scene.video, scene.at_ms, scene.end_ms, scene.at_ms, cues, context=scene.context)
 
 
 def marked_spans(library: Library, tag: str | None = None) -> Iterator[ExportedScene]:
@@ -109,4 +109,4 @@ def marked_spans(library: Library, tag: str | None = None) -> Iterator[ExportedS
     for mark in marks:
         video = videos.get(mark.video_id) or Video(mark.video_id, mark.title, "", mark.channel, mark.url)
         cues = (Cue(mark.at_ms, max(mark.end_ms, mark.at_ms), mark.line),) if mark.line else ()
-        yield ExportedScene(video, mark.start_ms, mark.end_ms, mark.at_ms, cues, note=mark.note, tag=mark.tag)
+        yield ExportedScene(video, mark.at_ms, mark.end_ms, mark.at_ms, cues, note=mark.note, tag=mark.tag)

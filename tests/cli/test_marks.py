@@ -67,14 +67,29 @@ def test_a_note_and_a_tag_are_shown_without_a_text_and_deleted_by_remove_alone(r
 
 
 def test_a_shown_second_is_the_line_that_begins_in_it(run: Run) -> None:
-    times = ("0:05", "0:05-0:09", "0:05.1")
+    times = ("0:05", "0:05-0:08", "0:05.1")
     marks = run("marks", "add", *(f"{ID}@{time}" for time in times), "--json").result["marks"]
 
     assert [(mark["line"], mark["jump"]["at"]) for mark in marks] == [
         ("고명을 얹어요", 5.4),
         ("고명을 얹어요", 5.4),
-        ("국수를 삶아요", 5.1),
+        ("고명을 얹어요", 5.1),
     ]
+
+
+def test_a_scene_is_marked_exported_and_played_from_the_second_that_is_shown(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(player, "can_show", lambda: False)
+    (scene, *_rest) = run("search", "고명", "--json").result["scenes"]
+    assert (scene["start"], scene["jump"]["at"]) == (0.0, 5.4)
+    (mark,) = run("marks", "add", "1", "--json").result["marks"]
+    (row,) = map(json.loads, run("export", "1", "--format", "jsonl").out.splitlines())
+    assert mark["start"] == row["start"] == 5.4
+    assert row["text"].startswith("고명을 얹어요")
+    assert "국수" not in row["text"]
+    assert run("play", "1").out.startswith("0:05–")
+    assert run("play", "--marks").out.startswith("0:05–")
 
 
 def test_marks_are_removed_after_a_question_in_numbers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

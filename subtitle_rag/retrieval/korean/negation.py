@@ -72,8 +72,8 @@ def _behind(tokens: Sequence[Token], at: int) -> tuple[int, int]:
     form, tag = tokens[verb].form, tokens[verb].tag[:2]
     if form == "하" and (noun := _noun(tokens, at - 1)) >= 0:  # 사용을 안 하는
         return noun, verb
-    if form == "되" and at > 1 and tokens[at - 1].tag == "EC" and tokens[at - 1].form.endswith("면"):
-        return _verb(tokens, at - 2), verb  # 쓰면 안 되는
+    if at > 1 and tokens[at - 1].tag == "EC" and (form, tokens[at - 1].form[-1]) in (("되", "면"), ("하", "지")):
+        return _verb(tokens, at - 2), verb  # 쓰면 안 되는, 쓰지 못해요
     if tag not in {each[:2] for each in _HEADS}:
         return -1, at
     is_derived = verb + 1 < len(tokens) and tokens[verb + 1].tag in ("XSV", "XSA")

@@ -11,8 +11,8 @@ LONG, ENOUGH_OF_LONG = 5, 0.6
 Of the 141 questions of scene_bench and the sample that words answer, three are lost by these numbers; of 75 queries on
 other subjects than those of scene_bench's videos, 69 find nothing.
 """
-RARE = 0.75
-"""Rarity of a word that a title may name a subject by."""
+TITLED = 0.5
+"""How much more a word counts that is in the title alone: the whole video is about it."""
 
 
 class Evidence(NamedTuple):
@@ -28,8 +28,11 @@ class Evidence(NamedTuple):
     """How much of the best score is added to its own in the order."""
 
 
-def is_enough(rarities: list[float], mass: float) -> bool:
-    """Return whether words of this rarity together may answer a query of words of `rarities`."""
+def is_enough(rarities: list[float], mass: float, titled: float = 0.0) -> bool:
+    """Return whether words of this rarity together may answer a query of words of `rarities`.
+
+    `titled` is the part of it that the title alone has.
+    """
     total = sum(rarities)
     least = ENOUGH_OF_LONG if sum(rarity > 0 for rarity in rarities) >= LONG else ENOUGH_MASS
-    return mass >= min(least, ENOUGH_SHARE * total)
+    return mass + TITLED * titled >= min(least, ENOUGH_SHARE * total)

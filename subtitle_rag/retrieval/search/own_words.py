@@ -14,7 +14,7 @@ from subtitle_rag.domain.values import NEGATED
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.korean.morphemes import folded, key, squeezed
 from subtitle_rag.retrieval.korean.pronunciation import is_hangul
-from subtitle_rag.retrieval.search.evidence import RARE, Evidence, is_enough
+from subtitle_rag.retrieval.search.evidence import Evidence, is_enough
 from subtitle_rag.retrieval.search.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.search.reasons import FoundWord
 from subtitle_rag.retrieval.search.window_reads import Windows
@@ -119,8 +119,8 @@ class OwnWords:
         for id in ids:
             text, lines, context = texts.get(id, ""), forms.get(id, ""), squeezed(contexts.get(id, ""))
             title = titles.get(places[id][0], "") if id in places else ""
-            mass = 0.0
-            is_said, is_heard, is_written, is_named, is_negated = True, True, bool(context), False, False
+            mass = titled = 0.0
+            is_said, is_heard, is_written, is_negated = True, True, bool(context), False
             for typed in self._words:
                 word, rarity = typed.word, self._rarities[typed.word]
                 if self._is_said(typed, text, lines):
@@ -134,15 +134,17 @@ class OwnWords:
                     mass += rarity
                     continue
                 is_heard = False
-                if in_context or any(says_letters(letters, title) for letters in self._letters[word]):
+                if in_context:
                     mass += rarity
-                    is_named |= rarity >= RARE
+                elif any(says_letters(letters, title) for letters in self._letters[word]):
+                    mass += rarity
+                    titled += rarity
                 else:
                     mass += rarity * self._borrowed(word, lines)
             rank = IN_TEXT if is_said else WITH_CONTEXT if is_written else BY_SOUND if is_heard else BORROWED
             share = mass / total if total else 1.0
             lift = share if is_negated else SAID_SHARE * share
-            evidence[id] = Evidence(rank, share, is_named or is_enough(rarities, mass), lift)
+            evidence[id] = Evidence(rank, share, is_enough(rarities, mass, titled), lift)
         return evidence
 
     def _titles(self, video_ids: Collection[str]) -> dict[str, str]:

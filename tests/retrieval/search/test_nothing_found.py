@@ -5,6 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.retrieval.search.evidence import Evidence
+from subtitle_rag.retrieval.search.fusion import Candidates, Ranked, carried
+from subtitle_rag.retrieval.search.own_words import BORROWED
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.retrieval.search.suggestions import suggest_queries
@@ -24,6 +27,7 @@ TALKS = {
         ["양념치킨을 시켜 놓고 서랍을 비웠어요"],
         ["마이크를 새로 달고 녹음을 했어요", "녹음 버튼을 눌러요"],
         ["의자 높이를 맞추면 허리가 덜 아파요"],
+        ["시뮬레이션 게임을 켜 두었어요"],
     ],
 }
 
@@ -77,6 +81,21 @@ def test_a_word_that_nobody_says_is_missing_in_every_scene(made: Searchable) -> 
     assert scenes
     for scene in scenes:
         assert ("제브라우드", "missing", "") in scene.words
+
+
+def test_a_slip_in_a_long_word_is_the_word_that_somebody_says(made: Searchable) -> None:
+    scenes = find(made, "의자 시물레이션").scenes
+    assert {("시물레이션", "sound", "시뮬레이션"), ("시물레이션", "missing", "")} == {
+        scene.words[1] for scene in scenes
+    }
+
+
+def test_a_window_is_carried_by_what_is_said_beside_it() -> None:
+    ranked = [Ranked(f"w{at}", "v", at, 1.0, {}) for at in range(4)]
+    positions = {entry.window_id: (entry.video_id, entry.ordinal) for entry in ranked}
+    evidence = {entry.window_id: Evidence(BORROWED, 0.0, False) for entry in ranked}
+    candidates = Candidates(positions=positions, evidence=evidence | {"w1": Evidence(BORROWED, 0.8, True)})
+    assert [entry.window_id for entry in carried(ranked, candidates)] == ["w0", "w1", "w2"]
 
 
 def test_a_query_without_scenes_is_offered_without_what_nobody_says(made: Searchable) -> None:

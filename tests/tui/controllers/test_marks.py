@@ -41,7 +41,7 @@ def test_a_scene_of_a_shared_index_is_marked_by_its_own_words(runtime: Runtime) 
     marks.add(one)
     found = marks.scenes.mark_of(one)
     assert found
-    assert (found.start_ms, found.end_ms, found.at_ms) == (60_000, 120_000, 61_000)
+    assert (found.start_ms, found.end_ms, found.at_ms) == (61_000, 120_000, 61_000)
     assert found.line == "치킨 소스에 찍어 먹어요"
     assert app.toasts == ["Marked: 1:01 제목[b]. Space again adds a note and a tag."]
     marks.edit(found, "메모", "맛")

@@ -129,7 +129,7 @@ def test_scenes_play_one_after_another_from_their_files_or_links(
     monkeypatch.setattr(player, "play_all", play_all)
     playback.play_all([scene(), scene(2, video=Video("file-2", "파일", "", "")), scene(3)])
     assert [(clip.what, clip.start_ms, clip.end_ms) for clip in played[0]] == [
-        ("https://www.youtube.com/watch?v=x", 60_000, 120_000)
+        ("https://www.youtube.com/watch?v=x", 61_000, 120_000)
     ] * 2
     monkeypatch.setattr(player, "can_show", lambda: False)
     playback.play_all([scene()])
