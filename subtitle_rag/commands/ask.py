@@ -83,7 +83,7 @@ class AskOptions:
 @click.option(
     "--scenes",
     type=click.IntRange(1, MOST_SCENES),
-    help=N_("How many scenes to answer from (default: scenes under [llm])."),
+    help=N_("How many scenes to answer from (default 7)."),
 )
 @click.option(
     "--whole/--no-whole",

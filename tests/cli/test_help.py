@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 
 import click
 
 from subtitle_rag import cli, i18n
+from subtitle_rag.answers.context_builder import SCENES
 from subtitle_rag.cli import VERBS
+from subtitle_rag.config import settings
 
 
 def test_the_line_of_a_verb_names_its_own_options() -> None:
@@ -26,6 +29,17 @@ def test_the_line_of_a_verb_names_its_own_options() -> None:
     }
 
     assert named - own == set()
+
+
+def test_help_names_settings_that_are_there_and_the_default_in_force() -> None:
+    commands = list(_commands(cli.root, click.Context(cli.root)))
+    params = ((command.name, param) for command, _context in commands for param in command.params)
+    texts = {(command, param.name): getattr(param, "help", "") for command, param in params}
+    named = [pair for text in texts.values() for pair in re.findall(r"(\w+) under \[(\w+)\]", text or "")]
+    kinds = {table: {each.name for each in fields(kind)} for table, kind in settings.SECTIONS.items()}
+    assert [(name, table) for name, table in named if name not in kinds.get(table, ())] == []
+    assert f"(default {SCENES})" in texts["ask", "scenes"]
+    assert f"(default {settings.SearchSettings().limit})" in texts["search", "limit"]
 
 
 def test_no_second_language_stands_for_values_in_korean_help() -> None:
