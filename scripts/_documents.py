@@ -4,7 +4,8 @@ A shell block is fenced as `console`, `sh` or `bash`. In `console` a command sta
 are its output, in which `…` stands for anything. Words behind the language change the check: `exit=2` is the exit code
 that is expected, `parse` keeps the commands from being run.
 
-A command runs if it needs neither network, model nor terminal; click's parser checks the others.
+A command runs if it needs neither network, model nor terminal; click's parser checks the others. Benchmarks without a
+model run too, so that their figures on a page are those of the program.
 """
 
 import argparse
@@ -37,9 +38,9 @@ PROGRAM = "subtitle-rag"
 OFFLINE = frozenset(
     re.split(
         ", *\n? *",
-        """ask, config, contexts glossary,
+        """ask, config, contexts export, contexts glossary, contexts import,
         contexts list, demo, doctor, eval run, export, index, list,
-        marks add, marks list, marks note, marks remove, marks tag, models list, open, rebuild,
+        marks add, marks list, marks note, marks remove, marks tag, models list, open, overview, rebuild,
         remove, search, show, status""",
     )
 )
@@ -47,11 +48,18 @@ OFFLINE = frozenset(
 NEEDED_OPTIONS = {"doctor": "--offline", "open": "--print", "remove": "--yes"}
 """Without this option the command asks YouTube, starts a player or asks the user."""
 ONLINE_ARGUMENTS = re.compile(r"https?://|@\w+$|--(edit|propose|follow|model|questions)$")
+BENCH = "scripts/bench"
+WITHOUT_MODEL = ("guards", "misheard")
+"""Benchmarks whose figures are the same on every machine."""
 TOOLS = frozenset(("cat", "cp", "head", "jq", "mkdir"))
 """Programs of others that may run beside ours, if they are installed."""
 OTHER_PROGRAMS = frozenset(("cd", "curl", "git", "ollama", "pip", "pipx", "source", "sqlite3", "uv", "uvx"))
 """Programs of others that never run. The arguments of both kinds are not checked."""
-PLACEHOLDERS = {"VIDEO_ID": "sample-0001", f".venv/bin/{PROGRAM}": PROGRAM}
+PLACEHOLDERS = {
+    "VIDEO_ID": "sample-0001",
+    f".venv/bin/{PROGRAM}": PROGRAM,
+    BENCH: f"cd {shlex.quote(str(ROOT))} && {shlex.quote(sys.executable)} -m scripts.benchmarks",
+}
 """What stands for it when a command runs."""
 
 FENCE = re.compile(r"^( *)```([^\n`]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
@@ -244,6 +252,8 @@ def runs(command: Command) -> bool:
 def _runs_here(words: Sequence[str]) -> bool:
     if words[0].rpartition("/")[2] == PROGRAM:
         return _runs_offline(words)
+    if words[0] == BENCH:
+        return len(words) == 2 and words[1] in WITHOUT_MODEL
     return words[0] in TOOLS and shutil.which(words[0]) is not None
 
 
@@ -380,7 +390,8 @@ def _all_options() -> frozenset[str]:
 
 @cache
 def _scripts_text() -> str:
-    return "\n".join(_text(path) for path in (ROOT / "scripts").iterdir() if path.is_file())
+    paths = (path for path in (ROOT / "scripts").rglob("*") if path.suffix in ("", ".py", ".sh") and path.is_file())
+    return "\n".join(map(_text, paths))
 
 
 @cache
@@ -459,13 +470,13 @@ def _run_shell(
         encoding="utf-8",
         env=environment,
         cwd=folder,
-        timeout=120,
+        timeout=600,
         check=False,
     )
 
 
-def results_pages(environment: Mapping[str, str]) -> dict[Path, str]:
-    """Make the pages on JSON results by running their commands in an empty home.
+def results_page(environment: Mapping[str, str]) -> dict[Path, str]:
+    """Make the page on JSON results by running its commands in an empty home.
 
     Raises:
         CommandError: a command has failed; what it lacks would be lacking in the page.
@@ -479,7 +490,7 @@ def results_pages(environment: Mapping[str, str]) -> dict[Path, str]:
             raise CommandError(f"{PROGRAM} {command}: exit code {ended.returncode}: {ended.stderr.strip()}")
         return json.loads(ended.stdout)["result"]
 
-    return _reference.results_pages(result_of)
+    return _reference.results_page(result_of)
 
 
 def write_reference() -> str:
@@ -492,7 +503,7 @@ def write_reference() -> str:
         return f"nothing was written: incomplete extras: {', '.join(incomplete)}; scripts/setup installs them"
     try:
         with throwaway_home() as environment:
-            texts = _reference.pages() | results_pages(environment)
+            texts = _reference.pages() | results_page(environment)
     except CommandError as error:
         return f"nothing was written: {error}"
     for path, text in texts.items():
@@ -502,10 +513,11 @@ def write_reference() -> str:
 
 
 def work_folder(environment: Mapping[str, str], name: str) -> Path:
-    """A new folder in the home, with the questions that examples name."""
+    """A new folder in the home, with the questions and contexts that examples name."""
     folder = Path(environment["HOME"]) / name
     folder.mkdir()
-    shutil.copy(ROOT / "subtitle_rag" / "evaluation" / "sample_questions.jsonl", folder / "questions.jsonl")
+    for kind in ("questions", "contexts"):
+        shutil.copy(ROOT / "subtitle_rag" / "evaluation" / f"sample_{kind}.jsonl", folder / f"{kind}.jsonl")
     return folder
 
 
@@ -527,8 +539,8 @@ def run_all(paths: Iterable[Path], environment: Mapping[str, str]) -> Iterator[s
             continue
         folder = work_folder(environment, f"work-{number}")
         (Path(environment[config.HOME_VARIABLE]) / "config.toml").unlink(missing_ok=True)
-        english = path.name == "README.en.md" or (ROOT / "docs" / "en") in path.parents
-        surroundings = {**environment, config.LANGUAGE_VARIABLE: "en" if english else "ko"}
+        korean = path in (ROOT / "README.md", ROOT / "docs" / path.name)
+        surroundings = {**environment, config.LANGUAGE_VARIABLE: "ko" if korean else "en"}
         prepare = Command(position(path, 1), f"{PROGRAM} index ~/captions")
         yield from filter(None, (run(command, surroundings, folder) for command in (prepare, *todo)))
 
@@ -537,14 +549,14 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         "scripts/docs-check", description="Check README*.md and docs/ against the program."
     )
-    parser.add_argument("--write", action="store_true", help="write docs/reference/ and docs/en/reference/ anew")
+    parser.add_argument("--write", action="store_true", help="write docs/reference/ anew")
     parser.add_argument("--static", action="store_true", help="run no command")
     options = parser.parse_args(arguments)
     i18n.activate("en")
     if options.write and (refusal := write_reference()):
         print(f"! {refusal}", file=sys.stderr)
         return 1
-    problems = [*_reference.stale_pages()]
+    problems = [*_reference.stale(_reference.pages())]
     problems += [problem for path in documents() for problem in static_problems(path)]
     problems += [problem for path in other_documents() for problem in link_problems(path)]
     every = [command for path in documents() for command in commands(path)]
@@ -552,7 +564,7 @@ def main(arguments: Sequence[str]) -> int:
     if runnable:
         with throwaway_home() as environment:
             try:
-                problems += _reference.stale(results_pages(environment))
+                problems += _reference.stale(results_page(environment))
             except CommandError as error:
                 problems.append(str(error))
             problems += run_all(documents(), environment)

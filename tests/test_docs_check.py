@@ -11,20 +11,19 @@ from scripts import _documents, _reference
 
 
 @pytest.fixture
-def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
-    """Two reference folders that hold one page each, and a program whose commands are not run."""
-    folders = {"ko": tmp_path / "ko", "en": tmp_path / "en"}
-    for folder in folders.values():
-        folder.mkdir()
-        (folder / "json-results.md").write_text("whole", encoding="utf-8")
-    monkeypatch.setattr(_reference, "FOLDERS", folders)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A reference of one page, and a program whose commands are not run."""
+    folder = tmp_path / "reference"
+    folder.mkdir()
+    (folder / "json.md").write_text("whole", encoding="utf-8")
+    monkeypatch.setattr(_reference, "FOLDER", folder)
 
     @contextmanager
     def home() -> Iterator[Mapping[str, str]]:
         yield {"HOME": str(tmp_path)}
 
     monkeypatch.setattr(_documents, "throwaway_home", home)
-    return folders
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -36,7 +35,7 @@ def test_what_would_be_lacking_costs_no_page(
     missing: list[str],
     exit_code: int,
     reason: str,
-    pages: dict[str, Path],
+    folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -46,5 +45,4 @@ def test_what_would_be_lacking_costs_no_page(
     monkeypatch.setattr(_documents, "_run_shell", lambda *_arguments, **_how: ended)
     assert _documents.main(["--write", "--static"]) == 1
     assert reason in capsys.readouterr().err
-    contents = [file.read_text(encoding="utf-8") for folder in pages.values() for file in folder.iterdir()]
-    assert contents == ["whole", "whole"]
+    assert [file.read_text(encoding="utf-8") for file in folder.iterdir()] == ["whole"]

@@ -1,8 +1,8 @@
 """The documents name only what exists.
 
 In ARCHITECTURE.md and CONTRIBUTING.md every word in backticks is looked up: paths, modules, classes, commands. Files
-are parsed and not imported. README*.md and docs/ are for users: `scripts._documents` checks their links, commands,
-options and settings, and runs what can be run.
+are parsed and not imported. Of README*.md and docs/ `scripts._documents` checks links, commands, options and settings,
+and runs what can be run.
 """
 
 import ast
@@ -209,28 +209,59 @@ def test_what_a_document_for_users_names_is_there(path: Path) -> None:
     assert _documents.static_problems(path) == []
 
 
-def test_the_reference_is_what_the_code_makes_of_it() -> None:
-    assert _reference.stale_pages() == []
+def test_the_reference_is_what_the_program_makes_of_it() -> None:
+    assert _reference.stale(_reference.pages()) == []
 
 
-@pytest.mark.parametrize("folder", _reference.FOLDERS.values(), ids=_reference.FOLDERS)
-def test_the_pages_written_by_hand_name_what_the_code_has(folder: Path) -> None:
-    def terms(name: str) -> list[str]:
-        return re.findall(r"^- `([^`]+)`", (folder / f"{name}.md").read_text(encoding="utf-8"), re.MULTILINE)
-
-    queries = (folder / "search-syntax.md").read_text(encoding="utf-8")
-    assert [int(code) for code in terms("exit-codes")] == [int(code) for code in ExitCode]
-    assert terms("json") == ENVELOPE
-    assert all(f"`{name}:" in queries and f"  {korean}:" in queries for name, korean in KOREAN.items())
-    assert all(f"- `{kind}`: {', '.join(words)}" in queries for kind, words in KINDS.items())
-
-
-def test_the_reference_names_every_variable_of_the_program() -> None:
+def test_the_reference_explains_what_the_program_has() -> None:
+    assert list(_reference.EXIT_CODES) == list(ExitCode)
+    assert list(_reference.ENVELOPE) == ENVELOPE
     named = {name for path in PACKAGE.rglob("*.py") for name in re.findall(r"\bSUBTITLE_RAG_\w+", path.read_text())}
     assert set(_reference.ENVIRONMENT) == named | {settings.OLLAMA_VARIABLE}
 
 
-@pytest.mark.parametrize("page", ["docs/privacy-and-backup.md", "docs/en/guide.md"])
+def test_the_page_on_json_is_short_and_loses_no_key() -> None:
+    first = {"a": 1, "b": 2.5, "c": {"x": "", "y": ""}, "d": [{"e": None, "f": {"g": {"h": [1]}}}], "i": []}
+    second = {"a": 1, "b": 2, "c": None, "d": [], "i": [], "only": True}
+    lines = _reference.member_lines([first, second])
+    assert lines == [
+        "a: integer",
+        "b: number",
+        "c: {x, y: string} or null",
+        "d: list of {e: null; f: {g: {h: list of integer}}}",
+        "i: list",
+        "only: boolean",
+    ]
+
+
+KOREAN_SHELF, ENGLISH_SHELF = ROOT / "docs", ROOT / "docs" / "en"
+MOST_WORDS = 10_000
+
+
+def test_both_languages_have_the_same_pages_with_the_same_commands() -> None:
+    def commands(shelf: Path) -> dict[str, list[str]]:
+        return {path.name: [each.text for each in _documents.commands(path)] for path in sorted(shelf.glob("*.md"))}
+
+    assert commands(KOREAN_SHELF)
+    assert commands(KOREAN_SHELF) == commands(ENGLISH_SHELF)
+
+
+@pytest.mark.parametrize("shelf", [KOREAN_SHELF, ENGLISH_SHELF], ids=["ko", "en"])
+def test_what_users_read_is_short_and_names_every_verb(shelf: Path) -> None:
+    texts = [path.read_text(encoding="utf-8") for path in shelf.glob("*.md")]
+    assert 0 < sum(len(text.split()) for text in texts) <= MOST_WORDS
+    used = {words[1] for text in texts for words in map(str.split, re.findall(r"subtitle-rag [\w-]+", text))}
+    assert set(VERBS) - used == {"demo", "eval", "listen"} - used
+
+
+@pytest.mark.parametrize("shelf", [KOREAN_SHELF, ENGLISH_SHELF], ids=["ko", "en"])
+def test_the_page_on_search_names_what_the_query_syntax_has(shelf: Path) -> None:
+    text = (shelf / "search.md").read_text(encoding="utf-8")
+    assert [name for name, korean in KOREAN.items() if f"`{name}:" not in text or f"`{korean}:" not in text] == []
+    assert all(f"- `{kind}`: {', '.join(words)}" in text for kind, words in KINDS.items())
+
+
+@pytest.mark.parametrize("page", ["docs/trouble.md", "docs/en/trouble.md"])
 def test_every_place_that_is_asked_is_told(page: str) -> None:
     told = (ROOT / page).read_text(encoding="utf-8")
     for place in ("YouTube", "`clip`", "Hugging Face", "yt-dlp", "Ollama", "Qdrant", "`subtitle-rag mcp`"):
@@ -270,11 +301,6 @@ def test_the_shelf_of_maintainers_has_a_list_of_its_pages() -> None:
     assert pages - linked("docs/dev/README.md") == set()
 
 
-def test_the_guides_table_has_every_verb() -> None:
-    cells = re.findall(r"^\| (`[^|]*) \|", text_of("docs/en/guide.md"), re.MULTILINE)
-    assert set(VERBS) <= {quoted.split()[0] for cell in cells for quoted in INLINE.findall(cell)}
-
-
 def test_the_figures_of_readme_are_those_of_the_program() -> None:
     seconds = [json.loads(path.read_text())["duration"] for path in (PACKAGE / "sample").glob("*.info.json")]
     base = re.findall(r"about (\d+ MB)", (ROOT / "scripts" / "_environment.sh").read_text())
@@ -282,7 +308,7 @@ def test_the_figures_of_readme_are_those_of_the_program() -> None:
     assert f"{len(seconds)}편, {round(sum(seconds) / 60)}분" in text_of("README.md")
 
 
-WAYS_OF_SEARCH = ("README.md", "README.en.md", "docs/meaning.md", "docs/en/guide.md")
+WAYS_OF_SEARCH = ("README.md", "README.en.md", "docs/meaning.md", "docs/en/meaning.md")
 
 
 @pytest.mark.parametrize("name", WAYS_OF_SEARCH)
@@ -395,6 +421,8 @@ $ NO_COLOR=1 subtitle-rag open VIDEO_ID@12:41 --print
         "subtitle-rag contexts glossary channel --edit",
         "subtitle-rag status && git clean",
         "cp ~/captions . && rm captions",
+        "scripts/bench budgets",
+        "scripts/bench guards --encoder bge",
     ],
 )
 def test_what_needs_network_models_or_people_is_not_run(line: str) -> None:
@@ -428,7 +456,7 @@ def test_a_wrong_exit_code_or_output_is_seen(block: str, problem: str, tmp_path:
 @pytest.mark.programs("sh", *_documents.TOOLS)
 def test_every_command_that_can_run_here_ends_as_its_document_says() -> None:
     with _documents.throwaway_home() as environment:
-        assert _reference.stale(_documents.results_pages(environment)) == []
+        assert _reference.stale(_documents.results_page(environment)) == []
         assert list(_documents.run_all(_documents.documents(), environment)) == []
 
 

@@ -225,7 +225,7 @@ class Settings:
     )
     players: Mapping[str, tuple[str, ...]] = table(dict, N_("Players of your own; {url} and {seconds} are filled in"))
     """`[players]`: name → command, with `{url}` and `{seconds}` filled in."""
-    keys: Mapping[str, str] = table(dict, N_("Keys of the app by their ids, which docs/reference/keys.md lists"))
+    keys: Mapping[str, str] = table(dict, N_("Keys of the app by their ids, which docs/reference/settings.md lists"))
     """`[keys]`: id of a command → its keys, separated by commas; the app knows the ids."""
     is_sample: bool = False
     """The library is the sample, which takes in nothing of the user's."""

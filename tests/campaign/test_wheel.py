@@ -149,7 +149,7 @@ def test_what_the_repository_has_of_the_package_is_in_both(dist: tuple[Path, Pat
         packed = {str(PurePosixPath(*PurePosixPath(name).parts[1:])) for name in archive.getnames()}
     assert tracked <= packed
     assert {"pyproject.toml", "requirements.lock", "Makefile", "LICENSE", "CHANGELOG.md"} <= packed
-    assert {"README.md", "README.en.md", "docs/start.md", "docs/en/reference/keys.md"} <= packed
+    assert {"README.md", "README.en.md", "docs/start.md", "docs/reference/settings.md"} <= packed
 
 
 def test_the_index_of_packages_takes_both_files(dist: tuple[Path, Path]) -> None:

@@ -21,7 +21,7 @@ def test_a_format_is_known_wherever_captions_are(tmp_path: Path, suffix: str) ->
 
 
 @pytest.mark.parametrize("suffix", caption_suffixes())
-@pytest.mark.parametrize("page", ["docs/captions.md", "docs/en/guide.md"])
+@pytest.mark.parametrize("page", ["docs/captions.md", "docs/en/captions.md"])
 def test_the_documents_name_each_format(suffix: str, page: str) -> None:
     assert f"`{suffix}`" in (ROOT / page).read_text(encoding="utf-8")
 

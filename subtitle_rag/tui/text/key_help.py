@@ -16,9 +16,9 @@ def key_rows(ids: Iterable[str], meaning: Callable[[str], str] = key_meaning) ->
 
     Letters of Hangul, which share a key with others, are left out: the help says once that these work too.
     """
-    rows = ((" ".join(keymap.key_text(name) for name in keymap.keys(id) if not _is_jamo(name)), id) for id in ids)
+    rows = ((" ".join(keymap.key_text(name) for name in keymap.keys(id) if not is_jamo(name)), id) for id in ids)
     return [(keys, meaning(id)) for keys, id in rows if keys]
 
 
-def _is_jamo(name: str) -> bool:
+def is_jamo(name: str) -> bool:
     return "ㄱ" <= name <= "ㅣ"
