@@ -21,6 +21,7 @@ DOORS = {
     "qdrant_edge": {"retrieval.index.edge_terms", "retrieval.index.index_edge"},
     "sentence_transformers": {"retrieval.neural.reranker", "retrieval.neural.sentence_encoder"},
     "tokenizers": {"retrieval.neural.onnx_models"},
+    "tomlkit": {"config.config_lines"},
     "torch": {
         "retrieval.neural.device",
         "retrieval.neural.encoder",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from subtitle_rag.config.config_lines import extreme_of, line_of
+from subtitle_rag.config.config_lines import line_of
 from subtitle_rag.domain.errors import UsageError, localize_reason
 from subtitle_rag.domain.values import byte_size
 from subtitle_rag.i18n import _
@@ -88,11 +88,9 @@ class ConfigFile:
     def read(cls, path: Path) -> "ConfigFile":
         try:
             text = read_regular(path).decode("utf-8-sig").replace("\r\n", "\n")
-            extreme = extreme_of(text)
-            if extreme is None:
-                return cls(path, tomllib.loads(text), text)
-            key, line, reason = extreme
-            message = f"{key}: {_(reason)}" if key else _(reason)
+            table = tomllib.loads(text)
+            list(_flat(table, ""))  # fails for tables that are too deep
+            return cls(path, table, text)
         except FileNotFoundError:
             return cls(path, {})
         except OSError as error:
@@ -104,6 +102,11 @@ class ConfigFile:
             match = re.search(r"at line (\d+)", str(error))
             key, line = "", int(match[1]) if match else text.count("\n") + 1
             message = _("not in the form of TOML: {reason}").format(reason=error)
+        except (RecursionError, ValueError):  # also a number with more digits than Python reads
+            line, longest = max(enumerate(text.split("\n"), 1), key=lambda each: len(each[1]))
+            match = re.match(r"[ \t]*([\w.-]{1,60})", longest)
+            key, message = match[1] if match else "", _("a name or value is too long or too deep")
+        message = f"{key}: {message}" if key else message
         return cls(path, {}, mistakes=[Mistake(str(path), key, message, line=line)])
 
     def line(self, key: str) -> int | None:

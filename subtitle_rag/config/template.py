@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.atomic_files import create_text, replace_content
-from subtitle_rag.config.config_file import ConfigFile, bad_config
+from subtitle_rag.config.config_file import ConfigFile, bad_config, mistake_in
 from subtitle_rag.config.config_lines import with_setting, without_setting
 from subtitle_rag.config.settings import SECTIONS, about, about_field
 from subtitle_rag.domain.errors import UsageError, os_error_as_unwritable
@@ -54,8 +54,7 @@ def to_toml(value: Any) -> str:
 def write_setting(path: Path, table: str, name: str, value: str) -> bool:
     """Set a string in the config file, whose comments and order stay, and create the file if it is missing.
 
-    Returns False, and changes nothing, if the file is no TOML or has the table in a form that `with_setting` leaves
-    alone.
+    Returns False, and changes nothing, if the file is no TOML or the table is no table there.
 
     Raises:
         UsageError: `unwritable`.
@@ -75,8 +74,8 @@ def change_setting(path: Path, key: str, value: Any, *, seen: Any = ANYTHING) ->
     `seen` is what the file said of it when its reader decided, None for nothing.
 
     Raises:
-        UsageError: `setting_changed` if another process has changed the setting meanwhile, `setting_by_hand` for a form
-            that `with_setting` leaves alone, `bad_config` if the file is no TOML, `unwritable`.
+        UsageError: `setting_changed` if another process has changed the setting meanwhile, `bad_config` if the file is
+            no TOML or the table is no table there, `unwritable`.
     """
     path = path.resolve()  # a link to it stays a link
     table, _dot, name = key.rpartition(".")
@@ -91,7 +90,7 @@ def change_setting(path: Path, key: str, value: Any, *, seen: Any = ANYTHING) ->
         else:
             changed = with_setting(config.text, table, name, value)
         if changed is None:
-            raise UsageError("setting_by_hand", name=key, place=f"{path}:{config.line(key) or 1}")
+            raise bad_config(mistake_in(path, table, _("{name} must be a table").format(name=table)))
         if changed == config.text:
             return
         if os.path.lexists(path):

@@ -215,8 +215,6 @@ SENTENCES: dict[str, str] = {
     "config_exists.hint": N_("subtitle-rag config edit opens it; nothing was overwritten."),
     "setting_changed": N_("{name} has been changed in the config file meanwhile."),
     "setting_changed.hint": N_("Nothing was overwritten. See what it says, and change it again if you still want to."),
-    "setting_by_hand": N_("{name} is written in a form that the app leaves alone."),
-    "setting_by_hand.hint": N_("Change it by hand in {place}, or write it on a line of its own there."),
     "no_editor": N_("The editor did not work: {reason}."),
     "no_editor.hint": N_("Name one in the environment variable VISUAL or EDITOR, and try again."),
     "list_unreadable": N_("The list of channels in {path} cannot be read: {reason}."),
