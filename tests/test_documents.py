@@ -1,8 +1,8 @@
 """The documents name only what exists.
 
-In ARCHITECTURE.md and CONTRIBUTING.md every word in backticks is looked up: paths, modules, classes, commands. Files
-are parsed and not imported. Of README*.md and docs/ `scripts._documents` checks links, commands, options and settings,
-and runs what can be run.
+In ARCHITECTURE.md, docs/dev/architecture.md and CONTRIBUTING.md every word in backticks is looked up: paths, modules,
+classes, commands. Files are parsed and not imported. Of README*.md and docs/ `scripts._documents` checks links,
+commands, options and settings, and runs what can be run.
 """
 
 import ast
@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "subtitle_rag"
 PLACES = (PACKAGE, ROOT)
 """Where a path or a dotted name may begin."""
-DOCUMENTS = ("ARCHITECTURE.md", "CONTRIBUTING.md")
+DOCUMENTS = ("ARCHITECTURE.md", "docs/dev/architecture.md", "CONTRIBUTING.md")
 
 PATH = re.compile(r"[\w.*/-]+(/|\.py|\.md|\.tcss|\.sh)|[\w.*-]+/[\w.*/-]+")
 DOTTED = re.compile(r"[A-Za-z_]\w*(\.\w+)+")
@@ -199,6 +199,12 @@ def test_what_a_document_names_is_there(document: str) -> None:
     assert [word for word in quoted(document) if not exists(word)] == []
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "dev").glob("*.md")), ids=lambda path: path.name)
+def test_a_page_for_maintainers_names_files_that_are_there(path: Path) -> None:
+    named = [word for word in quoted(str(path)) if re.match(r"(tests|scripts|subtitle_rag|docs)/\S+$", word)]
+    assert [word for word in named if not exists(word)] == []
+
+
 @pytest.mark.parametrize("path", _documents.other_documents(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_to_files_and_headings(path: Path) -> None:
     assert list(_documents.link_problems(path)) == []
@@ -284,7 +290,7 @@ def test_readme_is_short_and_has_one_picture_and_the_two_commands(name: str) -> 
     assert len(text.splitlines()) <= 150
     assert text.count("![") == 1
     assert {"$ ./scripts/start", "$ ./scripts/test"} <= set(text.splitlines())
-    assert set(DOCUMENTS) <= linked(name)
+    assert {"ARCHITECTURE.md", "CONTRIBUTING.md"} <= linked(name)
 
 
 @pytest.mark.parametrize(("name", "folder"), [("README.md", "docs"), ("README.en.md", "docs/en")])
