@@ -166,7 +166,8 @@ def test_a_query_of_unknown_words_alone_is_offered_another_one(
 ) -> None:
     monkeypatch.setattr(Runtime, "neural", models)
     result = ran(capsys, "--home", home, "search", "clzls", "--json").result
-    assert result["scenes"] == []
+    # an encoder of random weights has no floor: it finds something for every query
+    assert not any(scene["highlights"] for scene in result["scenes"])
     (suggestion,) = result["suggestions"]
     assert (suggestion["kind"], suggestion["query"], suggestion["changed"]) == ("layout", "치킨", "clzls")
     assert suggestion["scenes"] > 0
