@@ -19,11 +19,17 @@ from scripts import _documents, _reference
 from scripts._campaign import PARTS
 from scripts._documents import FENCE, INLINE, LINK
 from scripts.benchmarks.__main__ import NAMES
+from subtitle_rag.answers.token_budget import AUTOMATIC_TOKENS
 from subtitle_rag.cli import VERBS
 from subtitle_rag.config import settings
 from subtitle_rag.models import manifest
 from subtitle_rag.output import ExitCode
+from subtitle_rag.retrieval.index.server_terms import OLDEST
+from subtitle_rag.retrieval.neural.interface import PATIENCE_S
+from subtitle_rag.retrieval.neural.neural_host import IDLE_S
 from subtitle_rag.retrieval.search.query import KINDS, KOREAN
+from subtitle_rag.retrieval.search.reranking import FULL_DEPTH
+from subtitle_rag.tui.screens.answer_page import RECENT_ANSWERS
 from tests.support.commandline import ENVELOPE
 from tests.support.sources import tree
 
@@ -314,23 +320,57 @@ def test_the_figures_of_readme_are_those_of_the_program() -> None:
     assert f"{len(seconds)}편, {round(sum(seconds) / 60)}분" in text_of("README.md")
 
 
-WAYS_OF_SEARCH = ("README.md", "README.en.md", "docs/meaning.md", "docs/en/meaning.md")
-
-
-@pytest.mark.parametrize("name", WAYS_OF_SEARCH)
-def test_documents_tell_the_sizes_that_the_app_tells(name: str) -> None:
+@pytest.mark.parametrize("name", ["README.md", "README.en.md"])
+def test_readme_tells_the_sizes_that_the_app_tells(name: str) -> None:
     light, *_, full = (step for step in manifest.search_steps() if step.models)
     assert light.extra
     assert full.extra
-    figures = [f"{full.extra.cpu_megabytes / 1000:g} GB", f"{sum(model.disk_gb for model in full.models):g} GB"]
-    light_mb = [light.extra.cpu_megabytes, round(sum(model.disk_gb for model in light.models) * 1000)]
-    if name.startswith("README"):
-        figures.append(f"{sum(light_mb) / 1000:.1f} GB")
-    else:
-        figures += [f"{size} MB" for size in light_mb]
-        figures += [f"{share}%" for share in re.findall(r"(\d+) %", light.gain["en"])]
-    text = re.sub(r"(?<=\d) %", "%", text_of(name))
-    assert [figure for figure in figures if figure not in text] == []
+    light_mb = light.extra.cpu_megabytes + round(sum(model.disk_gb for model in light.models) * 1000)
+    figures = [f"{light_mb / 1000:.1f} GB", *sizes(full)]
+    assert [figure for figure in figures if figure not in text_of(name)] == []
+
+
+def sizes(step: manifest.SearchStep) -> list[str]:
+    """The sizes of a step's packages and models, as the app tells them."""
+    assert step.extra
+    megabytes = [step.extra.cpu_megabytes, round(sum(model.disk_gb for model in step.models) * 1000)]
+    return [f"{size / 1000:g} GB" if size >= 1000 else f"{size} MB" for size in megabytes]
+
+
+@pytest.mark.parametrize(("page", "about"), [("docs/meaning.md", "약 {}초"), ("docs/en/meaning.md", "about {} s")])
+def test_the_table_of_steps_has_the_figures_that_the_app_tells(page: str, about: str) -> None:
+    rows = [re.sub(r"(?<=\d) %", "%", row) for row in text_of(page).splitlines() if row.startswith("| ")]
+    steps = [step for step in manifest.search_steps() if step.models]
+    (by_words,) = re.findall(r"by words alone for (\d+)", steps[0].gain["en"])
+    told = [[f"{by_words}%"]]
+    for step in steps:
+        shares = re.findall(r"(\d+) of (?:the same )?100 questions", step.gain["en"])
+        told.append([*sizes(step), about.format(f"{step.seconds:g}"), *(f"{share}%" for share in shares)])
+    assert [figures for figures in told if not any(all(each in row for each in figures) for row in rows)] == []
+
+
+def test_pages_for_users_tell_the_limits_in_force() -> None:
+    pause = settings.YoutubeSettings()
+    lead_in = f"{settings.PlayerSettings().lead_in:g}"
+    patience, depth, idle = f"{PATIENCE_S:g}", f"{FULL_DEPTH}", f"{IDLE_S / 60:g}"
+    (base,) = set(re.findall(r"about (\d+ MB)", (ROOT / "scripts" / "_environment.sh").read_text()))
+    pauses = f"{pause.pause:g}–{pause.longest_pause_s:g}"
+    tokens, server = f"{AUTOMATIC_TOKENS:,}", ".".join(map(str, OLDEST))
+    told = {
+        "start.md": ([f"디스크 {base}"], [f"{base} of disk"]),
+        "search.md": ([f"{lead_in}초 앞"], [f"{lead_in} seconds before"]),
+        "captions.md": ([f"{pauses}초"], [f"{pauses} seconds"]),
+        "meaning.md": (
+            [f"{patience}초 동안", f"{depth}개까지", f"{idle}분 동안"],
+            [f"in {patience} seconds", f"up to {depth}", f"{idle} minutes"],
+        ),
+        "ask.md": ([f"{tokens}토큰", f"답 {RECENT_ANSWERS}개"], [f"{tokens} tokens", f"last {RECENT_ANSWERS}"]),
+        "settings.md": ([f"{server} 이상"], [f"{server} or newer"]),
+    }
+    for page, both in told.items():
+        for shelf, figures in zip((KOREAN_SHELF, ENGLISH_SHELF), both, strict=True):
+            text = (shelf / page).read_text(encoding="utf-8")
+            assert [figure for figure in figures if figure not in text] == [], page
 
 
 def test_the_size_of_a_model_is_that_of_its_files() -> None:
