@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from subtitle_rag.domain.events import WordCount
 from subtitle_rag.domain.values import squeeze
-from subtitle_rag.i18n import n_
+from subtitle_rag.i18n import _, n_
 from subtitle_rag.library.said_words import PlaceCount, count_places
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
@@ -36,7 +36,9 @@ def places_of_each(library: Library, lexical: LexicalQuery, where: Filter) -> It
 
 
 def counts_text(counts: PlaceCount) -> str:
-    """Return the videos and the places in words: 영상 8편 42곳."""
+    """Return the videos and the places in words: 영상 8편 42곳; or that the scenes below come near, no more."""
+    if not counts.places:
+        return _("No place says all of the words. The nearest:")
     videos = n_("{n} video", "{n} videos", counts.videos, n=f"{counts.videos:,}")
     places = f"{counts.places:,}"
     return n_("{videos}, {n} place", "{videos}, {n} places", counts.places, videos=videos, n=places)

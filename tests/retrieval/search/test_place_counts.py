@@ -130,3 +130,4 @@ def test_no_window_is_read_to_count_words(made: Searchable) -> None:
 def test_counts_are_told_in_words() -> None:
     assert counts_text(PlaceCount(8, 42)) == "8 videos, 42 places"
     assert counts_text(PlaceCount(1, 1)) == "1 video, 1 place"
+    assert counts_text(PlaceCount(0, 0)) == "No place says all of the words. The nearest:"
