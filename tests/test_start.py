@@ -111,3 +111,16 @@ def test_a_package_that_does_not_come_is_named_with_what_to_do(copy: Path, says:
     assert "kiwipiepy" in last
     assert "click" not in last
     assert hint in last
+
+
+@pytest.mark.parametrize(("language", "wanted"), [("en", "needs Python 3.11 or newer"), ("ko", "Python 3.11 이상")])
+def test_without_a_python_that_is_new_enough_it_says_which_is_wanted(copy: Path, language: str, wanted: str) -> None:
+    programs = copy / "programs"
+    programs.mkdir()
+    for name in ("bash", "cat", "cksum", "dirname"):
+        (programs / name).symlink_to(shutil.which(name) or name)
+    (programs / "python3").write_text("#!/usr/bin/env bash\nexit 1\n")
+    (programs / "python3").chmod(0o755)
+    end = started(copy, PATH=str(programs), SUBTITLE_RAG_LANGUAGE=language)
+    assert (end.returncode, end.stdout) == (1, "")
+    assert wanted in end.stderr

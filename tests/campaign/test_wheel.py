@@ -175,9 +175,7 @@ def test_the_page_of_the_index_links_to_the_projects_home_alone(dist: tuple[Path
     paths = [re.sub(rf"^/(blob|raw)/v{re.escape(subtitle_rag.__version__)}/|#.*", "", link) for link in inner]
     assert len(paths) > 3
     assert [path for path in paths if not (ROOT / path).exists()] == []
-    assert [line for line in metadata.splitlines() if line.startswith("Project-URL: Source, ")] == [
-        f"Project-URL: Source, {home}"
-    ]
+    assert {f"Project-URL: Source, {home}", "Requires-Python: >=3.11"} <= set(metadata.splitlines())
 
 
 def test_the_wheel_holds_no_tests_and_no_scripts(dist: tuple[Path, Path]) -> None:
