@@ -117,9 +117,9 @@ def composed(keys: str) -> str:
 
 
 async def film(pilot: Pilot[object]) -> str:
-    """Type a query as an input method composes it, choose a scene, and play it."""
+    """Type a query as an input method composes it, choose a scene, and play it; begin with the first scenes found."""
     app = pilot.app
-    frames = [_svg.Frame(_svg.screen_of(app), LOOK_S / 2)]
+    frames: list[_svg.Frame] = []
     for word in TYPED_KEYS.split():
         committed = ""
         for count in range(1, len(word) + 1):
@@ -127,7 +127,8 @@ async def film(pilot: Pilot[object]) -> str:
             await pilot.press(*text[len(committed) : -1])
             committed = text[:-1]
             await settled(pilot)
-            frames.append(_svg.Frame(_svg.composing(app, text[-1]), KEY_S))
+            if committed or frames:
+                frames.append(_svg.Frame(_svg.composing(app, text[-1]), KEY_S))
         await pilot.press(text[-1], *([] if TYPED_KEYS.endswith(word) else ["space"]))
         await settled(pilot)
         frames.append(_svg.Frame(_svg.screen_of(app), WORD_S))

@@ -60,7 +60,8 @@ def test_the_film_is_small_composes_syllables_and_ends_with_the_jump() -> None:
     assert FILM.stat().st_size < MAX_FILM_BYTES
     svg = FILM.read_text(encoding="utf-8")
     shown = {text.text for text in texts(FILM)}
-    assert {"ㅅ", "솟", "ㅉ", "찌", "칰"} <= shown
+    assert {"승", "ㅉ", "찌", "칰"} <= shown
+    assert "Ctrl+G" not in " ".join(filter(None, shown)), "it begins with scenes, not with an offer"
     assert "재생합니다" in " ".join(text for text in shown if text)
     assert "step-end infinite" in svg
     assert "prefers-reduced-motion" in svg
