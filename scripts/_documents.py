@@ -70,6 +70,10 @@ VARIABLE = re.compile(r"\bSUBTITLE_RAG_[A-Z_]+")
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*")
 KEY = re.compile(r"(Ctrl|Alt|Shift)\+\w+|F\d+")
 OPTION = re.compile(r"--[a-z][\w-]*")
+FIGURE = re.compile(r"\d \[-?[\d.]+, -?[\d.]+\]")
+"""A measured one, with its interval."""
+MEASURING = re.compile(r"\b(eval run|scripts/bench)\b")
+COMMIT = re.compile(r"\bcommit `?[0-9a-f]{7,40}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,8 +272,21 @@ def _runs_offline(words: Sequence[str]) -> bool:
 
 
 def static_problems(path: Path) -> list[str]:
-    """The links, commands, options, settings and variables of a document that lead to nothing."""
-    return [*link_problems(path), *command_problems(path), *inline_problems(path), *setting_problems(path)]
+    """The links, commands, options, settings and variables of a document that lead to nothing; figures from nowhere."""
+    checks = (link_problems, command_problems, inline_problems, setting_problems, figure_problems)
+    return [problem for check in checks for problem in check(path)]
+
+
+def figure_problems(path: Path) -> Iterator[str]:
+    """Measured figures on a page that does not name the command and the commit that they come from."""
+    text = path.read_text(encoding="utf-8")
+    first = FIGURE.search(text)
+    if first is None:
+        return
+    line = text.count("\n", 0, first.start()) + 1
+    for needed, name in ((MEASURING, "command"), (COMMIT, "commit")):
+        if not needed.search(text):
+            yield f"{position(path, line)}: figures without the {name}"
 
 
 def link_problems(path: Path) -> Iterator[str]:

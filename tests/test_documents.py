@@ -417,6 +417,8 @@ def test_the_size_of_a_model_is_that_of_its_files() -> None:
         ("[There](nowhere.md)", "dead link: nowhere.md"),
         ("[Here](#nowhere)", "no such heading: #nowhere"),
         ("![Picture](nowhere.svg)", "dead link: nowhere.svg"),
+        ("| words | 0.5 [0.4, 0.6] | at commit 0a8f418d", "figures without the command"),
+        ("`subtitle-rag eval run` prints | 50.0 [-4.0, 60.0] |", "figures without the commit"),
     ],
 )
 def test_a_mistake_in_a_document_is_seen(line: str, problem: str, tmp_path: Path) -> None:
