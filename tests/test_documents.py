@@ -8,6 +8,7 @@ commands, options and settings, and runs what can be run.
 import ast
 import json
 import re
+import tomllib
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
@@ -293,10 +294,15 @@ def test_contributing_names_every_benchmark() -> None:
 @pytest.mark.parametrize("name", ["README.md", "README.en.md"])
 def test_readme_is_short_and_has_one_picture_and_the_two_commands(name: str) -> None:
     text = text_of(name)
-    assert len(text.splitlines()) <= 150
+    hooks = tomllib.loads(text_of("pyproject.toml"))["tool"]["hatch"]["metadata"]["hooks"]
+    assert len(text.splitlines()) <= 70
     assert text.count("![") == 1
-    assert {"$ ./scripts/start", "$ ./scripts/test"} <= set(text.splitlines())
+    assert f"$ git clone {hooks['custom']['home']}.git && cd subtitle_rag\n$ ./scripts/start\n" in text
     assert {"ARCHITECTURE.md", "CONTRIBUTING.md"} <= linked(name)
+
+
+def test_the_test_command_stands_where_a_contributor_looks() -> None:
+    assert "$ ./scripts/test" in text_of("CONTRIBUTING.md").splitlines()
 
 
 @pytest.mark.parametrize(("name", "folder"), [("README.md", "docs"), ("README.en.md", "docs/en")])
@@ -321,13 +327,11 @@ def test_the_figures_of_readme_are_those_of_the_program() -> None:
 
 
 @pytest.mark.parametrize("name", ["README.md", "README.en.md"])
-def test_readme_tells_the_sizes_that_the_app_tells(name: str) -> None:
-    light, *_, full = (step for step in manifest.search_steps() if step.models)
+def test_readme_tells_the_size_that_the_app_tells(name: str) -> None:
+    light = next(step for step in manifest.search_steps() if step.models)
     assert light.extra
-    assert full.extra
     light_mb = light.extra.cpu_megabytes + round(sum(model.disk_gb for model in light.models) * 1000)
-    figures = [f"{light_mb / 1000:.1f} GB", *sizes(full)]
-    assert [figure for figure in figures if figure not in text_of(name)] == []
+    assert f"{light_mb / 1000:.1f} GB" in text_of(name)
 
 
 def sizes(step: manifest.SearchStep) -> list[str]:
