@@ -5,10 +5,9 @@ import grimp
 DOORS = {
     "FlagEmbedding": {"retrieval.neural.encoder"},
     "av": {"listening.sound_file"},
-    "curl_cffi": {"captions.request_handler"},
     "faster_whisper": {"listening.whisper"},
     "genanki": {"exporting.anki_cards"},
-    "httpx": {"captions.request_handler", "llm.wire", "retrieval.index.server_terms"},
+    "httpx": {"llm.wire", "retrieval.index.server_terms"},
     "httpx2": {"models.download"},
     "huggingface_hub": {"models.download"},
     "kiwipiepy": {"retrieval.korean.morphemes"},
@@ -31,7 +30,7 @@ DOORS = {
     "tqdm": {"retrieval.neural.local_model"},
     "transformers": {"retrieval.neural.local_model"},
     "webvtt": {"captions.timed_text"},
-    "yt_dlp": {"captions.request_handler", "captions.session"},
+    "yt_dlp": {"captions.session"},
 }
 """Library → the modules of subtitle_rag that import it."""
 

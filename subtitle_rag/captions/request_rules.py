@@ -1,7 +1,7 @@
-"""Rules for requests: which hosts they may reach, where a redirect may lead, and how long a response is."""
+"""Rules for requests: which hosts they may reach, who may answer, and how long a response is."""
 
 import re
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 LIMIT = 64 * 2**20
 """Maximum bytes of a response; the largest caption track has less than a tenth."""
@@ -9,8 +9,6 @@ HOSTS = ("youtube.com", "youtu.be", "youtube-nocookie.com", "ytimg.com", "youtub
 """YouTube's hosts, with their subdomains."""
 MEDIA_HOSTS = (*HOSTS, "googlevideo.com")
 """YouTube's hosts with those of its media."""
-REDIRECTS = (301, 302, 303, 307, 308)
-MAX_REDIRECTS = 5
 
 
 def is_youtube(url: str) -> bool:
@@ -43,20 +41,13 @@ def is_block_page(url: str) -> bool:
         return False
 
 
-def redirect_url(url: str, location: str, hosts: tuple[str, ...] = HOSTS) -> str | None:
-    """Return the URL to which a response leads; None unless it is one of these hosts or of the same origin."""
+def may_answer(url: str, final_url: str, hosts: tuple[str, ...] = HOSTS) -> bool:
+    """Return whether a request may be led to a URL: one of these hosts, or its own origin."""
     try:
-        old, new = urlsplit(url), urlsplit(urljoin(url, location))
+        old, new = urlsplit(url), urlsplit(final_url)
     except ValueError:
-        return None
-    is_same = (new.scheme, new.netloc) == (old.scheme, old.netloc)
-    return new.geturl() if is_same or is_allowed(new.geturl(), hosts) else None
-
-
-def redirect_method(method: str, status: int) -> str:
-    """Return the method of the request after a redirect, as browsers choose it (RFC 9110, 15.4)."""
-    is_get = (status == 303 and method != "HEAD") or (status in (301, 302) and method == "POST")
-    return "GET" if is_get else method
+        return False
+    return (new.scheme, new.netloc) == (old.scheme, old.netloc) or is_allowed(final_url, hosts)
 
 
 def _is_host(parts: SplitResult, domains: tuple[str, ...]) -> bool:

@@ -12,7 +12,7 @@ import shutil
 import stat
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO, StringIO
@@ -157,7 +157,7 @@ class Session:
         with self._translate_errors(title):
             if not request_rules.is_youtube(url):
                 raise RequestError(f"{_host(url)} is not of YouTube")
-            extensions = {"impersonate": ImpersonateTarget()} if self._ydl.can_impersonate else {}
+            extensions = {"impersonate": ImpersonateTarget()} if self.can_impersonate else {}
             with self._ydl.urlopen(Request(url, extensions=extensions)) as response:
                 raw: bytes = response.read(request_rules.LIMIT + 1)
         return raw
@@ -230,8 +230,9 @@ class Session:
     @property
     def can_impersonate(self) -> bool:
         """Whether yt-dlp accepts what makes requests look like a browser's. Sends nothing."""
-        with self._translate_errors(""):
-            return bool(self._ydl.can_impersonate)
+        from yt_dlp.networking.impersonate import ImpersonateTarget
+
+        return bool(self._ydl._impersonate_target_available(ImpersonateTarget()))
 
     def cookies(self) -> int:
         """Count the cookies for YouTube. Sends nothing."""
@@ -283,7 +284,11 @@ class Session:
             "cachedir": False,
             # no fallback to the generic extractor, which fetches any address
             "allowed_extractors": [r"youtube(:(tab|playlist|truncated_id|truncated_url|consent))?", "youtubeytbe"],
-            "compat_opts": {"no-youtube-unavailable-videos"},  # asking for them costs a request
+            "compat_opts": {
+                "no-youtube-unavailable-videos",  # asking for them costs a request
+                # else yt-dlp does not read which authorities the user trusts
+                *(("no-certifi",) if os.environ.get("SSL_CERT_FILE") else ()),
+            },
             # nothing is written, but yt-dlp reports translated and withheld tracks only with these
             "writesubtitles": True,
             "writeautomaticsub": True,
@@ -343,8 +348,8 @@ class _IncompleteError(Exception):
 
 _Key = tuple[str, str, bytes]
 """Method, address and data of a request."""
-_Answer = tuple[bytes, str, dict[str, str]]
-"""Body, address and headers of a response."""
+_Answer = tuple[bytes, str, dict[str, str], int]
+"""Body, address, headers and status of a response."""
 
 
 @dataclass(slots=True)
@@ -430,7 +435,7 @@ def _not_served(error: FetchError) -> FetchError:
 
 
 def _logging_class(log: _RequestLog, hosts: tuple[str, ...] = ()) -> Any:
-    """Return a YoutubeDL class which logs its requests and judges each redirect before it follows it.
+    """Return a YoutubeDL class which logs its requests, and reads no answer that comes from elsewhere than YouTube.
 
     With `hosts` no request goes to any other, and what is asked for by HTTP is asked for by HTTPS. Extractors turn a
     429 into an exception without status and `Retry-After`.
@@ -438,45 +443,21 @@ def _logging_class(log: _RequestLog, hosts: tuple[str, ...] = ()) -> Any:
     from yt_dlp import YoutubeDL
     from yt_dlp.networking import Request, Response
     from yt_dlp.networking.exceptions import HTTPError, RequestError
-    from yt_dlp.networking.impersonate import ImpersonateRequestHandler
-
-    from subtitle_rag.captions.request_handler import ImpersonatingYoutubeRH, YoutubeRH
 
     class LoggingYoutubeDL(YoutubeDL):  # type: ignore[misc]
-        handlers: tuple[type, ...] = ()
-        """Handlers of requests, once they are built."""
-
-        @cached_property
-        def can_impersonate(self) -> bool:
-            """Whether a request may have the extension `impersonate`. Builds the handlers, and sends nothing."""
-            with suppress(RequestError):  # no handler takes this scheme
-                super().urlopen(Request("about:blank"))
-            if not self.handlers:  # yt-dlp's own follow redirects
-                raise RuntimeError("it builds its request handlers in another way than this program expects")
-            return ImpersonatingYoutubeRH in self.handlers
-
-        def build_request_director(self, handlers: Any, preferences: Any = None) -> Any:
-            """Build it of our handlers, and of those that a plugin has brought, without yt-dlp's own."""
-            offered = list(handlers)
-            # where yt-dlp accepts the installed curl_cffi, it has such a handler
-            can_impersonate = any(issubclass(handler, ImpersonateRequestHandler) for handler in offered)
-            self.handlers = (
-                *((YoutubeRH, ImpersonatingYoutubeRH) if can_impersonate else (YoutubeRH,)),
-                *(handler for handler in offered if handler.__module__.partition(".")[0] != "yt_dlp"),
-            )
-            return super().build_request_director(self.handlers, preferences)
-
         def urlopen(self, req: Any) -> Any:
-            _ = self.can_impersonate
             req = req if isinstance(req, Request) else Request(req)
-            if log.new_answers is None:
-                return self._follow(req)
+            if hosts:
+                req.url = re.sub(r"^http:", "https:", req.url)
+                if not request_rules.is_allowed(req.url, hosts):
+                    raise RequestError(f"{_host(req.url)} is none of the hosts that this may ask")
             key = (req.method, req.url, bytes(req.data or b""))
-            answer = log.answers.get(key)
+            answer = None if log.new_answers is None else log.answers.get(key)
             if answer is None:
-                with self._follow(req) as response:
-                    answer = self._read(response), response.url, dict(response.headers)
-                log.new_answers[key] = answer
+                with self._log_request(req) as response:
+                    answer = self._read(response), response.url, dict(response.headers), response.status
+                if log.new_answers is not None:
+                    log.new_answers[key] = answer
             return Response(BytesIO(answer[0]), *answer[1:])
 
         def _read(self, response: Any) -> bytes:
@@ -487,29 +468,13 @@ def _logging_class(log: _RequestLog, hosts: tuple[str, ...] = ()) -> Any:
                 raise
             return raw
 
-        def _follow(self, req: Any) -> Any:
-            if hosts:
-                req.url = re.sub(r"^http:", "https:", req.url)
-                if not request_rules.is_allowed(req.url, hosts):
-                    raise RequestError(f"{_host(req.url)} is none of the hosts that this may ask")
-            for _redirect in range(request_rules.MAX_REDIRECTS):
-                try:
-                    return self._log_request(req)
-                except HTTPError as error:
-                    if error.status not in request_rules.REDIRECTS:
-                        raise
-                    with error.response as response:
-                        req = _redirect_request(req, response, log, hosts)
-            return self._log_request(req)
-
         def _log_request(self, req: Any) -> Any:
             request_line, started = _describe(req), time.monotonic()
             try:
                 response = super().urlopen(req)
             except HTTPError as error:
                 after = error.response.headers.get("Retry-After")
-                if error.status not in request_rules.REDIRECTS:
-                    log.refusals.append((error.status, after))
+                log.refusals.append((error.status, after))
                 suffix = f", Retry-After {after}" if after else ""
                 logger.warning("%s %d in %.0f ms%s", request_line, error.status, _elapsed_ms(started), suffix)
                 raise
@@ -518,39 +483,23 @@ def _logging_class(log: _RequestLog, hosts: tuple[str, ...] = ()) -> Any:
                 logger.warning("%s failed after %.0f ms", request_line, _elapsed_ms(started), exc_info=True)
                 raise
             logger.info("%s %s in %.0f ms", request_line, response.status, _elapsed_ms(started))
-            _redirected_url(req.url, response.url, log, hosts)  # a plugin's handler may have followed one
+            if not request_rules.may_answer(req.url, response.url, hosts or request_rules.HOSTS):
+                response.close()
+                _refuse_answer(response.url, log)
             return response
 
     return LoggingYoutubeDL
 
 
-def _redirect_request(request: Any, response: Any, log: _RequestLog, hosts: tuple[str, ...]) -> Any:
-    """Return the request to which a response leads; raises TransportError if it leads away from YouTube or `hosts`."""
-    url = _redirected_url(request.url, response.headers.get("Location") or "", log, hosts)
-    method = request_rules.redirect_method(request.method, response.status)
-    left_out = {"cookie"} if method == request.method else {"cookie", "content-length", "content-type"}
-    next_request = request.copy()
-    next_request.url = url
-    if method != request.method:
-        next_request.data = None
-        next_request.method = method
-    for name in [name for name in next_request.headers if name.lower() in left_out]:
-        del next_request.headers[name]
-    return next_request
-
-
-def _redirected_url(url: str, location: str, log: _RequestLog, hosts: tuple[str, ...]) -> str:
-    """Return where a redirect leads; raises TransportError if that is neither YouTube nor, with any, of `hosts`."""
+def _refuse_answer(url: str, log: _RequestLog) -> None:
+    """Raise TransportError for a request that was led away from YouTube."""
     from yt_dlp.networking.exceptions import TransportError
 
-    leads_to = request_rules.redirect_url(url, location, hosts or request_rules.HOSTS)
-    if leads_to is None:
-        host = _host(location)
-        logger.warning("a redirect to %s is not followed", host)
-        if request_rules.is_block_page(location):
-            log.refusals.append((refusals.BLOCKS[0], None))
-        raise TransportError(f"redirected to {host}, which is not of YouTube")
-    return leads_to
+    host = _host(url)
+    logger.warning("an answer of %s is not read", host)
+    if request_rules.is_block_page(url):
+        log.refusals.append((refusals.BLOCKS[0], None))
+    raise TransportError(f"redirected to {host}, which is not of YouTube")
 
 
 def _host(url: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 VARIABLE = "SUBTITLE_RAG_TEST_YT_DLP"
 """The folder that `pip install --pre --no-deps --target FOLDER yt-dlp` has filled."""
-FILES = ("test_yt_dlp_names.py", "test_request_handler.py", "test_session.py", "test_addresses.py", "test_youtube.py")
+FILES = ("test_yt_dlp_names.py", "test_session.py", "test_addresses.py", "test_youtube.py")
 
 
 @pytest.mark.skipif(

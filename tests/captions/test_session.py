@@ -10,8 +10,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from yt_dlp import YoutubeDL
-from yt_dlp.networking import RequestDirector
 from yt_dlp.networking.common import _REQUEST_HANDLERS
 from yt_dlp.networking.exceptions import UnsupportedRequest
 from yt_dlp.utils import DownloadError
@@ -215,27 +213,10 @@ def test_a_page_of_youtube_may_lead_to_another_one_of_its_hosts(youtube: StandIn
 def test_the_page_for_those_who_are_blocked_is_a_block_and_not_read(youtube: StandIn) -> None:
     youtube.refuse(None, 302, times=None, headers={"Location": "https://www.google.com/sorry/index?continue=x"})
     assert refusal(QUICK).code == "rate_limited"
-    assert {asked.headers["host"] for asked in youtube.requests} == {"www.youtube.com"}
-
-
-def test_a_yt_dlp_that_builds_its_handlers_in_another_way_sends_nothing(
-    youtube: StandIn, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its own handlers would follow redirects."""
-    monkeypatch.setattr(YoutubeDL, "_request_director", RequestDirector(None))
-    session = Session(QUICK)
-    for ask_for in (lambda: ask(session), lambda: session.body("https://www.youtube.com/api/timedtext?v=x", "국수")):
-        with pytest.raises(FetchError) as refused:
-            ask_for()
-        assert refused.value.code == "yt_dlp_outdated"
-    session.close()
-    assert youtube.count() == 0
 
 
 @pytest.mark.parametrize("url", ["https://example.com/", "https://www.google.com/sorry/index"])
-def test_a_redirect_that_a_plugin_followed_is_refused_afterwards(
-    youtube: StandIn, monkeypatch: pytest.MonkeyPatch, url: str
-) -> None:
+def test_an_answer_from_elsewhere_is_refused(youtube: StandIn, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     handler = sys.modules["yt_dlp_plugins.extractor.stand_in_youtube"].StandInYoutubeRH
     send = handler.send
 

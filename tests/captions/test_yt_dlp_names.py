@@ -12,42 +12,29 @@ import pytest
 import yt_dlp
 from yt_dlp.version import __version__
 
-HANDLER = "subtitle_rag/captions/request_handler.py"
 SESSION = "subtitle_rag/captions/session.py"
 PLUGIN = "tests/stand_ins/plugins/yt_dlp_plugins/extractor/stand_in_youtube.py"
 ADDRESSES = "tests/captions/test_addresses.py"
 
 PRIVATE = [
-    ("networking.common.RequestHandler._send", HANDLER),
     ("networking.common.RequestHandler._send", PLUGIN),
-    ("networking.common.RequestHandler._check_extensions", HANDLER),
-    ("networking.common.RequestHandler._SUPPORTED_URL_SCHEMES", HANDLER),
     ("networking.common.RequestHandler._SUPPORTED_URL_SCHEMES", PLUGIN),
-    ("networking.common.RequestHandler._SUPPORTED_PROXY_SCHEMES", HANDLER),
     ("networking.common.RequestHandler._SUPPORTED_PROXY_SCHEMES", PLUGIN),
-    ("networking.common.RequestHandler._SUPPORTED_FEATURES", HANDLER),
-    ("networking.impersonate.ImpersonateRequestHandler._SUPPORTED_IMPERSONATE_TARGET_MAP", HANDLER),
     ("networking._urllib.UrllibRH._create_instance", PLUGIN),
     ("networking.common.RequestHandler._validate", PLUGIN),
     ("networking.common._REQUEST_HANDLERS", PLUGIN),
     ("networking.common._REQUEST_HANDLERS", "tests/test_doctor.py"),
     ("networking.common._REQUEST_HANDLERS", "tests/captions/test_session.py"),
     ("networking.common.RequestHandler._validate", "tests/captions/test_session.py"),
-    ("YoutubeDL.YoutubeDL._request_director", "tests/captions/test_session.py"),
+    ("YoutubeDL.YoutubeDL._impersonate_target_available", SESSION),
     ("extractor.youtube.YoutubeTabIE._RESERVED_NAMES", ADDRESSES),
 ]
 """Names with an underscore in front. yt-dlp's docstrings tell subclasses of its handlers to define theirs."""
 
 PUBLIC = [
-    ("YoutubeDL.YoutubeDL.build_request_director", SESSION),
     ("YoutubeDL.YoutubeDL.urlopen", SESSION),
     ("YoutubeDL.YoutubeDL.cookiejar", SESSION),
     ("YoutubeDL.YoutubeDL.close", SESSION),
-    ("networking.common.RequestHandler.close", HANDLER),
-    ("networking.impersonate.ImpersonateRequestHandler.is_supported_target", HANDLER),
-    ("utils.networking.HTTPHeaderDict", HANDLER),
-    ("utils.networking.select_proxy", HANDLER),
-    ("utils.networking.std_headers", HANDLER),
     ("globals.supported_js_runtimes", SESSION),
     ("cookies.CookieLoadError", SESSION),
     ("utils.GeoRestrictedError", SESSION),

@@ -1,7 +1,6 @@
 """A yt-dlp plugin: while STAND_IN_YOUTUBE names a server, it gets what is meant for YouTube, and nothing else is sent.
 
-Only the connection is turned aside. URL, `Host` header and cookies stay those of the real site. No redirect is
-followed.
+Only the connection is turned aside. URL, `Host` header and cookies stay those of the real site.
 """
 
 import http.client
@@ -25,7 +24,9 @@ from yt_dlp.networking.exceptions import UnsupportedRequest
 
 VARIABLE = "STAND_IN_YOUTUBE"
 
-_HOSTS = ("youtube.com", "youtu.be", "ytimg.com", "youtube-nocookie.com", "googlevideo.com")
+BLOCK_HOST = "www.google.com"
+"""Has the page for those who are blocked."""
+_HOSTS = ("youtube.com", "youtu.be", "ytimg.com", "youtube-nocookie.com", "googlevideo.com", BLOCK_HOST)
 
 
 def _require_youtube(url: str) -> None:
@@ -57,6 +58,12 @@ class _ToStandIn(_urllib.HTTPHandler):  # type: ignore[misc]
 
     def http_open(self, request: urllib.request.Request) -> addinfourl:
         _require_youtube(request.full_url)
+        if request.host == BLOCK_HOST:
+            page = addinfourl(
+                io.BytesIO(b"<html>Who are you?</html>"), http.client.HTTPMessage(), request.full_url, 200
+            )
+            page.msg = "OK"  # type: ignore[attr-defined]
+            return page
         place = urlsplit(os.environ[VARIABLE])
 
         def connection(_host: str, **options: Any) -> http.client.HTTPConnection:
@@ -90,6 +97,7 @@ class StandInYoutubeRH(_urllib.UrllibRH):  # type: ignore[misc]
             urllib.request.HTTPCookieProcessor(cookiejar),
             urllib.request.HTTPDefaultErrorHandler(),
             urllib.request.HTTPErrorProcessor(),
+            _urllib.RedirectHandler(),
         ):
             opener.add_handler(handler)
         return opener
