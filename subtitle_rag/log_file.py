@@ -19,6 +19,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import fields
 from datetime import UTC, datetime
 from functools import cached_property
+from io import TextIOWrapper
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -66,11 +67,19 @@ class LogFile(logging.Handler):
     def _file(self) -> logging.Handler:
         from logging.handlers import RotatingFileHandler  # brings sockets, which `--help` needs as little as a log
 
+        class OwnFile(RotatingFileHandler):
+            """A file that its owner alone may read."""
+
+            handleError = LogFile.handleError  # noqa: N815 - logging's own name
+
+            def _open(self) -> TextIOWrapper:
+                def private(path: str, flags: int) -> int:
+                    return os.open(path, flags, 0o600)
+
+                return open(self.baseFilename, "a", encoding="utf-8", errors="backslashreplace", opener=private)
+
         private_folder(self.folder)
-        options: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "delay": True}
-        file = RotatingFileHandler(self.path, maxBytes=MAX_BYTES, backupCount=BACKUPS, **options)
-        file.handleError = self.handleError  # type: ignore[method-assign]
-        return file
+        return OwnFile(self.path, maxBytes=MAX_BYTES, backupCount=BACKUPS, delay=True)
 
     def close(self) -> None:
         if "_file" in vars(self):

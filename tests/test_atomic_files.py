@@ -48,7 +48,7 @@ def test_nobody_else_reads_what_was_stored(tmp_path: Path, open_umask: None) -> 
     (home / "config.toml").write_text(QUIET)
     run(home, "index", *sorted(SAMPLE.glob("*sample-0001*")))
     stored = [path for name in ("data", "log") for path in (home / name, *(home / name).rglob("*"))]
-    assert {"library.db", "host.log", "meta.json", "subtitle-rag.log"} < {path.name for path in stored}
+    assert {"library.db", "host.log", "meta.json", "cli.log"} < {path.name for path in stored}
     assert [path for path in stored if rights(path) & 0o077] == []
 
     opened = [home / "data", home / "data" / "library.db", home / "log"]

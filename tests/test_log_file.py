@@ -68,7 +68,7 @@ def test_nothing_is_made_before_the_first_line(folder: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes are POSIX's")
-def test_the_folder_is_its_owner_s_alone(folder: Path) -> None:
+def test_the_file_is_its_owner_s_alone(folder: Path) -> None:
     before = os.umask(0)
     try:
         with logging_to(folder, "cli"):
@@ -76,6 +76,7 @@ def test_the_folder_is_its_owner_s_alone(folder: Path) -> None:
     finally:
         os.umask(before)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((folder / "cli.log").stat().st_mode) == 0o600
 
 
 def test_a_line_has_time_level_process_pid_logger_and_message(folder: Path) -> None:
