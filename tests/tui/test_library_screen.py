@@ -286,6 +286,18 @@ async def test_a_video_that_was_heard_says_by_which_model(unindexed: Runtime) ->
         assert said(app, "#detail") == "Transcribed on this machine by small@1."
 
 
+async def test_down_goes_from_the_words_in_the_field_to_the_videos_that_they_name(app_of: MakeApp) -> None:
+    async with running(app_of(), size=(110, 34)) as (app, pilot):
+        await press(pilot, "ctrl+l", *"오일장", "down")
+        tables = library_of(app).tables
+        assert tables.videos.has_focus
+        assert tables.videos.row_count == 1
+        await press(pilot, "down", "k")
+        assert tables.videos.has_focus
+        await press(pilot, "enter")
+        assert app.search_screen.query_line.value.startswith("video:")
+
+
 @pytest.mark.parametrize("size", [(120, 40), (60, 20)])
 async def test_words_in_the_field_narrow_the_tables_and_enter_searches_for_them(
     app_of: MakeApp, size: tuple[int, int]

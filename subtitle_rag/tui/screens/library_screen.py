@@ -44,7 +44,7 @@ class LibraryScreen(BaseScreen):
     VERTICAL_BREAKPOINTS = [(0, "-low"), (16, "-high")]  # noqa: RUF012 - Textual declares it so
     SHOWS_VIDEOS = True
     BINDINGS = bindings(
-        "screen.enter library.list screen.switch screen.back",
+        "screen.enter library.list screen.switch screen.back list.down",
         "video.listen screen.retry video.open search.filter list.remove",
     )
     MEANINGS: ClassVar = {
@@ -238,6 +238,10 @@ class LibraryScreen(BaseScreen):
     def action_switch(self) -> None:
         self._leave_field_or_table(back=False)
 
+    def action_move(self, _rows: int) -> None:
+        """Go from the field to the videos that its words name."""
+        self._focus_table(self.tables.videos)
+
     def action_back(self) -> None:
         if self.field.path.has_focus:
             self.dismiss()
@@ -280,6 +284,8 @@ class LibraryScreen(BaseScreen):
         in_tables = self.tables.has_focus  # letters are typed into the field
         row_command = {"run": str(next(iter(parameters), "")), "again": "screen.retry", "remove": "list.remove"}
         match action:
+            case "move":  # the tables have their own
+                return self.field.path.has_focus and bool(self.tables.videos.row_count) and not self._has_no_rows
             case "take":  # in a table, Enter chooses a row
                 return self.field.names_lists if parameters == (True,) else self.field.path.has_focus
             case "run" | "again" | "remove":
