@@ -29,7 +29,7 @@ from subtitle_rag.domain.events import (
     VectorsReport,
     VectorsWaiting,
 )
-from subtitle_rag.library.app_state import EMBEDDED, index_address
+from subtitle_rag.library.app_state import index_address
 from subtitle_rag.library.connection import hold_lock
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.store import Library
@@ -225,12 +225,10 @@ class EncodingRun:
         self._drop_orphans()
 
     def _drop_orphans(self) -> None:
-        """Drop the index's vectors that the library lacks; not on a server, where another library may own them.
+        """Drop the index's vectors that the library lacks.
 
         A rebuild restores vectors: during one, leave this to the next run.
         """
-        if self._index.place != EMBEDDED:
-            return
         try:
             with hold_lock(self._library.path.parent, "library"):
                 ids = {*self._vectors.encoders(), self._encoder.id, self._vectors.active() or self._encoder.id}

@@ -14,7 +14,7 @@ from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.library.app_state import index_address
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.named_vectors import piece_id
+from subtitle_rag.retrieval.named_vectors import piece_id, pieces_name, vector_names
 from subtitle_rag.retrieval.neural.interface import Encoded
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.searcher import Searcher
@@ -174,3 +174,21 @@ def test_an_earlier_time_of_the_folder_lends_no_vectors(machine: Machine, server
     machine.use("")
     assert machine("rebuild").code == 0
     assert due(machine)[1] == len(windows(machine))
+
+
+class OtherLetters(Letters):
+    id = "other-letters@1"
+
+
+def test_a_server_loses_the_vectors_of_an_encoder_that_is_no_longer_used(machine: Machine, server: StandIn) -> None:
+    machine.use(server.base)
+    assert machine("rebuild").code == 0
+    other = OtherLetters()
+    with Runtime(settings.load(machine.home)) as runtime:
+        assert names_of(LETTERS.id) <= runtime.index.vectors().keys()
+        list(EncodingRun(runtime.library, runtime.index, other, Here([other])).run(patient=False))
+        assert runtime.index.vectors().keys() == {"bm25", *names_of(other.id)}
+
+
+def names_of(encoder_id: str) -> set[str]:
+    return {*vector_names(encoder_id), pieces_name(encoder_id)}
