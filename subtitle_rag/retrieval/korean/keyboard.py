@@ -21,8 +21,6 @@ _FIRST, _LAST, _FIRST_JAMO = 0xAC00, 0xD7A3, 0x3131
 JAMO_BY_KEY = {keys: chr(_FIRST_JAMO + at) for at, keys in enumerate(_JAMO) if len(keys) == 1}
 """The keys with a letter of Hangul, as they type in Latin mode; the letters under Shift are upper case."""
 FIRST_CONSONANTS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
-_COMPATIBLE = {chr(0x1100 + at): letter for at, letter in enumerate(FIRST_CONSONANTS)}
-"""Consonants as NFKC leaves them → as keyboards send them."""
 _SHIFTED = frozenset("RETQWOP")
 """Keys with another letter under Shift."""
 
@@ -62,7 +60,7 @@ def key_sequence(text: str) -> str:
 
     A character outside Hangul stands for itself, after a mark.
     """
-    return "".join(_keys(_COMPATIBLE.get(c, c)) or f"\0{c}" for c in text)
+    return "".join(_keys(c) or f"\0{c}" for c in text)
 
 
 def first_consonants(text: str) -> str:

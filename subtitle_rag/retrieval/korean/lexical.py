@@ -71,6 +71,9 @@ class LexicalQuery:
     """Typed words with content → how rare each is in the library, from 0 to 1, which is a word that nobody says."""
     stems: Mapping[str, str] = field(default_factory=dict)
     """Typed words → they without the particles and endings behind their last morpheme with content."""
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Words of first consonants → the names, in their indexed form, of which each is what they stand for: 바삭골 for
+    ㅂㅅㄱ."""
 
 
 def unknown_words(lexical: LexicalQuery, texts: Iterable[str]) -> tuple[str, ...]:
@@ -127,33 +130,40 @@ class QueryAnalyzer:
         """
         vocabulary = self._current_vocabulary()
         entered = _THOUSANDS.sub("", text)
-        # after first consonants the names that they stand for: 바삭골 for ㅂㅅㄱ
-        spelled_out = _INITIALS.sub(lambda match: " ".join((match[0], *vocabulary.abbreviated(match[0]))), entered)
+        names = {word: tuple(named) for word in _INITIALS.findall(entered) if (named := vocabulary.abbreviated(word))}
+        spelled_out = _INITIALS.sub(lambda match: " ".join((match[0], *names.get(match[0], ()))), entered)
         typed = TypedText.of(spelled_out, next(self._analyzer.morphemes([spelled_out])))
         entered_words = (without_particle(key(word)) for word in RUN.findall(typed.text))
         expansion = Expansion.of(typed, entered_words, self._library, vocabulary, self._analyzer)
         variants = expansion.weights(vocabulary.windows)
         weights, required = _term_weights(expansion, variants)
-        content = frozenset((*typed.content, *expansion.completions))
+        typed_for = {name: word for word, of_word in names.items() for name in of_word}
+        by_form = {form: typed_for.get(word, word) for form, word in expansion.words_by_form.items()}
+        # 바삭 alone is no 바삭골
+        parts = {
+            form for form, word in typed.words_by_form.items() if word in typed_for and form != word in typed.forms
+        }
+        content = frozenset((*typed.content, *expansion.completions)) - parts
         return LexicalQuery(
             sparse(weights),
             content,
-            typed.content_words,
+            tuple(word for word in typed.content_words if word not in typed_for),
             # one-letter stems would mark half the text
             frozenset(form for form in variants if len(form) > 1 and form not in content),
-            expansion.words_by_form,
+            by_form,
             sparse(required) if required.keys() != weights.keys() else None,
-            {form: reason for form, reason in expansion.reasons.items() if form in variants},
+            {
+                form: (typed_for.get(word, word), kind)
+                for form, (word, kind) in expansion.reasons.items()
+                if form in variants
+            },
             (*_unread(entered, vocabulary), *_unknown(expansion, vocabulary)),
             expansion.by_sound_alone(vocabulary),
-            {
-                each: vocabulary.containing(each)
-                for each in {*content, *expansion.words_by_form.values()}
-                if len(each) > 1
-            },
-            frozenset(expansion.completions).difference(typed.forms),
-            _rarities(expansion, vocabulary.windows),
+            {each: vocabulary.containing(each) for each in {*content, *by_form.values()} if len(each) > 1},
+            (frozenset(expansion.completions) - {*typed.forms}) | (content & typed_for.keys()),
+            _rarities(expansion, vocabulary.windows, names),
             typed.stems,
+            names,
         )
 
     def search(self, index: Searched, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
@@ -212,8 +222,9 @@ def _upload_date(text: str) -> str:
     return text[spans[uploads.first][0] : spans[uploads.last][1]] if uploads else ""
 
 
-def _rarities(expansion: Expansion, windows: int) -> dict[str, float]:
-    """Return `LexicalQuery.rarities`: a word of several morphemes is as rare as the rarest of them."""
+def _rarities(expansion: Expansion, windows: int, names: Mapping[str, Sequence[str]]) -> dict[str, float]:
+    """Return `LexicalQuery.rarities`: a word of several morphemes is as rare as the rarest of them, first consonants as
+    the commonest of their names."""
     typed, counts = expansion.typed, expansion.counts
     total = max(windows, LEAST_WINDOWS, *map(sum, counts.values()))
     most = inverse_document_frequency(0, total)
@@ -234,10 +245,12 @@ def _rarities(expansion: Expansion, windows: int) -> dict[str, float]:
         return said or max(map(count, slips), default=0)
 
     # a word without a morpheme of content (그거, 않고) is none that is looked for
-    return {
+    rarities = {
         word: inverse_document_frequency(windows_with(word), total) / most if of_word or word in counts else 0.0
         for word, of_word in forms.items()
     }
+    of_names = {word: min(rarities.get(name, 1.0) for name in of_word) for word, of_word in names.items()}
+    return rarities | of_names
 
 
 def _term_weights(expansion: Expansion, variants: Mapping[str, float]) -> tuple[dict[int, float], dict[int, float]]:

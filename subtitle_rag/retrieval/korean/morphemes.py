@@ -361,9 +361,15 @@ def blank_unspoken(text: str) -> str:
     return _NOISE.sub(lambda match: " " * len(match[0]), text).translate(_DIGITS)
 
 
+_LONE_LETTER = re.compile("[\u1100-\u11ff]")
+_AS_TYPED = str.maketrans({unicodedata.normalize("NFKC", chr(code)): chr(code) for code in range(0x3131, 0x3164)})
+"""Letters of Hangul outside a syllable as NFKC leaves them → as keyboards write them: ㅋㅋ."""
+
+
 def folded(text: str) -> str:
     """Return a text with its words in their indexed form."""
-    return unicodedata.normalize("NFKC", text).lower()
+    normal = unicodedata.normalize("NFKC", text).lower()
+    return normal.translate(_AS_TYPED) if _LONE_LETTER.search(normal) else normal
 
 
 def squeezed(text: str) -> str:
@@ -377,7 +383,7 @@ key = lru_cache(maxsize=65536)(folded)
 
 def words(text: str) -> list[str]:
     """Return a text's runs of letters and digits, in their indexed form."""
-    spoken = unicodedata.normalize("NFKC", blank_unspoken(text)).lower()
+    spoken = folded(blank_unspoken(text))
     return list(map(written_word, RUN.findall(spoken))) if HAS_SIGN.search(spoken) else PLAIN_RUN.findall(spoken)
 
 

@@ -95,8 +95,10 @@ _ONE_SIGN = re.compile("[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]")
 _HALF_OF = re.compile(r"(?<![가-힣])반(?=\s?(?:컵|잔|스푼|숟갈|개|병|마리|모|포기|근|통|봉지|그릇)(?![가-힣]))")
 _BELOW_ZERO = re.compile(rf"(?:(?<!\S)[-−]|(?<![가-힣])(?:영하|마이너스)\s?)({_NUMERAL}(?:\.\d+)?)\s?(?:도|℃|°)")
 _DECIMAL = re.compile(
-    rf"(?<![가-힣\d])([영공]|{_NUMERAL})\s?점(?!이\s)\s?([\d영공{_SPELLED}]{{1,3}})(?=\s?(?:{_ANY_COUNTER}))"
+    rf"(?<![가-힣\d])([영공]|{_NUMERAL})(?:\s?점(?!이\s)\s?([\d영공{_SPELLED}]{{1,3}})(?=\s?(?:{_ANY_COUNTER}))"
+    rf"|점(?!이)([\d영공{_SPELLED}]{{1,3}})(?=(?:[은는이가을를로에]|부터|까지|에서|으로|버전|이상)?(?![가-힣])))"
 )
+"""With what it counts, or written as one word: 삼점칠. 삼점이 is 3점이 as often."""
 _BARE_TENS = "|".join(word for word in TENS if word not in ("열", "쉰", "스무"))
 _BARE = re.compile(
     rf"(?P<tens>{'|'.join(TENS)})(?P<ones>하나|둘|셋|넷|다섯|여섯|일곱|여덟|아홉)|(?P<alone>{_BARE_TENS})"
@@ -217,7 +219,7 @@ def _decimals(text: str) -> Iterator[Counted]:
     for match in _DECIMAL.finditer(text):
         integer = "0" if match[1] in "영공" else number(match[1])
         if integer is not None:
-            decimal = f"{integer}.{''.join(str(DIGITS.get(letter, letter)) for letter in match[2])}"
+            decimal = f"{integer}.{''.join(str(DIGITS.get(letter, letter)) for letter in match[2] or match[3])}"
             yield Counted(decimal, *match.span())
             yield from counted(decimal, text, match.start(), match.end())
 

@@ -155,7 +155,8 @@ def readings(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
             counted = numerals.native(text, at)
             yield from (Reading(*each, _COUNTING) for each in counted if each.end in ends)
     for phrase in numerals.phrases(text):
-        yield Reading(*phrase, _FRACTIONS if "/" in phrase.form else frozenset())
+        is_one_word = "." in phrase.form and " " not in text[phrase.start : phrase.end]
+        yield Reading(*phrase, _FRACTIONS if is_one_word or "/" in phrase.form else frozenset())
     for match in _TEARS.finditer(text):
         yield Reading(TEARS, *match.span())
     yield from _latin(text)

@@ -74,7 +74,12 @@ def spellings_by_word(lexical: LexicalQuery) -> dict[str, tuple[frozenset[str], 
     for form, word in lexical.words_by_form.items():
         if form in lexical.forms:
             forms.setdefault(word, set()).add(form)
-    return {word: tuple(_spellings(word, word_forms, lexical.containing)) for word, word_forms in forms.items()}
+    return {
+        word: tuple(frozenset([name]) for name in lexical.names[word])
+        if word in lexical.names
+        else tuple(_spellings(word, word_forms, lexical.containing))
+        for word, word_forms in forms.items()
+    }
 
 
 def _spellings(
@@ -186,7 +191,8 @@ def says_letters(letters: str, text: str) -> bool:
 
 def _letters(word: str, lexical: LexicalQuery) -> tuple[str, ...]:
     least = 3 if word in lexical.by_sound else 2
-    return tuple(letters for letters in {word, lexical.stems.get(word, word)} if len(letters) >= least)
+    written = {word, lexical.stems.get(word, word), *lexical.names.get(word, ())}
+    return tuple(letters for letters in written if len(letters) >= least)
 
 
 def _substitutes(typed: Sequence[TypedWord], lexical: LexicalQuery) -> dict[str, list[tuple[str, float]]]:
@@ -209,8 +215,8 @@ class _Traces(NamedTuple):
     """What stands for a typed word in a scene, the likeliest first."""
 
     typed: TypedWord
-    stem: str
-    """It without particles."""
+    written: Sequence[str]
+    """It, it without particles, and the names of its first consonants."""
     heard: Sequence[str]
     """Variants by sound."""
     related: Sequence[str]
@@ -246,7 +252,7 @@ def _traces(typed: TypedWord, lexical: LexicalQuery) -> _Traces:
     variants = {form: by for form, (of, by) in lexical.variants.items() if of == word}
     return _Traces(
         typed,
-        lexical.stems.get(word, word),
+        (word, lexical.stems.get(word, word), *lexical.names.get(word, ())),
         [form for form, by in variants.items() if by == "sound"],
         [form for form, by in variants.items() if by != "sound"],
         [
@@ -265,7 +271,7 @@ def _found(traces: _Traces, text_by_form: Mapping[str, str], letters: Callable[[
 
     def is_written(source: str) -> bool:
         text, joined = letters(source)
-        either = any(says_letters(each, text) or (len(each) > 2 and each in joined) for each in (word, traces.stem))
+        either = any(says_letters(each, text) or (len(each) > 2 and each in joined) for each in traces.written)
         return either or (len(forms) > 1 and all(form in joined for form in forms))
 
     if is_written("text"):

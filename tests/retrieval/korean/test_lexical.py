@@ -208,9 +208,10 @@ def test_a_word_that_is_said_is_not_completed(fill: Fill) -> None:
 def test_first_consonants_stand_for_the_names_of_titles(tmp_path: Path, analyzer: Analyzer) -> None:
     library = filled(tmp_path / "library.db", analyzer, {video("invented001", "바삭골 신메뉴"): [["바삭골 소스"]]})
     made = QueryAnalyzer(library, analyzer)
-    assert "바삭골" in made.analyze("ㅂㅅㄱ 소스").words
-    assert "바삭골" in made.analyze("ㅂㅅ").words
-    assert "바삭골" not in made.analyze("ㅋㅋㅋ").words
+    query = made.analyze("ㅂㅅㄱ 소스")
+    assert (query.words, dict(query.names)) == (("ㅂㅅㄱ", "소스"), {"ㅂㅅㄱ": ("바삭골",)})
+    assert made.analyze("ㅂㅅ").names == {"ㅂㅅ": ("바삭골",)}
+    assert not made.analyze("ㅋㅋㅋ").names
     library.close()
 
 

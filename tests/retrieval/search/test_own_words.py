@@ -147,3 +147,21 @@ def test_a_scene_that_says_one_letter_of_a_word_is_not_found(tmp_path: Path, ana
     with closing(Searchable(tmp_path, analyzer, said)) as made:
         scenes = {scene.video.id: scene for scene in made.searcher.search(parse_query("맵단짠 치킨")).scenes}
         assert scenes.keys() == {SPOKEN.id}, "one letter of three is chance"
+
+
+def test_first_consonants_say_the_name_that_they_stand_for_in_the_letters_that_were_typed(
+    tmp_path: Path, analyzer: Analyzer
+) -> None:
+    videos = {
+        video("titled00001", "바삭골 나들이"): [["바삭골에서 치킨을 먹어요"]],
+        video("titled00002", "북쪽 산길"): [["치킨을 먹어요 ㅋㅋ"]],
+    }
+    with closing(Searchable(tmp_path, analyzer, videos)) as made:
+        first, *_rest = made.searcher.search(parse_query("ㅂㅅㄱ 치킨")).scenes
+        assert [(each.word, each.source) for each in first.words] == [("ㅂㅅㄱ", "text"), ("치킨", "text")]
+        scenes = made.searcher.search(parse_query("치킨 ㅋㅋ")).scenes
+        assert {(each.word, each.source) for scene in scenes for each in scene.words} == {
+            ("치킨", "text"),
+            ("ㅋㅋ", "text"),
+            ("ㅋㅋ", "missing"),
+        }
