@@ -1,4 +1,4 @@
-"""The tests of the session and its request handlers, with the newest yt-dlp there is."""
+"""The tests of the session and its requests, with the newest yt-dlp there is."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 
 VARIABLE = "SUBTITLE_RAG_TEST_YT_DLP"
 """The folder that `pip install --pre --no-deps --target FOLDER yt-dlp` has filled."""
-FILES = ("test_yt_dlp_names.py", "test_session.py", "test_addresses.py", "test_youtube.py")
+FILES = ("test_yt_dlp_names.py", "test_requests.py", "test_session.py", "test_addresses.py", "test_youtube.py")
 
 
 @pytest.mark.skipif(
