@@ -146,31 +146,10 @@ def _load(name: str) -> click.Command:
 
 
 METAVARS = (
-    *(
-        N_("ARGS"),
-        N_("CAPTIONS"),
-        N_("CHANNEL"),
-        N_("COMMAND"),
-        N_("DATE"),
-        N_("DIR"),
-        N_("EXTRA"),
-        N_("FILE"),
-        N_("ID"),
-    ),
-    *(N_("INTEGER RANGE"), N_("KEY"), N_("KIND"), N_("LIST"), N_("MODEL"), N_("NAME"), N_("NAMES"), N_("NUMBER")),
-    *(
-        N_("OPTIONS"),
-        N_("QUERIES"),
-        N_("QUERY"),
-        N_("QUESTION"),
-        N_("REGEX"),
-        N_("SCENE"),
-        N_("SECONDS"),
-        N_("SET"),
-        N_("SOUND"),
-        N_("SOURCE"),
-    ),
-    *(N_("TABS"), N_("TEXT"), N_("TIME"), N_("URL"), N_("VIDEO")),
+    *(N_("ARGS"), N_("CHANNEL"), N_("COMMAND"), N_("DATE"), N_("DIR"), N_("EXTRA"), N_("FILE"), N_("INTEGER RANGE")),
+    *(N_("KIND"), N_("LIST"), N_("MODEL"), N_("NAME"), N_("NAMES"), N_("NUMBER"), N_("OPTIONS"), N_("QUERIES")),
+    *(N_("QUERY"), N_("QUESTION"), N_("REGEX"), N_("SCENE"), N_("SECONDS"), N_("SOURCE"), N_("TABS"), N_("TEXT")),
+    *(N_("TIME"), N_("URL"), N_("VIDEO")),
 )
 """Words for values in the help."""
 _METAVAR = re.compile(r"[A-Z]+(?: RANGE)?")
@@ -184,7 +163,8 @@ def _metavar(param: click.Parameter, context: click.Context) -> str:
 
 
 def _localized_metavar(metavar: str) -> str:
-    return _METAVAR.sub(lambda match: _(match[0]) if match[0] in METAVARS else match[0], metavar)
+    words = _METAVAR.sub(lambda match: _(match[0]) if match[0] in METAVARS else match[0], metavar)
+    return words.replace("INTEGER RANGE", "N")  # click's own English
 
 
 def localized(command: click.Command) -> click.Command:

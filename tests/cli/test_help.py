@@ -52,8 +52,18 @@ def test_no_second_language_stands_for_values_in_korean_help() -> None:
         i18n.activate("en")
 
     assert [text for text in texts if re.search(r"[A-Z]{2}", text)] == []
-    words = re.compile(rf"(?<![A-Za-z])({'|'.join(set(cli.METAVARS) - {'ID', 'URL'})})(?![A-Za-z])")
+    words = re.compile(rf"(?<![A-Za-z])({'|'.join(set(cli.METAVARS) - {'URL'})})(?![A-Za-z])")
     assert [command.help for command, _context in commands if words.search(command.help or "")] == []
+
+
+def test_every_word_for_a_value_stands_in_the_help_and_numbers_are_short() -> None:
+    root = cli.localized(cli.root)
+    commands = list(_commands(root, click.Context(root)))
+    texts = [text for command, context in commands for text in _value_texts(command, context)]
+    texts += [command.subcommand_metavar for command, _context in commands if isinstance(command, click.Group)]
+    short = {"INTEGER RANGE": "N"}
+    assert [word for word in cli.METAVARS if not any(short.get(word, word) in text for text in texts)] == []
+    assert not any("RANGE" in text for text in texts)
 
 
 def _commands(command: click.Command, context: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
