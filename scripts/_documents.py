@@ -463,10 +463,7 @@ def throwaway_home() -> Iterator[dict[str, str]]:
 
 def run(command: Command, environment: Mapping[str, str], folder: Path) -> str:
     """Run the command in the folder as a shell does; return what is wrong with its end or its output, or nothing."""
-    text = command.text
-    for placeholder, value in PLACEHOLDERS.items():
-        text = text.replace(placeholder, value)
-    ended = _run_shell(text, environment, folder, stderr=subprocess.STDOUT)
+    ended = _run_filled_in(command, environment, folder)
     if ended.returncode != command.exit_code:
         return (
             f"{command.position}: {command.text}: exit code {ended.returncode} in place of {command.exit_code}:\n"
@@ -474,6 +471,13 @@ def run(command: Command, environment: Mapping[str, str], folder: Path) -> str:
         )
     missing = missing_lines(command.output, ended.stdout)
     return f"{command.position}: {command.text}: not in its output: {missing}" if missing else ""
+
+
+def _run_filled_in(command: Command, environment: Mapping[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
+    text = command.text
+    for placeholder, value in PLACEHOLDERS.items():
+        text = text.replace(placeholder, value)
+    return _run_shell(text, environment, folder, stderr=subprocess.STDOUT)
 
 
 def _run_shell(
@@ -511,7 +515,7 @@ def results_page(environment: Mapping[str, str]) -> dict[Path, str]:
 
 
 def write_reference() -> str:
-    """Write every page of the reference; return why nothing was written, or nothing.
+    """Write every page of the reference, and measured figures; return why nothing was written, or nothing.
 
     Without an extra, commands and results are fewer, and the pages would lose what they say of them.
     """
@@ -521,12 +525,49 @@ def write_reference() -> str:
     try:
         with throwaway_home() as environment:
             texts = _reference.pages() | results_page(environment)
+            write_figures({**environment, config.LANGUAGE_VARIABLE: "en"})
     except CommandError as error:
         return f"nothing was written: {error}"
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return ""
+
+
+def write_figures(environment: Mapping[str, str]) -> None:
+    """Write the figures below the commands that measure without a model anew, into every document."""
+    for number, path in enumerate(documents()):
+        measuring = [each for each in commands(path) if each.output and MEASURING.search(each.text) and runs(each)]
+        if not measuring:
+            continue
+        folder = work_folder(environment, f"figures-{number}")
+        _run_filled_in(Command("", f"{PROGRAM} index ~/captions"), environment, folder)
+        for command in measuring:
+            printed = _run_filled_in(command, environment, folder).stdout
+            before, text, after = path.read_text(encoding="utf-8").partition(f"$ {command.text}\n")
+            for old, new in zip(command.output, renewed(command.output, printed), strict=True):
+                after = after.replace(old, new, 1)
+            path.write_text(before + text + after, encoding="utf-8")
+
+
+def renewed(lines: Iterable[str], output: str) -> list[str]:
+    """The lines as the output has them: each where it stands, else the next that begins with the same words."""
+    rows, result = output.splitlines(), []
+    for line in lines:
+        found = next((row for row in rows if not missing_lines([line], row)), None)
+        new = line
+        if found is None:
+            found = next(row for row in rows if _beginning(row) == _beginning(line))
+            cells = found.split("|")
+            new = found if not line.endswith("…") else "|".join([*cells[: line.count("|")], " …"])
+        rows = rows[rows.index(found) + 1 :]
+        result.append(new)
+    return result
+
+
+def _beginning(row: str) -> str:
+    """What a row of a table, or a line with a colon, is about."""
+    return re.split("[|:]", row.strip("| "))[0].strip()
 
 
 def work_folder(environment: Mapping[str, str], name: str) -> Path:
@@ -566,7 +607,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         "scripts/docs-check", description="Check README*.md and docs/ against the program."
     )
-    parser.add_argument("--write", action="store_true", help="write docs/reference/ anew")
+    parser.add_argument("--write", action="store_true", help="write docs/reference/ and figures anew")
     parser.add_argument("--static", action="store_true", help="run no command")
     options = parser.parse_args(arguments)
     i18n.activate("en")

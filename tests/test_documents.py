@@ -503,6 +503,21 @@ def test_a_wrong_exit_code_or_output_is_seen(block: str, problem: str, tmp_path:
     assert bool(problem) == bool(message)
 
 
+def test_figures_are_written_anew_where_their_rows_stand() -> None:
+    lines = ["| search | hit@1 | …", "| words | 0.5 | 0.6 | …", "| both | 0.7 | 0.8 | …", "by hand: 7/9 stored"]
+    printed = """| search | kind | hit@1 |
+| words | all | 0.1 |
+
+| search | hit@1 | hit@5 | time |
+| words | 0.4 | 0.6 | 12 |
+| both | 0.7 | 0.8 | 11 |
+
+by hand: 8/9 stored
+"""
+    wanted = ["| search | hit@1 | …", "| words | 0.4 | 0.6 | …", "| both | 0.7 | 0.8 | …", "by hand: 8/9 stored"]
+    assert _documents.renewed(lines, printed) == wanted
+
+
 @pytest.mark.campaign(part="documents")
 @pytest.mark.hosts
 @pytest.mark.programs("sh", *_documents.TOOLS)
