@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.answers.answer import Conversation
-from subtitle_rag.answers.context_builder import SCENES
-from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
 from subtitle_rag.answers.wording import reading_plan
 from subtitle_rag.commands import answer_text
 from subtitle_rag.commands.options import (
@@ -40,6 +37,8 @@ from subtitle_rag.terminal_text import line_text
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from subtitle_rag.answers.answer import Conversation
+    from subtitle_rag.answers.gathering import AnswerOptions
     from subtitle_rag.runtime import Runtime
 
 MOST_SCENES = 20
@@ -74,6 +73,8 @@ class AskOptions:
             raise click.UsageError(_("Use --history or --forget alone, without a question."))
 
     def answer_options(self) -> "AnswerOptions":
+        from subtitle_rag.answers.gathering import AnswerOptions
+
         return AnswerOptions(self.scenes, whole=self.whole)
 
 
@@ -234,6 +235,9 @@ def _context(runtime: "Runtime", options: AskOptions) -> output.Outcome:
     """Return the request to a model with room for all of it."""
     query = options.filters.query(" ".join(options.question))
     prompt = runtime.answer_prompt(options.prompt)
+    from subtitle_rag.answers.context_builder import SCENES
+    from subtitle_rag.answers.gathering import Gatherer
+
     gatherer = Gatherer(runtime.library, runtime.searcher, runtime.words, SCENES, prompt)
     evidence_text, request = gatherer.request(query, options.answer_options())
     values = {"way": evidence_text.evidence.kind, "context": evidence_text.text, "messages": request}

@@ -14,11 +14,8 @@ from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.domain.values import clock
 from subtitle_rag.exporting.clip_files import CLIP_SUFFIXES, ClipFile, ClipMaker, ClipOptions, clip_of, padded_span
 from subtitle_rag.exporting.exported_scene import ExportedScene
-from subtitle_rag.exporting.formats import format_of_file, is_binary, render_export, write_export
-from subtitle_rag.exporting.player_clips import make_clips
 from subtitle_rag.exporting.scene_reader import read_scenes
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.plugins import EXPORT_FORMATS, plugin_names
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
@@ -32,6 +29,8 @@ class FormatChoice(click.Choice[str]):
     """The formats, with those of plug-ins, which are looked up when one is used."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from subtitle_rag.plugins import EXPORT_FORMATS, plugin_names
+
         return value if value in plugin_names(EXPORT_FORMATS) else super().convert(value, param, ctx)
 
 
@@ -46,6 +45,8 @@ def export_(
     runtime: "Runtime", name: str | None, choice: SceneChoice, file: str | None, clips: str | None, force: bool
 ) -> output.Outcome:
     path = None if file is None or file == "-" else file_to_write(file, force=force)
+    from subtitle_rag.exporting.formats import format_of_file, is_binary, render_export, write_export
+
     format_name = name or format_of_file(path)
     if path is None and is_binary(format_name):
         raise UsageError("export_without_file", format=format_name)
@@ -77,6 +78,8 @@ def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
     from subtitle_rag import player
 
     scenes = read_scenes(runtime.library, chosen_spans(runtime, choice))
+    from subtitle_rag.exporting.player_clips import make_clips
+
     parts = make_clips(scenes)
     if not parts:
         raise UsageError("no_playable_scene" if scenes else "nothing_to_play")

@@ -14,23 +14,21 @@ from subtitle_rag.domain.errors import AppError
 from subtitle_rag.domain.values import clock, named_text
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library.app_state import FoundScene, put_found_scenes
-from subtitle_rag.retrieval.korean import lexical
 from subtitle_rag.retrieval.search import (
     fusion,
-    highlights,
     parts,
-    place_counts,
     query as search_query,
     reasons as search_reasons,
     reranking,
-    scenes as search_scenes,
-    suggestions as search_suggestions,
 )
-from subtitle_rag.retrieval.search.searcher import SearchResult, shares_text, undated_sentence
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
     from subtitle_rag.library.rows import Counts
+    from subtitle_rag.retrieval.search.highlights import Span
+    from subtitle_rag.retrieval.search.scenes import Scene
+    from subtitle_rag.retrieval.search.searcher import SearchResult
+    from subtitle_rag.retrieval.search.suggestions import Suggestion
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -95,9 +93,11 @@ def _scenes_outcome(
 ) -> output.Outcome:
     """Return the scenes, with suggestions and hints; `problem` kept them from being remembered."""
     is_empty = not result.scenes and not runtime.library.counts().videos
-    suggested: list[search_suggestions.Suggestion] = []
+    from subtitle_rag.retrieval.search.suggestions import suggest_queries
+
+    suggested: list[Suggestion] = []
     if not is_empty and not (result.scenes and result.has_known_word):
-        suggested = search_suggestions.suggest_queries(runtime.searcher, runtime.library, result.query.raw)
+        suggested = suggest_queries(runtime.searcher, runtime.library, result.query.raw)
     reasons = {error.code: error for _name, error in result.missing}
     suggestions = list(map(asdict, suggested))
     counts = runtime.library.counts()
@@ -128,9 +128,12 @@ def _note_scenes(runtime: "Runtime", result: "SearchResult") -> AppError | None:
 
 def _result_lines(result: "SearchResult", *, explain: bool) -> Iterator[str]:
     """Yield the scenes as text."""
+    from subtitle_rag.retrieval.search.place_counts import counts_text
+    from subtitle_rag.retrieval.search.searcher import shares_text
+
     score_lines = _score_lines(result) if explain else []
     if result.counts and result.scenes:
-        yield place_counts.counts_text(result.counts)
+        yield counts_text(result.counts)
     if explain and result.shares:
         yield _("What decides the fused score: {shares}").format(shares=shares_text(result.shares))
     for at, scene in enumerate(result.scenes):
@@ -140,16 +143,18 @@ def _result_lines(result: "SearchResult", *, explain: bool) -> Iterator[str]:
         yield from score_lines[at : at + 1]
 
 
-def _hints(
-    result: "SearchResult", suggested: Sequence["search_suggestions.Suggestion"], *, is_empty: bool
-) -> Iterator[str]:
+def _hints(result: "SearchResult", suggested: Sequence["Suggestion"], *, is_empty: bool) -> Iterator[str]:
+    from subtitle_rag.retrieval.korean.lexical import initials_sentence
+    from subtitle_rag.retrieval.search.searcher import undated_sentence
+    from subtitle_rag.retrieval.search.suggestions import suggestion_reason
+
     if not result.scenes:
         yield _("No scenes found. Fewer or shorter words find more.")
     elif result.more:
         yield _("There are more scenes; a larger --limit shows them.")
     if result.unknown_words and not is_empty:
         yield _("Not in this library: {words}").format(words=", ".join(result.unknown_words))
-    if initials := lexical.initials_sentence(result.unknown_words):
+    if initials := initials_sentence(result.unknown_words):
         yield initials
     if result.undated:
         yield undated_sentence(result.undated)
@@ -157,7 +162,7 @@ def _hints(
         yield offer.sentence
         yield _("Search: {query}").format(query=offer.query)
     for suggestion in suggested:
-        yield search_suggestions.suggestion_reason(suggestion)
+        yield suggestion_reason(suggestion)
         if suggestion.query != suggestion.instead:
             yield _("Search: {query}").format(query=suggestion.query)
     if is_empty:
@@ -209,7 +214,7 @@ def _period_values(result: "SearchResult") -> dict[str, str | None] | None:
     return {"typed": offer.typed, **texts, "query": offer.query}
 
 
-def _scene_values(scene: "search_scenes.Scene") -> dict[str, Any]:
+def _scene_values(scene: "Scene") -> dict[str, Any]:
     return {
         "rank": scene.rank,
         **_place_values(scene),
@@ -231,7 +236,7 @@ def _scene_values(scene: "search_scenes.Scene") -> dict[str, Any]:
     }
 
 
-def _place_values(scene: "search_scenes.Scene") -> dict[str, Any]:
+def _place_values(scene: "Scene") -> dict[str, Any]:
     """Return where a scene is."""
     return {
         "scene": scene.id,
@@ -243,7 +248,7 @@ def _place_values(scene: "search_scenes.Scene") -> dict[str, Any]:
     }
 
 
-def scene_lines(scene: "search_scenes.Scene") -> Iterator[str]:
+def scene_lines(scene: "Scene") -> Iterator[str]:
     """Yield a scene as text: the best line with its time, its video and the reason, its context and the link."""
     video = scene.video
     text, spans, related = _best_text(scene)
@@ -262,7 +267,7 @@ def scene_lines(scene: "search_scenes.Scene") -> Iterator[str]:
         yield f"                 {where}"
 
 
-def _reason(scene: "search_scenes.Scene") -> str:
+def _reason(scene: "Scene") -> str:
     """Return what the scene says of the typed words, and what it was found by else; empty if it says them all."""
     if search_reasons.is_borrowed(scene.words):
         return search_reasons.words_reason(scene.words)
@@ -288,12 +293,12 @@ def _score_lines(result: "SearchResult") -> list[str]:
 
 
 def _best_text(
-    scene: "search_scenes.Scene",
-) -> "tuple[str, list[highlights.Span], list[highlights.Span]]":
+    scene: "Scene",
+) -> "tuple[str, list[Span], list[Span]]":
     """Return the best sentence, and its spans of typed words and of variants."""
     start, end = scene.sentence
-    typed: list[highlights.Span] = []
-    related: list[highlights.Span] = []
+    typed: list[Span] = []
+    related: list[Span] = []
     for a, b in scene.highlights:
         if a < end and b > start:
             (related if (a, b) in scene.related else typed).append((max(a, start) - start, min(b, end) - start))

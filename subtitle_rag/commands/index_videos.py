@@ -37,8 +37,6 @@ from subtitle_rag.domain.events import (
 )
 from subtitle_rag.domain.values import TABS
 from subtitle_rag.fetching.estimate import cut_short_text, estimate_text
-from subtitle_rag.fetching.fetcher import RunOptions
-from subtitle_rag.fetching.lister import compile_pattern
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
@@ -138,6 +136,8 @@ def index_(
         request = replace(request, sources=(*request.sources, *_listed(runtime, lists, yes=yes)))
         if not (request.paths or request.sources):
             return output.Outcome({}, notes=[_("Nothing was fetched.")])
+    from subtitle_rag.fetching.fetcher import RunOptions
+
     run_options = RunOptions(patient=not options.no_wait, refresh=refresh)
     try:
         events = pipeline.read_captions(runtime, request, source_options, run_options)
@@ -220,6 +220,7 @@ def _source_options(
     translated: bool,
 ) -> "SourceOptions":
     """Parse the options about a source; raises UsageError."""
+    from subtitle_rag.fetching.lister import compile_pattern
     from subtitle_rag.library.sources import SourceOptions
     from subtitle_rag.retrieval.search.query import parse_day
 

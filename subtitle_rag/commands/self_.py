@@ -7,7 +7,6 @@ from subtitle_rag.commands.options import print_outcome
 from subtitle_rag.domain.values import byte_size
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.installation.extras import EXTRAS
-from subtitle_rag.installation.package_installer import install_packages
 from subtitle_rag.terminal_text import line_text
 
 self_ = click.Group("self")
@@ -17,6 +16,8 @@ self_ = click.Group("self")
 @click.argument("name", metavar="EXTRA", type=click.Choice(list(EXTRAS)))
 @print_outcome
 def self_add(name: str) -> output.Outcome:
+    from subtitle_rag.installation.package_installer import install_packages
+
     extra = EXTRAS[name]
     line = _("The extra {name} is installed.").format(name=name)
     if not extra.is_installed:
