@@ -247,7 +247,8 @@ async def test_enter_before_the_library_is_there_searches_and_keys_of_commands_g
 
 async def test_a_screen_that_opens_gets_what_follows_its_key(filled: Runtime) -> None:
     async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
-        await press(pilot, *"국수", "tab")
+        await press(pilot, *"국수")
+        await press(pilot, "tab")  # to the scenes, which are there
         at_once(app, "t", "/", *"소금", "escape", "l", *"오늘")
         await settle(pilot)
         assert library_of(app).field.path.value == "오늘"
@@ -255,7 +256,8 @@ async def test_a_screen_that_opens_gets_what_follows_its_key(filled: Runtime) ->
 
 async def test_a_page_without_a_field_gives_what_follows_its_key_to_the_search(filled: Runtime) -> None:
     async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
-        await press(pilot, *"국수", "tab")
+        await press(pilot, *"국수")
+        await press(pilot, "tab")  # to the scenes, which are there
         for _ in range(3):  # the events of leaving and of coming back overtake each other
             at_once(app, "comma")
             type_at_once(app, "오늘 이야기")
