@@ -552,7 +552,8 @@ def write_figures(environment: Mapping[str, str]) -> None:
 
 def renewed(lines: Iterable[str], output: str) -> list[str]:
     """The lines as the output has them: each where it stands, else the next that begins with the same words."""
-    rows, result = output.splitlines(), []
+    rows = output.splitlines()
+    result: list[str] = []
     for line in lines:
         found = next((row for row in rows if not missing_lines([line], row)), None)
         new = line

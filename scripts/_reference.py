@@ -178,7 +178,11 @@ def settings() -> Iterator[str]:
     yield from ("## Environment variables", "")
     yield from table(("variable", "meaning"), [(f"`{name}`", meaning) for name, meaning in ENVIRONMENT.items()])
     yield from ("## Built-in prompts", "", "Texts to begin with for a file that `[prompts]` names.")
-    texts = {"contexts": CONTEXT_PROMPT_TEXT, **{f"answers, {name}": built_in_prompt(name) for name in i18n.LANGUAGES}}
+    texts = {
+        "contexts": CONTEXT_PROMPT_TEXT,
+        "answers, Korean": built_in_prompt("ko"),
+        "answers, English": built_in_prompt("en"),
+    }
     for name, text in texts.items():
         yield from ("", f"### {name}", "", "```text", *text.splitlines(), "```")
 
@@ -224,7 +228,7 @@ def member_lines(tables: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return lines on the members of objects; those of one shape that follow each other share theirs."""
     names = dict.fromkeys(name for each in tables for name in each)
     shapes = {name: _shape([each[name] for each in tables if name in each]) for name in names}
-    lines = []
+    lines: list[str] = []
     for (kind, inner), group in groupby(names, shapes.__getitem__):
         lines += [f"{', '.join(group)}: {kind}", *(f"  {line}" for line in inner)]
     return lines

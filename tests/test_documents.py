@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -235,7 +236,7 @@ def test_the_reference_explains_what_the_program_has() -> None:
 
 def test_the_page_on_json_is_short_and_loses_no_key() -> None:
     first = {"a": 1, "b": 2.5, "c": {"x": "", "y": ""}, "d": [{"e": None, "f": {"g": {"h": [1]}}}], "i": []}
-    second = {"a": 1, "b": 2, "c": None, "d": [], "i": [], "only": True}
+    second: dict[str, Any] = {"a": 1, "b": 2, "c": None, "d": [], "i": [], "only": True}
     lines = _reference.member_lines([first, second])
     assert lines == [
         "a: integer",
