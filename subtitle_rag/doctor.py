@@ -27,6 +27,7 @@ from subtitle_rag.installation.package_installer import install_steps, require_e
 from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.library.backup import backups, quick_check
 from subtitle_rag.library.connection import unwritable
+from subtitle_rag.listening.transcribers import open_transcriber
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind, encoder_steps
 from subtitle_rag.models.prompts import NO_PROMPTS, without_prompts
 from subtitle_rag.platforms import on_windows
@@ -264,9 +265,6 @@ def _javascript(runtime: Runtime) -> Finding:
 
 def _listening(runtime: Runtime) -> Finding:
     """Check what listens to videos without captions, which is optional, and what waits for it."""
-
-    from subtitle_rag.listening.transcribers import open_transcriber
-
     waiting = len(runtime.library.listenings.due())
     try:
         message = open_transcriber(runtime.models).model
@@ -336,7 +334,6 @@ def _network(runtime: Runtime) -> Finding:
 
 def _ollama(runtime: Runtime) -> Finding:
     """Check the model for contexts, which are optional."""
-
     from subtitle_rag.contexts.planning import lacks_shared_memory, prompt_sizes
 
     model = runtime.context_model

@@ -172,7 +172,6 @@ class Runtime:
             AppError: `index_elsewhere` if the library has filled another one, `index_damaged` if it has lost points,
                 `index_orphaned` if it has points and the library nothing.
         """
-
         from subtitle_rag.retrieval.index.server_terms import server_address
 
         filled, configured = app_state.index_address(self.library), self.index_address
@@ -239,7 +238,6 @@ class Runtime:
 
     def moved_index(self) -> AppError | None:
         """Return that another process has moved the library's index since it was opened here (`index_moved`)."""
-
         from subtitle_rag.retrieval.index.server_terms import server_address
 
         filled_address = app_state.index_address(self.library)
@@ -272,7 +270,6 @@ class Runtime:
     @property
     def text_analyzer(self) -> "TextMorphemes":
         """The analyzer of what is indexed: in the app that of the index host, which searches come before."""
-
         from subtitle_rag.retrieval.index.analysis_client import HostedAnalyzer
 
         return HostedAnalyzer(self.words) if self.prioritize_queries else self.analyzer
@@ -280,7 +277,6 @@ class Runtime:
     @locked_cached_property
     def models(self) -> "ModelStore":
         """The installed encoders and rerankers."""
-
         from subtitle_rag.models.model_store import ModelStore
 
         settings = self.settings.models
@@ -294,7 +290,6 @@ class Runtime:
 
     def neural_with(self, encoder: str) -> "AbstractContextManager[HostedModels]":
         """Open a client of the same host whose encoder is this one, by name or folder, instead of the settings'."""
-
         from subtitle_rag.models.model_store import ModelStore
 
         store = ModelStore(self.models.folder, replace(self.models.settings, encoder=encoder))
@@ -309,7 +304,6 @@ class Runtime:
 
     def _open_ollama(self) -> "Llm":
         """Open the first of the settings' hosts; raises LlmError `llm_off` without any."""
-
         from subtitle_rag.llm.llm_client import Llm
 
         if not self.settings.llm.hosts:
@@ -322,7 +316,6 @@ class Runtime:
         Raises:
             LlmError: `llm_off` without a host, and those of one that does not answer.
         """
-
         from subtitle_rag.retrieval.neural.ollama_encoder import choose_encoder
 
         with closing(self._open_ollama()) as host:
@@ -341,7 +334,6 @@ class Runtime:
 
     def fetcher(self, stop: threading.Event | None = None) -> "Fetcher":
         """Return a run that fetches captions from YouTube; `stop` ends it from another thread."""
-
         from subtitle_rag.fetching.fetcher import Fetcher
 
         return Fetcher(self.library, self.indexer, self.settings.youtube, stop or threading.Event())
@@ -352,7 +344,6 @@ class Runtime:
         Raises:
             AppError: the failures of `listening.open_transcriber`.
         """
-
         from subtitle_rag.listening.transcribers import open_transcriber
         from subtitle_rag.transcribing.listener import Listener
 
@@ -368,7 +359,6 @@ class Runtime:
     @contextmanager
     def llms(self) -> "Iterator[list[Llm]]":
         """Open the settings' hosts of Ollama; raises LlmError `llm_off` without any."""
-
         from subtitle_rag.llm.llm_client import Llm
 
         settings = self.settings.llm
@@ -380,7 +370,6 @@ class Runtime:
     @property
     def context_model(self) -> str:
         """The default model for contexts, by the name of its fetch; a verb's option overrides it."""
-
         from subtitle_rag.models.manifest import alternatives, default_context_model
 
         name = self.settings.llm.model or default_context_model().name
@@ -397,7 +386,6 @@ class Runtime:
 
         Raises the failures of `llms`, and UsageError `bad_prompt`.
         """
-
         from subtitle_rag.contexts.prompt_layout import configured_prompt
         from subtitle_rag.contexts.writer import Writer
 
@@ -421,7 +409,6 @@ class Runtime:
             AppError: `meaning_missing` or `neural_missing`, `model_missing`, `encoder_off`, and the failures of
                 `HostedModels.encoder`.
         """
-
         from subtitle_rag.encoding import EncodingRun
         from subtitle_rag.installation.package_installer import require_extra
         from subtitle_rag.models.manifest import ENCODER
@@ -441,7 +428,6 @@ class Runtime:
 
     def answer_prompt(self, path: Path | None = None) -> "AnswerPrompt":
         """Read the prompt of answers from `path`, else as the settings have it; raises UsageError `bad_prompt`."""
-
         from subtitle_rag.answers.answer_prompt import BUILT_IN, AnswerPrompt
         from subtitle_rag.contexts.prompt_layout import prompt_path
 
@@ -457,7 +443,6 @@ class Runtime:
 
         `prompt` is a file in place of the settings' one; raises UsageError `bad_prompt`.
         """
-
         from subtitle_rag.answers.answer import Answerer
         from subtitle_rag.answers.context_builder import SCENES
         from subtitle_rag.answers.gathering import Gatherer
@@ -488,7 +473,6 @@ class Runtime:
         Raises:
             AppError: the errors of an index that cannot be opened, `index_damaged` if it holds nothing.
         """
-
         from subtitle_rag.retrieval.index.server_terms import server_address
 
         filled = app_state.index_address(self.library)
@@ -512,7 +496,6 @@ class Runtime:
 
     def usable_index(self) -> "Index":
         """Return the settings' index without a check; an unusable one is replaced, after a backup of its vectors."""
-
         from subtitle_rag.retrieval.index import vector_backup
 
         try:

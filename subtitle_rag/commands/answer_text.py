@@ -5,7 +5,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag import output
-from subtitle_rag.answers.wording import answer_remarks, citation_fault, other_language, unchecked, unfounded_fault
 from subtitle_rag.domain.events import Answer, Citation, EvidenceSource
 from subtitle_rag.domain.values import clock, differs_in_language
 from subtitle_rag.i18n import _
@@ -22,6 +21,8 @@ UNCITED_SCENES = 12
 
 def source_lines(answer: Answer) -> Iterator[str]:
     """Yield the cited scenes with the faults of their citations; without any citation, the first scenes."""
+    from subtitle_rag.answers.wording import citation_fault, unchecked, unfounded_fault
+
     cited = {citation.number for citation in answer.citations}
     sources = [source for source in answer.evidence.sources if source.number in cited]
     for source in sources or answer.evidence.sources[:UNCITED_SCENES]:
@@ -47,6 +48,8 @@ def _lines(source: EvidenceSource, at_ms: int) -> Iterator[str]:
 
 def remarks(answer: Answer) -> Iterator[str]:
     """Yield notes on how the answer was made, and a hint for a better question."""
+    from subtitle_rag.answers.wording import answer_remarks
+
     yield from answer_remarks(answer)
     if answer.evidence.nameless:
         yield _("This seems to be about a whole video. Name it with --video to have all of it read.")
@@ -123,6 +126,8 @@ def _source_values(source: EvidenceSource) -> dict[str, Any]:
 
 def stored_lines(answer: "StoredAnswer") -> Iterator[str]:
     """Yield a stored answer as text."""
+    from subtitle_rag.answers.wording import citation_fault, other_language, unchecked, unfounded_fault
+
     yield f"{answer.id:>4}  {output.local_time(answer.asked_at)}  {answer.question}"
     for line in answer.text.splitlines():
         yield f"      {line}"

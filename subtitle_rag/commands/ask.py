@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.answers.wording import reading_plan
 from subtitle_rag.commands import answer_text
 from subtitle_rag.commands.options import (
     FILE_PATH,
@@ -26,12 +25,10 @@ from subtitle_rag.commands.options import (
     yes_option,
 )
 from subtitle_rag.commands.renewal import renew_index
-from subtitle_rag.contexts.context_text import reading_notes
 from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.domain.events import Answer, AnswerEvent, AnswerPiece, AnswerRequest, Evidence
 from subtitle_rag.domain.values import tidy
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
@@ -39,6 +36,7 @@ if TYPE_CHECKING:
 
     from subtitle_rag.answers.answer import Conversation
     from subtitle_rag.answers.gathering import AnswerOptions
+    from subtitle_rag.retrieval.search.query import Query
     from subtitle_rag.runtime import Runtime
 
 MOST_SCENES = 20
@@ -121,6 +119,8 @@ def ask_(runtime: "Runtime", /, **arguments: Any) -> output.Outcome | int:
 
 def _answer_questions(conversation: "Conversation", options: AskOptions, runtime: "Runtime") -> int:
     """Answer the question and, with `--follow`, each further line of stdin."""
+    from subtitle_rag.retrieval.search.query import Query
+
     code = output.ExitCode.DONE
     for number, text in enumerate(_questions(options)):
         try:
@@ -159,7 +159,7 @@ def _questions(options: AskOptions) -> Iterator[str]:
         yield line
 
 
-def _ask(conversation: "Conversation", query: Query) -> Answer:
+def _ask(conversation: "Conversation", query: "Query") -> Answer:
     """Ask, and once more after a loop if the user says so."""
     with stoppable() as stop:
         answer = _follow(conversation.ask(query, stop))
@@ -184,6 +184,8 @@ def _wants_again() -> bool:
 
 def _follow(events: Iterable[AnswerEvent]) -> Answer:
     """Print the answer's text as it streams, but not with `--json`. Ctrl+C keeps the text so far."""
+    from subtitle_rag.answers.wording import reading_plan
+
     answer: Answer | None = None
     quiet = wants_json()
     with ExitStack() as reading:
@@ -206,6 +208,8 @@ def _follow(events: Iterable[AnswerEvent]) -> Answer:
 
 def _reading(request: AnswerRequest) -> "AbstractContextManager[None]":
     """Return what tells of the model's reading, until it ends."""
+    from subtitle_rag.contexts.context_text import reading_notes
+
     started = time.monotonic()
     return output.notes(lambda: reading_notes(request, time.monotonic() - started))
 

@@ -23,13 +23,12 @@ from subtitle_rag.commands.stage_runs import StageOptions, stage_options
 from subtitle_rag.domain.errors import UsageError, os_error_as_unwritable
 from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library.resolve import channel_ids, named_channel, video_ids
-from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from subtitle_rag.contexts import context_file
     from subtitle_rag.library.context_store import ContextCounts
     from subtitle_rag.library.summary_store import SummaryCounts
+    from subtitle_rag.runtime import Runtime
 
 NAMES = 3
 """Names of videos in a note."""
@@ -41,7 +40,7 @@ contexts_ = click.Group("contexts")
 @contexts_.command("write", help=N_("Write the contexts that are missing, the newest videos first."))
 @stage_options(N_("Write all contexts again; the old ones are used until they are replaced."), model_option)
 @runtime_outcome
-def contexts_write(runtime: Runtime, options: StageOptions) -> output.Outcome:
+def contexts_write(runtime: "Runtime", options: StageOptions) -> output.Outcome:
     selection = stage_runs.select_windows(runtime, options)
     report = stage_runs.write_contexts(runtime, selection, options.model, jsonl=options.jsonl)
     counts = _count_values(runtime.library.contexts.counts(), runtime.library.summaries.counts())
@@ -50,7 +49,7 @@ def contexts_write(runtime: Runtime, options: StageOptions) -> output.Outcome:
 
 @contexts_.command("list", help=N_("Count the contexts, and list doubtful ones and windows without a usable answer."))
 @runtime_outcome
-def contexts_list(runtime: Runtime) -> output.Outcome:
+def contexts_list(runtime: "Runtime") -> output.Outcome:
     from subtitle_rag.contexts.cleaning import clean_context
     from subtitle_rag.contexts.context_text import doubt_reason, left_out_reason, model_cost
 
@@ -103,8 +102,9 @@ def contexts_list(runtime: Runtime) -> output.Outcome:
 @click.option("--edit", is_flag=True, help=N_("Open the list in your editor."))
 @click.option("--set", "file", type=click.File(encoding="utf-8-sig"), help=N_("Read the list from a file, one a line."))
 @runtime_outcome
-def contexts_glossary(runtime: Runtime, channel: str, propose: bool, edit: bool, file: Any) -> output.Outcome:
+def contexts_glossary(runtime: "Runtime", channel: str, propose: bool, edit: bool, file: Any) -> output.Outcome:
     from subtitle_rag.contexts.glossary import format_list, likely_channel_names, put_names
+    from subtitle_rag.library.resolve import named_channel
 
     id = named_channel(runtime.library, channel)
     stored = runtime.library.contexts.glossary(id)
@@ -122,8 +122,10 @@ def contexts_glossary(runtime: Runtime, channel: str, propose: bool, edit: bool,
 @force_option
 @runtime_outcome
 def contexts_export(
-    runtime: Runtime, file: str, channel: Sequence[str], video: Sequence[str], force: bool
+    runtime: "Runtime", file: str, channel: Sequence[str], video: Sequence[str], force: bool
 ) -> output.Outcome:
+    from subtitle_rag.library.resolve import channel_ids, video_ids
+
     if file == "-" and wants_json():
         raise click.UsageError(_("--json needs a file: without one the contexts themselves go to standard output."))
     path = file_to_write(file, force=force) if file != "-" else None
@@ -149,7 +151,7 @@ def contexts_export(
 @click.option("--replace", is_flag=True, help=N_("Replace the contexts that these windows have."))
 @click.option("--keep", is_flag=True, help=N_("Import only for windows without a context."))
 @runtime_outcome
-def contexts_import(runtime: Runtime, file: str, replace: bool, keep: bool) -> output.Outcome:
+def contexts_import(runtime: "Runtime", file: str, replace: bool, keep: bool) -> output.Outcome:
     if replace and keep:
         raise click.UsageError(_("--replace and --keep cannot be used together."))
     path = Path(file).expanduser()

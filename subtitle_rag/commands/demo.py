@@ -9,13 +9,14 @@ from subtitle_rag.config.settings import Settings
 from subtitle_rag.domain.values import byte_size
 from subtitle_rag.i18n import _
 from subtitle_rag.installation.extras import MEANING, NEURAL
-from subtitle_rag.runtime import Runtime
 
 
 @click.command("demo")
 @click.pass_obj
 @print_outcome
 def demo_(settings: Settings) -> output.Outcome | int:
+    from subtitle_rag.runtime import Runtime
+
     if not wants_json() and output.on_terminal():
         from subtitle_rag import tui
 

@@ -12,13 +12,12 @@ from subtitle_rag.commands.options import file_to_write, force_option, runtime_o
 from subtitle_rag.commands.scene_arguments import SceneChoice, choose_scenes, chosen_spans
 from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.domain.values import clock
-from subtitle_rag.exporting.clip_files import CLIP_SUFFIXES, ClipFile, ClipMaker, ClipOptions, clip_of, padded_span
-from subtitle_rag.exporting.exported_scene import ExportedScene
-from subtitle_rag.exporting.scene_reader import read_scenes
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
+    from subtitle_rag.exporting.clip_files import ClipFile
+    from subtitle_rag.exporting.exported_scene import ExportedScene
     from subtitle_rag.runtime import Runtime
 
 NAMES = ("md", "csv", "jsonl", "txt", "srt", "vtt", "anki")
@@ -44,6 +43,9 @@ class FormatChoice(click.Choice[str]):
 def export_(
     runtime: "Runtime", name: str | None, choice: SceneChoice, file: str | None, clips: str | None, force: bool
 ) -> output.Outcome:
+    from subtitle_rag.exporting.clip_files import clip_of
+    from subtitle_rag.exporting.scene_reader import read_scenes
+
     path = None if file is None or file == "-" else file_to_write(file, force=force)
     from subtitle_rag.exporting.formats import format_of_file, is_binary, render_export, write_export
 
@@ -76,6 +78,7 @@ def export_(
 @runtime_outcome
 def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
     from subtitle_rag import player
+    from subtitle_rag.exporting.scene_reader import read_scenes
 
     scenes = read_scenes(runtime.library, chosen_spans(runtime, choice))
     from subtitle_rag.exporting.player_clips import make_clips
@@ -151,6 +154,8 @@ def clip_(
     target: str,
     force: bool,
 ) -> output.Outcome:
+    from subtitle_rag.exporting.clip_files import CLIP_SUFFIXES, ClipMaker, ClipOptions, padded_span
+    from subtitle_rag.exporting.scene_reader import read_scenes
     from subtitle_rag.ffmpeg import Ffmpeg
 
     folder, file_name = Path(target).expanduser(), None
@@ -172,7 +177,7 @@ def clip_(
         def show_seconds(seconds: float) -> None:
             bar.update(task, completed=round(done_s + seconds))
 
-        def finish(scene: ExportedScene) -> None:
+        def finish(scene: "ExportedScene") -> None:
             nonlocal done_s
             done_s += _seconds(scene)
             show_seconds(0)

@@ -13,14 +13,6 @@ from subtitle_rag.commands.renewal import renew_index
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.domain.values import clock, named_text
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library.app_state import FoundScene, put_found_scenes
-from subtitle_rag.retrieval.search import (
-    fusion,
-    parts,
-    query as search_query,
-    reasons as search_reasons,
-    reranking,
-)
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
@@ -67,6 +59,8 @@ def search_(
     rerank_depth: int | None,
     explain: bool,
 ) -> output.Outcome:
+    from subtitle_rag.retrieval.search import reranking
+
     parsed = filters.query(" ".join(query), kinds)
     names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
     runtime.preload()
@@ -117,6 +111,8 @@ def _scenes_outcome(
 
 def _note_scenes(runtime: "Runtime", result: "SearchResult") -> AppError | None:
     """Note the scenes for `open NUMBER`; return why they cannot be noted: searches are answered without it."""
+    from subtitle_rag.library.app_state import FoundScene, put_found_scenes
+
     try:
         scenes = [FoundScene(scene.id, scene.at_ms, scene.start_ms, scene.end_ms) for scene in result.scenes]
         put_found_scenes(runtime.library, scenes)
@@ -128,6 +124,7 @@ def _note_scenes(runtime: "Runtime", result: "SearchResult") -> AppError | None:
 
 def _result_lines(result: "SearchResult", *, explain: bool) -> Iterator[str]:
     """Yield the scenes as text."""
+    from subtitle_rag.retrieval.search import reasons as search_reasons
     from subtitle_rag.retrieval.search.place_counts import counts_text
     from subtitle_rag.retrieval.search.searcher import shares_text
 
@@ -145,6 +142,7 @@ def _result_lines(result: "SearchResult", *, explain: bool) -> Iterator[str]:
 
 def _hints(result: "SearchResult", suggested: Sequence["Suggestion"], *, is_empty: bool) -> Iterator[str]:
     from subtitle_rag.retrieval.korean.lexical import initials_sentence
+    from subtitle_rag.retrieval.search import query as search_query
     from subtitle_rag.retrieval.search.searcher import undated_sentence
     from subtitle_rag.retrieval.search.suggestions import suggestion_reason
 
@@ -206,6 +204,8 @@ def result_values(result: "SearchResult") -> dict[str, Any]:
 
 def _period_values(result: "SearchResult") -> dict[str, str | None] | None:
     """Return the filter by date that words of the query may mean."""
+    from subtitle_rag.retrieval.search import query as search_query
+
     offer = search_query.offer_period(result.query.raw)
     if offer is None:
         return None
@@ -215,6 +215,8 @@ def _period_values(result: "SearchResult") -> dict[str, str | None] | None:
 
 
 def _scene_values(scene: "Scene") -> dict[str, Any]:
+    from subtitle_rag.retrieval.search import parts
+
     return {
         "rank": scene.rank,
         **_place_values(scene),
@@ -250,6 +252,8 @@ def _place_values(scene: "Scene") -> dict[str, Any]:
 
 def scene_lines(scene: "Scene") -> Iterator[str]:
     """Yield a scene as text: the best line with its time, its video and the reason, its context and the link."""
+    from subtitle_rag.retrieval.search import reasons as search_reasons
+
     video = scene.video
     text, spans, related = _best_text(scene)
     title = output.marked(video.title, scene.title_highlights)
@@ -269,6 +273,8 @@ def scene_lines(scene: "Scene") -> Iterator[str]:
 
 def _reason(scene: "Scene") -> str:
     """Return what the scene says of the typed words, and what it was found by else; empty if it says them all."""
+    from subtitle_rag.retrieval.search import reasons as search_reasons
+
     if search_reasons.is_borrowed(scene.words):
         return search_reasons.words_reason(scene.words)
     return _(search_reasons.REASONS[scene.reason]) if scene.reason in search_reasons.REASONS else ""
@@ -276,6 +282,8 @@ def _reason(scene: "Scene") -> str:
 
 def _score_lines(result: "SearchResult") -> list[str]:
     """Return a line per scene: rank and score by retriever, fusion and reranker."""
+    from subtitle_rag.retrieval.search import fusion, parts
+
     columns = {name: name for name in result.retrievers}
     if columns.keys() - set(parts.LEXICAL):
         columns["fused"] = _("fused")

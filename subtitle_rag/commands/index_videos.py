@@ -36,7 +36,6 @@ from subtitle_rag.domain.events import (
     WindowsIndexed,
 )
 from subtitle_rag.domain.values import TABS
-from subtitle_rag.fetching.estimate import cut_short_text, estimate_text
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
@@ -331,6 +330,8 @@ def _report_outcome(total: IndexReport, runtime: "Runtime") -> output.Outcome:
 
 def _narrate(events: Iterator[IndexEvent]) -> Iterator[IndexEvent]:
     """Yield the events; show a bar, failures and rests on stderr."""
+    from subtitle_rag.fetching.estimate import cut_short_text, estimate_text
+
     hinted: set[str] = set()
     with output.progress() as bar:
         task = bar.add_task(_("Captions"), total=None)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.captions.speech import selection_notes
 from subtitle_rag.commands.options import (
     complete_channels,
     complete_channels_and_videos,
@@ -25,7 +24,6 @@ from subtitle_rag.domain.errors import EXPECTED, SILENT, AppError
 from subtitle_rag.domain.events import ListCutShort
 from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library.resolve import channel_ids
 
 if TYPE_CHECKING:
     from subtitle_rag.domain.values import TrackSelection, Video
@@ -43,6 +41,8 @@ SELECTIONS = 10
 @click.option("--channel", shell_complete=complete_channels, help=N_("Only channels whose name contains TEXT."))
 @runtime_outcome
 def list_(runtime: "Runtime", channel: str | None) -> output.Outcome:
+    from subtitle_rag.library.resolve import channel_ids
+
     runtime.require_library()
     states = runtime.library.videos()
     if channel:
@@ -271,6 +271,8 @@ def _listening_lines(listening: dict[str, int]) -> Iterator[str]:
 
 def _selection_lines(selected: "Sequence[tuple[Video, TrackSelection]]") -> Iterator[str]:
     """Yield why videos have the captions that they have; `--json` has all of them."""
+    from subtitle_rag.captions.speech import selection_notes
+
     for video, selection in selected[:SELECTIONS]:
         yield f"· {video.title}: {' '.join(selection_notes(selection))}"
     if len(selected) > SELECTIONS:

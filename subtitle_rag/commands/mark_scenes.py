@@ -10,7 +10,6 @@ from subtitle_rag import output
 from subtitle_rag.commands.options import complete_videos, removal_confirmed, runtime_outcome, yes_option
 from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.domain.values import clock, tidy, watch_url
-from subtitle_rag.exporting.scene_reader import read_scenes
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.terminal_text import line_text
 
@@ -40,6 +39,7 @@ def marks_list(runtime: "Runtime", tag: str | None) -> output.Outcome:
 @runtime_outcome
 def marks_add(runtime: "Runtime", targets: Sequence[str], note: str, tag: str) -> output.Outcome:
     from subtitle_rag.commands import scene_arguments
+    from subtitle_rag.exporting.scene_reader import read_scenes
 
     spans = [scene_arguments.scene_span(runtime, target) for target in targets]
     scenes = read_scenes(runtime.library, spans)

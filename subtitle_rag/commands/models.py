@@ -13,25 +13,11 @@ from subtitle_rag.domain.events import ModelFetched, ModelFetching
 from subtitle_rag.domain.values import byte_size
 from subtitle_rag.i18n import N_, _, in_language
 from subtitle_rag.installation.extras import NEURAL
-from subtitle_rag.llm.llm_client import LocalModels, local_models
-from subtitle_rag.models import manifest
-from subtitle_rag.models.manifest import (
-    ENCODER,
-    OLLAMA,
-    RERANKER,
-    SPEECH,
-    context_models,
-    default_context_model,
-    hub_model,
-    is_ollama,
-    neural_model,
-    ollama_encoders,
-    search_steps,
-    speech_models,
-)
+from subtitle_rag.models.manifest import ENCODER, RERANKER, SPEECH
 
 if TYPE_CHECKING:
     from subtitle_rag.commands.options import Completions
+    from subtitle_rag.llm.llm_client import LocalModels
     from subtitle_rag.models.manifest import ContextModel, HubModel, OllamaEncoderModel, SearchStep
     from subtitle_rag.runtime import Runtime
 
@@ -52,6 +38,8 @@ models_ = click.Group("models")
 @models_.command("list", help=N_("Show the models that are offered, and which of them are here."))
 @runtime_outcome
 def models_list(runtime: "Runtime") -> output.Outcome:
+    from subtitle_rag.models.manifest import search_steps
+
     pulled = _pulled_models(runtime)
     ollama_first = not (pulled.failures or NEURAL.is_installed)
     neural = _neural_entries(runtime, pulled, ollama_first=ollama_first)
@@ -64,6 +52,8 @@ def models_list(runtime: "Runtime") -> output.Outcome:
 
 def _step_entry(runtime: "Runtime", step: "SearchStep") -> dict[str, Any]:
     """Return a step of search as `--json` has it."""
+    from subtitle_rag.models.manifest import ENCODER
+
     extra = step.extra
     is_here = all(runtime.models.state(model.name).status == "here" for model in step.models)
     sizes = [runtime.models.state(model.name).all_bytes or model.disk_gb * 1e9 for model in step.models]
@@ -130,11 +120,15 @@ def _use_note(entry: dict[str, Any]) -> str:
 
 def _lacks_revision(entry: dict[str, Any]) -> bool:
     """Return whether a model of the hub is not pinned by the manifest, nor by a download."""
+    from subtitle_rag.models.manifest import is_ollama
+
     is_of_hub = entry["kind"] != CONTEXT and not is_ollama(entry["name"])
     return is_of_hub and entry["state"] == "missing" and entry["revision"] is None
 
 
 def _context_entries(runtime: "Runtime", pulled: "LocalModels") -> Iterator[dict[str, Any]]:
+    from subtitle_rag.models.manifest import context_models
+
     offered = {model.name: model for model in context_models()}
     for name in dict.fromkeys([*offered, *(name for name in pulled.sizes if name not in pulled.embedders)]):
         offer, size = offered.get(name), pulled.sizes.get(name)
@@ -172,6 +166,8 @@ def _entry(
 
 def _pulled_models(runtime: "Runtime") -> "LocalModels":
     """Return the local models of Ollama's hosts; say why a host does not answer."""
+    from subtitle_rag.llm.llm_client import LocalModels, local_models
+
     try:
         with runtime.llms() as hosts:
             pulled = local_models(hosts)
@@ -187,6 +183,17 @@ def _neural_entries(runtime: "Runtime", pulled: "LocalModels", *, ollama_first: 
 
     `ollama_first`: encoders that Ollama runs precede those that need further packages.
     """
+    from subtitle_rag.models import manifest
+    from subtitle_rag.models.manifest import (
+        ENCODER,
+        RERANKER,
+        SPEECH,
+        hub_model,
+        is_ollama,
+        neural_model,
+        speech_models,
+    )
+
     for kind, offers, find in (
         (ENCODER, manifest.encoders(), neural_model),
         (RERANKER, manifest.rerankers(), neural_model),
@@ -209,6 +216,8 @@ def _neural_entries(runtime: "Runtime", pulled: "LocalModels", *, ollama_first: 
 
 def _ollama_encoder_entries(configured: str, pulled: "LocalModels") -> Iterator[dict[str, Any]]:
     """Yield the encoders that Ollama runs; at the end those that the manifest does not have."""
+    from subtitle_rag.models.manifest import ENCODER, OLLAMA, is_ollama, ollama_encoders
+
     offered = {model.name: model for model in ollama_encoders()}
     sizes = {name.removesuffix(":latest"): size for name, size in pulled.sizes.items()}
     embedders = [OLLAMA + name.removesuffix(":latest") for name in sorted(pulled.embedders)]
@@ -230,11 +239,16 @@ def _neural_entry(
 
 def _complete_neural_models(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
     """Complete the offered encoders and rerankers."""
+    from subtitle_rag.models import manifest
+    from subtitle_rag.models.manifest import speech_models
+
     every = (*manifest.encoders(), *manifest.rerankers(), *speech_models())
     return completions([(model.name, model.kind) for model in every], incomplete)
 
 
 def _complete_all_models(ctx: click.Context, param: click.Parameter, incomplete: str) -> "Completions":
+    from subtitle_rag.models.manifest import ENCODER, ollama_encoders
+
     through_ollama = completions([(model.name, ENCODER) for model in ollama_encoders()], incomplete)
     return [
         *_complete_neural_models(ctx, param, incomplete),
@@ -292,6 +306,8 @@ def _use(runtime: "Runtime", entry: dict[str, Any]) -> list[str]:
 
 def _unused_note(runtime: "Runtime", entry: dict[str, Any]) -> list[str]:
     """Say how an encoder that was fetched, and that the config does not name, comes into use."""
+    from subtitle_rag.models.manifest import ENCODER
+
     if entry["kind"] != ENCODER or entry["name"] == runtime.models.configured(ENCODER):
         return []
     line = f"subtitle-rag models get {entry['name']} --use"
@@ -300,6 +316,8 @@ def _unused_note(runtime: "Runtime", entry: dict[str, Any]) -> list[str]:
 
 def _configured_models(runtime: "Runtime") -> Iterator[str]:
     """Yield the downloadable models of the settings."""
+    from subtitle_rag.models.manifest import ENCODER, RERANKER, default_context_model, is_ollama, neural_model
+
     for kind in (ENCODER, RERANKER):
         name = runtime.models.configured(kind)
         if neural_model(name) or is_ollama(name):
@@ -310,6 +328,7 @@ def _configured_models(runtime: "Runtime") -> Iterator[str]:
 
 def _fetch(runtime: "Runtime", name: str) -> dict[str, Any]:
     from subtitle_rag import pipeline
+    from subtitle_rag.models.manifest import ENCODER, hub_model, is_ollama
 
     model = hub_model(name)
     kind = model.kind if model else ENCODER if is_ollama(name) else CONTEXT

@@ -11,7 +11,6 @@ from subtitle_rag.commands.scene_arguments import video_and_time
 from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.domain.values import Video
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.library.app_state import PLAYER
 
 if TYPE_CHECKING:
     from subtitle_rag.commands.options import Completions
@@ -36,6 +35,7 @@ def _complete_players(ctx: click.Context, _param: click.Parameter, incomplete: s
 def open_(runtime: "Runtime", target: str, name: str | None, only_print: bool) -> output.Outcome:
     from subtitle_rag import player
     from subtitle_rag.captions.films import find_media
+    from subtitle_rag.library.app_state import PLAYER
 
     video, at_ms = video_and_time(runtime, target)
     player_name = name or player.default(

@@ -9,7 +9,6 @@ from subtitle_rag import output
 from subtitle_rag.commands.options import complete_channels_and_videos, runtime_outcome
 from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.library.resolve import named_channel, named_video, resolve_name
 
 if TYPE_CHECKING:
     from subtitle_rag.content_overview import ChannelOverview, OverviewTerm, VideoOverview
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 @runtime_outcome
 def overview_(runtime: "Runtime", target: str) -> output.Outcome:
     from subtitle_rag.content_overview import channel_overview, video_overview
+    from subtitle_rag.library.resolve import named_channel, named_video, resolve_name
 
     runtime.require_library()
     matches = resolve_name(runtime.library, target)

@@ -10,14 +10,10 @@ import click
 from subtitle_rag.commands.options import QueryFilters, channel_option, complete_videos, pack_options, video_option
 from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.domain.values import Video, clock, parse_clock, tidy
-from subtitle_rag.exporting import scene_reader
-from subtitle_rag.exporting.exported_scene import ExportedScene
-from subtitle_rag.exporting.scene_reader import marked_spans, span_at
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.library.app_state import found_scenes
-from subtitle_rag.library.resolve import channel_ids, named_video
 
 if TYPE_CHECKING:
+    from subtitle_rag.exporting.exported_scene import ExportedScene
     from subtitle_rag.runtime import Runtime
 
 NUMBER_DIGITS = 3
@@ -61,6 +57,10 @@ def chosen_spans(runtime: "Runtime", choice: SceneChoice, *, whole: bool = True)
 
     Without `whole` a video by name is its first window, and nothing is chosen without a name.
     """
+    from subtitle_rag.exporting import scene_reader
+    from subtitle_rag.exporting.scene_reader import marked_spans
+    from subtitle_rag.library.resolve import channel_ids, named_video
+
     if choice.limit is not None and choice.query is None:
         raise click.UsageError(_("--limit is for the scenes of --query."))
     spans: list[ExportedScene] = []
@@ -89,6 +89,8 @@ def chosen_spans(runtime: "Runtime", choice: SceneChoice, *, whole: bool = True)
 
 def video_and_time(runtime: "Runtime", target: str) -> tuple[Video, int]:
     """Return the video and the time in ms of `NUMBER`, `SCENE` or `VIDEO@TIME`."""
+    from subtitle_rag.library.resolve import named_video
+
     name, separator, time = target.rpartition("@")
     if separator and name:
         return _video_at(runtime, name, time)
@@ -103,6 +105,8 @@ def video_and_time(runtime: "Runtime", target: str) -> tuple[Video, int]:
 
 def _video_at(runtime: "Runtime", name: str, time: str) -> tuple[Video, int]:
     """Return a video, and when the line of a second begins: lines begin within the seconds that are shown of them."""
+    from subtitle_rag.library.resolve import named_video
+
     video, at_ms = named_video(runtime.library, name), time_of(time)
     check_within(video, at_ms)
     lines = (line.start_ms for window in runtime.library.windows_of(video.id) for line in window.lines)
@@ -112,6 +116,9 @@ def _video_at(runtime: "Runtime", name: str, time: str) -> tuple[Video, int]:
 
 def _scene_of_number(runtime: "Runtime", number: int) -> tuple[Video, int]:
     """Return video and time of a scene of the last `search`."""
+    from subtitle_rag.library.app_state import found_scenes
+    from subtitle_rag.library.resolve import named_video
+
     if not runtime.settings.search.remember:  # what an earlier search left would be another scene
         raise UsageError("searches_not_remembered", number=number)
     scenes = found_scenes(runtime.library)
@@ -142,6 +149,8 @@ def time_of(text: str) -> int:
 
 def spans_of(runtime: "Runtime", target: str) -> "Iterator[ExportedScene]":
     """Yield the span of `scene_span`, or those of all windows of `VIDEO`."""
+    from subtitle_rag.library.resolve import named_video
+
     name, separator, _time = target.rpartition("@")
     if (separator and name) or _is_number(runtime, target) or _window_id(target):
         yield scene_span(runtime, target)
@@ -151,6 +160,10 @@ def spans_of(runtime: "Runtime", target: str) -> "Iterator[ExportedScene]":
 
 def scene_span(runtime: "Runtime", target: str) -> "ExportedScene":
     """Return the span of `NUMBER`, `SCENE`, `VIDEO@TIME` or `VIDEO@TIME-TIME`, the first window's of `VIDEO`."""
+    from subtitle_rag.exporting.exported_scene import ExportedScene
+    from subtitle_rag.exporting.scene_reader import span_at
+    from subtitle_rag.library.app_state import found_scenes
+
     name, separator, time = target.rpartition("@")
     start, dash, end = time.partition("-")
     if separator and name and dash:
@@ -168,6 +181,8 @@ def scene_span(runtime: "Runtime", target: str) -> "ExportedScene":
 
 def whole_video(runtime: "Runtime", video: Video) -> "Iterator[ExportedScene]":
     """Yield the spans of a video's windows."""
+    from subtitle_rag.exporting.exported_scene import ExportedScene
+
     for window in runtime.library.windows_of(video.id):
         yield ExportedScene(video, window.start_ms, window.end_ms, window.start_ms)
 

@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.captions.heard_tracks import read_gaps
-from subtitle_rag.captions.speech import selection_notes
 from subtitle_rag.commands.options import complete_videos, runtime_outcome, wants_json
 from subtitle_rag.commands.scene_arguments import check_within, time_of, video_and_time
 from subtitle_rag.domain.values import Chapter, Details, Line, Track, Video, Window, clock, named_text
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.library.resolve import named_video
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
@@ -27,6 +24,9 @@ CHAPTER_SLACK_MS = 5_000
 @click.option("--at", "at", metavar="TIME", help=N_("Only a minute on either side of this time (12:41)."))
 @runtime_outcome
 def show_(runtime: "Runtime", video: str, at: str | None) -> output.Outcome:
+    from subtitle_rag.captions.heard_tracks import read_gaps
+    from subtitle_rag.library.resolve import named_video
+
     centre = time_of(at) if at else None
     if centre is None and "@" in video and runtime.library.video(video) is None:
         row, centre = video_and_time(runtime, video)
@@ -69,6 +69,8 @@ def _spoken_near(windows: Iterable[Window], centre: int | None) -> list[tuple[Li
 
 
 def _say_heading(video: Video, track: Track | None) -> None:
+    from subtitle_rag.captions.speech import selection_notes
+
     output.say(f"{video.title}\n{video.channel}")
     if track and track.kind == "local":
         output.say(_("Transcribed on this machine by {model}.").format(model=track.model))

@@ -11,18 +11,16 @@ from subtitle_rag.commands.options import runtime_outcome
 from subtitle_rag.commands.stage_runs import StageOptions, stage_options
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.models.prompts import without_prompts
-from subtitle_rag.retrieval.named_vectors import piece_id
-from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.neural.interface import Encoder
+    from subtitle_rag.runtime import Runtime
 
 
 @click.command("vectors")
 @stage_options(N_("Make all vectors again; the old ones are searched until they are replaced."))
 @runtime_outcome
-def vectors_(runtime: Runtime, options: StageOptions) -> output.Outcome:
+def vectors_(runtime: "Runtime", options: StageOptions) -> output.Outcome:
     selection = stage_runs.select_windows(runtime, options)
     report = stage_runs.write_vectors(runtime, selection, jsonl=options.jsonl)
     counts = runtime.library.vectors.counts(report.encoder)
@@ -30,9 +28,10 @@ def vectors_(runtime: Runtime, options: StageOptions) -> output.Outcome:
     return stage_runs.report_outcome(report, values, options)
 
 
-def vector_status(runtime: Runtime) -> tuple[dict[str, Any], list[str]]:
+def vector_status(runtime: "Runtime") -> tuple[dict[str, Any], list[str]]:
     """Return the vectors that are searched and those to come, as `status --json` has them and in lines."""
     from subtitle_rag.encoding import waiting
+    from subtitle_rag.models.prompts import without_prompts
 
     encoder = None
     with suppress(AppError):  # `doctor` says what is wrong with it
@@ -68,9 +67,10 @@ def vector_status(runtime: Runtime) -> tuple[dict[str, Any], list[str]]:
     return values, lines
 
 
-def _pieces(runtime: Runtime, encoder: "Encoder | None") -> tuple[dict[str, Any] | None, list[str]]:
+def _pieces(runtime: "Runtime", encoder: "Encoder | None") -> tuple[dict[str, Any] | None, list[str]]:
     """Return the state and cost of an encoder's vectors of pieces for `--json`, and a line about the state."""
     from subtitle_rag.encoding import piece_cost
+    from subtitle_rag.retrieval.named_vectors import piece_id
 
     cost = piece_cost(runtime.library, encoder) if encoder else None
     if encoder is None or cost is None:

@@ -133,7 +133,6 @@ class Navigation:
 
     def open_library(self, address: str = "", *, takes_query: bool = False) -> None:
         """Open the library above the search, with `address` in its field, or what was typed for the search before."""
-
         from subtitle_rag.tui.screens.library_screen import LibraryScreen
 
         if self.in_search:  # any other screen keeps its place
@@ -194,7 +193,6 @@ class Navigation:
 
     async def open_answers(self) -> None:
         """Open the answers from anywhere, with the search's query as the next question, or go back to them."""
-
         from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 
         if self.answers is not None and self.answers in self._app.screen_stack:
@@ -222,7 +220,6 @@ class Navigation:
 
     def open_transcript(self) -> None:
         """Open all lines of the video that is chosen on the screen."""
-
         from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
 
         moment = self._page.chosen_moment if self._page else None
@@ -235,7 +232,6 @@ class Navigation:
 
     def open_overview(self) -> None:
         """Open the overview of the channel or video that is chosen on the screen."""
-
         from subtitle_rag.tui.screens.library_screen import LibraryScreen
         from subtitle_rag.tui.screens.overview_screen import OverviewScreen
 

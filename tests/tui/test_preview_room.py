@@ -64,10 +64,10 @@ async def test_the_keyboard_stays_with_the_list_when_the_preview_loses_its_room(
         await press(pilot, "down", "right")
         assert screen.preview.transcript.has_focus
         await resized(pilot, 100, 20)
-        assert screen.results.is_open
+        assert bool(screen.results.is_open)
         assert screen.preview.transcript.has_focus
         await resized(pilot, 99, 30)
-        assert not screen.results.is_open
+        assert not bool(screen.results.is_open)
         assert screen.scenes.has_focus
         assert screen.scenes.region == screen.results.region
 

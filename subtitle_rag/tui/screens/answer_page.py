@@ -153,7 +153,6 @@ class AnswerPage(Vertical):
 
     def _choose_model(self, found: "tuple[AppSetting, list[str]]") -> None:
         """Let the user choose one of the installed models, and ask it. Without any, ask again."""
-
         from subtitle_rag.app_settings import change_app_setting
 
         setting, models = found

@@ -47,7 +47,6 @@ class Removal:
     @classmethod
     def of(cls, target: "RemovalTarget", library: "Library") -> "Removal":
         """Read the content of a target. Raises the errors of `Library`."""
-
         from subtitle_rag.removing import plan_removal
 
         plan = plan_removal(library, target)

@@ -138,7 +138,6 @@ def _lines(text: str) -> Content:
 
 def _below(turn: QuestionTurn) -> Iterator[str | tuple[str, str]]:
     """Yield the remarks under an answer, or the lines that replace it."""
-
     from subtitle_rag.answers.wording import reading_plan
     from subtitle_rag.contexts.context_text import reading_notes
 
@@ -179,7 +178,6 @@ def answer_text(turn: QuestionTurn) -> str:
 def fault_lines(answer: Answer) -> Iterator[str]:
     """Yield a sentence for each kind of faulty citation, with the numbers of those citations in their order, and for
     each claim without a citation that no scene bears out."""
-
     from subtitle_rag.answers.wording import citation_fault, unfounded_fault
 
     faults: dict[tuple[str, str], list[int]] = {}

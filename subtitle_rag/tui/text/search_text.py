@@ -90,7 +90,6 @@ def no_scenes(
 
 def tips(typed: str, suggested: int = 0) -> Rows:
     """Return general tips, without the first `suggested` ones, which suggested queries replace."""
-
     from subtitle_rag.retrieval.search.suggestions import MAX_SUGGESTIONS
 
     rows: Rows = []

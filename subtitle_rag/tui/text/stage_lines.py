@@ -86,7 +86,6 @@ def _context_notice(progress: ContextProgress, error: AppError | None) -> str:
 
 def context_brief(progress: ContextProgress) -> list[str]:
     """Return counts, what the model is at, rate and remaining time of the run, the most important first."""
-
     from subtitle_rag.contexts.context_text import request_notes
 
     parts = [with_counts(_("Contexts {done}/{all}"), progress), *request_notes(progress.request, progress.request_s)]
@@ -123,7 +122,6 @@ def listening_line(progress: ListeningProgress) -> str:
 
 def listening_brief(progress: ListeningProgress) -> list[str]:
     """Return what is fetched or how much is heard, pace and remaining time, the most important first."""
-
     from subtitle_rag.transcribing.gaps import pace_text
 
     if progress.done_bytes or progress.all_bytes:

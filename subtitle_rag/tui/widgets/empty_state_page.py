@@ -150,7 +150,6 @@ class EmptyStatePage(VerticalScroll, can_focus=False):
         self, text: str, counts: "Counts | None", suggestions: "Sequence[Suggestion] | None", indexing: str
     ) -> None:
         """Show the page of a query without scenes. Its suggestions are None until they are known."""
-
         from subtitle_rag.retrieval.search.suggestions import suggestion_reason
 
         queries = [ReadyQuery(each.query, suggestion_reason(each)) for each in suggestions or ()]

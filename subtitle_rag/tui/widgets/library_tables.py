@@ -208,7 +208,6 @@ class LibraryTables:
     @property
     def details(self) -> Rows:
         """Why the video under the cursor has no captions, or those that it has."""
-
         from subtitle_rag.captions.speech import selection_notes
 
         video = self.row.video
