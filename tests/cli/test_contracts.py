@@ -148,10 +148,10 @@ def test_search_json_has_the_contract_s_keys(sample: Run) -> None:
 
 
 def test_search_names_the_words_that_stand_nowhere(sample: Run) -> None:
-    ran = sample("search", "치킨 Zyxwv 찡쨩꿍")
+    ran = sample("search", "치킨 소스 Zyxwv 찡쨩꿍")
     assert (ran.code, "치킨" in ran.out) == (0, True)
     assert ran.err.splitlines()[-1] == "Not in this library: Zyxwv, 찡쨩꿍"
-    assert sample("search", "치킨 찡쨩꿍", "--json").result["unknown_words"] == ["찡쨩꿍"]
+    assert sample("search", "치킨 소스 찡쨩꿍", "--json").result["unknown_words"] == ["찡쨩꿍"]
     assert "Not in this library" not in sample("search", "치킨 소스").err
 
 
