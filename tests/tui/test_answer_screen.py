@@ -28,7 +28,7 @@ from tests.tui.asking import (
 )
 from tests.tui.conftest import MakeApp, Outside, drawn_by, press, run_command, settle, toasts, typed, until
 
-SCENES = 5
+SCENES = 6
 """What the sample has about the question."""
 
 
