@@ -49,8 +49,11 @@ class Calibration:
 
     @property
     def floor(self) -> float:
-        """Return the cosine below which nothing is found by meaning: a quarter of the related pairs lie below it."""
-        return statistics.quantiles(self.related, n=4, method="inclusive")[0]
+        """Return the cosine below which nothing is found by meaning: that of the related pair that is farthest apart.
+
+        Speech as it was recognised is farther from a query than the pairs' clean sentences.
+        """
+        return min(self.related)
 
     @property
     def strict_floor(self) -> float:
