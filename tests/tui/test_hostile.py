@@ -18,6 +18,7 @@ from subtitle_rag.domain.values import Chapter, Line, Track, Video
 from subtitle_rag.library.app_state import note_search
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.removing import RemovalTarget
+from subtitle_rag.retrieval.search import suggestions
 from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.retrieval.search.suggestions import Suggestion
@@ -28,7 +29,6 @@ from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 from subtitle_rag.tui.dialogs.help_screen import HelpScreen
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
 from subtitle_rag.tui.messages import Jumped, PlayersFound
-from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.clean_text import clean, visible
@@ -234,7 +234,7 @@ class TestSearching:
         self, app_of: MakeApp, runtime: Runtime, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         found = [Suggestion("spelling", text, text, text, 3) for text in (MARKUP, *list(HOSTILE.values())[1:3])]
-        monkeypatch.setattr(live_search, "suggest_queries", lambda *_asked: found)
+        monkeypatch.setattr(suggestions, "suggest_queries", lambda *_asked: found)
         async with running(app_of(scenes=[]), size=size) as (app, pilot):
             for name in WRITTEN:
                 note_search(runtime.library, HOSTILE[name])

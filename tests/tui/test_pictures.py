@@ -23,6 +23,7 @@ from subtitle_rag.library.mark_store import Mark, MarkStore
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.summary_store import SummaryStore
+from subtitle_rag.retrieval.search import suggestions
 from subtitle_rag.retrieval.search.fusion import RetrieverScore
 from subtitle_rag.retrieval.search.parts import RETRIEVERS
 from subtitle_rag.retrieval.search.query import Query
@@ -34,7 +35,6 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
 from subtitle_rag.tui.messages import PlayersFound
-from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
 from subtitle_rag.tui.text.confirmations import leave_confirmation
@@ -275,7 +275,7 @@ class TestCalm:
             Suggestion("spelling", "치킨 소스", "치킹", "치킨", 12),
             Suggestion("filter", "치킹 소스", "after:2030-01-01", scenes=1),
         ]
-        monkeypatch.setattr(live_search, "suggest_queries", lambda *_asked: told)
+        monkeypatch.setattr(suggestions, "suggest_queries", lambda *_asked: told)
 
         assert picture(found(of=[]), "down", query="치킹 소스 after:2030-01-01")
 

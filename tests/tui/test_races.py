@@ -8,18 +8,19 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import doctor, player
+from subtitle_rag import content_overview, doctor, player
+from subtitle_rag.library import names as library_names, overview as library_overview
 from subtitle_rag.library.app_state import note_search
 from subtitle_rag.requests import JobRequest
+from subtitle_rag.retrieval.search import suggestions
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.retrieval.search.suggestions import Suggestion
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs import filter_screen
 from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
-from subtitle_rag.tui.screens import library_screen, live_search, overview_screen
+from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.screens.checks_screen import ChecksScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.marks_screen import MarksScreen
@@ -137,15 +138,15 @@ class TestTheSlowerOlderAnswer:
         def named(_searcher: object, _library: object, text: str, _stop: object) -> list[Suggestion]:
             return [Suggestion("spelling", f"{text}로", text, f"{text}로", 1)]
 
-        monkeypatch.setattr(live_search, "suggest_queries", named)
-        suggestions = slow(live_search, "suggest_queries")
+        monkeypatch.setattr(suggestions, "suggest_queries", named)
+        asked = slow(suggestions, "suggest_queries")
         async with running(app_of(scenes=[])) as (app, pilot):
             app.search_screen.query_line.insert_text_at_cursor("치킹")
-            await until(pilot, suggestions.begun.is_set)
+            await until(pilot, asked.begun.is_set)
             app.search_screen.query_line.insert_text_at_cursor("킹")
             choices = app.search_screen.query_one(ReadyQueryList)
             await until(pilot, lambda: choices.option_count)
-            await suggestions.let(pilot)
+            await asked.let(pilot)
             assert [str(option.prompt).split("\n")[0] for option in choices.options] == ["치킹킹로"]
 
     @pytest.mark.campaign(part="app")
@@ -178,7 +179,7 @@ class TestTheSlowerOlderAnswer:
         async with running(app_of(scenes=[])) as (app, pilot):
             await press(pilot, "ctrl+l")
             screen = library_of(app)
-            listed = slow(library_screen, "channel_states")
+            listed = slow(library_overview, "channel_states")
             screen.list_videos()
             await until(pilot, listed.begun.is_set)
             screen.tables._channel_states = []
@@ -226,7 +227,7 @@ class TestScreensThatHaveGone:
     """Their answers come to nobody, and harm nobody."""
 
     async def test_filters(self, app_of: MakeApp, slow: MakeSlow) -> None:
-        named = slow(filter_screen, "video_facets")
+        named = slow(library_names, "video_facets")
         async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
             await pilot.press("escape", "f")
             await until(pilot, named.begun.is_set)
@@ -243,7 +244,7 @@ class TestScreensThatHaveGone:
 
     @pytest.mark.campaign(part="app")
     async def test_checks_and_the_library(self, app_of: MakeApp, slow: MakeSlow) -> None:
-        probe, listed = slow(doctor, "probe"), slow(library_screen, "channel_states")
+        probe, listed = slow(doctor, "probe"), slow(library_overview, "channel_states")
         async with running(app_of(scenes=[scene()])) as (app, pilot):
             await run_command(pilot, "app.checks")
             await until(pilot, probe.begun.is_set)
@@ -258,7 +259,7 @@ class TestScreensThatHaveGone:
             assert not app._notifications
 
     async def test_an_overview(self, app_of: MakeApp, slow: MakeSlow) -> None:
-        read = slow(overview_screen, "read_overview")
+        read = slow(content_overview, "read_overview")
         async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
             await pilot.press("escape", "o")
             await until(pilot, read.begun.is_set)
@@ -309,7 +310,7 @@ class TestEnterTooEarly:
 
     @pytest.mark.campaign(part="app")
     async def test_in_filters_that_are_not_read_yet(self, app_of: MakeApp, slow: MakeSlow) -> None:
-        named = slow(filter_screen, "video_facets")
+        named = slow(library_names, "video_facets")
         async with running(app_of("en", scenes=[scene()]), "치킨") as (app, pilot):
             await pilot.press("escape", "f")
             await until(pilot, named.begun.is_set)
