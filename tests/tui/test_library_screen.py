@@ -286,6 +286,17 @@ async def test_a_video_that_was_heard_says_by_which_model(unindexed: Runtime) ->
         assert said(app, "#detail") == "Transcribed on this machine by small@1."
 
 
+async def test_words_follow_a_chosen_video_though_the_library_was_opened_from_the_scenes(app_of: MakeApp) -> None:
+    async with running(app_of(), "치킨", size=(110, 34)) as (app, pilot):
+        await press(pilot, "tab")
+        assert app.search_screen.scenes.has_focus
+        await press(pilot, "l")
+        await press(pilot, "tab", "enter")
+        assert app.search_screen.query_line.has_focus
+        await press(pilot, "t")
+        assert app.search_screen.query_line.value.endswith(" t")
+
+
 async def test_down_goes_from_the_words_in_the_field_to_the_videos_that_they_name(app_of: MakeApp) -> None:
     async with running(app_of(), size=(110, 34)) as (app, pilot):
         await press(pilot, "ctrl+l", *"오일장", "down")

@@ -118,6 +118,7 @@ class SearchScreen(BaseScreen):
     def begin_query(self, text: str) -> None:
         """Put the beginning of a query into the field: the user types the rest."""
         self._selects_on_return = False
+        self.set_focus(self.query_line)  # it may have been among the scenes, where letters are commands
         self.query_line.replace_value(text)
 
     def take_query(self) -> str:
