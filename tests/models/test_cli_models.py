@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.config import settings as config
+from subtitle_rag.config import settings as config, template
 from subtitle_rag.installation import extras
 from subtitle_rag.models.manifest import default_context_model
 from tests.models.tiny import ENCODER, RERANKER, WEIGHTS, clear
@@ -183,7 +183,9 @@ def test_encoders_of_ollama_come_first_where_it_answers_and_packages_are_missing
     assert encoders()[0] == ENCODER
 
 
-def test_a_fetched_encoder_is_used_once_the_config_names_it(run: Run, isolated_home: Path) -> None:
+def test_a_fetched_encoder_is_used_once_the_config_names_it(
+    run: Run, isolated_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = isolated_home / "config.toml"
     path.write_text('# mine\n[models]\nencoder = ""\n')
     noted = run("models", "get", ENCODER)
@@ -191,5 +193,6 @@ def test_a_fetched_encoder_is_used_once_the_config_names_it(run: Run, isolated_h
     assert run("models", "get", ENCODER, "--use").code == 0
     assert path.read_text() == f'# mine\n[models]\nencoder = "{ENCODER}"\n'
     assert run("models", "get", ENCODER).err.count("--use") == 0
-    path.write_text('models = {encoder = ""}\n')
+    path.write_text('[models]\nencoder = ""\n')
+    monkeypatch.setattr(template, "write_setting", lambda *_setting: False)
     assert f'write into it: [models] encoder = "{ENCODER}"' in run("models", "get", ENCODER, "--use").err

@@ -269,7 +269,7 @@ class TestTheList:
         def damaged(_library: object) -> list[names.VideoFacets]:
             raise AppError("library_damaged", path="library.db", reason="a page is torn")
 
-        monkeypatch.setattr(filter_screen, "video_facets", damaged)
+        monkeypatch.setattr(names, "video_facets", damaged)
         async with running(app_of("en", scenes=[scene()]), "치킨 kind:short") as (app, pilot):
             await press(pilot, "escape", "f")
             assert any("library.db" in toast for toast in toasts(app))
