@@ -15,7 +15,8 @@ MAX_MB = 500
 READ = """
 import resource, sys
 from pathlib import Path
-from subtitle_rag.captions import cut_windows, parse_captions
+from subtitle_rag.captions.parse import parse_captions
+from subtitle_rag.captions.windows import cut_windows
 from subtitle_rag.domain.errors import CaptionError
 try:
     made = cut_windows("a", parse_captions(Path(sys.argv[1]).read_bytes(), sys.argv[2]))

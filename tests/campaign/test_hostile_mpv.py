@@ -66,7 +66,10 @@ def pieces(name: str, request: dict[str, Any], chance: random.Random) -> Iterabl
             return [answer[at : at + 1] for at in range(len(answer))]
         case _:
             value = changed(json.loads(answer), chance)
-            return [json.dumps(value).encode("utf-8", "surrogatepass") + b"\n"]
+            try:
+                return [json.dumps(value).encode("utf-8", "surrogatepass") + b"\n"]
+            except ValueError:  # it holds itself
+                return [answer]
 
 
 NAMES = ("silent", "closes", "half", "flood", "long", "bytes", "events", "deep", "digits", "pieces", *["values"] * 6)

@@ -280,7 +280,7 @@ class TestJobs:
                 options=SourceOptions(),
             )
             app.jobs.start(JobRequest())
-            await until(pilot, lambda: hasty.library.counts().windows)
+            await until(pilot, lambda: hasty.library.counts().windows and app.screen is app.search_screen)
             app.context.removals.ask(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
             await confirm(pilot)
             await until(pilot, lambda: not app.jobs.busy and is_done(app))

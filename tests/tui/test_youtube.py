@@ -108,7 +108,8 @@ class TestPasting:
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await fetched(pilot, KITCHEN)
             await press(pilot, "ctrl+l")
-            await pilot.press("tab")
+            app.screen.query_one(VideoTable).focus()
+            await settle(pilot)
             assert app.screen.query_one(VideoTable).has_focus
             await paste(pilot, "  youtu.be/noodles0000\n")
             page = library_of(app)
