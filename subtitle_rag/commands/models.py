@@ -52,8 +52,6 @@ def models_list(runtime: "Runtime") -> output.Outcome:
 
 def _step_entry(runtime: "Runtime", step: "SearchStep") -> dict[str, Any]:
     """Return a step of search as `--json` has it."""
-    from subtitle_rag.models.manifest import ENCODER
-
     extra = step.extra
     is_here = all(runtime.models.state(model.name).status == "here" for model in step.models)
     sizes = [runtime.models.state(model.name).all_bytes or model.disk_gb * 1e9 for model in step.models]
@@ -184,15 +182,7 @@ def _neural_entries(runtime: "Runtime", pulled: "LocalModels", *, ollama_first: 
     `ollama_first`: encoders that Ollama runs precede those that need further packages.
     """
     from subtitle_rag.models import manifest
-    from subtitle_rag.models.manifest import (
-        ENCODER,
-        RERANKER,
-        SPEECH,
-        hub_model,
-        is_ollama,
-        neural_model,
-        speech_models,
-    )
+    from subtitle_rag.models.manifest import hub_model, is_ollama, neural_model, speech_models
 
     for kind, offers, find in (
         (ENCODER, manifest.encoders(), neural_model),
@@ -216,7 +206,7 @@ def _neural_entries(runtime: "Runtime", pulled: "LocalModels", *, ollama_first: 
 
 def _ollama_encoder_entries(configured: str, pulled: "LocalModels") -> Iterator[dict[str, Any]]:
     """Yield the encoders that Ollama runs; at the end those that the manifest does not have."""
-    from subtitle_rag.models.manifest import ENCODER, OLLAMA, is_ollama, ollama_encoders
+    from subtitle_rag.models.manifest import OLLAMA, is_ollama, ollama_encoders
 
     offered = {model.name: model for model in ollama_encoders()}
     sizes = {name.removesuffix(":latest"): size for name, size in pulled.sizes.items()}
@@ -247,7 +237,7 @@ def _complete_neural_models(_ctx: click.Context, _param: click.Parameter, incomp
 
 
 def _complete_all_models(ctx: click.Context, param: click.Parameter, incomplete: str) -> "Completions":
-    from subtitle_rag.models.manifest import ENCODER, ollama_encoders
+    from subtitle_rag.models.manifest import ollama_encoders
 
     through_ollama = completions([(model.name, ENCODER) for model in ollama_encoders()], incomplete)
     return [
@@ -306,8 +296,6 @@ def _use(runtime: "Runtime", entry: dict[str, Any]) -> list[str]:
 
 def _unused_note(runtime: "Runtime", entry: dict[str, Any]) -> list[str]:
     """Say how an encoder that was fetched, and that the config does not name, comes into use."""
-    from subtitle_rag.models.manifest import ENCODER
-
     if entry["kind"] != ENCODER or entry["name"] == runtime.models.configured(ENCODER):
         return []
     line = f"subtitle-rag models get {entry['name']} --use"
@@ -316,7 +304,7 @@ def _unused_note(runtime: "Runtime", entry: dict[str, Any]) -> list[str]:
 
 def _configured_models(runtime: "Runtime") -> Iterator[str]:
     """Yield the downloadable models of the settings."""
-    from subtitle_rag.models.manifest import ENCODER, RERANKER, default_context_model, is_ollama, neural_model
+    from subtitle_rag.models.manifest import default_context_model, is_ollama, neural_model
 
     for kind in (ENCODER, RERANKER):
         name = runtime.models.configured(kind)
@@ -328,7 +316,7 @@ def _configured_models(runtime: "Runtime") -> Iterator[str]:
 
 def _fetch(runtime: "Runtime", name: str) -> dict[str, Any]:
     from subtitle_rag import pipeline
-    from subtitle_rag.models.manifest import ENCODER, hub_model, is_ollama
+    from subtitle_rag.models.manifest import hub_model, is_ollama
 
     model = hub_model(name)
     kind = model.kind if model else ENCODER if is_ollama(name) else CONTEXT

@@ -34,8 +34,6 @@ class RemovalController:
         if self._runtime.settings.is_sample:
             self._app.tell(sample_refusal())
             return
-        from subtitle_rag.tui.state.removal import Removal
-
         library = self._runtime.library
         self._app.run_in_thread(lambda: RemovalPlanned(Removal.of(target, library)), ActionFailed, group="removal")
 
