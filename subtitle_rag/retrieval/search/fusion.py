@@ -425,4 +425,5 @@ def best_of_videos(groups: Sequence[list[Ranked]], limit: int, per_video: int) -
 
 
 def _is_open(group: Sequence[Ranked], entry: Ranked, least: float, part: float) -> bool:
-    return len(group) < MAX_MERGED and entry.score - least >= part * (group[0].score - least)
+    best = max(each.score for each in group)  # the first may be lifted before it
+    return len(group) < MAX_MERGED and entry.score - least >= part * (best - least)

@@ -77,6 +77,12 @@ def test_the_best_window_of_a_scene_decides_and_not_the_neighbour() -> None:
     assert shape(merge_neighbours(ranked(*places, scores=[1.0, 0.75, 0.6]), 20, minutes)) == [["a1", "a2"], ["a3"]]
 
 
+def test_a_window_that_more_words_have_lifted_makes_its_scene_no_longer() -> None:
+    places = [("a", 1), ("a", 2), ("a", 3)]
+
+    assert shape(merge_neighbours(ranked(*places, scores=[0.8, 1.0, 0.7]), 20, minutes)) == [["a1", "a2"], ["a3"]]
+
+
 def test_cosines_count_from_the_worst_candidate() -> None:
     places = [("a", 1), ("a", 2), ("b", 1)]
 

@@ -190,7 +190,7 @@ def test_a_word_by_sound_is_said_and_one_of_three_is_not_enough(
     searcher: Searcher, made: Searchable, detailed: Detailed
 ) -> None:
     both = (*RETRIEVERS, "pieces")
-    market = shown(searcher, "소쓰", both)[CRAB.id, 0, 174_000]
+    market = shown(searcher, "소쓰", both)[CRAB.id, 60_000, 174_000]
     assert ([word.source for word in market.words], market.at_ms) == (["sound"], 60_000 + LINE_MS)
     _whole, pieces = cosines(made, detailed, "소쓰")
     best = best_pieces(made, pieces, market)
