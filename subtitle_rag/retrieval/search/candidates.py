@@ -1,4 +1,4 @@
-"""The candidates of a search: what the index finds by words and by vectors, and the scores that its lists lack."""
+"""Candidates of a search: the hits by words and by vectors, and the scores missing from either list."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -31,9 +31,9 @@ from subtitle_rag.retrieval.values import (
 )
 
 Queries = Mapping[str, tuple[str, Vector]]
-"""By retriever, the named vector that it searches, and the query's."""
+"""Retriever → its named vector, and the query's vector for it."""
 Lists = Mapping[str, Sequence[Hit]]
-"""By retriever, its hits."""
+"""Retriever → its hits."""
 
 
 class CandidateSearch:
@@ -45,9 +45,19 @@ class CandidateSearch:
     def by_words(
         self, query: Query, where: Filter, retrievers: tuple[str, ...], depth: int, *, is_explicit: bool
     ) -> tuple[SearchRequest, Candidates]:
-        """Analyse the query and find windows by its words, in one call of the index host.
+        """Analyse the query and find windows by its words, in one call to the index host.
 
-        A query without words has all windows of its speakers, those of the newest videos first.
+        A query without words returns all windows of its speakers, newest videos first.
+
+        Args:
+            query: The parsed query.
+            where: The filters that every hit must pass.
+            retrievers: The retrievers of the whole search; only `bm25` runs here.
+            depth: Hits per retriever.
+            is_explicit: Whether the caller chose the retrievers, so that a failure ends the search.
+
+        Returns:
+            The request for the later stages, and the candidates so far.
         """
         if not query.text:
             retrievers, lexical = LEXICAL, self._queries.analyze("")
@@ -67,7 +77,7 @@ class CandidateSearch:
         return request, replace(candidates, query_weight=query_weight)
 
     def _spoken_by(self, where: Filter, depth: int) -> Candidates:
-        """Return the windows that a filter names."""
+        """Return the windows that pass a filter."""
         positions = self._windows.places((where.only or frozenset()) - where.without)
         videos = self._windows.videos({video_id for video_id, _at in positions.values()})
 
@@ -82,7 +92,7 @@ class CandidateSearch:
         return Candidates({"bm25": [Hit(id, 1.0) for id in sorted(ids, key=place)[:depth]]}, positions)
 
     def by_meaning(self, request: SearchRequest, candidates: Candidates, encoded: Encoded, id: str) -> Candidates:
-        """Add what the query's vectors find, from one call of the index; another computes what is missing."""
+        """Add the hits of the query's vectors, in one call to the index; a second call computes the missing scores."""
         queries = _queries(request, candidates, encoded, id)
         if not queries:
             return candidates
@@ -120,14 +130,14 @@ class CandidateSearch:
     def _vector_hits(
         self, request: SearchRequest, candidates: Candidates, queries: Queries
     ) -> tuple[Lists, Lists, frozenset[str]]:
-        """Return what the vectors find of all windows, and of those found by words, and which of the latter lack any.
+        """Return the vector hits among all windows, those among the word hits, and the word hits without vectors.
 
-        It is one call of the index.
+        All in one call to the index.
         """
         by_words = frozenset(hit.id for hit in candidates.lists.get("bm25", ()))
         of_words = Filter(only=by_words)
         searches = [VectorSearch(*query, request.depth, request.where) for query in queries.values()]
-        # these also show which of the windows have vectors
+        # These also show which windows have vectors.
         searches += [VectorSearch(*query, len(by_words), of_words) for query in queries.values()]
         answers = self._index.search_all(searches)
         lists = dict(zip(queries, answers[: len(queries)], strict=True))
@@ -137,13 +147,13 @@ class CandidateSearch:
         return lists, among_words, by_words - {hit.id for hit in (*among_words["dense"], *lists["dense"])}
 
     def with_own_words(self, candidates: Candidates, lexical: LexicalQuery) -> Candidates:
-        """Note what windows have of the typed words; those that are noted already are not read again."""
+        """Record which typed words the windows have; windows already recorded are not read again."""
         new = [id for id in candidates.positions if id not in candidates.evidence]
         evidence = OwnWords(lexical, self._windows).of(new)
         return replace(candidates, evidence={**candidates.evidence, **evidence})
 
     def nearest_pieces(self, candidates: Candidates) -> NearestPieces:
-        """Return what tells which piece of the candidates is nearest to the query, where they have vectors of them."""
+        """Return a lookup of the piece nearest to the query, for candidates with vectors of pieces."""
         if candidates.meaning is None or not candidates.pieces:
             return no_pieces
         name, query = candidates.meaning
@@ -155,17 +165,17 @@ class CandidateSearch:
         return nearest
 
     def _scored(self, searches: Mapping[str, VectorSearch]) -> dict[str, list[Hit]]:
-        """Search among windows that are candidates already, in one call of the index."""
+        """Search among the candidates only, in one call to the index."""
         if not searches:
             return {}
         return dict(zip(searches, self._index.search_all(list(searches.values())), strict=True))
 
 
 def _queries(request: SearchRequest, candidates: Candidates, encoded: Encoded, id: str) -> Queries:
-    """Return what the neural retrievers search, as far as the encoder makes it.
+    """Return the query's vectors by retriever, for the vectors that the encoder makes.
 
     Raises:
-        UsageError: `retriever_not_ready` where it makes none of them, and no other retriever was asked for.
+        UsageError: `retriever_not_ready` if it makes none of them and no other retriever was requested.
     """
     dense, sparse = vector_names(id)
     queries: dict[str, tuple[str, Vector]] = {}
@@ -181,7 +191,7 @@ def _queries(request: SearchRequest, candidates: Candidates, encoded: Encoded, i
 
 
 def _piece_search(lists: Mapping[str, Sequence[Hit]], name: str, query: DenseVector) -> VectorSearch:
-    """Return the search for the best piece of each window in the lists."""
+    """Return the search for the best piece of each listed window."""
     ids = frozenset(hit.id for hits in lists.values() for hit in hits)
     return VectorSearch(name, MultiVector.of([query.values]), len(ids), Filter(only=ids))
 
@@ -198,9 +208,19 @@ def _missing_scores(
     without_vectors: frozenset[str],
     queries: Queries,
 ) -> dict[str, VectorSearch]:
-    """Return the searches for the scores of windows that other retrievers have in their lists.
+    """Return searches for the scores of windows found by other retrievers only.
 
-    A list that has ended before the depth has every window with a score, unless `LexicalQuery.certain` took some.
+    A list that ended before the depth already scores every window, unless `LexicalQuery.certain` removed some.
+
+    Args:
+        request: The analysed query.
+        lists: The hits by retriever.
+        scores_on_demand: The scores already computed, by retriever and window.
+        without_vectors: The windows without vectors.
+        queries: The query's vectors by retriever.
+
+    Returns:
+        A search among the unscored windows, by retriever.
     """
     every = {name: {hit.id for hit in hits} for name, hits in lists.items()}
     ids = frozenset[str]().union(*every.values())

@@ -1,8 +1,8 @@
-"""Copies: the same speech in several videos, such as a Short and its full video, a re-upload, a clip.
+"""Copies: the same speech in several videos, such as a Short and its full video, a re-upload or a clip.
 
-Two scenes are copies where their morphemes run side by side for all the time in which both can speak: from the later
-of their beginnings to the earlier of their ends. So a window that is cut some seconds later is one, with words that
-were recognised otherwise, and a greeting or a sponsor's text inside other speech is none.
+Two scenes are copies if their morphemes match throughout the time that both cover: from the later beginning to the
+earlier end. So a copy may be cut a few seconds later or have other recognition errors, while a greeting or a sponsor's
+text shared by two different scenes makes no copy.
 """
 
 from collections import Counter
@@ -14,31 +14,31 @@ from subtitle_rag.domain.values import Morphemes
 from subtitle_rag.retrieval.search.fusion import Ranked
 
 Group = Sequence[Ranked]
-"""The windows of a scene, the best first."""
+"""The windows of a scene, best first."""
 
 RUN = 3
-"""Morphemes in a row that are compared."""
+"""Morphemes per compared run."""
 LEAST_SHARED = 8
 """Fewest runs that copies share."""
 LEAST_BESIDE = 0.5
-"""The least part of the shorter scene that is said side by side. What follows a text that ends one scene and begins
-another is not known."""
+"""Least share of the shorter scene that must overlap. Text that ends one scene and begins another proves nothing."""
 PARTS = 8
-"""Parts of what is said side by side. In all but one of them the same is said: a sponsor's text fills some of them."""
+"""Parts of the overlap. All but one must match: a sponsor's text fills only some of them."""
 LEAST_ALIKE = 0.15
-"""The least part of the runs of a part that is the same. Of words of which a tenth is changed three in a row are the
-same in .73, and other speech shares none."""
+"""Least share of equal runs in a part. With a tenth of the words changed, .73 of the runs of three stay equal;
+unrelated speech shares none.
+"""
 DRIFT = 8
-"""Most morphemes by which changed words move what follows, beside `DRIFT_SHARE` of the scene."""
+"""Most morphemes by which changed words shift the rest, plus `DRIFT_SHARE` of the scene."""
 DRIFT_SHARE = 0.1
 
 
 AHEAD = 10
-"""Scenes after the last result that are looked at for copies."""
+"""Scenes after the last result to check for copies."""
 
 
 class SceneSpeech:
-    """The morphemes of a scene, and where each run of them begins, by its hash: a fraction of the runs' memory."""
+    """The morphemes of a scene, and the start of each run by its hash, to save memory."""
 
     def __init__(self, video_id: str, forms: Sequence[str]) -> None:
         self.video_id = video_id
@@ -47,11 +47,11 @@ class SceneSpeech:
         self.runs = dict(zip(runs, range(self.length), strict=False))
 
     def shares(self, runs: set[int]) -> bool:
-        """Return whether it has enough of these runs to be a copy."""
+        """Return whether enough of these runs occur for a copy."""
         return len(runs.intersection(self.runs)) >= LEAST_SHARED
 
     def is_copy_of(self, twin: "SceneSpeech") -> bool:
-        """Return whether another video says the same."""
+        """Return whether another video has the same speech."""
         shared = self.runs.keys() & twin.runs.keys() if self.video_id != twin.video_id else frozenset()
         if len(shared) < LEAST_SHARED:
             return False
@@ -78,9 +78,9 @@ class SceneSpeech:
 def first_results(
     groups: Sequence[Group], limit: int, morphemes: Callable[[Sequence[str]], Mapping[str, Morphemes]]
 ) -> tuple[list[list[Group]], bool]:
-    """Return the first `limit` results of these scenes, each with its copies as found, and whether more follow.
+    """Return the first `limit` scenes with their copies, and whether more follow.
 
-    `AHEAD` scenes more are looked at; a copy that ranks after these is left to a search in its video.
+    Checks `AHEAD` further scenes for copies. A search within the copy's video still finds one that ranks lower.
     """
     results: list[list[Group]] = []
     speeches: list[list[SceneSpeech]] = []

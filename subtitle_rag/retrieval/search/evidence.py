@@ -1,36 +1,34 @@
-"""What a window has of the typed words, and when that is enough to be an answer."""
+"""Evidence: which typed words a window has, and whether they are enough for an answer."""
 
 from typing import NamedTuple
 
 ENOUGH_SHARE, ENOUGH_MASS = 0.4, 1.2
-"""Of a query's words one window has at least this share, or somewhat more than one word that nobody says counts: else
-nothing is found by words."""
-LONG, ENOUGH_OF_LONG = 5, 0.6
-"""Words of a description, of which one that is fairly rare is enough: it tells in other words what was said.
-
-`docs/dev/typed-words.md` has the figures.
+"""Least share of a query's words in one window, and least weight: slightly more than one word that occurs nowhere.
+Below both, nothing is found by words.
 """
+LONG, ENOUGH_OF_LONG = 5, 0.6
+"""Words from which a query is a description; there one fairly rare word is enough. See `docs/dev/typed-words.md`."""
 TITLED = 0.5
-"""How much more a word counts that is in the title alone: the whole video is about it."""
+"""Extra weight of a word found only in the title: the whole video is about it."""
 
 
 class Evidence(NamedTuple):
-    """What a window has of the typed words."""
+    """The typed words that a window has."""
 
     rank: int
-    """Its place in the order, see `own_words`."""
+    """Rank in the order of `own_words`."""
     share: float
-    """How much of the query it has: a word counts as it is rare, less where another stands for it."""
+    """Share of the query, each word weighted by rarity, and less for a substitute."""
     is_enough: bool
-    """Whether that may answer the query."""
+    """Whether this share may answer the query."""
     lift: float = 0.0
-    """How much of the best score is added to its own in the order."""
+    """Part of the best score added to the window's own."""
 
 
 def is_enough(rarities: list[float], mass: float, titled: float = 0.0) -> bool:
-    """Return whether words of this rarity together may answer a query of words of `rarities`.
+    """Return whether words with a total rarity of `mass` may answer a query with the given `rarities`.
 
-    `titled` is the part of it that the title alone has.
+    `titled` is the part of `mass` that occurs only in the title.
     """
     total = sum(rarities)
     least = ENOUGH_OF_LONG if sum(rarity > 0 for rarity in rarities) >= LONG else ENOUGH_MASS

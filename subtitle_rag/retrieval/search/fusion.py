@@ -1,8 +1,8 @@
-"""Fusion of the retrievers' hits by scores or by ranks, and groups of neighbours.
+"""Fusion of the retrievers' hits by scores or by ranks, and grouping of adjacent windows.
 
-By scores: a convex combination of scores between 0 and 1 over all candidates (Bruch, Gai & Ingber 2023, "An Analysis
-of Fusion Functions for Hybrid Retrieval", arXiv:2210.11934). A score says how much better a hit is than the next one,
-which its rank does not. `scripts/bench fusion` measures both, and other numbers of this module.
+Scores are fused by a convex combination over all candidates, each scaled to 0–1 (Bruch, Gai & Ingber 2023, "An Analysis
+of Fusion Functions for Hybrid Retrieval", arXiv:2210.11934). `docs/dev/evaluation.md` justifies the constants;
+`scripts/bench fusion` measures other values.
 """
 
 import statistics
@@ -19,61 +19,30 @@ from subtitle_rag.retrieval.values import DenseVector, Hit
 RRF_K = 60
 """Cormack, Clarke & Buettcher 2009, "Reciprocal Rank Fusion outperforms Condorcet"."""
 WEIGHTS = {"bm25": 1.0, "dense": 1.0, "sparse": 0.3}
-"""The weight of a rank, by retriever.
-
-`bm25` and `dense` count alike, as in Cormack et al.: one finds words, the other meaning. `sparse` comes from the same
-pass as `dense` and mostly finds words, as `bm25` does: it counts as in the hybrid of Chen et al. 2024,
-"M3-Embedding" (arXiv 2402.03216: 1 for dense, 0.3 for sparse on MIRACL, whose passages are as long as windows).
-Anthropic's "Contextual Retrieval" (2024) gives embeddings 0.8 and BM25 0.2, for source code and a BM25 of words.
-"""
+"""Weight of a rank, by retriever."""
 COSINES = ("dense",)
-"""The retrievers whose scores have no origin, see `spread_cosines`; a window without a common term scores 0 by others.
-
-Cosines of an E5 all lie between 0.79 and 0.88, those of other encoders between 0 and 0.7.
+"""Retrievers whose scores have no zero point, see `spread_cosines`. For the others a window without a common term
+scores 0.
 """
 FAR_OUT = 3.0
-"""How many interquartile ranges below the lower quartile a cosine is an outlier (Tukey 1977, "Exploratory Data
-Analysis": far out). One strange window must not draw all others together."""
+"""Interquartile ranges below the lower quartile at which a cosine is an outlier (Tukey 1977)."""
 DEFAULT_PARTS = {"dense": 1.0, "sparse": 0.15}
-"""The parts of the neural retrievers in the fused score, beside that of `bm25`.
-
-`sparse` is not measured: it mostly finds words, as `bm25` does, and its scores are as far apart.
-"""
+"""Weights of the neural retrievers in the fused score, relative to `bm25`."""
 WORDS = 1.0
-"""The part of `bm25`, whose scores count as parts of the sum of the query's weights, beside `dense` of an encoder of
-which nothing is known; the better an encoder, the less words weigh beside it (`words` in the manifest).
-
-The theoretical scale of Bruch et al. instead of the best hit's score: words have as much say as the best window says of
-the query. In other words than the captions' that is little, and meaning decides; of words that nobody says it is pairs
-of letters. Chosen on halves of scene_bench, KorQuAD and the cookbook with multilingual-e5-small and MiniLM, where every
-number from 0.7 to 1.0 does as well; `scripts/bench fusion --number WORDS=…` tries others.
-"""
+"""Weight of `bm25` relative to `dense` of an unknown encoder; the manifest has `words` for the known ones."""
 
 VIDEO_PART = 0.2
-"""How much of the score by words of a video's best window each of its windows is given.
-
-A video that says all words of a query is about it, and its other windows often name its topic by a pronoun. Failure@20
-falls by .020 on scene_bench, by .013 on cookbook, and hit@1 stays the same on them, on qmsum and on KorQuAD.
-"""
+"""Part of the word score of a video's best window that is added to each of its windows."""
 
 PIECE_SHARE = 0.5
-"""The share of a window's best piece in its cosine, beside that of the whole window."""
+"""Weight of the best piece in a window's cosine; the whole window has the rest."""
 
 MAX_MERGED = 3
-"""Windows of a scene, at most."""
+"""Most windows per scene."""
 MERGED_SCORE = 0.75
-"""A window merges into its neighbour's scene at this part of the score of the scene's best window, or more.
-
-Beside the best window of its video that is 0.7 of the score by its own words; the rest is `VIDEO_PART`.
-If any of 150 candidates merged, half of all scenes would last three minutes.
-"""
+"""Least part of the scene's best score at which an adjacent window joins it."""
 MERGED_MEANING = 0.85
-"""The merging part for a score with cosines, which counts from that of the worst candidate.
-
-What is said in one breath is alike in meaning. At `MERGED_SCORE` a tenth of all scenes would last three minutes instead
-of two, and 28 % of the jumps miss by more than 30 s instead of 22 % (scene_bench;
-`scripts/bench fusion --number MERGED_MEANING=…` tells how long scenes are).
-"""
+"""The same for scores with cosines, measured from the worst candidate's score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +50,7 @@ class RetrieverScore:
     """A window's rank (from 1) and score by a retriever, the fusion or the reranker."""
 
     rank: int | None
-    """None for a window beyond the end of the retriever's list, whose score is computed."""
+    """None for a window beyond the end of the retriever's list, with a computed score."""
     score: float
 
 
@@ -105,7 +74,7 @@ class Ranked:
     score: float
     """The sort key."""
     scores: Mapping[str, RetrieverScore]
-    """By retriever, `fused` and `rerank`."""
+    """By retriever, plus `fused` and `rerank`."""
 
 
 def best_by_video(hits: Sequence[Hit], positions: Mapping[str, tuple[str, int]]) -> dict[str, float]:
@@ -136,10 +105,9 @@ def fuse(
 ) -> list[Ranked]:
     """Fuse the hits with a position (video, ordinal) by weighted reciprocal ranks; ties by id.
 
-    A single list keeps its own order and scores. Only `bm25` can find windows `without_vectors`:
-    the other retrievers are assumed to agree with it, else every window with vectors would come first. With vectors
-    of a tenth of the videos hit@1 is 0.53 (as `bm25` alone) instead of 0.07; of a half, 0.52 instead of 0.26 (100
-    questions of scene_bench, with latent semantic analysis in place of the encoder).
+    A single list keeps its own order and scores. Windows `without_vectors` are found by `bm25` only; the other
+    retrievers are assumed to agree with it, or else every window with vectors would come first. With vectors for a
+    tenth of the videos this gives hit@1 0.53 instead of 0.07, and for half of them 0.52 instead of 0.26 (scene_bench).
     """
     scores = _retriever_scores(lists, positions, {})
     all_weights = sum(WEIGHTS[name] for name in lists)
@@ -158,37 +126,36 @@ def fuse(
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The windows that retrievers have found for a query."""
+    """The windows found for a query."""
 
     lists: Mapping[str, Sequence[Hit]] = field(default_factory=dict)
-    """By retriever, its hits, best first."""
+    """Retriever → its hits, best first."""
     positions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
-    """Video and ordinal of each window; a hit without one is left out."""
+    """Window → video and ordinal; a hit without a position is dropped."""
     scores_on_demand: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """By retriever, the scores of windows that only others have in their lists. One without a score has none of the
-    query's terms."""
+    """Retriever → scores of windows found by others only. A window without a score has none of the query's terms."""
     without_vectors: Collection[str] = frozenset()
-    """Windows without vectors, which only `bm25` can find yet."""
+    """Windows without vectors, found by `bm25` only."""
     query_weight: float = 1.0
-    """The sum of the query's weights by words."""
+    """Sum of the query's word weights."""
     words: float | None = None
-    """How much words weigh beside the encoder's meaning, in place of `WORDS`."""
+    """Weight of words relative to the encoder; None for `WORDS`."""
     pieces: Mapping[str, float] = field(default_factory=dict)
-    """By window, the cosine of its best piece. Windows may lack vectors of their pieces."""
+    """Window → cosine of its best piece, if its pieces have vectors."""
     video_scores: Mapping[str, float] = field(default_factory=dict)
-    """By video, the score by words of its best window, of which the scores of all its windows have a part."""
+    """Video → word score of its best window, shared with its other windows."""
     evidence: Mapping[str, Evidence] = field(default_factory=dict)
-    """By window, what it has of the typed words; empty for a query without any."""
+    """Window → its typed words; empty for a query without words."""
     floor: float = -1.0
-    """The cosine below which nothing is found by meaning,"""
+    """Least cosine of a hit by meaning,"""
     strict_floor: float = -1.0
-    """and the one of a query of which no window has enough words."""
+    """and the stricter one, if no window has enough of the query's words."""
     is_question: bool = False
-    """Scenes are looked for from which a model answers."""
+    """Whether a model answers from the scenes."""
     meaning: tuple[str, DenseVector] | None = None
     """The named vector of pieces, and the query's vector to compare with them."""
     is_cut: bool = False
-    """The query's words find further windows."""
+    """Whether the index has further windows with the query's words."""
 
     @property
     def floors(self) -> tuple[float, float] | None:
@@ -197,7 +164,7 @@ class Candidates:
 
 
 def shares(candidates: Candidates) -> dict[str, float]:
-    """Return each retriever's share in the fused score; together they are 1. See `deciding_shares`."""
+    """Return each retriever's share in the fused score; they add up to 1. See `deciding_shares`."""
     best_score = max((hit.score for hit in candidates.lists.get("bm25", ())), default=0.0) / candidates.query_weight
     words = (WORDS if candidates.words is None else candidates.words) * best_score
     parts = {name: words if name == "bm25" else DEFAULT_PARTS[name] for name in candidates.lists}
@@ -205,15 +172,15 @@ def shares(candidates: Candidates) -> dict[str, float]:
 
 
 ScaledScores = Mapping[str, Mapping[str, float]]
-"""By retriever, the scores of the candidates between 0 and 1."""
+"""Retriever → scores of the candidates, 0 to 1."""
 
 
 def deciding_shares(
     candidates: Candidates, shares: Mapping[str, float], values: ScaledScores | None = None
 ) -> dict[str, float]:
-    """Return how much each retriever decides: its share times the range of its score over the candidates.
+    """Return how much each retriever decides: its share times the range of its scores over the candidates.
 
-    One that scores all of them alike decides nothing, whatever its share. Together they are 1, or all 0.
+    A retriever with equal scores for all decides nothing, whatever its share. The values add up to 1, or are all 0.
     """
     values = scaled_scores(candidates) if values is None else values
     ids = {id for of_retriever in values.values() for id in of_retriever}
@@ -235,7 +202,7 @@ def fuse_scores(
 ) -> list[Ranked]:
     """Fuse the candidates by their scores; ties by id.
 
-    Windows without vectors are assumed to be where `bm25` puts them in the order of the other retrievers, too.
+    For windows without vectors the other retrievers are assumed to agree with `bm25`.
     """
     values = scaled_scores(candidates) if values is None else values
     scores = _retriever_scores(candidates.lists, candidates.positions, candidates.scores_on_demand)
@@ -269,7 +236,7 @@ def _ranked(
     positions: Mapping[str, tuple[str, int]],
     scores: Mapping[str, Mapping[str, RetrieverScore]],
 ) -> list[Ranked]:
-    """Return the windows of fused scores, in this order; `scores` are those of the retrievers."""
+    """Return the windows of `ordered` with the retrievers' `scores` and the fused one."""
     return [
         Ranked(id, *positions[id], value, {**scores[id], "fused": RetrieverScore(rank, value)})
         for rank, (value, id) in enumerate(ordered, start=1)
@@ -281,7 +248,7 @@ def _retriever_scores(
     positions: Mapping[str, tuple[str, int]],
     scores_on_demand: Mapping[str, Mapping[str, float]],
 ) -> dict[str, dict[str, RetrieverScore]]:
-    """Return by candidate and retriever the rank, None for a score that was computed on demand, and the score."""
+    """Return rank and score by candidate and retriever; the rank is None for a score computed on demand."""
     scores: dict[str, dict[str, RetrieverScore]] = {}
     for name, hits in lists.items():
         for rank, hit in enumerate((hit for hit in hits if hit.id in positions), start=1):
@@ -293,8 +260,10 @@ def _retriever_scores(
 
 
 def scaled_scores(candidates: Candidates) -> dict[str, dict[str, float]]:
-    """Return the scores of the candidates by each retriever, between 0 and 1, its best one. A list keeps its order: a
-    hit that a rule has moved before others counts as much as they do."""
+    """Return each retriever's scores of the candidates, scaled to 0–1.
+
+    A list keeps its order: a hit that a rule moved up counts as much as the hits before it.
+    """
     by_retriever = {}
     for name, hits in candidates.lists.items():
         placed = [hit for hit in hits if hit.id in candidates.positions]
@@ -316,9 +285,9 @@ def scaled_scores(candidates: Candidates) -> dict[str, dict[str, float]]:
 
 
 def add_pieces(cosines: Mapping[str, float], pieces: Mapping[str, float]) -> dict[str, float]:
-    """Return the cosines of windows with their best pieces' share.
+    """Return the windows' cosines blended with those of their best pieces.
 
-    A window without vectors of its pieces is assumed to gain by them what the others gain on average.
+    A window whose pieces have no vectors gains the average of the others.
     """
     gains = {id: pieces[id] - cosine for id, cosine in cosines.items() if id in pieces}
     usual = statistics.fmean(gains.values()) if gains else 0.0
@@ -326,15 +295,15 @@ def add_pieces(cosines: Mapping[str, float], pieces: Mapping[str, float]) -> dic
 
 
 def min_max_normalised(scores: Sequence[float]) -> list[float]:
-    """Return the scores between 0, the least of them, and 1, the best."""
+    """Scale the scores to 0 (least) to 1 (best)."""
     least, best = min(scores, default=0.0), max(scores, default=0.0)
     return [(score - least) / (best - least) if best > least else 1.0 for score in scores]
 
 
 def spread_cosines(scores: Sequence[float]) -> list[float]:
-    """Return the cosines of candidates between 0, the least that is no outlier, and 1, the best; equal ones are all 1.
+    """Scale cosines to 0 (least that is no outlier) to 1 (best); equal ones are all 1.
 
-    Only their distances count: a * score + b for a > 0 comes out alike.
+    Only distances count: a * score + b with a > 0 gives the same result.
     """
     if len(scores) > 1:
         lower, _median, upper = statistics.quantiles(scores, method="inclusive")
@@ -344,10 +313,10 @@ def spread_cosines(scores: Sequence[float]) -> list[float]:
 
 
 def carried(ranked: Sequence[Ranked], candidates: Candidates) -> list[Ranked]:
-    """Return the windows that something carries: typed words or what stands for them, also beside it, or the meaning.
+    """Keep windows with typed words or substitutes in them or in a neighbour, and windows close in meaning.
 
-    Pieces of words and particles order windows, but carry none. A query of which no window has enough words is answered
-    by meaning alone, above the strict floor, or not at all.
+    Parts of words and particles support no window. If no window has enough of the query's words, only windows above
+    the strict floor of meaning remain.
     """
     evidence = candidates.evidence
     if not evidence:
@@ -367,14 +336,14 @@ def carried(ranked: Sequence[Ranked], candidates: Candidates) -> list[Ranked]:
 
 
 Spans = Callable[[Collection[str]], Mapping[str, tuple[int, int]]]
-"""Returns when windows begin and end (ms)."""
+"""Function from window ids to begin and end in ms."""
 
 
 def merge_neighbours(ranked: Sequence[Ranked], limit: int, spans: Spans) -> list[list[Ranked]]:
-    """Group adjacent windows, the best first: at most `limit` groups of at most `MAX_MERGED` windows.
+    """Group adjacent windows, best first: at most `limit` groups of at most `MAX_MERGED` windows.
 
-    A window below `MERGED_SCORE` or `MERGED_MEANING`, or after a silence of more than `OVERLAP_MS`, begins a group of
-    its own. A greater limit only adds groups.
+    A window below `MERGED_SCORE` or `MERGED_MEANING`, or after more than `OVERLAP_MS` of silence, starts its own group.
+    A greater limit only adds groups.
     """
     near = _near(ranked, spans)
     has_cosines = any("dense" in entry.scores for entry in ranked)
@@ -398,7 +367,7 @@ def merge_neighbours(ranked: Sequence[Ranked], limit: int, spans: Spans) -> list
 
 
 def _near(ranked: Sequence[Ranked], spans: Spans) -> Mapping[str, list[tuple[str, int]]]:
-    """Return by window the video and ordinal of those before and after it that are said in one go with it."""
+    """Return by window the video and ordinal of its neighbours in the same stretch of speech."""
     ids = {(entry.video_id, entry.ordinal): entry.window_id for entry in ranked}
     pairs = [((video, at), (video, at + 1)) for video, at in ids if (video, at + 1) in ids]
     times = spans({ids[place] for pair in pairs for place in pair})
@@ -411,9 +380,9 @@ def _near(ranked: Sequence[Ranked], spans: Spans) -> Mapping[str, list[tuple[str
 
 
 def best_of_videos(groups: Sequence[list[Ranked]], limit: int, per_video: int) -> tuple[list[list[Ranked]], int]:
-    """Move the best `per_video` groups of each of the first videos to the front, at most `limit`, and count these.
+    """Move the best `per_video` groups of each of the first videos to the front, at most `limit`, and count them.
 
-    All groups keep their order among those at the front, and among those behind.
+    Otherwise the order stays the same.
     """
     by_video: dict[str, list[int]] = {}
     for at, group in enumerate(groups):
@@ -425,5 +394,5 @@ def best_of_videos(groups: Sequence[list[Ranked]], limit: int, per_video: int) -
 
 
 def _is_open(group: Sequence[Ranked], entry: Ranked, least: float, part: float) -> bool:
-    best = max(each.score for each in group)  # the first may be lifted before it
+    best = max(each.score for each in group)  # the first may have been moved up
     return len(group) < MAX_MERGED and entry.score - least >= part * (best - least)

@@ -13,29 +13,29 @@ from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.korean.morphemes import key
 
 MIN_RUN = 3
-"""Fewest letters of a part of a word to mark."""
+"""Fewest letters of a marked part of a word."""
 
 Span = tuple[int, int]
 SpokenForm = tuple[int, int, str]
 """Start and end of a morpheme, and its form."""
 
 LOOK_BACK = 40
-"""Most letters of a sentence before its first mark: some six seconds of speech."""
+"""Most letters of a sentence before its first mark: about six seconds of speech."""
 LOOK_BACK_MS = 6_000
 TOGETHER_MS = 8_000
-"""Longest time from the line of a jump to the last typed word that counts for it."""
+"""Longest time from the line of a jump to a typed word that still counts for it."""
 MARKED_MS = 15_000
-"""Longest time from the line that a scene jumps to to the line with the mark that its row shows."""
+"""Longest time from the line of a jump to the marked line in the scene's row."""
 LONG_SENTENCE = 160
-"""Most letters of a sentence to show, where no mark follows them."""
+"""Most letters of a shown sentence, unless a mark follows."""
 
 _BETWEEN = re.compile(r"[\W_]+")
 _SENTENCE_END = re.compile(r"(?:니다|[겠었았였했됐한된는]다|[가-힣]요|죠|[.?!…。])[\"'”’)\]]*(?:\s+|$)|\s+(?=>>)")
-"""Recognised speech has no punctuation: its sentences end in endings."""
+"""Ends of sentences. Recognised speech has no punctuation; its sentences end in verb endings."""
 
 
 class WordMark(NamedTuple):
-    """A span of a text that says a typed word, or a part of one."""
+    """A span of a text with a typed word or a part of it."""
 
     start: int
     end: int
@@ -51,12 +51,12 @@ class Marks(NamedTuple):
     typed: list[Span]
     """Typed words, disjoint."""
     related: list[Span]
-    """Variants of typed words, apart from these."""
+    """Variants of typed words, disjoint from `typed`."""
     words: list[WordMark]
-    """Each part of a typed word; they may overlap."""
+    """Each part of a typed word; parts may overlap."""
 
     def moved(self, offset: int) -> "Marks":
-        """Return the marks of a text that is at this offset of another."""
+        """Return the marks shifted by an offset."""
         if not offset:
             return self
         return Marks(
@@ -67,12 +67,12 @@ class Marks(NamedTuple):
 
 
 def spans(text: str, query: LexicalQuery) -> list[Span]:
-    """Return the [start, end) spans of a text without an analysis to mark, by letters alone, in order and disjoint."""
+    """Return the spans to mark in a text without an analysis, by letters alone, ordered and disjoint."""
     return _spans_of(_run_marks(text, query))
 
 
 def spoken_forms(analysis: Morphemes | None, forms: frozenset[str]) -> list[SpokenForm]:
-    """Return where a text says some forms, in order."""
+    """Return the places of some forms in a text, in order."""
     if analysis is None or forms.isdisjoint(analysis.forms):  # five times as fast as the loop
         return []
     matches = [at for at, form in enumerate(analysis.forms) if form in forms]
@@ -80,11 +80,11 @@ def spoken_forms(analysis: Morphemes | None, forms: frozenset[str]) -> list[Spok
 
 
 def marks(text: str, form_spans: Sequence[SpokenForm], query: LexicalQuery) -> Marks:
-    """Return the marks of typed words, and of the query's variants beside them, of which the text has `form_spans`.
+    """Return the marks of typed words, and of their variants outside them, by the text's `form_spans`.
 
-    Marked are the typed morphemes, with their endings (먹었 marks 먹었어요), and runs of letters of a typed word that
-    the analyzer divided otherwise (르메르 in 르메르셔츠), regardless of spaces. A part of a typed word inside a variant
-    (루투스 in 불루투스) belongs to the variant.
+    Marks typed morphemes with their endings (먹었 marks 먹었어요), and runs of letters of a word that the analyzer
+    divided otherwise (르메르 in 르메르셔츠), regardless of spaces. A part of a typed word inside a variant (루투스 in
+    불루투스) is marked as the variant.
     """
     word_of = query.words_by_form
     forms = [
@@ -107,16 +107,16 @@ def marks(text: str, form_spans: Sequence[SpokenForm], query: LexicalQuery) -> M
 
 
 def sentence_begin(text: str, first: int, at: int, otherwise: int) -> int:
-    """Return where the sentence around the offset `at` begins, `first` at the earliest; `otherwise` in a long one."""
+    """Return the start of the sentence around offset `at`, not before `first`; `otherwise` in a long one."""
     earliest = max(first, at - LOOK_BACK)
     ends = [match.end() for match in _SENTENCE_END.finditer(text, earliest, at)]
     return ends[-1] if ends else first if earliest == first else otherwise
 
 
 def sentence(text: str, lines: Sequence[Line], line: int, spans: Iterable[Span]) -> Span:
-    """Return the span from where the first marked sentence of a line begins to the end of the line after its mark.
+    """Return the span from the first marked sentence of a line to the end of the line with its mark.
 
-    Of long lines it is `LONG_SENTENCE` letters at most. A mark in lines that begin `MARKED_MS` later is none of it.
+    Long lines are cut to `LONG_SENTENCE` letters. Marks in lines that begin `MARKED_MS` later are ignored.
     """
     first = lines[line].offset
     at = next((start for start, end in spans if end > first), first)
@@ -133,20 +133,19 @@ def sentence(text: str, lines: Sequence[Line], line: int, spans: Iterable[Span])
 
 
 class BestLine(NamedTuple):
-    """The line of a window that says most of a query."""
+    """The line of a window with most of a query."""
 
     words: int
-    """How many typed words are said there, or within `TOGETHER_MS`."""
+    """How many typed words occur there, or within `TOGETHER_MS`."""
     line: Line
 
 
 def best_line(
     lines: Sequence[Line], words: Iterable[WordMark], related: Iterable[Span], rarity: Mapping[str, float]
 ) -> BestLine:
-    """Return the line from which on most typed words are said within `TOGETHER_MS`.
+    """Return the line after which most typed words occur within `TOGETHER_MS`.
 
-    Among equals: the one that says them soonest, the rarest, most of their parts, the most often, most variants, the
-    first.
+    Ties: soonest, rarest, most parts, most often, most variants, first.
     """
     offsets = [line.offset for line in lines]
 
@@ -191,7 +190,7 @@ def _run_marks(text: str, query: LexicalQuery) -> Iterator[WordMark]:
     if len(lower) == len(text) and is_normalized("NFKC", text):
         yield from _plain_run_marks(lower, query)
         return
-    # some characters become several when indexed: each letter carries its offset
+    # Some characters become several when indexed, so each letter carries its offset.
     letters = [(k, at) for at, c in enumerate(text) if c.isalnum() for k in key(c) if k.isalnum()]
     joined = "".join(k for k, _at in letters)
     for word, run in _shared_runs(query, joined):
@@ -206,7 +205,7 @@ def _run_marks(text: str, query: LexicalQuery) -> Iterator[WordMark]:
 def _plain_run_marks(lower: str, query: LexicalQuery) -> Iterator[WordMark]:
     joined = lower.replace(" ", "")
     for word, run in _shared_runs(query, joined if joined.isalnum() else _BETWEEN.sub("", joined)):
-        # two letters across a space are chance
+        # Two letters across a space are chance.
         pattern = _spaced(run) if len(run) >= MIN_RUN else re.compile(re.escape(run))
         for match in pattern.finditer(lower):
             yield WordMark(*match.span(), word, run)
@@ -219,12 +218,12 @@ def _shared_runs(query: LexicalQuery, joined: str) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=1024)
 def _spaced(run: str) -> re.Pattern[str]:
-    """Return a pattern of the run's letters with anything but letters between them."""
+    """Return a pattern of the run's letters, with any non-letters between them."""
     return re.compile(r"[\W_]*".join(map(re.escape, run)))
 
 
 def _runs(word: str, joined: str) -> Iterator[str]:
-    """Yield the longest pieces of `word` in `joined`: the full word of two letters or more, or parts of `MIN_RUN`."""
+    """Yield the longest parts of `word` in `joined`: the full word from two letters, or parts from `MIN_RUN`."""
     if len(word) > 1 and word in joined:
         yield word
         return
@@ -240,7 +239,7 @@ def _runs(word: str, joined: str) -> Iterator[str]:
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
-    """Return the spans in order, those that overlap or touch as one."""
+    """Return the spans in order, with overlapping or touching spans merged."""
     merged: list[Span] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:

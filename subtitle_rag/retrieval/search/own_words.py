@@ -1,7 +1,7 @@
-"""Which windows say all typed words themselves: in their text, or with their context.
+"""Windows that have all typed words themselves, in their text or context.
 
-Words of the title, of neighbours and relatives, words that sound alike and pairs of letters help to find a window, but
-one that says all that was typed is what was asked for.
+Titles, neighbours, related words, similar sounds and pairs of letters help to find a window, but a window with all
+typed words comes first.
 """
 
 import re
@@ -20,33 +20,32 @@ from subtitle_rag.retrieval.search.reasons import FoundWord
 from subtitle_rag.retrieval.search.window_reads import Windows
 
 IN_TEXT, WITH_CONTEXT, BY_SOUND, BORROWED = range(4)
-"""Ranks in the order: the window's text says all words, or text and context together; it says those that the library
-has in the other alphabet only as they are spelled there (skype for 스카이프); or some are borrowed."""
+"""Ranks: all words in the window's text; in text and context together; by sound, for words that the library spells in
+the other alphabet only (skype for 스카이프); or some of them borrowed.
+"""
 SAID_SHARE = 0.2
-"""How much of the best score the share of the query that a window has adds to its own.
+"""Part of the best score that a window with all of the query gains; see `docs/dev/evaluation.md`.
 
-MRR of scene_bench is .593 instead of .591 by words and .587 instead of .577 with multilingual-e5-small, that of the
-sample .492 instead of .488 and .568 instead of .565; with .3 it is less, with vectors. Of a window that says what is
-negated (안 매운) the whole share is added: nobody wants the opposite first.
+A window with a negated word (안 매운) gains its full share, so that its opposite does not come first.
 """
 
 NO_EVIDENCE = Evidence(BORROWED, 0.0, False)
 HEARD, INSTEAD = 0.8, 0.5
-"""How much of a word another one is that sounds like it, and any other that stands in its place: a related one, a part
-of it, one of two letters by its sound."""
+"""Weight of a word by sound, and of any other substitute: a related word, a part, a two-letter word by sound."""
 
 
 class TypedWord(NamedTuple):
-    """A typed word with content, and what may say it."""
+    """A typed word with content, and the forms that match it."""
 
     word: str
     forms: frozenset[str]
     """Its own morphemes."""
     is_sayable: bool
-    """Whether its morphemes say it. Syllables that only stand side by side in it (꽃 and 개 of 꽃개) do not, nor does
-    its end (초기 of 예초기)."""
+    """Whether its morphemes together are the word. Adjacent syllables (꽃 and 개 of 꽃개) and its end (초기 of 예초기)
+    are not.
+    """
     meant: frozenset[str]
-    """The library's words that each say it: compounds with it (양념치킨), and what an unfinished one begins."""
+    """Library words that match alone: compounds (양념치킨), and completions of an unfinished word."""
 
 
 def typed_words(lexical: LexicalQuery) -> tuple[TypedWord, ...]:
@@ -65,10 +64,10 @@ def typed_words(lexical: LexicalQuery) -> tuple[TypedWord, ...]:
 
 
 def spellings_by_word(lexical: LexicalQuery) -> dict[str, tuple[frozenset[str], ...]]:
-    """Return by typed word, numbers too, the sets of morphemes that each say it, whatever its ending.
+    """Return the sets of morphemes that match each typed word or number, whatever its ending.
 
-    They are the word as one, a longer word that has it inside (양념치킨 for 치킨), its own morphemes together, or a
-    word that an unfinished one begins. What only sounds like it or is related to it is none of them.
+    A set is the word as one, a longer word that contains it (양념치킨 for 치킨), its morphemes together, or a
+    completion. Similar sounds and related words do not count.
     """
     forms: dict[str, set[str]] = {}
     for form, word in lexical.words_by_form.items():
@@ -91,13 +90,13 @@ def _spellings(
     yield from (
         frozenset([form]) for form in sorted({word, *begun, *containing.get(word, ()), *containing.get(stem, ())})
     )
-    # 소스 and 리 of 리소스 may be said apart
+    # 소스 and 리 of 리소스 may occur apart.
     if parts and (all(len(part) > 1 for part in parts) if word in forms else _is_sayable(word, parts)):
         yield parts
 
 
 class OwnWords:
-    """What windows have of the typed words of one query."""
+    """The typed words of one query in windows."""
 
     def __init__(self, lexical: LexicalQuery, windows: Windows) -> None:
         self._words = typed_words(lexical)
@@ -111,7 +110,7 @@ class OwnWords:
         self._windows = windows
 
     def of(self, ids: Sequence[str]) -> dict[str, Evidence]:
-        """Return the evidence of these windows; none for a query without content."""
+        """Return the evidence of these windows; empty for a query without content."""
         if not (self._words and ids):
             return {}
         texts, forms = self._windows.letters(ids), self._windows.forms(ids)
@@ -153,7 +152,7 @@ class OwnWords:
         return evidence
 
     def _titles(self, video_ids: Collection[str]) -> dict[str, str]:
-        """Return the letters of the videos' titles and chapters, and these without spaces."""
+        """Return the letters of the videos' titles and chapters, with and without spaces."""
         titles = {
             id: folded(" ".join((video.title, *(chapter.title for chapter in video.chapters))))
             for id, video in self._windows.videos(video_ids).items()
@@ -161,9 +160,9 @@ class OwnWords:
         return {id: f"{title}\n{squeezed(title)}" for id, title in titles.items()}
 
     def _is_said(self, typed: "TypedWord", text: str, lines: str) -> bool:
-        """Return whether the letters of a text say a word, or its morphemes: 예뻐 says 예쁘.
+        """Return whether a text has a word by its letters or morphemes: 예뻐 matches 예쁘.
 
-        Inside another word one letter is chance, and so are two of a word that the library only has in the other
+        Inside another word one letter is chance, and so are two letters of a word that the library spells in the other
         alphabet.
         """
         if any(says_letters(letters, text) for letters in self._letters[typed.word]):
@@ -173,17 +172,17 @@ class OwnWords:
         return any(f"\n{form}\n" in lines for form in typed.meant)
 
     def _is_heard(self, word: str, lines: str) -> bool:
-        """Return whether a text says a word that the library has in the other alphabet alone, by its sound."""
+        """Return whether a text has, by sound, a word that the library spells in the other alphabet only."""
         return any(all(f"\n{part}\n" in lines for part in form.split()) for form in self._by_sound.get(word, ()))
 
     def _borrowed(self, word: str, lines: str) -> float:
-        """Return how much of a word a text has in another one's place."""
+        """Return the weight of a word's best substitute in a text."""
         substitutes = self._substitutes[word]
         return max((worth for form, worth in substitutes if f"\n{form}\n" in lines), default=0.0)
 
 
 def says_letters(letters: str, text: str) -> bool:
-    """Return whether a text has these letters; two of them only where they begin a word: 아기, but not in 이야기."""
+    """Return whether a text has these letters; two letters only match the start of a word: 아기, but not in 이야기."""
     if len(letters) > 2:
         return letters in text
     return letters in text and bool(re.search(rf"(?<![^\W_]){re.escape(letters)}", text))
@@ -196,9 +195,9 @@ def _letters(word: str, lexical: LexicalQuery) -> tuple[str, ...]:
 
 
 def _substitutes(typed: Sequence[TypedWord], lexical: LexicalQuery) -> dict[str, list[tuple[str, float]]]:
-    """Return by typed word what may stand for it, and how much of it that is.
+    """Return the substitutes of each typed word, with weights.
 
-    It is the whole word where that is only spelled otherwise. A word of two letters sounds like many others.
+    Another spelling has full weight. A two-letter word by sound weighs less, as many words sound like it.
     """
     substitutes = {
         each.word: [(form, INSTEAD) for form in each.forms if len(form) > 1 or len(each.forms) == 1] for each in typed
@@ -212,38 +211,45 @@ def _substitutes(typed: Sequence[TypedWord], lexical: LexicalQuery) -> dict[str,
 
 
 class _Traces(NamedTuple):
-    """What stands for a typed word in a scene, the likeliest first."""
+    """Forms that may represent a typed word in a scene, likeliest first."""
 
     typed: TypedWord
     written: Sequence[str]
-    """It, it without particles, and the names of its first consonants."""
+    """The word, the word without particles, and names with its first consonants."""
     heard: Sequence[str]
     """Variants by sound."""
     related: Sequence[str]
     parts: Sequence[str]
-    """Its morphemes, the longest first: those of two letters or more, or the only one."""
+    """Its morphemes, longest first: those from two letters, or the only one."""
 
 
 class WordFinder:
-    """Finds where scenes have the typed words of one query."""
+    """Finder of one query's typed words in scenes."""
 
     def __init__(self, lexical: LexicalQuery) -> None:
         self._traces = [_traces(typed, lexical) for typed in typed_words(lexical)]
         self.forms = frozenset[str]().union(
             *(each.typed.forms | each.typed.meant for each in self._traces), lexical.variants
         )
-        """The morphemes that stand for typed words."""
+        """All morphemes that may represent typed words."""
 
     def find(
         self, text_by_form: Mapping[str, str], text: str, context: str, title: str, around: str
     ) -> tuple[FoundWord, ...]:
-        """Return where a scene has each typed word.
+        """Find each typed word in a scene.
 
-        `text_by_form` has at least those of `forms` that its text says, and how it writes them; `around` is said beside
-        it.
+        Args:
+            text_by_form: Form → its spelling in the scene's text, for at least the forms of `forms`.
+            text: What the scene says.
+            context: The context of its best window.
+            title: The video's title.
+            around: The speech before and after.
+
+        Returns:
+            Each typed word with its place and, for a substitute, the substitute.
         """
         texts = {"text": text, "context": context, "title": title, "nearby": around}
-        letters = cache(lambda source: (folded(texts[source]), squeezed(texts[source])))  # of those that are needed
+        letters = cache(lambda source: (folded(texts[source]), squeezed(texts[source])))  # only the needed ones
         return tuple(_found(each, text_by_form, letters) for each in self._traces)
 
 
@@ -264,7 +270,7 @@ def _traces(typed: TypedWord, lexical: LexicalQuery) -> _Traces:
 
 
 def _found(traces: _Traces, text_by_form: Mapping[str, str], letters: Callable[[str], tuple[str, str]]) -> FoundWord:
-    """Return where a scene has a word; `letters` returns those of its text, context, title or what is nearby."""
+    """Find a word in a scene; `letters` returns those of its text, context, title or surroundings."""
     word, forms, is_sayable, meant = traces.typed
     if is_sayable and forms <= text_by_form.keys():
         return FoundWord(word, "text")
@@ -307,14 +313,14 @@ def _is_sayable(word: str, forms: Collection[str]) -> bool:
 
 
 def _is_written(word: str, forms: frozenset[str], letters: str) -> bool:
-    """Return whether letters without spaces have a word or all its morphemes; one letter alone is chance."""
+    """Return whether letters without spaces contain a word or all its morphemes; one letter alone is chance."""
     return (len(word) > 1 and word in letters) or (len(forms) > 1 and all(form in letters for form in forms))
 
 
 def own_words_first(ranked: Sequence[Ranked], evidence: Mapping[str, Evidence]) -> list[Ranked]:
-    """Put windows that say all typed words before those that borrow some; having more of the query lifts a window.
+    """Put windows with all typed words first; a higher share of the query moves a window up.
 
-    Each gets its rank in this order, and its score as the fused one. A window without a rank borrows.
+    Sets each window's `fused` rank to this order. A window without evidence counts as borrowed.
     """
     best = max((entry.score for entry in ranked), default=0.0)
 

@@ -1,4 +1,4 @@
-"""The parts of a search that can be chosen, by name."""
+"""Names of the parts of a search that users can choose."""
 
 from subtitle_rag.retrieval.named_vectors import PIECES
 
@@ -8,4 +8,4 @@ NEURAL = ("dense", "sparse")
 """The retrievers of an encoder's vectors."""
 RETRIEVERS = (*LEXICAL, *NEURAL)
 SEARCH_PARTS = (*RETRIEVERS, PIECES)
-"""Retrievers, and what orders the windows that they find."""
+"""Retrievers, and parts that reorder their windows."""

@@ -1,8 +1,8 @@
-"""How many places, and in how many videos, say the typed words.
+"""Counts of the places and videos that have the typed words.
 
-A place is a window, about a minute of a video, whose captions say all of them, whatever their endings and their order.
-Titles, contexts and words that only sound alike count for nothing, though a search finds scenes by them. A copy, such
-as a Short of the same minute, is a place of its own, while a search lists it under its original.
+A place is a window, about a minute of a video, whose captions have all of them, in any order and with any endings.
+Titles, contexts and similar sounds do not count, though a search uses them. Copies, such as a Short of the same minute,
+count separately, while a search lists them under their original.
 """
 
 from collections.abc import Iterator
@@ -19,16 +19,16 @@ from subtitle_rag.retrieval.values import Filter
 
 
 def places_of_all(library: Library, query: Query, lexical: LexicalQuery, where: Filter) -> PlaceCount | None:
-    """Count the places that say all words of a query; None for one without words."""
+    """Count the places with all words of a query; None for a query without words."""
     spellings = spellings_by_word(lexical)
-    # `where` has the windows that say the phrases, letter by letter
+    # `where` has the windows with the phrases, letter by letter.
     phrases = squeeze(" ".join(query.phrases))
     words = [of_word for word, of_word in spellings.items() if squeeze(word) not in phrases]
     return _count(library, words, where) if spellings or query.phrases else None
 
 
 def places_of_each(library: Library, lexical: LexicalQuery, where: Filter) -> Iterator[WordCount]:
-    """Count the places that say each word of a query, which is told without its particle."""
+    """Count the places of each word of a query; words lose their particles."""
     for word, spellings in spellings_by_word(lexical).items():
         stems = (form for spelling in spellings if len(spelling) == 1 for form in spelling - {word})
         stem = max((form for form in stems if word.startswith(form)), key=len, default=word)
@@ -36,7 +36,7 @@ def places_of_each(library: Library, lexical: LexicalQuery, where: Filter) -> It
 
 
 def counts_text(counts: PlaceCount) -> str:
-    """Return the videos and the places in words: 영상 8편 42곳; or that the scenes below come near, no more."""
+    """Return the counts as text: 영상 8편 42곳; or a note that the scenes only come near."""
     if not counts.places:
         return _("No place says all of the words. The nearest:")
     videos = n_("{n} video", "{n} videos", counts.videos, n=f"{counts.videos:,}")

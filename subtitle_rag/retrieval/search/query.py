@@ -1,9 +1,9 @@
-"""The query language: words, phrases, exclusions and filters.
+"""Query language: words, phrases, exclusions and filters.
 
     치킨 소스 "찍어 먹" -광고 channel:느긋한식탁 after:2026-01-01 kind:short
 
-Days, months and years are written as people type them (`periods`). Among the words of a query they stay words, and are
-offered as a filter. No query is a pattern or a program: every character outside this syntax is text.
+Filters accept days, months and years as people type them (`periods`). Between words they stay words, and are offered as
+a filter. No query is a pattern or a program: all characters outside this syntax are text.
 """
 
 import re
@@ -20,7 +20,7 @@ from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.korean.periods import OpenPeriod, find_uploads, parse_period
 
 MAX_LENGTH = 1_000
-"""Characters. The longest sensible query is a sentence or two."""
+"""Longest query, in characters."""
 
 QUOTES = '"“”„‟″「」『』'
 """Characters read as the quotation mark."""
@@ -48,8 +48,7 @@ _KINDS = {word: kind for kind, words in KINDS.items() for word in words}
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A parsed query. `text` has the words and phrases, without exclusions and filters; it is empty for one that asks
-    for speakers alone."""
+    """A parsed query. `text` has the words and phrases; it is empty for a query of speakers only."""
 
     raw: str
     text: str
@@ -68,17 +67,17 @@ class PeriodOffer:
     """A filter by date that words of a query may mean."""
 
     typed: str
-    """The words, as they are typed."""
+    """The words as typed."""
     after: date | None
-    """None where the words name no beginning: 2020년까지."""
+    """None without a beginning: 2020년까지."""
     before: date | None
-    """None where they name no end: 작년부터."""
+    """None without an end: 작년부터."""
     query: str
-    """The query with the filter in their place."""
+    """The query with the filter instead of the words."""
 
     @property
     def sentence(self) -> str:
-        """The offer in words: → 2024년 10월에 올라온 것만."""
+        """The offer as text: → 2024년 10월에 올라온 것만."""
         if self.after is None:
             return _("→ only what was uploaded up to {day}").format(day=self.before)
         if self.before is None:
@@ -100,9 +99,9 @@ def _period_text(first: date, last: date) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a query: a filter if it has a name (in English), else a word or a phrase.
+    """A part of a query: a filter if `name` is set (in English), else a word or a phrase.
 
-    An empty `value` is not typed yet. `start` and `end` are offsets into the tidied text.
+    An empty `value` is still to be typed. `start` and `end` are offsets into the tidied text.
     """
 
     name: str
@@ -115,11 +114,10 @@ class Part:
 
 
 def parse_query(raw: str) -> Query:
-    """Read a query.
+    """Parse a query.
 
     Raises:
-        UsageError: `empty_query`, `only_exclusions`, `query_too_long`, `bad_filter`, `unknown_kind`,
-            `excluded_filter`.
+        UsageError: `empty_query`, `only_exclusions`, `query_too_long`, `bad_filter`, `unknown_kind`, `excluded_filter`.
     """
     if len(raw) > MAX_TYPED:
         raise UsageError("query_too_long", length=len(raw), limit=MAX_LENGTH)
@@ -131,7 +129,7 @@ def parse_query(raw: str) -> Query:
     for part in query_parts(typed):
         if part.name and part.minus:
             raise UsageError("excluded_filter", name=part.typed_name)
-        if not part.value:  # a filter not typed to its end
+        if not part.value:  # an unfinished filter
             continue
         if part.name in ("after", "before"):
             days[part.name] = parse_day(part.name, part.value, label=part.typed_name)  # type: ignore[arg-type]
@@ -151,7 +149,7 @@ def parse_query(raw: str) -> Query:
 
 
 def query_parts(tidied: str) -> Iterator[Part]:
-    """Yield the pieces of a tidied text, in order."""
+    """Yield the parts of a tidied text, in order."""
     for match in _PART.finditer(tidied.translate(_QUOTED)):
         typed_name = match["name"] or ""
         name = typed_name.lower()
@@ -172,10 +170,22 @@ def parse_filtered(
     kinds: Iterable[str] = (),
     speakers: Iterable[str] = (),
 ) -> Query:
-    """Parse a query, and add these filters to its own; the days come before its own.
+    """Parse a query and add filters to its own.
+
+    Args:
+        text: The query as typed.
+        channels: Channels by name or id.
+        videos: Videos by title or id.
+        after: The first day; replaces the query's own.
+        before: The last day; replaces the query's own.
+        kinds: Kinds of video.
+        speakers: Names of speakers.
+
+    Returns:
+        The query with all filters.
 
     Raises:
-        UsageError: `bad_filter`, `unknown_kind`, and those of `parse_query`.
+        UsageError: `bad_filter`, `unknown_kind`, and the errors of `parse_query`.
     """
     query = parse_query(text)
     return replace(
@@ -192,9 +202,9 @@ def parse_filtered(
 def parse_day(
     name: Literal["after", "before", "since"], value: str, today: date | None = None, *, label: str = ""
 ) -> date:
-    """Parse a filter's day: of a month or a year the first one, for `before` the last.
+    """Parse a filter's day; a month or year gives its first day, or its last for `before`.
 
-    A failure names the filter by `label`, as the user has typed it (이후), or by `name`.
+    An error names the filter by `label`, as typed (이후), or else by `name`.
 
     Raises:
         UsageError: `bad_filter`.
@@ -214,7 +224,7 @@ def kind_named(value: str) -> str:
 
 
 def offer_period(typed: str, today: date | None = None) -> PeriodOffer | None:
-    """Return the filter that words of a query may mean; None without such words, or where a day is filtered already."""
+    """Return the filter that words of a query may mean; None without such words or with a filter by date."""
     parts = list(query_parts(typed))
     today = today or date.today()
     if any(part.name in ("after", "before") for part in parts):
@@ -230,7 +240,7 @@ def offer_period(typed: str, today: date | None = None) -> PeriodOffer | None:
 
 
 def _filtered(typed: str, words: Sequence[Part], period: OpenPeriod, today: date) -> str:
-    """Return the query with filters in the place of these words."""
+    """Return the query with filters in place of these words."""
     first, last = period
     days = [day.isoformat() if day else "" for day in period]
     if (not first or first.day == 1) and (not last or last.day == monthrange(last.year, last.month)[1]):

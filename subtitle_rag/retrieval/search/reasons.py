@@ -1,4 +1,4 @@
-"""What scenes are found by, and what rows say of it. Rows are drawn before anything else of retrieval is read."""
+"""Reasons why a scene was found, and their texts. Imported early: keep it free of other retrieval modules."""
 
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
@@ -6,19 +6,21 @@ from typing import Literal, NamedTuple
 from subtitle_rag.i18n import N_, _, n_
 
 Reason = Literal["said", "related", "title", "context", "nearby", "meaning"]
-"""What a scene was found by, the strongest: typed words in its speech, their variants, typed words in the video's title
-or in the context, keywords of the neighbouring windows, or the meaning alone."""
+"""Reason for a scene, strongest first: typed words in its speech, variants, typed words in title or context, keywords
+of neighbouring windows, or meaning alone.
+"""
 REASONS: dict[str, str] = {
     "title": N_("found by the title"),
     "context": N_("found by the context"),
     "nearby": N_("found by words nearby"),
     "meaning": N_("similar meaning"),
 }
-"""`Scene.reason` → what a row says of a scene without a mark in its speech."""
+"""`Scene.reason` → text of a row without a mark in its speech."""
 
 WordSource = Literal["text", "context", "title", "sound", "related", "part", "nearby", "missing"]
-"""Where a scene has a typed word: in its speech, its context, the video's title; in its speech one that sounds alike, a
-related one, or a part of it; in the speech before or after; nowhere."""
+"""Where a scene has a typed word: in its speech, context or title; in its speech by sound, as a related word or in
+part; in the speech nearby; or nowhere.
+"""
 SOURCES: dict[WordSource, str] = {
     "text": N_("said"),
     "context": N_("in the context"),
@@ -32,12 +34,12 @@ SOURCES: dict[WordSource, str] = {
 
 
 class FoundWord(NamedTuple):
-    """A typed word, and where a scene has it."""
+    """A typed word, and its place in a scene."""
 
     word: str
     source: WordSource
     instead: str = ""
-    """What the scene says in its place: a variant, or a part of it."""
+    """The scene's substitute: a variant or a part of the word."""
 
     @property
     def text(self) -> str:
@@ -45,18 +47,18 @@ class FoundWord(NamedTuple):
 
 
 def words_reason(words: Iterable[FoundWord]) -> str:
-    """Return what was said and what was borrowed: said: 치킨, in the title: 소스."""
+    """Return the words by place: said: 치킨, in the title: 소스."""
     all_words = list(words)
     by_source = {source: [each.text for each in all_words if each.source == source] for source in SOURCES}
     return ", ".join(f"{_(SOURCES[source])}: {' '.join(texts)}" for source, texts in by_source.items() if texts)
 
 
 def is_borrowed(words: Iterable[FoundWord]) -> bool:
-    """Return whether the words say more of a scene than its marks: not all are said, and not all are missing."""
+    """Return whether the words add to the marks: some are not said, but not all are missing."""
     sources = {each.source for each in words}
     return bool(sources - {"text", "missing"}) or sources == {"text", "missing"}
 
 
 def copies_sentence(count: int) -> str:
-    """Say in how many other videos the same is said."""
+    """Return how many other videos have the same speech."""
     return n_("and {n} copy", "and {n} copies", count, n=count)

@@ -9,23 +9,23 @@ from subtitle_rag.retrieval.neural.interface import PATIENCE_S, Reranker
 from subtitle_rag.retrieval.search.fusion import Ranked, RetrieverScore
 
 UNMEASURED_DEPTH = 20
-"""Windows to rerank before the machine's speed is measured."""
+"""Windows to rerank before the machine's speed is known."""
 FULL_DEPTH = 150
-"""Windows that the reranker reads of 150 candidates, as in published experiments: it orders all of them."""
+"""Windows to rerank at full depth: all candidates, as in published experiments."""
 CHUNK = 8
 """Windows between two checks of `stop`."""
 
 
 @dataclass(frozen=True, slots=True)
 class RerankBudget:
-    """How much the reranker reads for one caller: `depth` windows, or those that it reads in `seconds`."""
+    """Limit of reranking for one caller: `depth` windows, or as many as fit in `seconds`."""
 
     depth: int = 0
-    """0: by `seconds`."""
+    """0 for a limit by `seconds`."""
     seconds: float = PATIENCE_S
 
     def windows(self, reranker: Reranker) -> int:
-        """Return how many windows to read, at most."""
+        """Return the most windows to read."""
         if self.depth:
             return self.depth
         depth = reranker.depth or UNMEASURED_DEPTH
@@ -33,10 +33,9 @@ class RerankBudget:
 
     @property
     def patience_s(self) -> float | None:
-        """Return the seconds after which reading ends where it is; None if it ends by depth.
+        """Seconds after which reading ends; None for a limit by depth.
 
-        A search of `PATIENCE_S` keeps its depth also while the model is loaded, so that the same query has the same
-        order.
+        A search of `PATIENCE_S` keeps its depth while the model loads, so that equal queries give equal orders.
         """
         return self.seconds if not self.depth and self.seconds > PATIENCE_S else None
 
@@ -54,7 +53,7 @@ class RerankCache:
 
     def scores(self, reranker: Reranker, query: str, passages: Mapping[str, str]) -> dict[str, float]:
         """Return the passages' scores by key, 0 to 1. Raises the errors of the reranker."""
-        # sorted, because a pass takes as long as its longest text
+        # Sorted, because a pass takes as long as its longest text.
         by_length = dict(sorted(passages.items(), key=lambda item: len(item[1])))
         *_, scores = self.reading(reranker, query, by_length)
         return scores
@@ -64,8 +63,7 @@ class RerankCache:
     ) -> Iterator[dict[str, float]]:
         """Yield the scores so far, by key, before each chunk and at the end.
 
-        The passages are read in their order. After `patience_s` the rest stays unread. Raises the errors of the
-        reranker.
+        Reads in order and stops after `patience_s`. Raises the errors of the reranker.
         """
         started = time.monotonic()
         request = reranker.id, query
@@ -82,7 +80,7 @@ class RerankCache:
 
 
 def reorder(groups: Sequence[list[Ranked]], scores: Mapping[str, float]) -> list[list[Ranked]]:
-    """Put the groups with scores first, best first, and keep the order of the rest."""
+    """Put groups with scores first, best first; the rest keep their order."""
     read = [group for group in groups if group[0].window_id in scores]
     unread = [group for group in groups if group[0].window_id not in scores]
     read.sort(key=lambda group: -scores[group[0].window_id])  # stable: ties stay as they were

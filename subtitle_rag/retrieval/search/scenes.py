@@ -16,19 +16,14 @@ from subtitle_rag.retrieval.search.reasons import FoundWord, Reason
 from subtitle_rag.retrieval.search.window_reads import Windows
 
 SAID_SHARE = 2 / 3
-"""A scene that says fewer of the typed words begins at its best piece.
-
-Of the 82 right scenes that words and multilingual-e5-small find for scene_bench, .84 begin inside of the answer or at
-most 5 s before it and .15 more than 30 s off; by words alone it is .79 and .22. One half, the whole, or a piece always
-do worse.
-"""
+"""Share of the typed words below which a scene starts at its best piece; see `docs/dev/evaluation.md`."""
 BEFORE_PIECE_MS = 6_000
-"""Longest time by which the jump to words may be before the best piece and stay where it is."""
+"""Longest time before the best piece at which the jump to words stays."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A search result: one window, or neighbours of one video merged."""
+    """A search result: one window, or merged neighbours of one video."""
 
     rank: int
     id: str
@@ -40,72 +35,74 @@ class Scene:
     lines: tuple[Line, ...]
     highlights: tuple[tuple[int, int], ...]
     at_ms: int
-    """The second to jump to: the start of the line in which the sentence around the best match begins. It is a line of
-    the best window, unless another says more of the typed words together. Variants of typed words count where the scene
-    says no typed word. Where it says less than `SAID_SHARE` of them, it is the first line of the piece that is nearest
-    in meaning, see `make_scenes`."""
+    """The time to jump to: the line where the sentence around the best match starts.
+
+    Usually in the best window, unless another has more typed words together. Variants count only without typed words.
+    Below `SAID_SHARE` of the typed words it is the start of the nearest piece, see `make_scenes`.
+    """
     score: float
-    """The reranker's if it read the scene, else the one before it."""
+    """The reranker's score if it read the scene, else the fused one."""
     scores: Mapping[str, RetrieverScore]
-    """Scores of its best window, by retriever, `fused` and `rerank`."""
+    """Scores of its best window, by retriever, plus `fused` and `rerank`."""
     overlap_before: str = ""
     overlap_after: str = ""
     context: str | None = None
-    """The context of its best window; no speech."""
+    """The context of its best window; not speech."""
     related: frozenset[tuple[int, int]] = frozenset()
-    """Highlights that are variants of typed words."""
+    """Highlights of variants."""
     title_highlights: tuple[tuple[int, int], ...] = ()
     reason: Reason = "said"
     words: tuple[FoundWord, ...] = ()
-    """Where it has each typed word with content."""
+    """Each typed word with content, and its place."""
     copies: tuple["Scene", ...] = ()
-    """The same speech in other videos, in the order in which it was found; they have no copies of their own."""
+    """The same speech in other videos, in order of rank; copies have no copies."""
 
     @property
     def speakers(self) -> tuple[str, ...]:
-        """Who speaks, in the order of the lines, as far as the track tells."""
+        """The speakers in the order of the lines, if the track names them."""
         return tuple(dict.fromkeys(line.speaker for line in self.lines if line.speaker))
 
     def at_speaker(self, names: Sequence[str]) -> "Scene":
-        """Return the scene from where one of these speakers begins."""
+        """Return the scene from the first line of one of these speakers."""
         line = next((line for line in self.lines if is_named(line.speaker, names)), None)
         return replace(self, at_ms=line.start_ms, reason="said") if line else self
 
     @property
     def best_line(self) -> int:
-        """Return the index of the line to jump to."""
+        """The index of the line to jump to."""
         return next((at for at, line in enumerate(self.lines) if line.start_ms == self.at_ms), 0)
 
     @property
     def sentence(self) -> tuple[int, int]:
-        """Return the span of what is said there, with the best match if it is said there: what a row shows."""
+        """The span shown in a row: the sentence at the jump, up to the best match."""
         spans = [span for span in self.highlights if span not in self.related] or self.highlights
         return highlights.sentence(self.text, self.lines, self.best_line, spans) if self.lines else (0, len(self.text))
 
     @property
     def url(self) -> str | None:
-        """Return the link to the scene's beginning."""
+        """The link to the scene's start."""
         return self.video.link(self.start_ms)
 
     @property
     def jump_url(self) -> str | None:
-        """Return the link to the best line."""
+        """The link to the best line."""
         return self.video.link(self.at_ms)
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A window that says words of a query."""
+    """A window with words of a query."""
 
     window_id: str
     start_ms: int
     end_ms: int
     at_ms: int
-    """The start of the line that matches best."""
+    """The start of the best line."""
 
 
 NearestPieces = Callable[[Sequence[str]], Mapping[str, int]]
-"""Returns which piece of windows is nearest to the query, from 0 on; windows without vectors of pieces are left out."""
+"""Function from windows to the index of the piece nearest to the query; windows without vectors of pieces are left out.
+"""
 
 
 def no_pieces(ids: Sequence[str]) -> Mapping[str, int]:  # noqa: ARG001
@@ -118,11 +115,10 @@ def make_scenes(
     lexical: LexicalQuery,
     nearest_pieces: NearestPieces = no_pieces,
 ) -> tuple[Scene, ...]:
-    """Make scenes of the groups, in their order, without removed windows and videos.
+    """Make scenes of the groups, in order, without removed windows and videos.
 
-    Scenes that say less than `SAID_SHARE` of the typed words, as typed or by sound, begin at their best piece, unless
-    the jump to the words is in that piece or at most `BEFORE_PIECE_MS` before it. `nearest_pieces` is asked once, of
-    each about the window with the best piece.
+    Scenes with less than `SAID_SHARE` of the typed words, exact or by sound, start at their best piece, unless the jump
+    to the words is in that piece or up to `BEFORE_PIECE_MS` before it. `nearest_pieces` is called once.
     """
     ids = [entry.window_id for group in groups for entry in group]
     windows = source.windows(ids)
@@ -155,7 +151,7 @@ def make_results(
     lexical: LexicalQuery,
     nearest_pieces: NearestPieces,
 ) -> tuple[Scene, ...]:
-    """Make scenes of the results, in their order: of each the one of the video that says most, with its copies."""
+    """Make scenes of the results, in order; of copies the longest video leads, with the others in `copies`."""
     groups = [group for some in results for group in some]
     scenes = make_scenes(source, groups, lexical, nearest_pieces)
     if len(groups) == len(results):
@@ -184,18 +180,18 @@ def _piece_score(entry: Ranked) -> float:
 
 
 def _jump(at_ms: int, window: Window, piece: int) -> int:
-    """Return where a piece of the window begins, or `at_ms` if that is near it."""
+    """Return the start of a window's piece, or `at_ms` if it is close."""
     limits = [*(start_ms for start_ms, _text in cut_pieces(window)), window.end_ms]
-    if piece + 1 >= len(limits):  # vectors of an earlier text with more pieces
+    if piece + 1 >= len(limits):  # vectors of an older text with more pieces
         return at_ms
     begin_ms, end_ms = limits[piece : piece + 2]
     return at_ms if begin_ms - BEFORE_PIECE_MS <= at_ms < end_ms else begin_ms
 
 
 def mentions(source: Windows, ids: Sequence[str], lexical: LexicalQuery) -> list[Mention]:
-    """Return the windows that say something of the query, in the order of time.
+    """Return the windows with words of the query, in order of time.
 
-    A window may match by its context alone, the video's title included; its speech has nothing to mark then.
+    A window found by its context or title alone has no marks.
     """
     analyses, traced = source.morphemes(ids), lexical.forms | lexical.related
     mentions: list[Mention] = []
@@ -213,13 +209,13 @@ def passage(context: str | None, text: str) -> str:
 
 
 def passages(source: Windows, ids: Sequence[str]) -> dict[str, str]:
-    """Return the windows' texts for the reranker, in the order of their ids; unknown ones are left out."""
+    """Return the windows' texts for the reranker, in the order of their ids; unknown ids are left out."""
     contexts, windows = source.contexts(ids), source.windows(ids)
     return {id: passage(contexts.get(id), windows[id].text) for id in ids if id in windows}
 
 
 class _SceneMaker:
-    """Makes scenes for one query, of windows that were read."""
+    """Maker of scenes for one query, from windows already read."""
 
     def __init__(self, lexical: LexicalQuery) -> None:
         self._lexical = lexical
@@ -236,7 +232,19 @@ class _SceneMaker:
         analyses: Mapping[str, Morphemes],
         context: str | None,
     ) -> Scene:
-        """Make a scene of neighbours, at least one, in the order of time; `context` is that of the `best` one."""
+        """Make a scene of adjacent windows.
+
+        Args:
+            rank: Its rank, from 1.
+            video: The video of the windows.
+            best: The best window with its scores.
+            windows: One or more windows, in order of time.
+            analyses: Their analyses, by window id.
+            context: The context of the best window.
+
+        Returns:
+            The scene with its marks and its time to jump to.
+        """
         marks: list[highlights.Marks] = []
         lines: list[Line] = []
         typed: list[highlights.Span] = []
@@ -286,8 +294,10 @@ class _SceneMaker:
 def _best_line(
     best_id: str, windows: Sequence[Window], marks: Sequence[highlights.Marks], rarity: Mapping[str, float]
 ) -> Line:
-    """Return the line in which the best sentence begins, of the window that says most typed words together, else most
-    variants; of the best window among equals."""
+    """Return the line where the best sentence starts.
+
+    Taken from the window with most typed words together, else most variants; the best window wins ties.
+    """
     best = [
         highlights.best_line(window.lines, words, related, rarity)
         for window, (_typed, related, words) in zip(windows, marks, strict=True)

@@ -1,4 +1,4 @@
-"""The search: retrieve, fuse, merge neighbours, rerank, and mark the matches."""
+"""Search: retrieve, fuse, merge adjacent windows, rerank and mark the matches."""
 
 import logging
 import time
@@ -44,13 +44,13 @@ from subtitle_rag.retrieval.values import Filter, Searched
 logger = logging.getLogger(__name__)
 
 DEPTH = 150
-"""Windows from each retriever, as many as rerankers read in published experiments."""
+"""Windows per retriever, as many as rerankers read in published experiments."""
 REFINED_S = 0.5
-"""Shortest time between two orders of one search while the reranker reads."""
+"""Shortest time between two orders while the reranker reads."""
 ENCODERS = 8
-"""Encoders of which the weight of words and the calibration are kept."""
+"""Encoders whose word weight and calibration are cached."""
 MENTIONS = 200
-"""Windows of one video, at most; a video of three hours has about as many."""
+"""Most windows of one video; a three-hour video has about as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,36 +61,37 @@ class SearchResult:
     retrievers: tuple[str, ...]
     scenes: tuple[Scene, ...]
     took_ms: Mapping[str, float]
-    """By part: `retrieve`, `encode` (the query) and `rerank`."""
+    """Milliseconds of `retrieve`, `encode` (the query) and `rerank`."""
     more: bool = False
-    """Whether further scenes lie beyond the limit."""
+    """Whether more scenes exist beyond the limit."""
     scenes_by_video: Mapping[str, int] = field(default_factory=dict)
-    """How many scenes of each video were found, also those beyond the limit, whose copies are counted as scenes."""
+    """Scenes found per video, including those beyond the limit, whose copies count as scenes."""
     is_cut: bool = False
-    """The words are said in further windows, which a search of greater depth finds."""
+    """Whether a greater depth would find more windows with the words."""
     lexical: LexicalQuery | None = field(default=None, repr=False)
     reranked: bool = False
     missing: tuple[tuple[str, AppError], ...] = ()
-    """Retrievers that failed, or `rerank`, or `index` for windows that it lacks, with their errors."""
+    """Errors by retriever, by `rerank`, or by `index` for windows not yet indexed."""
     final: bool = True
-    """No better order of these scenes follows."""
+    """Whether this is the last order of the scenes."""
     rerank_progress: tuple[int, int] | None = None
-    """While the reranker reads: the windows that it has read, and those that it will have read in the end."""
+    """Windows read, and windows to read, while the reranker runs."""
     shares: Mapping[str, float] = field(default_factory=dict)
-    """How much each retriever decides of the fused score; empty for a single one, and where ranks are fused."""
+    """How much each retriever decides the fused score; empty for a single one or fused ranks."""
     unknown_words: tuple[str, ...] = ()
-    """The typed words that stand nowhere in the library."""
+    """Typed words that occur nowhere in the library."""
     undated: int = 0
-    """Videos that a filter by date leaves out since nobody knows their day."""
+    """Videos left out by a filter by date because their day is unknown."""
     counts: PlaceCount | None = None
-    """The places that say all typed words, see `place_counts`; None without words, and where nobody asked."""
+    """Places with all typed words, see `place_counts`; None without words, or if not requested."""
     floors: tuple[float, float] | None = None
-    """The cosine below which nothing is found by meaning, and that of a query of which nobody says enough; None without
-    an encoder that is calibrated."""
+    """Least cosine of a hit by meaning, and the stricter one for a query without enough words; None without a
+    calibrated encoder.
+    """
 
     @property
     def has_known_word(self) -> bool:
-        """Return whether a typed word stands in the library. Without one, all scenes share only letters with them."""
+        """Whether the library has a typed word. Without one, all scenes share only letters with the query."""
         if self.lexical is None or not self.unknown_words:
             return True
         words = {word for form, word in self.lexical.words_by_form.items() if form in self.lexical.forms}
@@ -99,7 +100,7 @@ class SearchResult:
 
 @contextmanager
 def _timed(took_ms: dict[str, float], part: str) -> Iterator[None]:
-    """Add the time of the block to this part of a search."""
+    """Add the time of the block to a part of this search."""
     started = time.perf_counter()
     try:
         yield
@@ -109,7 +110,7 @@ def _timed(took_ms: dict[str, float], part: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """How far a search has come; each stage makes the next one of it."""
+    """The state of a search; each stage returns the next one."""
 
     request: SearchRequest
     limit: int
@@ -117,17 +118,16 @@ class _Search:
     took_ms: dict[str, float]
     order: Order = field(default_factory=Order)
     missing: tuple[tuple[str, AppError], ...] = ()
-    """As `SearchResult.missing`."""
+    """As in `SearchResult.missing`."""
     counts: PlaceCount | None = None
     per_video: int | None = None
-    """Most scenes of a video in a result."""
+    """Most scenes per video."""
 
 
 class Searcher:
-    """Searches one library. Safe from several threads.
+    """Search of one library. Safe from several threads.
 
-    Without `neural` models, or if they fail, `bm25` answers alone. `budget` says how much the reranker reads where a
-    call does not.
+    Without `neural` models, or if they fail, `bm25` answers alone. `budget` is the default limit of the reranker.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class Searcher:
         )
 
     def ready(self) -> tuple[str, ...]:
-        """Return the retrievers with something to search in, and what can order their windows; loads no model."""
+        """Return the retrievers with an index, and the parts that can reorder their windows; loads no model."""
         id, encoder = self._searched_encoder()
         names = RETRIEVERS if id else LEXICAL
         if encoder is None:
@@ -172,10 +172,20 @@ class Searcher:
         depth: int = DEPTH,
         is_question: bool = False,
     ) -> SearchResult:
-        """Return the best scenes, at most `limit`, by the given or all ready retrievers. See `stages`.
+        """Return the best scenes by the given or all ready retrievers. See `stages`.
 
-        `depth` is the number of windows from each retriever. A question has words that no answer says: one word of it
-        is enough.
+        Args:
+            query: The parsed query.
+            limit: Most scenes.
+            retrievers: The retrievers to use; None for all ready ones.
+            rerank: Whether to rerank.
+            budget: The limit of the reranker.
+            depth: Windows per retriever.
+            is_question: Whether the query is a question: one of its words is enough then, as answers repeat few of
+                them.
+
+        Returns:
+            The last result of `stages`.
         """
         search = self._begin(query, retrievers, limit, depth=depth)
         search = replace(search, candidates=replace(search.candidates, is_question=is_question))
@@ -197,17 +207,24 @@ class Searcher:
     ) -> Generator[SearchResult, None, None]:
         """Yield the result of `bm25`, then of all retrievers, then the reranked one, each complete.
 
-        With `per_video` a result has at most as many scenes of each video, and those of one before the next video's.
-        With `counted` results have `counts`, for which the first one waits.
+        Each stage runs when its result is requested; the last result is `final`. A failed model leaves its error in
+        `missing`.
 
-        The last one is `final`. Each stage runs when its result is requested. With `refine` the order so far comes
-        every `REFINED_S` while the reranker reads. `stop` is polled during reranking and ends the search without a
-        further result. A failed model leaves its error in `missing`.
+        Args:
+            query: The parsed query.
+            limit: Most scenes.
+            retrievers: The retrievers to use; None for all ready ones.
+            rerank: Whether to rerank.
+            budget: The limit of the reranker.
+            refine: Whether to yield the order so far every `REFINED_S` while the reranker reads.
+            stop: Polled during reranking; ends the search without a further result.
+            per_video: Most scenes per video; the scenes of a video come together.
+            counted: Whether results have `counts`, for which the first one waits.
 
         Raises:
             UsageError: `unknown_channel`, `unknown_video`, `unknown_retriever`, `retriever_not_ready`,
                 `pieces_without_dense`.
-            BusyError, AppError: from the library and the index, and from the encoder if `retrievers` names one of its
+            BusyError, AppError: From the library and the index, and from the encoder if `retrievers` names one of its
                 own.
         """
         search = replace(self._begin(query, retrievers, limit), per_video=per_video)
@@ -218,10 +235,9 @@ class Searcher:
     def rank(
         self, query: Query, *, depth: int = DEPTH, retrievers: Sequence[str] | None = None, by_ranks: bool = False
     ) -> list[Ranked]:
-        """Return the best windows one by one, before neighbours merge; some may have left the library.
+        """Return the best windows, not merged; some may have left the library.
 
-        With `by_ranks` the retrievers' ranks are fused instead of their scores. Raises the errors of `stages`, and
-        those of a failed retriever.
+        With `by_ranks` fuses ranks instead of scores. Raises the errors of `stages`, and those of a failed retriever.
         """
         search = self._begin(query, retrievers, depth=depth)
         search = replace(search, request=replace(search.request, by_ranks=by_ranks))
@@ -230,14 +246,14 @@ class Searcher:
         return list(search.order.windows)
 
     def candidates(self, query: Query, *, depth: int = DEPTH) -> Candidates:
-        """Return the windows with their scores before these are fused. Raises the errors of `rank`."""
+        """Return the windows with their scores before fusion. Raises the errors of `rank`."""
         search = self._begin(query, None, depth=depth)
         if encoded := self._encode(search):
             return self._with_meaning(search, *encoded)
         return search.candidates
 
     def mentions(self, query: Query, video_id: str, *, limit: int = MENTIONS) -> list[Mention]:
-        """Return the best `limit` windows of a video by `bm25`, in the order of time. Raises the errors of `stages`."""
+        """Return the best `limit` windows of a video by `bm25`, in order of time. Raises the errors of `stages`."""
         if not query.text:
             return []
         where = replace(self.where(query), videos=(video_id,))
@@ -255,7 +271,16 @@ class Searcher:
         early: bool,
         refine: bool = False,
     ) -> Generator[SearchResult, None, None]:
-        """Run `stages`; without `early` yield only the last result."""
+        """Run `stages`; without `early` yield only the last result.
+
+        Args:
+            search: The search after its candidates by words.
+            rerank: Whether to rerank.
+            stop: Polled during reranking.
+            budget: The limit of the reranker.
+            early: Whether to yield earlier results too.
+            refine: Whether to yield orders while the reranker reads.
+        """
         request = search.request
         reranker, failure = self._reranker() if rerank and request.query.text else (None, None)
         if failure is not None:
@@ -274,7 +299,7 @@ class Searcher:
             return replace(search, counts=places_of_all(self._library, request.query, request.lexical, request.where))
 
     def _orders(self, search: _Search, *, early: bool) -> Iterator[tuple[_Search, bool]]:
-        """Yield the search ordered by words, where that is all or with `early`, then by all retrievers (True)."""
+        """Yield the search ordered by words (if `early`, or if that is all), then by all retrievers (True)."""
         request = search.request
         if "bm25" in request.retrievers and (early or not request.neural):
             search = self._ordered(search)
@@ -286,20 +311,20 @@ class Searcher:
             except AppError as error:
                 if request.is_explicit:
                     raise
-                logger.debug("no neural retrieval", exc_info=True)  # for every key of a search
+                logger.debug("no neural retrieval", exc_info=True)  # repeats with every key typed
                 search = replace(search, missing=(*search.missing, *((name, error) for name in request.neural)))
             yield search if search.order.parts else self._ordered(search), True
 
     # Retrievers
 
     def _searched_encoder(self) -> tuple[str | None, Encoder | None]:
-        """Return the encoder of the searched vectors: none without its files, its id alone if it fails."""
+        """Return the encoder of the searched vectors; None without its files, only its id if it fails."""
         active = self._library.vectors.active() if self._neural else None
         if active is None or self._neural is None:
             return None, None
         try:
             encoder = self._neural.encoder(active)
-        except AppError:  # told where it is asked for a query's vectors
+        except AppError:  # reported when the query's vectors are needed
             logger.debug("no encoder", exc_info=True)
             return active, None
         return active if encoder else None, encoder
@@ -336,20 +361,20 @@ class Searcher:
         return _Search(request, limit, candidates, took_ms)
 
     def _encode(self, search: _Search) -> tuple[Encoded, str] | None:
-        """Return the query's vectors and the encoder's id; None where nothing needs them, or the encoder has just gone.
+        """Return the query's vectors and the encoder's id; None if nothing needs them, or the encoder was just removed.
 
         Raises the errors of the encoder.
         """
         id, encoder = self._searched_encoder() if search.request.neural else (None, None)
         if encoder is None and self._neural and id:
-            encoder = self._neural.encoder(id)  # raises why it fails
+            encoder = self._neural.encoder(id)  # raises the reason for a failure
         if id is None or encoder is None:
             return None
         with _timed(search.took_ms, "encode"):
             return encoder.query(search.request.query.text), id
 
     def _by_meaning(self, search: _Search, encoded: Encoded, id: str) -> _Search:
-        """Add what the query's vectors find, and order all of it."""
+        """Add the hits of the query's vectors, and order all candidates."""
         with _timed(search.took_ms, "retrieve"):
             candidates = self._with_meaning(search, encoded, id)
         return self._ordered(replace(search, candidates=candidates))
@@ -363,7 +388,7 @@ class Searcher:
         return candidates
 
     def _ordered(self, search: _Search) -> _Search:
-        """Order what is found."""
+        """Order the candidates."""
         with _timed(search.took_ms, "retrieve"):
             candidates = self._retrieval.with_own_words(search.candidates, search.request.lexical)
             return replace(
@@ -382,7 +407,15 @@ class Searcher:
     def _reranked(
         self, search: _Search, reranker: Reranker, budget: RerankBudget, stop: Callable[[], bool], *, refine: bool
     ) -> Iterator[SearchResult]:
-        """Yield the last result, or nothing after `stop`; with `refine`, those before it, too."""
+        """Yield the reranked result, or nothing after `stop`; with `refine`, the orders before it too.
+
+        Args:
+            search: The search with its fused order.
+            reranker: The cross-encoder.
+            budget: The limit of the reranker.
+            stop: Polled between chunks.
+            refine: Whether to yield orders while it reads.
+        """
         groups, scores = None, dict[str, float]()
         try:
             with _timed(search.took_ms, "rerank"):
@@ -423,6 +456,15 @@ class Searcher:
         reranked: bool = False,
         progress: tuple[int, int] | None = None,
     ) -> SearchResult:
+        """Return the result of a search so far.
+
+        Args:
+            search: The search with its order.
+            final: Whether no better order follows.
+            groups: The groups of windows to show, best first; None for all.
+            reranked: Scores by the reranker.
+            progress: Windows read, and windows to read.
+        """
         request, order = search.request, search.order
         with _timed(search.took_ms, "retrieve"):
             all_groups = self._grouped(order.windows, len(order.windows))
@@ -465,7 +507,7 @@ class Searcher:
         return undated_videos(self._library, where.channels, where.videos)
 
     def _unknown_words(self, lexical: LexicalQuery, ranked: Sequence[Ranked]) -> tuple[str, ...]:
-        """Return the typed words that stand nowhere in the library; the windows found may have one in part."""
+        """Return the typed words that occur nowhere in the library; the given windows may contain one in part."""
         if not lexical.words_not_in_library:
             return ()
         ids = [entry.window_id for entry in ranked]
@@ -475,7 +517,7 @@ class Searcher:
         return unknown_words(lexical, [*texts.values(), *map(folded, (*titles, *contexts.values()))])
 
     def word_counts(self, query: Query) -> tuple[WordCount, ...]:
-        """Count the places of each word of a query; raises as `where`."""
+        """Count the places of each word of a query; raises the errors of `where`."""
         return tuple(places_of_each(self._library, self._queries.analyze(query.text), self.where(query)))
 
     # Filters
@@ -504,7 +546,7 @@ class Searcher:
 
 
 def undated_sentence(count: int) -> str:
-    """Return what a filter by date has left out."""
+    """Return a sentence about the videos left out by a filter by date."""
     return n_("{n} video without a date is left out.", "{n} videos without a date are left out.", count, n=count)
 
 

@@ -1,9 +1,9 @@
-"""The stages of a search: steps from one frozen value to the next, none of which needs an index or a library.
+"""Stages of a search: steps from one frozen value to the next, without an index or a library.
 
     SearchRequest → Candidates → Order → groups of windows → Scene
 
-`candidates` finds what they begin with, and `searcher` walks through them. Groups are `fusion.merge_neighbours`, scenes
-`scenes.make_scenes`.
+`candidates` makes the first values, and `searcher` runs the stages. Groups come from `fusion.merge_neighbours`, scenes
+from `scenes.make_scenes`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,40 +30,40 @@ from subtitle_rag.retrieval.values import Filter
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """An analysed query, and what is to search it."""
+    """An analysed query, and the retrievers to use."""
 
     query: Query
     retrievers: tuple[str, ...]
     is_explicit: bool
-    """The caller chose the retrievers: their failure ends the search."""
+    """Whether the caller chose the retrievers: a failure ends the search then."""
     depth: int
-    """Windows from each retriever."""
+    """Windows per retriever."""
     lexical: LexicalQuery
     where: Filter
     by_ranks: bool = False
-    """Fuse the ranks in the retrievers' lists instead of their scores."""
+    """Whether to fuse ranks instead of scores."""
 
     @property
     def neural(self) -> tuple[str, ...]:
-        """Return the parts that need the query's vectors."""
+        """The parts that need the query's vectors."""
         return tuple(name for name in self.retrievers if name in (*NEURAL, PIECES))
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Windows, best first, and what has ordered them."""
+    """Windows, best first, and the parts that ordered them."""
 
     windows: Sequence[Ranked] = ()
     parts: tuple[str, ...] = ()
-    """The retrievers, then what orders their windows, of `SEARCH_PARTS`."""
+    """The retrievers, then the parts that reordered their windows, from `SEARCH_PARTS`."""
     shares: Mapping[str, float] = field(default_factory=dict)
-    """How much each retriever decides of the fused score; empty for a single one, and where ranks are fused."""
+    """How much each retriever decides the fused score; empty for a single one or fused ranks."""
 
 
 def fuse_candidates(candidates: Candidates, *, by_ranks: bool = False) -> Order:
     """Order candidates by their scores or, with `by_ranks`, by their ranks.
 
-    Where words search, what nothing carries is left out, and windows that say them themselves come first.
+    If `bm25` searches, drops windows that nothing supports and puts windows with all typed words first.
     """
     parts = (*candidates.lists, *([PIECES] if candidates.pieces else []))
     if by_ranks or (len(candidates.lists) < 2 and not candidates.pieces):

@@ -1,7 +1,7 @@
 """Suggestions for a query without matches.
 
-`bm25` matches any word of a query. Without matches, a filter, a phrase or an exclusion drops them all, or no word is
-spelled as in the library. Each suggestion is searched before it is offered, so its scenes are counted.
+`bm25` matches any word of a query, so no match means that a filter, phrase or exclusion drops all windows, or that no
+word is spelled as in the library. Each suggestion is searched before it is offered, so it has a count of scenes.
 """
 
 import unicodedata
@@ -21,13 +21,13 @@ from subtitle_rag.retrieval.search.searcher import Searcher
 
 MAX_SUGGESTIONS = 2
 TRIES = 5
-"""Searches, at most."""
+"""Most searches."""
 COUNTED = 20
 """Highest count of scenes."""
 WORDS = 3
 """Words of a query to look up in the library's vocabulary."""
 SPELLINGS = 2
-"""Spellings to try for each word."""
+"""Spellings to try per word."""
 NEAREST = 20
 """Forms of the vocabulary to compare by frequency."""
 MIN_LETTERS = 2
@@ -44,7 +44,7 @@ Kind = Literal["speaker", "layout", "spelling", "quotes", "words", "exclusion", 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A query with `scenes`, and its difference from the one without."""
+    """A query with `scenes`, and its difference from the query without matches."""
 
     kind: Kind
     query: str
@@ -54,7 +54,7 @@ class Suggestion:
     """The new spelling, or the same keys in the other mode."""
     scenes: int = 0
     more: bool = False
-    """Whether further scenes exist."""
+    """Whether more scenes exist."""
 
 
 def suggestion_reason(suggestion: Suggestion) -> str:
@@ -146,7 +146,7 @@ def _counted(searcher: Searcher, candidate: Suggestion) -> Suggestion | None:
 
 
 def _shorter(library: Library, typed: str, terms: list[Part]) -> Iterator[Suggestion]:
-    """Yield the query without the words that nobody says, then each of its words alone, the rarest first."""
+    """Yield the query without its unknown words, then each of its words alone, rarest first."""
     counts = {part: _said(library, part.value) for part in terms if not part.quoted}
     unsaid, known = ([part for part in counts if bool(counts[part]) is is_said] for is_said in (False, True))
     if len(counts) < 2 or not known:
@@ -157,7 +157,7 @@ def _shorter(library: Library, typed: str, terms: list[Part]) -> Iterator[Sugges
 
 
 def _said(library: Library, word: str) -> int:
-    """Return how many windows say a word, with a particle or without."""
+    """Return how many windows have a word, with or without a particle."""
     return max(library.term_counts([key(stem) for stem in _stems(word)]).values(), default=0)
 
 
@@ -181,7 +181,7 @@ def _raw(typed: str, part: Part) -> str:
 
 
 def _without(typed: str, some: list[Part], *, drop: bool = False) -> str:
-    """Drop parts of a query, but leave the words of phrases, unless these `drop` as well."""
+    """Drop parts of a query, but keep the words of phrases unless `drop` includes them."""
     for part in reversed(some):
         text = "" if part.name or part.minus or drop else part.value
         typed = f"{typed[: part.start]}{text}{typed[part.end :]}"
@@ -202,7 +202,7 @@ def _speakers(library: Library, typed: str, terms: list[Part]) -> Iterator[Sugge
 
 
 def _retyped(typed: str, terms: list[Part]) -> Iterator[Suggestion]:
-    """Yield the query with all words typed in the wrong keyboard mode replaced."""
+    """Yield the query with words from the wrong keyboard mode corrected."""
     pairs: list[tuple[str, str]] = []
     retyped = typed
     for start, end in reversed([span for part in terms for span in _words_in(typed, part)]):
@@ -217,7 +217,7 @@ def _retyped(typed: str, terms: list[Part]) -> Iterator[Suggestion]:
 
 
 def _spellings(library: Library, typed: str, terms: list[Part]) -> Iterator[Suggestion]:
-    """Yield the query with a word that no window holds replaced by the nearest words of the library."""
+    """Yield the query with an unknown word replaced by the library's nearest words."""
     forms: list[str] = []
     letters: list[str] = []
     spans = [span for part in terms for span in _words_in(typed, part)]
@@ -248,7 +248,7 @@ def _stems(word: str) -> list[str]:
 
 
 def _near(library: Library, word: str, forms: list[str], letters: list[str]) -> list[tuple[str, str]]:
-    """Return pairs of a missing stem and a word of the library, the nearest first, then the most frequent."""
+    """Return pairs of a missing stem and a word of the library, nearest first, then most frequent."""
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import extract
 

@@ -1,4 +1,4 @@
-"""What a search reads of windows, kept until the library changes: most windows of a key are those of the one before."""
+"""Window reads of a search, cached until the library changes: one more typed key needs mostly the same windows."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
@@ -7,25 +7,25 @@ from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.korean.morphemes import folded
 
 CANDIDATES = 2_048
-"""Windows whose place, text, context and forms are kept, 6 KB each: a search with vectors orders up to 450."""
+"""Windows with cached place, text, context and forms, 6 KB each: a search with vectors orders up to 450."""
 SHOWN = 512
-"""Windows that are kept whole, with their analysis, 20 KB each: a search looks at 30 scenes."""
+"""Windows cached whole with their analysis, 20 KB each: a search reads 30 scenes."""
 Value = TypeVar("Value")
 
 
 class KeptReads(Generic[Value]):
-    """Values by id, also that there is none. Safe from several threads."""
+    """A cache by id that also remembers misses. Safe from several threads."""
 
     def __init__(
         self, version: Callable[[], int], most: int, read: Callable[[Sequence[str]], Mapping[str, Value]]
     ) -> None:
-        """`version` changes with the library; at more than `most` values all are forgotten."""
+        """`version` changes with the library; above `most` values the cache is emptied."""
         self._version, self._most, self._read = version, most, read
         self._values: tuple[int, dict[str, Value | None]] = 0, {}
 
     def __call__(self, ids: Iterable[str]) -> dict[str, Value]:
-        """Return the values of those ids that have one, in their order. Reads in one call what it does not keep."""
-        version = self._version()  # before the values: a commit between the two shows at the next call
+        """Return the values of the known ids, in order. Reads all uncached ones in one call."""
+        version = self._version()  # before the values: a commit in between shows at the next call
         version_before, values = self._values
         if version != version_before or len(values) > self._most:
             values = {}
@@ -37,7 +37,7 @@ class KeptReads(Generic[Value]):
 
 
 class Windows:
-    """Lookups of what is shown of windows, and of what they say; unknown ids are left out.
+    """Lookups of windows and their morphemes; unknown ids are left out.
 
     Raises the errors of `Library`.
     """
@@ -45,19 +45,19 @@ class Windows:
     def __init__(self, library: Library) -> None:
         version = library.database.version
         self.places = KeptReads(version, CANDIDATES, library.places)
-        """Video and ordinal of each window."""
+        """Video and ordinal by window."""
         self.spans = KeptReads(version, CANDIDATES, library.spans)
-        """When each window begins and ends (ms)."""
+        """Begin and end by window, in ms."""
         self.contexts = KeptReads(version, CANDIDATES, library.contexts.texts_of)
         self.letters = KeptReads(
             version, CANDIDATES, lambda ids: {id: folded(text) for id, text in library.texts(ids).items()}
         )
-        """The text of each window with its words in their indexed form."""
+        """The text by window, with its words in their indexed form."""
         self.forms = KeptReads(version, CANDIDATES, library.forms)
-        """The morphemes of each window, each between two line breaks."""
+        """The morphemes by window, each between two line breaks."""
         self.windows = KeptReads(version, SHOWN, library.windows)
         self.morphemes = KeptReads(version, SHOWN, library.morphemes)
         self.videos = KeptReads(version, SHOWN, lambda ids: library.videos_by_id(*ids))
-        """Videos by their own ids."""
+        """Videos by id."""
         self.ends = library.last_ends
-        """When the last window of each video ends."""
+        """End of the last window by video."""
