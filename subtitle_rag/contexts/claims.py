@@ -43,18 +43,22 @@ NEAR = 0.4
 """Weight of a word in the clause before: what a sentence is about is often said there alone."""
 SUBJECT_REACH = 3
 """Clauses for which a subject lasts."""
-HEARD_LETTERS = 5
-"""Jamo of a name for each of those that captions may have misheard, at most two. Of 80 names in scene_bench's answers
-none more is within them in its own scene, and of 240 in other scenes 16."""
+HEARD_LETTERS, HEARD_STEP = 5, 3
+"""Jamo of a name of which captions may have misheard one, and as many more for a second: 타카시 for 타카하시. Of 2,000
+names that no scene has 165 pass, and 157 with one misheard jamo alone."""
 LATIN_WORDS = 5
 """Words in Latin letters from which on captions write names so; others write them as they sound."""
 LONG_NAME = 4
 """Syllables of a word from which on one more than in the text is no other name: 뒷다리살 for 뒷다리."""
+SHORT_NAME = 2
+"""Syllables of a name of the dictionary, up to which one letter makes another name of it."""
 MAX_CHARACTERS = 20_000
 """Characters of a text whose clauses are compared."""
 LAST_DURATION = 1000
 """Years from which on a number of them is a date."""
 DAY = "일"
+GOAL = "로"
+"""The unit of a number that counts nothing and has this particle: 48로 정했다."""
 RANK = "째"
 """The unit of ordinals."""
 
@@ -67,10 +71,22 @@ _LIGHT = frozenset(
 """Verbs that take their meaning from another word, or say that something is said."""
 _NEGATIONS = frozenset(("안", "못"))
 _NEGATING = frozenset(("않", "못하", "말"))
+_QUESTION = re.compile("(?:까|나|가|냐)요?$|니$")
+"""The ending of a question, which says nothing."""
 _SUBJECTS = frozenset(("이", "가", "께서", "은", "는"))
 _LEADS = {"은": "은", "는": "은", "이": "이", "가": "이", "께서": "이"}
 """Particles of topics and of subjects."""
 _TOPICS = frozenset(("은", "는", "도", "만"))
+_OPPOSITE_WORDS = """
+좁 넓 작 크 짧 길 느리 빠르 적 많 낮 높 싸 비싸 저렴 비싸 가볍 무겁 어렵 쉽 춥 덥 차갑 뜨겁 얇 두껍 어둡 밝 나쁘 좋
+줄어들 늘어나 줄이 늘리 좁아지 넓어지 작아지 커지 짧아지 길어지 느려지 빨라지 내려가 올라가 낮추 높이 팔 사 끄 켜 닫 열
+실패 성공 감소 증가 하락 상승 불편 편하 불가능 가능 틀리 맞 약하 강하 줄 늘
+"""
+_OPPOSITES = dict(zip(_OPPOSITE_WORDS.split()[::2], _OPPOSITE_WORDS.split()[1::2], strict=True))
+"""Predicates that say the same as others do when negated, in pairs."""
+_OPPOSED = frozenset(_OPPOSITES.values())
+_HERE = frozenset(("한국", "대한민국"))
+"""Where Korean videos are made, said or not."""
 _EARLY = frozenset(("먼저", "우선"))
 _AFTER = frozenset(("뒤", "후", "다음", "이후"))
 _BEFORE = frozenset(("전", "이전"))
@@ -103,8 +119,8 @@ _SINO_UNITS = [
 """Counters before which one digit alone is a number."""
 _DAYS = dict(
     zip(
-        ["하루", "이틀", "사흘", "나흘", "닷새", "엿새", "이레", "여드레", "아흐레", "열흘", "보름"],
-        (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15),
+        ["하루", "이틀", "사흘", "나흘", "닷새", "엿새", "이레", "여드레", "아흐레", "열흘", "보름", "일주일"],
+        (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 7),
         strict=True,
     )
 )
@@ -161,8 +177,10 @@ class _Clause:
     """The noun before 보다."""
     marks: set[str] = field(default_factory=set)
     """Words of order: `early`, `late`, `before`."""
-    leads: dict[str, "_Noun | None"] = field(default_factory=dict)
-    """The latest topic (`은`) and subject (`이`), also of a clause before."""
+    asks: bool = False
+    """Whether it is a question."""
+    leads: dict[str, tuple["_Noun | None", str]] = field(default_factory=dict)
+    """The latest topic (`은`) and subject (`이`), also of a clause before, and the letters of its clause."""
     forms: frozenset[str] = frozenset()
     """Nouns, also those that are parts of longer ones, and predicates."""
     words: frozenset[str] = frozenset()
@@ -203,6 +221,10 @@ class Said:
         clauses = _clauses(text, tags)
         forms = frozenset().union(*(clause.forms for clause in clauses))
         missing = [*self._missing_numbers(text, clauses), *self._missing_names(text, tags)]
+        told = {(form, negated) for clause in clauses for form, (negated, _text) in clause.predicates.items()}
+        both = {form for form, negated in told if (form, not negated) in told}
+        for clause in clauses:
+            clause.predicates = {form: each for form, each in clause.predicates.items() if form not in both}
         otherwise = [word for clause in clauses for word in self._said_otherwise(clause, forms)]
         otherwise += self._other_order(clauses)
         otherwise = [word for word in otherwise if word not in missing]
@@ -240,26 +262,31 @@ class Said:
             start, end = _word_start(run[0], tags), run[-1].end
             names = [word for word in run if _is_name(word)]
             if names:
-                if not all(self._has_form(word.form) for word in names) and not self._has_form(text[start:end]):
-                    yield text[start:end]
+                whole, is_listed = text[start:end], not any(word.unknown for word in run)
+                are_there = all(self._has_form(word.form, is_listed=not word.unknown) for word in names)
+                if not (are_there or self._has_form(whole, is_listed=is_listed)):
+                    yield whole
             elif self._is_other_compound([letters(text[word.start : end]) for word in run], letters(text[start:end])):
                 yield text[start:end]
         yield from (name for name in presented_names(text) if not has_name(self._facts, name))
 
-    def _has_form(self, form: str) -> bool:
-        """Whether a name is there, in its letters, in another spelling, or as it sounds."""
+    def _has_form(self, form: str, *, is_listed: bool = False) -> bool:
+        """Whether a name, `is_listed` in a dictionary or not, is there: its letters, another spelling, or its sound."""
+        if form in _HERE:
+            return True
         if form.isascii():
             is_told = self._has_latin or consonants(form) >= MIN_SOUNDS or other_spellings(key(form))
             return not is_told or has_latin(self._facts, form) or self._sounds_like(form)
         is_longer = len(form) >= LONG_NAME and letters(form[:-1]) in self._facts.letters
-        return is_longer or has_name(self._facts, form) or self._is_misheard(form) or self._sounds_like(form)
+        is_near = (len(form) > SHORT_NAME or not is_listed) and self._is_misheard(form)
+        return is_longer or is_near or has_name(self._facts, form) or self._sounds_like(form)
 
     def _is_misheard(self, form: str) -> bool:
         """Whether letters somewhere in the text, across spaces, sound nearly like a name."""
         from rapidfuzz import fuzz
 
         sounds = jamo(form)
-        allowed = min(2, (len(sounds) - HEARD_LETTERS) // HEARD_LETTERS + 1) if len(sounds) >= HEARD_LETTERS else 0
+        allowed = min(2, (len(sounds) - HEARD_LETTERS) // HEARD_STEP + 1) if len(sounds) >= HEARD_LETTERS else 0
         if not allowed or len(self._spoken) < len(sounds):
             return False
         place = fuzz.partial_ratio_alignment(sounds, self._spoken)
@@ -349,11 +376,16 @@ class Said:
         )
 
     def _is_negated_otherwise(self, predicate: str, negated: bool, clause: _Clause) -> bool:
-        having = [at for at, each in enumerate(self._clauses) if predicate in each.predicates]
+        having = [at for at, each in enumerate(self._clauses) if predicate in each.predicates and not each.asks]
         others = (clause.words | clause.counted) - {predicate}
-        is_told = len(predicate) > 1 and len(having) == 1
+        is_told = len(predicate) > 1 and len(having) == 1 and predicate not in _OPPOSED
         best = self._best(others, having) if others and not is_told else having
-        return bool(best) and all(self._clauses[at].predicates[predicate][0] != negated for at in best)
+        if predicate in _OPPOSED and not any(len(others & self._clauses[at].forms) > 1 for at in best):
+            best = [at for at in having if any(abs(at - each) <= 1 for each in best)]  # slow at first, then fast
+        there = [self._clauses[at] for at in best]
+        return bool(there) and all(
+            each.predicates[predicate][0] != negated and not _is_turned(clause, each) for each in there
+        )
 
     def _has_other_noun(self, noun: _Noun, clause: _Clause, sentence: Collection[str]) -> bool:
         """Whether the clauses that tell the same have another noun in this noun's role, and the noun is elsewhere."""
@@ -373,12 +405,16 @@ class Said:
         if (
             noun.text in there.spelled
             or noun.form in there.forms
-            or not there.predicates.keys() & clause.predicates.keys()
+            or not any(
+                there.predicates.get(form, ("",))[0] == told for form, (told, _text) in clause.predicates.items()
+            )
         ):
             return False
         if kind := _LEADS.get(noun.role):
-            lead = there.leads.get(kind) or there.leads.get("은")
-            if lead is None or (noun.is_name and not lead.is_name and not is_sure):
+            lead, spelled = there.leads.get(kind) or there.leads.get("은") or (None, "")
+            if lead is None or (noun.is_name and not lead.is_name and not is_sure) or lead.form in noun.text:
+                return False
+            if letters(noun.text) in spelled:
                 return False
             return lead.form != noun.form and lead.form not in (clause.forms if noun.is_name else sentence)
         rivals = [other for other in there.nouns if _same_role(other.role, noun.role) and other.is_whole]
@@ -390,7 +426,14 @@ class Said:
             return False
         compared = {noun.form for noun in clause.nouns} - {clause.than}
         found = [each for each in self._clauses if each.than]
-        return any(each.than in compared for each in found) and not any(each.than == clause.than for each in found)
+        turned = [each for each in found if each.than in compared]
+        if any(
+            told != each.predicates.get(form, (told,))[0]
+            for each in turned
+            for form, (told, _text) in clause.predicates.items()
+        ):
+            return False
+        return bool(turned) and not any(each.than == clause.than for each in found)
 
     def _other_order(self, clauses: Sequence[_Clause]) -> Iterator[str]:
         """Yield the word of order between two clauses that the text has the other way round."""
@@ -404,6 +447,13 @@ class Said:
             if one and two and min(one) > max(two):
                 is_told = "before" in self._clauses[two[-1]].marks | self._clauses[one[0]].marks
                 yield from (text for _negated, text in [*first.predicates.values()][:1] if not is_told)
+
+
+def _is_turned(clause: _Clause, other: _Clause) -> bool:
+    """Whether two clauses compare the same with each of the two first: A보다 비싸다, and B보다 싸다."""
+    return bool(
+        clause.than and other.than in clause.forms and clause.than in other.spelled and clause.than != other.than
+    )
 
 
 def _same_role(first: str, second: str) -> bool:
@@ -457,7 +507,7 @@ def _quantities(text: str) -> list[_Quantity]:
     digits = [(m[1], frozenset((float(DIGITS[m[1]]),)), m.start()) for m in _DIGIT.finditer(text)]
     for number in [*numbers(text), *starmap(Number, digits)]:
         counter = _COUNTER.match(text, number.start + len(number.text))
-        unit = same_counter(counter[1]) if counter else ""
+        unit = same_counter(counter[1]) if counter else _as_goal(text, number)
         if unit in _SECONDS:
             seconds = frozenset(value * _SECONDS[unit] for value in number.values)
             found.append(_Quantity(number.text, seconds, "시간", number.start))
@@ -469,6 +519,11 @@ def _quantities(text: str) -> list[_Quantity]:
     return found
 
 
+def _as_goal(text: str, number: Number) -> str:
+    """Return the particle of a number that counts nothing, or an empty string."""
+    return GOAL if re.match("으?로(?![가-힣])", text[number.start + len(number.text) :]) else ""
+
+
 def _one(match: re.Match[str]) -> _Quantity:
     """Return "한 시간" and its like as a quantity."""
     unit = same_counter(match[1])
@@ -478,6 +533,8 @@ def _one(match: re.Match[str]) -> _Quantity:
 
 def _owner(quantity: _Quantity, clause: _Clause) -> frozenset[str]:
     """Return the words of a clause that a quantity belongs to: of several quantities those since the one before."""
+    if quantity.unit == GOAL:
+        return clause.words & clause.predicates.keys()
     starts = [other.start for other in clause.quantities if other.unit == quantity.unit]
     if len(starts) == 1:
         return clause.words
@@ -494,13 +551,24 @@ def _rank(match: re.Match[str]) -> float:
 def _clauses(text: str, tags: Sequence[TaggedWord]) -> list[_Clause]:
     """Return the clauses of an analysed text: each ends with the ending of its predicate."""
     quantities = sorted(_quantities(text), key=lambda quantity: quantity.start)
+    counted: list[_Quantity] = []
     clauses: list[_Clause] = []
     clause, first = _Clause(), 0
     for at, word in enumerate(tags):
         _take(clause, tags, at, text)
+        clause.asks |= word.tag == "EF" and bool(_QUESTION.search(word.form))
+        if word.tag == "MM" and word.form in _RANKS and at + 1 < len(tags) and tags[at + 1].tag == "NNG":
+            counted.append(
+                _Quantity(
+                    f"{word.form} {tags[at + 1].form}",
+                    frozenset((float(_RANKS[word.form]),)),
+                    tags[at + 1].form,
+                    word.start,
+                )
+            )
         if _ends_clause(tags, at) or at == len(tags) - 1:
             start, end = tags[first].start, word.end if at < len(tags) - 1 else len(text)
-            clause.quantities = [quantity for quantity in quantities if start <= quantity.start < end]
+            clause.quantities = [quantity for quantity in (*quantities, *counted) if start <= quantity.start < end]
             clause.spelled = letters(text[start:end])
             clauses.append(clause)
             clause, first = _Clause(), at + 1
@@ -510,7 +578,9 @@ def _clauses(text: str, tags: Sequence[TaggedWord]) -> list[_Clause]:
             if noun.is_whole and (kind := _LEADS.get(noun.role)):
                 carried[kind] = noun, at
         clause.leads = {
-            kind: noun if noun.form else None for kind, (noun, since) in carried.items() if at - since <= SUBJECT_REACH
+            kind: (noun if noun.form else None, clauses[since].spelled)
+            for kind, (noun, since) in carried.items()
+            if at - since <= SUBJECT_REACH
         }
         clause.nouns = [noun for noun in clause.nouns if noun.form]
         clause.forms = frozenset((*(noun.form for noun in clause.nouns), *clause.predicates))
@@ -570,7 +640,8 @@ def _take_noun(clause: _Clause, tags: Sequence[TaggedWord], at: int, text: str) 
         follows += 1
     after = tags[follows] if follows < len(tags) else None
     if last == at and after is not None and after.tag in ("XSV", "XSA"):
-        clause.predicates[key(word.form)] = _is_negated(tags, at, follows), word.form
+        form, negated = _OPPOSITES.get(word.form, word.form), _is_negated(tags, at, follows)
+        clause.predicates[key(form)] = negated ^ (word.form in _OPPOSITES), word.form
         return
     role = after.form if after is not None and after.tag.startswith("J") else ""
     is_whole = last == at and not (at and tags[at - 1].tag in _NOUNS and tags[at - 1].end == word.start)
@@ -588,6 +659,8 @@ def _take_predicate(clause: _Clause, tags: Sequence[TaggedWord], at: int, text: 
     form, negated = word.form, _is_negated(tags, at, at)
     if form.endswith("없"):
         form, negated = f"{form[:-1]}있", not negated
+    if form in _OPPOSITES:
+        form, negated = _OPPOSITES[form], not negated
     if form in ("하", "되"):
         before = next((each for each in reversed(tags[max(0, at - 3) : at]) if each.tag in _NOUNS), None)
         if before is not None:

@@ -53,6 +53,7 @@ def test_what_is_nowhere_is_not_found(look_up: LookUp, sentence: str, missing: l
         ("목살은 12,000원입니다.", ["12000"]),
         ("정상까지 올라갔습니다.", ["올라갔습니다"]),
         ("대길축산이 금성정육점보다 쌉니다.", ["금성정육점"]),
+        ("금성정육점이 대길축산보다 비쌉니다.", ["비쌉니다"]),
         ("두 번째 책은 바다의 문장입니다.", ["두 번째"]),
         ("먼저 공부하고 나중에 운동합니다.", ["공부"]),
     ],
@@ -70,6 +71,7 @@ def test_what_the_text_tells_in_another_way_is_said_otherwise(
         "비 때문에 정상에는 오르지 못했습니다.",
         "삼겹살은 12,000원이고 목살은 9,000원입니다.",
         "금성정육점이 대길축산보다 저렴합니다.",
+        "대길축산이 금성정육점보다 비쌉니다.",
         "고기를 2일 동안 숙성합니다.",
         "공부보다 운동을 먼저 합니다.",
         "Django로 서버를 만들었습니다.",
@@ -79,6 +81,44 @@ def test_what_the_text_tells_in_another_way_is_said_otherwise(
 )
 def test_what_is_said_in_other_words_is_left_alone(look_up: LookUp, sentence: str) -> None:
     assert not look_up(sentence)
+
+
+TALK = (
+    "이 가방의 끈은 저 가방보다 넓어요 처음에는 너무 느려서 속도를 빠르게 바꿨어요 사이즈는 46부터 50까지 고민하다가 "
+    "48로 결정했어요 스티커는 한 손으로 떼요 숙성은 하루 걸려요 기온이 오르면 증거가 나타날까요 "
+    "증거는 전혀 나타나지 않아요 국내 브랜드예요 타카시 셔츠를 기본 색으로 샀어요"
+)
+
+
+@cases(
+    ("sentence", "words"),
+    [
+        ("이 가방의 끈은 저 가방보다 좁습니다.", ["좁습니다"]),
+        ("사이즈는 50으로 결정했습니다.", ["50"]),
+        ("스티커는 두 손으로 뗍니다.", ["두 손"]),
+        ("숙성은 일주일 걸립니다.", ["일주일"]),
+        ("증거가 나타납니다.", ["나타납니다"]),
+        ("일본 셔츠를 샀습니다.", ["일본"]),
+    ],
+)
+def test_a_fact_turned_round_is_told(look_up: LookUp, sentence: str, words: list[str]) -> None:
+    verdict = look_up(sentence, TALK)
+    assert [*verdict.missing, *verdict.otherwise] == words
+
+
+@cases(
+    "sentence",
+    [
+        "속도가 느려서 빠르게 했습니다.",
+        "속도를 켜고 끕니다.",
+        "사이즈는 48로 정했습니다.",
+        "증거는 나타나지 않았습니다.",
+        "한국 브랜드입니다.",
+        "타카하시 셔츠입니다.",
+    ],
+)
+def test_opposites_questions_and_misheard_names_accuse_nobody(look_up: LookUp, sentence: str) -> None:
+    assert not look_up(sentence, TALK)
 
 
 def test_a_name_that_title_or_glossary_knows_is_known(look_up: LookUp) -> None:
