@@ -1,1 +1,1 @@
-"""From files and YouTube to windows."""
+"""Captions from files and YouTube, down to windows."""

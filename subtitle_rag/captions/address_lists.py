@@ -1,8 +1,8 @@
-"""Lists of channels: subscriptions of Google Takeout, OPML, a browser's bookmarks, or one address a line.
+"""Lists of channels: Google Takeout subscriptions, OPML, browser bookmarks, or one address a line.
 
-Only channels, playlists and videos of YouTube come through; whatever else a file holds is counted and left out. Markup
-is read tag by tag: no document type, entity or nesting of a hostile file is followed. Formats: the export of YouTube in
-Google Takeout (`subscriptions.csv`), OPML 2.0, the bookmark file of Netscape, which all browsers write.
+Only YouTube channels, playlists and videos are kept; other addresses are counted and left out. Markup is read tag by
+tag, so no document type, entity or nesting in a hostile file is followed. Formats: `subscriptions.csv` of Google
+Takeout, OPML 2.0, and the Netscape bookmark file, which all browsers write.
 """
 
 import csv
@@ -21,15 +21,15 @@ from subtitle_rag.domain.errors import CaptionError, UsageError
 from subtitle_rag.i18n import _
 
 MAX_BYTES = 16 * 2**20
-"""Longest list: a bookmark file with pictures of ten thousand pages has half of it."""
+"""Size limit of a list, in bytes: ten thousand bookmarks with icons take half of it."""
 MAX_ENTRIES = 10_000
 MAX_DIRECTORY = 8 * 2**20
-"""Longest directory of an archive, with some 80,000 names."""
+"""Size limit of an archive's directory, in bytes: some 80,000 names."""
 MAX_MEMBERS = 200
-"""Files of an archive that are looked into."""
+"""Most files of an archive to look into."""
 
 _SUBSCRIPTIONS = ("subscriptions", "구독정보", "구독")
-"""How Takeout names the file, in English and Korean; in other languages any table of the archive may be it."""
+"""Takeout's name for the file, in English and Korean; in other languages any table of the archive may be it."""
 _TAG = re.compile(r"<(?:a|outline)\b((?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]*))")
 _CHANNEL_ID = re.compile(r"UC[\w-]{22}", re.ASCII)
@@ -39,18 +39,18 @@ _DIRECTORY_END = b"PK\x05\x06"
 @dataclass(frozen=True, slots=True)
 class AddressList:
     sources: tuple[Source, ...] = ()
-    """Each once, in the order of the list."""
+    """Sources in the order of the list, without repeats."""
     others: int = 0
-    """Addresses that name no channel, playlist or video."""
+    """Number of addresses that name no channel, playlist or video."""
     is_cut: bool = False
-    """There are more than `MAX_ENTRIES`."""
+    """Whether the list was cut at `MAX_ENTRIES`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListFormat:
     suffixes: tuple[str, ...]
     begins: re.Pattern[str]
-    """What tells the format of a text, whatever its file is named."""
+    """Recognizes the format by the beginning of the text, whatever the file's name."""
     read: Callable[[str], Iterator[str]]
 
 
@@ -75,7 +75,7 @@ def _table(text: str) -> Iterator[str]:
             address = address or next((cell for cell in cells if _CHANNEL_ID.fullmatch(cell)), "")
             if address:
                 yield address
-    except csv.Error:  # a cell that is longer than the reader allows: what came before is read
+    except csv.Error:  # a cell longer than the reader allows: keep the rows before it
         return
 
 
@@ -96,16 +96,16 @@ FORMATS = (
     ),
     ListFormat((".csv", ".tsv"), re.compile(r"[^\n]*[,\t;][^\n]*\n[^\n]*UC[\w-]{22}"), _table),
 )
-"""The formats besides lines of addresses, which have neither suffix nor beginning."""
+"""The formats other than lines of addresses, which have no suffix or beginning of their own."""
 ARCHIVE = ".zip"
 SUFFIXES = (*(suffix for each in FORMATS for suffix in each.suffixes), ARCHIVE)
 SNIFFED = (".xml", ".txt")
-"""Suffixes of captions, too: such a file is a list if its beginning says so."""
+"""Suffixes shared with captions: such a file is a list only if its beginning shows it."""
 _SAMPLE = 4096
 
 
 def is_address_list(path: Path) -> bool:
-    """Whether a file is a list of addresses by its suffix; of one that captions can have too, by its beginning."""
+    """Whether a file is a list of addresses: by its suffix, or by its beginning where captions share the suffix."""
     suffix = path.suffix.lower()
     if suffix not in (*SUFFIXES, *SNIFFED) or not path.is_file():
         return False
@@ -120,7 +120,7 @@ def is_address_list(path: Path) -> bool:
     if suffix == ".xml":
         return FORMATS[0].begins.match(text) is not None
     lines = [line for line in text.splitlines() if line.strip()]
-    if len(beginning) == _SAMPLE:  # the last one is cut
+    if len(beginning) == _SAMPLE:  # the last line may be cut
         lines = lines[:-1]
     return bool(lines) and all(find_addresses(line[:MAX_LENGTH]) for line in lines)
 
@@ -142,7 +142,7 @@ def read_address_list(path: Path) -> AddressList:
 
 
 def parse_address_list(raw: bytes, name: str) -> AddressList:
-    """Read the bytes of a list; `name` tells errors where they are from.
+    """Read the bytes of a list; `name` is the file's name for error messages.
 
     Raises:
         UsageError: `list_unreadable`, `list_empty`.
@@ -181,7 +181,7 @@ def _parsed(raw: bytes, name: str) -> AddressList:
 
 
 def _source(address: str) -> Source | None:
-    """Return the source of one address: of a video in a list the video."""
+    """Return the source of one address; for a video in a playlist, the video."""
     if len(address) > MAX_LENGTH or ("://" in address and "youtu" not in address.lower()):
         return None
     try:
@@ -191,7 +191,7 @@ def _source(address: str) -> Source | None:
 
 
 def _archived(path: Path) -> AddressList:
-    """Read the list in an archive: the subscriptions of Takeout, else the first file with addresses of channels."""
+    """Read the list in an archive: Takeout's subscriptions, else the first file with channel addresses."""
     try:
         _check_directory(path)
         with zipfile.ZipFile(path) as archive:
@@ -215,7 +215,7 @@ def _archived(path: Path) -> AddressList:
 
 
 def _check_directory(path: Path) -> None:
-    """Refuse an archive whose directory would fill the memory. Raises zipfile.BadZipFile, and OSError."""
+    """Refuse an archive whose directory would fill memory. Raises zipfile.BadZipFile and OSError."""
     with path.open("rb") as file:
         size = file.seek(0, io.SEEK_END)
         file.seek(max(0, size - 22 - 0xFFFF))

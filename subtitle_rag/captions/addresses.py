@@ -1,9 +1,9 @@
-"""Parser of a user's input as channels, playlists and videos on YouTube.
+"""Parser for channels, playlists and videos of YouTube in what a user typed or pasted.
 
-The input itself is never passed on. A `Source` holds only ids and names that passed the
-checks here, and its address is rewritten on www.youtube.com, so that no other host can be reached through it.
-Letters that merely look like YouTube's, ports, user names and second redirects are refused, never repaired.
-`find_addresses` removes what a chat, a shell or a sentence adds around an address; `parse_address` reads one.
+The input itself is never passed on. A `Source` has only ids and names that passed the checks here, and its address is
+built again on www.youtube.com, so no other host can be reached through it. Look-alike letters, ports, user names and
+second redirects are refused, never repaired. `find_addresses` strips the text around addresses; `parse_address` reads
+one.
 """
 
 import re
@@ -22,13 +22,13 @@ Kind = Literal["channel", "playlist", "video"]
 
 MAX_LENGTH = 4096  # characters of an address
 MAX_TEXT = 100_000  # characters of a text with addresses
-MAX_NAME = 100  # characters of a handle, a channel's name or the words of a search
+MAX_NAME = 100  # characters of a handle, a channel name or a search
 
 SITE = "https://www.youtube.com"
 _MAIN_HOSTS = {"youtube.com", "www.youtube.com", "m.youtube.com"}
 _SHORT_HOSTS = {"youtu.be", "www.youtu.be"}
 _SEARCH_HOST = re.compile(r"(?:www\.)?google\.(?:com?\.)?[a-z]{2,3}")
-"""Google's hosts, whose results lead to `/url?q=`."""
+"""Google's hosts, whose search results link through `/url?q=`."""
 _EMBED_HOSTS = {"youtube-nocookie.com", "www.youtube-nocookie.com"}
 
 _LISTINGS = frozenset({*TABS, "playlists", "podcasts", "releases", "courses"})
@@ -41,7 +41,7 @@ _RESERVED_WORDS = """
     watch_popup
 """
 _RESERVED = frozenset(_RESERVED_WORDS.split())
-"""First words of a path which yt-dlp never reads as a channel's name, unless a letter or digit follows."""
+"""First path segments that yt-dlp never reads as a channel name, unless a letter or digit follows."""
 
 _PAGE_WORDS = """
     activate ads apps artists attribution_link channels community create_channel creators gaming getpremium
@@ -49,53 +49,53 @@ _PAGE_WORDS = """
     player playables podcasts post premium press profile redirect reporthistory sports tv verify videos watch_videos yt
 """
 _SITE_PAGES = frozenset(_PAGE_WORDS.split())
-"""Pages of YouTube itself that are where an old channel's bare name can be too."""
+"""YouTube's own pages, at paths where an old channel's bare name could be."""
 
 _VIDEO_ID = re.compile(r"(?!videoseries|live_stream)[A-Za-z0-9_-]{11}")
 _CHANNEL_ID = re.compile(r"UC[A-Za-z0-9_-]{22}")
 _PLAYLIST_ID = re.compile(r"(?:PL|UU|FL|EC|PU|OLAK5uy_)[A-Za-z0-9_-]{10,100}")
-"""Public lists with an end: no mixes (`RD…`, `UL…`), no lists of a signed-in user (`WL`, `LL`)."""
+"""Finite public playlists: no mixes (`RD…`, `UL…`), no lists of a signed-in user (`WL`, `LL`)."""
 _BARE_IDS: dict[Kind, re.Pattern[str]] = {"channel": _CHANNEL_ID, "video": _VIDEO_ID, "playlist": _PLAYLIST_ID}
 
 _LONG_ID = re.compile(
     r"(?:UC|FL|UU(?:[A-Z]{2})?)[A-Za-z0-9_-]{22}|PL(?:[0-9A-F]{16}|[A-Za-z0-9_-]{32})|OLAK5uy_[A-Za-z0-9_-]{33}"
 )
 _OUTSIDE = r"\s<>\"'`|\\^()\[\]{}“”‘’«»‹›「」『』〈〉《》【】（）［］｛｝，、；！。…"
-"""Characters that no address of YouTube holds unescaped; in a text they end it."""
+"""Characters that end an address in a text: no YouTube address has them unescaped."""
 _TAIL = rf"(?:(?![,;]+(?:https?:|www\.|youtu))[^{_OUTSIDE}])*"
 _URL = re.compile(
     r"(?:https?|(?<![a-z0-9+.-])(?!file:)[a-z][a-z0-9+.-]{1,20})://"
     + _TAIL
-    # without a scheme: no part of a name, a path or an e-mail address
+    # without a scheme: not inside a name, a path or an e-mail address
     + r"|(?<![\w@./\\-])(?:(?<!:)//)?(?:[a-z0-9-]+\.)*(?:youtube(?:-nocookie)?\.com|youtu\.be)(?![\w.-]*\w)"
     + rf"(?:[/?#:]{_TAIL})?",
     re.IGNORECASE | re.ASCII,
 )
 _BEHIND = ".,;:!?~*·"
-"""Marks after an address that belong to the sentence."""
+"""Punctuation after an address that belongs to the sentence."""
 _ESCAPE = re.compile(r"\\(?=[?=&%#~!@:/.,_+*$;-])")
-"""The backslash that a shell writes before a character of a pasted address."""
+"""The backslash that a shell adds before a character of a pasted address."""
 _PARTICLE = re.compile(
     "(?<=[A-Za-z0-9_-])(?:은|는|이|가|을|를|의|에|에서|에는|에서는|에도|로|으로|와|과|도|만|까지|부터|처럼|보다|하고|"
     "(?:이)?(?:랑|라고|라는|에요|예요|야|네요)|입니다|인데|인데요)$"
 )
-"""A particle after Latin letters; after Hangul it could be a part of the name."""
+"""A particle after Latin letters; after Hangul it could be part of the name."""
 
 _AT = ("@", "＠")
 _EDGES = string.whitespace + "\"'`<>“”‘’«»‹›「」『』〈〉《》\u00a0\u3000\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 _FULL_WIDTH = {0xFF01 + offset: 0x21 + offset for offset in range(94)}
 _MARKS = str.maketrans("：／？＝＆＃％．", ":/?=&#%.")
-"""Full-width marks of an address, as Korean and Japanese keyboards write them."""
+"""Full-width punctuation in addresses typed on Korean and Japanese keyboards."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One place on YouTube.
+    """A channel, playlist or video on YouTube.
 
-    `key` is a channel's `@handle` (lower case), `UC…` id, `c/name`, `user/name` or old bare `name`; a playlist's id; a
-    video's id. `tabs` are those that a channel's address named, as people read them (`search?query=김치 찌개`);
-    empty means the user's choice. `playlist` is the list that a video's link named as well: only the user knows which
-    was meant, and it is no part of `url`.
+    `key` is a channel's `@handle` (lower case), `UC…` id, `c/name`, `user/name` or old bare `name`; a playlist's id; or
+    a video's id. `tabs` are the tabs in a channel's address, in readable form (`search?query=김치 찌개`); if empty, the
+    user's choice applies. `playlist` is the list in a video's link, kept out of `url` because only the user knows which
+    of the two was meant.
     """
 
     kind: Kind
@@ -105,7 +105,7 @@ class Source:
 
     @property
     def url(self) -> str:
-        """The canonical address, percent-encoded; it names a tab only where `tabs` is exactly one."""
+        """The canonical address, percent-encoded, with the tab if there is exactly one."""
         if self.kind != "channel":
             return video_url(self.key) if self.kind == "video" else f"{SITE}/playlist?list={self.key}"
         path = f"channel/{self.key}" if _CHANNEL_ID.fullmatch(self.key) else self.key
@@ -122,24 +122,24 @@ def video_url(id: str) -> str:
 
 
 def is_video_id(text: str) -> bool:
-    """Whether a text can be the id of a video on YouTube."""
+    """Whether a text could be the id of a YouTube video."""
     return re.fullmatch(r"[A-Za-z0-9_-]{11}", text) is not None
 
 
 class _UnusableError(ValueError):
-    """An address names no source; the text says why."""
+    """The reason why an address names no source."""
 
 
 def find_addresses(text: str) -> list[str]:
-    """Return the addresses that a text names, in their order, without what surrounds them; they may be unusable.
+    """Return the addresses in a text, in order and without the text around them. They may be unusable.
 
-    An address is whatever has a scheme and `://` but `file`, a host of YouTube with or without a path, an `@handle`,
-    alone or with one of a channel's tabs, or a channel's or playlist's bare id of the length that such ids have. In a
-    text with other words only URLs count, and of several those of YouTube. A bare video id is none, since eleven
-    letters are as good a folder (`my-captions`), nor is `@name.vtt`.
+    An address is: anything with a scheme and `://` except `file`; a YouTube host with or without a path; an `@handle`,
+    alone or with a channel tab; or a channel or playlist id of the usual length. In a text with other words only URLs
+    count, and among several URLs only YouTube's. Bare video ids and `@name.vtt` do not count: any eleven letters could
+    be a folder (`my-captions`).
 
     Raises:
-        UsageError: `unsupported_url`, for a text of more than `MAX_TEXT` characters.
+        UsageError: `unsupported_url`, for a text longer than `MAX_TEXT` characters.
     """
     if len(text) > MAX_TEXT:
         _refuse(text, _("it is longer than {limit} characters").format(limit=MAX_TEXT))
@@ -156,7 +156,7 @@ def find_addresses(text: str) -> list[str]:
 
 
 def parse_addresses(text: str) -> tuple[Source, ...]:
-    """Return the sources of all addresses in a text, each once, or of the bare id that it is. Else none.
+    """Return the sources of all addresses in a text, without repeats, or of a bare id; empty if there are none.
 
     Raises:
         UsageError: `unsupported_url`, for the first address that names no source.
@@ -169,7 +169,7 @@ def parse_addresses(text: str) -> tuple[Source, ...]:
 
 
 def addresses_in(text: str) -> tuple[Source, ...]:
-    """Return the sources of `parse_addresses`; none for a text whose addresses cannot be used."""
+    """Return the sources that `parse_addresses` finds, or none if an address is unusable."""
     try:
         return parse_addresses(text)
     except UsageError:
@@ -177,9 +177,9 @@ def addresses_in(text: str) -> tuple[Source, ...]:
 
 
 def parse_address(text: str) -> Source:
-    """Return the source that a text names: an address of YouTube in any of its forms, an `@handle`, or a bare id.
+    """Return the source in a text: a YouTube address in any form, an `@handle`, or a bare id.
 
-    A live broadcast's tab counts as the streams; a tab that lists no videos as the channel itself. A mix beside a
+    The tab of live broadcasts counts as streams, and a tab without videos as the channel itself. A mix next to a
     video's id is dropped.
 
     Raises:
@@ -196,7 +196,7 @@ def _sources(text: str) -> tuple[Source, ...]:
         return _read(text, unwrap=True)
     except _UnusableError as error:
         _refuse(text, str(error))
-    except ValueError:  # urllib's word for brackets, odd hosts, or too many fields
+    except ValueError:  # raised by urllib for brackets, odd hosts or too many fields
         _refuse(text, _("it is no address"))
 
 
@@ -206,7 +206,7 @@ def _refuse(text: str, reason: str) -> NoReturn:
 
 
 def _clean(text: str) -> str:
-    """Remove invisible characters and a shell's backslashes; make a space of control characters."""
+    """Remove invisible characters and shell backslashes, and replace control characters with spaces."""
     text = "".join(
         " "
         if char.isspace() or (category := unicodedata.category(char)) in ("Cc", "Cs")
@@ -219,13 +219,13 @@ def _clean(text: str) -> str:
 
 
 def _trim(address: str) -> str:
-    """Remove a sentence's marks and particle after an address."""
+    """Remove the punctuation and the particle after an address."""
     address = address.rstrip(_BEHIND)
     return address if "search?" in address else _PARTICLE.sub("", address).rstrip(_BEHIND)
 
 
 def _is_name_alone(word: str) -> bool:
-    """Whether a word is a handle, alone or with a tab, or a long id."""
+    """Whether a word is a handle, with or without a tab, or a long id."""
     if not word.startswith(_AT):
         return bool(_LONG_ID.fullmatch(word))
     name, slash, tab = word.partition("?")[0].partition("/")
@@ -234,7 +234,7 @@ def _is_name_alone(word: str) -> bool:
 
 
 def _is_youtube(address: str) -> bool:
-    """Whether a URL is of YouTube, or of a search that has found it."""
+    """Whether a URL leads to YouTube, directly or through a Google search result."""
     host = re.split(r"[/?#]", address.partition("://")[2] or address.removeprefix("//"), maxsplit=1)[0].lower()
     is_own = re.fullmatch(r"(?:[a-z0-9-]+\.)*(?:youtube(?:-nocookie)?\.com|youtu\.be)", host)
     return bool(is_own or (_SEARCH_HOST.fullmatch(host) and "youtu" in address))
@@ -244,14 +244,14 @@ def _read(text: str, *, unwrap: bool) -> tuple[Source, ...]:
     if len(text) > MAX_LENGTH:
         raise _UnusableError(_("it is longer than {limit} characters").format(limit=MAX_LENGTH))
     text = nfc(text).strip(_EDGES)
-    if not text.isprintable() or " " in text:  # urlsplit() would drop line ends and go on
+    if not text.isprintable() or " " in text:  # urlsplit() would drop line breaks silently
         raise _UnusableError(_("it is no address"))
     bare = tuple(Source(kind, text) for kind, pattern in _BARE_IDS.items() if pattern.fullmatch(text))
     return bare or _address(text, unwrap=unwrap)
 
 
 def _address(text: str, *, unwrap: bool) -> tuple[Source, ...]:
-    """Read an address. With `unwrap` another one may be inside it, read by the same rules; it is the last."""
+    """Read an address. With `unwrap`, follow one address inside it under the same rules."""
     if text.startswith(_AT):
         text = f"{SITE}/{text}"
     parts = urlsplit(text)
@@ -259,7 +259,7 @@ def _address(text: str, *, unwrap: bool) -> tuple[Source, ...]:
         parts = urlsplit(f"//{text}")
     if parts.scheme not in ("", "http", "https"):
         raise _UnusableError(_("it begins with {scheme}: and not with https:").format(scheme=parts.scheme))
-    host = parts.netloc.lower()  # user names and ports included: with either it is none of the hosts
+    host = parts.netloc.lower()  # with a user name or a port it matches no host
     path = [name for part in parts.path.split("/") if (name := nfc(unquote(part)).strip())]
     query = parse_qs(parts.query.replace("&amp;", "&"), max_num_fields=100)
     if inner := _inner(host, path, query):
@@ -277,7 +277,7 @@ def _address(text: str, *, unwrap: bool) -> tuple[Source, ...]:
 
 
 def _fault(host: str, name: str) -> str:
-    """Return why no video can be at a host; `name` is it without user and port."""
+    """Return why a host has no videos; `name` is the host without user and port."""
     if host in {*_SHORT_HOSTS, *_EMBED_HOSTS, "consent.youtube.com"}:
         return _("it names no video")
     if "@" in host:
@@ -290,7 +290,7 @@ def _fault(host: str, name: str) -> str:
 
 
 def _inner(host: str, path: list[str], query: dict[str, list[str]]) -> str:
-    """Return the address to which one of YouTube's or Google's leads, or nothing."""
+    """Return the address that a YouTube or Google redirect leads to, or ""."""
     match path:
         case ["attribution_link"] if host in _MAIN_HOSTS:
             return SITE + _first(query, "u")
@@ -304,7 +304,7 @@ def _inner(host: str, path: list[str], query: dict[str, list[str]]) -> str:
 
 
 def _page(path: list[str], query: dict[str, list[str]]) -> tuple[Source, ...]:
-    """Return the video or playlist at a path of one of YouTube's hosts; of a list of videos all."""
+    """Return the video or playlist at a path of a YouTube host, or all videos of a video list."""
     match path:
         case ["watch" | "watch_popup"] if _first(query, "v"):
             return (_video(_first(query, "v"), query),)
@@ -312,7 +312,7 @@ def _page(path: list[str], query: dict[str, list[str]]) -> tuple[Source, ...]:
             return (_playlist(_head(_first(query, "list"))),)
         case ["shorts" | "live" | "embed" | "v" | "e", video] if video not in ("videoseries", "live_stream"):
             return (_video(video, query),)
-        case ["browse", name] if name.startswith("VL"):  # YouTube Music writes a playlist's page so
+        case ["browse", name] if name.startswith("VL"):  # the form of a playlist page on YouTube Music
             return (_playlist(_head(name.removeprefix("VL"))),)
         case ["watch_videos"] if _first(query, "video_ids"):
             ids = [id for id in _first(query, "video_ids").split(",") if id]
@@ -346,7 +346,7 @@ def _channel_page(path: list[str], query: dict[str, list[str]], *, old_names: bo
 
 
 def _no_source(path: list[str]) -> NoReturn:
-    """Raise `_UnusableError` for a page of YouTube that names no source."""
+    """Raise `_UnusableError` for a YouTube page that names no source."""
     match path:
         case ["clip", *_rest]:
             reason = _("a clip does not name its video: open it in a browser and copy the video's address")
@@ -364,7 +364,7 @@ def _no_source(path: list[str]) -> NoReturn:
 
 
 def _channel(key: str, rest: list[str], query: dict[str, list[str]]) -> tuple[Source, ...]:
-    """Return the channel with the tab in the `rest` of the path; an unknown tab counts as one without videos."""
+    """Return the channel with the tab in `rest` of the path; an unknown tab counts as none."""
     tab = re.sub(r"[^\x00-\x7f]+$", "", rest[0].lower()) if rest else ""
     if len(rest) > 1 or not re.fullmatch(r"[a-z_]*", tab):
         return ()
@@ -402,23 +402,23 @@ def _first(query: dict[str, list[str]], name: str) -> str:
 
 
 def _head(id: str) -> str:
-    """Return an id without what was typed after it: `youtu.be/ID&t=3`, `watch?v=ID?t=3`, `youtu.be/ID에서`."""
+    """Return an id without text typed after it: `youtu.be/ID&t=3`, `watch?v=ID?t=3`, `youtu.be/ID에서`."""
     return re.split(r"[?&#/]|[^\x00-\x7f]", id, maxsplit=1)[0]
 
 
 def _handle(text: str) -> str | None:
-    """Return a handle in lower case. Case folding would make another name of `@straße`."""
+    """Return a handle in lower case. Case folding would turn `@straße` into another name."""
     name = nfc(text.translate(_FULL_WIDTH)[1:].lower())
     return f"@{name}" if _is_name(name) else None
 
 
 def _is_name(text: str) -> bool:
-    """Letters of any script with their marks, digits, and the four signs that YouTube allows in names."""
+    """Whether a text has only letters of any script with their marks, digits, and the four signs YouTube allows."""
     allowed = all(char in "_-.·" or unicodedata.category(char)[0] in "LMN" for char in text)
     return allowed and len(text) <= MAX_NAME and any(char.isalnum() for char in text)
 
 
 def _is_free(name: str) -> bool:
-    """Whether a bare first word of a path can be an old channel's name. yt-dlp sees `v%EB…` as `v` and refuses it."""
+    """Whether the first word of a path could be an old channel's name. yt-dlp reads `v%EB…` as `v` and refuses it."""
     word = re.split(r"[^A-Za-z0-9_]", quote(name), maxsplit=1)[0]
     return word.lower() not in _RESERVED and name.lower().partition(".")[0] not in _SITE_PAGES

@@ -1,4 +1,4 @@
-"""Text of caption files: what shows of it, without markup, entities and characters that hide."""
+"""Visible text of captions: without markup, entities and invisible characters."""
 
 import html
 import re
@@ -25,25 +25,25 @@ _INVISIBLE = re.compile(f"[{_INVISIBLES}]")
 _FILLER = re.compile(f"[{_FILLERS}]")
 _HIDING = re.compile(f"[{_INVISIBLES}{_FILLERS}]")
 UNCLEAN = re.compile(rf"[<&\[\\{_INVISIBLES}{_FILLERS}]")
-"""What markup, entities and characters that show nothing begin with."""
+"""First characters of markup, entities and invisible characters."""
 
 
 def plain_text(text: str) -> str:
-    """Return a text from outside as one line fit to show: in NFC, with single spaces, without invisible characters."""
+    """Return outside text as one printable line: in NFC, with single spaces, without invisible characters."""
     if not text.isascii() or not text.isprintable():
         text = _visible(text)
     return " ".join(text.split())
 
 
 def _visible(text: str) -> str:
-    """Return a text in NFC without invisible characters; fillers of Hangul syllables take a space's place."""
+    """Return a text in NFC without invisible characters, with Hangul fillers as spaces."""
     if _HIDING.search(text):
         text = _INVISIBLE.sub("", _FILLER.sub(" ", text))
     return nfc(text)
 
 
 def spell_readings(text: str) -> str:
-    """Return a text with the readings above its characters in brackets behind them: 東京(とうきょう)."""
+    """Return a text with ruby readings in brackets after their characters: 東京(とうきょう)."""
     if "<r" not in text.lower():
         return text
     text = _RUBY.sub(_with_reading, _FALLBACK.sub("", text))
@@ -57,11 +57,11 @@ def _with_reading(match: re.Match[str]) -> str:
 
 
 def without_markup(text: str) -> str:
-    """Return a text without markup and entities. Spaces stay as they are: they part the words of timed pieces."""
+    """Return a text without markup and entities. Spaces stay: they separate the words of timed pieces."""
     if "<" in text or "[" in text or "\\" in text:
         text = spell_readings(text)
         text = _TAG.sub("", _BREAK.sub(" ", text))
-    for _round in range(3):  # entities are found escaped twice, and tags after them
+    for _round in range(3):  # entities may be escaped twice, with tags after them
         if "&" not in text:
             break
         text = _TAG.sub("", _BREAK.sub(" ", _ENTITY.sub(lambda match: html.unescape(match[0]), text)))

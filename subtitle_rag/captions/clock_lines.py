@@ -1,7 +1,7 @@
-"""Lines of two times, as machine translators, OCR, editors and hands leave them.
+"""Timing lines as machine translators, OCR, caption editors and people leave them.
 
-A line that says nothing but when a cue begins and ends is never speech: it is read where its figures are clear, and
-else it counts as unread. Times inside of a sentence are speech.
+A line that has only the start and end of a cue is never speech: it is read if its figures are clear, else counted as
+unreadable. Times inside a sentence are speech.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from subtitle_rag.captions.cue_blocks import bounded_ms
 
 LONGEST = 300
-"""Characters of a line that is looked at: a line of times has no more than settings beside them."""
+"""Longest line to examine, in characters: a timing line has only settings next to its times."""
 
 _HIDDEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _SIGNS = str.maketrans(
@@ -40,10 +40,10 @@ _RANGE = re.compile(
     rf"(?:[#\[(]?\d{{1,7}}[.)\]:]?[ ]+)?[\[(<]*({_CLOCK}|{_DASHED})[\])]*({_ARROW})[\[(]*({_CLOCK}|{_DASHED})[\])>]*"
     rf"(?:[ ]+{_CLOCK})?({_SETTINGS})([ ].*)?"
 )
-"""An index, two times, what is between them, how long the cue lasts, settings, and text."""
+"""A cue number, two times with an arrow between them, the duration, settings, and text."""
 _LABEL = r"(?:[^\W\d]{1,12}[ ]?:?[ ]*)?"
 _LABELLED = re.compile(rf"{_LABEL}({_CLOCK})[ ]*[-=~]{{1,3}}>[ ]*{_LABEL}({_CLOCK})")
-"""Two times with a word before them, as in tables of editors: `시작 00:00:01,000 --> 끝 00:00:05,000`."""
+"""Two times with a label each, as in editors' tables: `시작 00:00:01,000 --> 끝 00:00:05,000`."""
 _SINGLE = re.compile(rf"[\[(<]*({_CLOCK})[\])>]*[ ]*(?:-+>?)?")
 _PARTS = re.compile(rf"({_FIGURE}+)|([:;.,'hms-])")
 _LONG_ARROW = re.compile(r"(?:- ?){2,3}>")
@@ -51,8 +51,10 @@ _UNREAD_SIDE = re.compile(r"[\s\d:;.,'?#*xX_�□■-]{0,40}|(?:NaN|undefined|n
 
 
 class Clocks(NamedTuple):
-    """The two times of a line in milliseconds. `start_ms` is None if it cannot be read, `end_ms` if it is not there;
-    `beside` is the text on the line."""
+    """The two times of a line, in milliseconds.
+
+    `start_ms` is None if unreadable, `end_ms` if missing; `beside` is the rest of the line.
+    """
 
     start_ms: int | None
     end_ms: int | None
@@ -60,7 +62,7 @@ class Clocks(NamedTuple):
 
 
 class _Clock(NamedTuple):
-    """A time: milliseconds without frames, the count of its frames or -1, and whether it is more than `mm:ss`."""
+    """A time: milliseconds without frames, the frame number or -1, and whether it has more than `mm:ss`."""
 
     ms: int
     frames: int
@@ -69,10 +71,9 @@ class _Clock(NamedTuple):
 
 
 def read_clocks(line: str, *, is_first: bool, frame_ms: float) -> Clocks | None:
-    """Return the times of a line that is nothing else; None for speech.
+    """Return the times of a line that has nothing else; None for speech.
 
-    `is_first` tells that the line begins a paragraph, or follows the number of a cue: there, minutes and seconds alone
-    are times, too, and so is a line with one time.
+    With `is_first` (the line begins a paragraph or follows a cue number), `mm:ss` and a single time count as well.
     """
     if len(line) > LONGEST:
         return None
@@ -98,13 +99,13 @@ def read_clocks(line: str, *, is_first: bool, frame_ms: float) -> Clocks | None:
 
 
 def loose_clock_ms(text: str) -> int | None:
-    """Return the milliseconds of a time whose figures are clear; None for any other text."""
+    """Return the milliseconds of a time with clear figures; None for any other text."""
     clock = _read(_plain(text)) if len(text) <= LONGEST else None
     return clock.ms if clock else None
 
 
 def frame_length(lines: Sequence[str]) -> float:
-    """Return the milliseconds of what the last two figures of `00:00:01:12` count, by the largest in these lines."""
+    """Return the milliseconds of one frame in `00:00:01:12`, judged by the highest frame number in these lines."""
     largest = max((int(figures) for line in lines for figures in _FRAMES.findall(line)), default=0)
     return 1000 / next(rate for rate in (24, 25, 30, 60, 100) if largest < rate)
 
@@ -128,7 +129,7 @@ def _is_range(start: _Clock, end: _Clock, has_arrow: bool, is_first: bool, besid
 
 
 def _is_unread(before: str, after: str) -> bool:
-    """Whether what is on both sides of an arrow was times, of which one can be read at most."""
+    """Whether both sides of an arrow were times, at most one of them readable."""
     clocks = [_read(side.strip()) for side in (before, after)]
     if any(clock and clock.is_full for clock in clocks):
         other = before if clocks[1] and clocks[1].is_full else after
@@ -138,7 +139,7 @@ def _is_unread(before: str, after: str) -> bool:
 
 
 def _read(text: str) -> _Clock | None:
-    """Return a time whose figures are clear: at least half of them are figures, and none is out of its range."""
+    """Return a time with clear figures: at least half are digits, and none is out of range."""
     if not re.fullmatch(rf"{_CLOCK}|{_DASHED}", text):
         return None
     parts = _PARTS.findall(text.lstrip("-"))

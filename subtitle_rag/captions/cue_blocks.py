@@ -1,8 +1,8 @@
-"""Blocks of a caption file → cues: what is said, once.
+"""Blocks of a caption file → cues, with every spoken line once.
 
-YouTube's automatic captions roll: every line is in three cues in a row (spoken, settled, scrolled up). Here each
-becomes one cue with its words' times, told apart by where a line is on the screen rather than by its text, so that
-a word said twice stays twice.
+YouTube's automatic captions roll: every line is in three cues in a row (spoken, settled, scrolled up). Here each line
+becomes one cue with the times of its words. Lines are told apart by their position on the screen rather than by their
+text, so a word said twice stays twice.
 """
 
 import re
@@ -17,31 +17,31 @@ from subtitle_rag.domain.values import Cue, nfc
 from subtitle_rag.i18n import _
 
 SCREEN_ROWS = 15
-"""The most lines that scroll at a time: closed captions have no more rows."""
+"""Most lines that scroll at once: closed captions have 15 rows."""
 
 SETTLED_MS = 20
-"""A rolling cue this short only repeats: YouTube's last 10 ms, some tools round them up."""
+"""Longest rolling cue that only repeats: YouTube's last 10 ms, and some tools round up."""
 
 TOUCH_MS, LEAST_STEPS = 50, 3
-"""How near cues of one sentence of karaoke are, and how many there must be where no markup shows it."""
+"""Largest gap between karaoke cues of one sentence, and the fewest such cues where no markup shows it."""
 
 FRAME_MS = 200
-"""Nobody says a word in so short a cue: signs are drawn so, frame by frame."""
+"""Longest frame of a drawn sign: nobody says a word in less."""
 
 LONGEST_MS, SLOW_MS = 30_000, 300
-"""How long a line is shown that nothing ends, and a character of a long one."""
+"""Longest display of a line without an end, and the time per character of a long line."""
 
 MAX_CUES = 100_000
-"""Cues of one track; 12 hours of a rolling one have 70,000."""
+"""Most cues of a track; 12 hours of a rolling one have 70,000."""
 
 MAX_CHARACTERS = 2_000_000
-"""Characters that are spoken in one track; 24 hours of fast speech have 900,000."""
+"""Most spoken characters of a track; 24 hours of fast speech have 900,000."""
 
 MAX_RAW_LINE = 2 * MAX_CHARACTERS
-"""Characters of a line with its markup."""
+"""Longest line including markup, in characters."""
 
 MAX_MS = 2**53 - 1
-"""The largest time that every reader of JSON keeps exact; later ones, damaged or hostile, count as this."""
+"""Largest integer that every JSON reader keeps exact; later times, damaged or hostile, count as this."""
 
 TIME = r"(-?)(?:(\d{1,10}):)?(\d{1,3}):(\d{1,2})(?:[.,:](\d{1,9}))?"
 _INLINE_TIME = re.compile(f"<{TIME}>")
@@ -50,15 +50,15 @@ _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?[ \t]+([^<>]{1,300})>|</v>")
 
 
 class UnusableTextError(Exception):
-    """A text is no captions; the error's own text says why."""
+    """The text is not captions; the message says why."""
 
 
 class TooMuchTextError(UnusableTextError):
-    """A text has more captions than any video."""
+    """The text has more captions than any video."""
 
 
 class CueBlock(NamedTuple):
-    """A cue as the file has it: times in milliseconds and its raw lines, blank ones included (they are positions)."""
+    """A cue as in the file: times in milliseconds and raw lines, with blank ones because positions matter."""
 
     start_ms: int
     end_ms: int
@@ -66,7 +66,7 @@ class CueBlock(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line of a cue as it shows on the screen, one start per word; `timed` when the file gave inline times."""
+    """A line of a cue as shown, with one start per word; `timed` if the file has inline times."""
 
     text: str
     starts: tuple[int, ...]
@@ -75,7 +75,7 @@ class _Line(NamedTuple):
 
 
 class _Screen(NamedTuple):
-    """The lines of one cue with its times (milliseconds)."""
+    """The lines of one cue, with its times in milliseconds."""
 
     start_ms: int
     end_ms: int
@@ -83,10 +83,10 @@ class _Screen(NamedTuple):
 
 
 def cues_of_blocks(blocks: Iterable[CueBlock]) -> list[Cue]:
-    """Return the cues of a file's blocks, sorted by start. Those of rolling tracks end where the next begins.
+    """Return the cues of a file's blocks, sorted by start. In rolling tracks each ends where the next begins.
 
     Raises:
-        TooMuchTextError: there are more than any video has.
+        TooMuchTextError: there are more cues than in any video.
     """
     ordered = list(islice(blocks, MAX_CUES + 1))
     if len(ordered) > MAX_CUES:
@@ -101,7 +101,15 @@ def too_much(reason: str, most: int) -> TooMuchTextError:
 
 
 def clock_ms(sign: str, hours: str, minutes: str, seconds: str, fraction: str) -> int:
-    """Return the milliseconds of a time's parts; a time before the video's start counts as its start."""
+    """Return the milliseconds of a time; a time before the start of the video counts as 0.
+
+    Args:
+        sign: "-" for a time before the start, else empty.
+        hours: digits, or empty.
+        minutes: digits.
+        seconds: digits.
+        fraction: decimals of the second, or empty.
+    """
     total_s = (int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds)
     return 0 if sign else min(total_s * 1000 + int(fraction[:3].ljust(3, "0")), MAX_MS)
 
@@ -111,14 +119,14 @@ def bounded_ms(ms: int) -> int:
 
 
 def fold_sung(blocks: list[CueBlock]) -> Iterator[CueBlock]:
-    """Yield karaoke as one block a sentence with the times of its words, and all others as they are.
+    """Yield karaoke as one block per sentence with word times, and all other blocks unchanged.
 
-    Such a file has a sentence once a word, in cues that touch, with another word marked or one more shown each time.
+    Karaoke files repeat a sentence once per word, in touching cues, each marking or adding one more word.
     """
     if any(map(_is_timed, blocks)):
-        yield from blocks  # rolling lines repeat too, and have times of their own
+        yield from blocks  # rolling lines repeat too, but have times of their own
         return
-    if not any(len(block.lines) > 1 and _is_brief(block) for block in blocks):  # else they may roll
+    if not any(len(block.lines) > 1 and _is_brief(block) for block in blocks):  # else the lines may roll
         blocks = fold_frames(blocks)
     run: list[tuple[CueBlock, str]] = []
     for block in blocks:
@@ -131,9 +139,9 @@ def fold_sung(blocks: list[CueBlock]) -> Iterator[CueBlock]:
 
 
 def fold_frames(blocks: Sequence[CueBlock]) -> list[CueBlock]:
-    """Return signs that are drawn frame by frame as one block each, also where several are drawn at once.
+    """Return signs drawn frame by frame as one block each, also where several are drawn at once.
 
-    A sign that is written letter by letter is one block with all of it, and so is one that stays at last.
+    A sign written letter by letter becomes one block with the whole text, and so does one whose last frame stays.
     """
     folded: list[CueBlock] = []
     signs: dict[str, tuple[int, int]] = {}
@@ -166,7 +174,7 @@ def _is_timed(block: CueBlock) -> bool:
 
 
 def _goes_on(last: tuple[CueBlock, str], block: CueBlock, text: str) -> bool:
-    """Whether a block touches the one before and has the same text, or a word or two more."""
+    """Whether a block touches the previous one and has the same text, or a word or two more."""
     before, earlier_text = last
     more = text[len(earlier_text) :]
     is_longer = more.startswith(" ") and len(more.split()) <= 2
@@ -175,7 +183,7 @@ def _goes_on(last: tuple[CueBlock, str], block: CueBlock, text: str) -> bool:
 
 
 def _sentence(run: list[tuple[CueBlock, str]]) -> Iterator[CueBlock]:
-    """Yield one block for the cues of one sentence, or the cues themselves where nothing shows them to be karaoke."""
+    """Yield one block for the cues of a sentence, or the cues themselves where nothing marks them as karaoke."""
     texts = {text for _block, text in run}
     marked = [_marked_word(block) for block, _text in run]
     moves = len({at for at in marked if at is not None}) > 1
@@ -196,7 +204,7 @@ def _sentence(run: list[tuple[CueBlock, str]]) -> Iterator[CueBlock]:
 
 
 def _marked_word(block: CueBlock) -> int | None:
-    """Return which word of a block is in markup of its own; None if none or all do."""
+    """Return the index of the only word with its own markup; None if no word or every word has it."""
     raw = " ".join(block.lines)
     match = _MARKED.search(raw) if "<" in raw else None
     if match is None or not without_markup(raw[: match.start()] + raw[match.end() :]).strip():
@@ -205,10 +213,10 @@ def _marked_word(block: CueBlock) -> int | None:
 
 
 def until_next(lines: Sequence[tuple[int, int, str]]) -> Iterator[CueBlock]:
-    """Yield the lines that say something, given as (start in ms, end or 0, text), in any order.
+    """Yield the non-empty ones of lines given as (start in ms, end or 0, text), in any order.
 
-    A line without an end lasts until the next one begins, which may say nothing; `LONGEST_MS` at most, or as long as
-    its text is read slowly.
+    A line without an end lasts until the next line begins, even an empty one, but at most `LONGEST_MS` or the time that
+    slow reading takes.
     """
     ordered = sorted(lines, key=lambda line: line[0])
     starts = sorted({start for start, _end, _text in ordered})
@@ -221,16 +229,18 @@ def until_next(lines: Sequence[tuple[int, int, str]]) -> Iterator[CueBlock]:
 
 
 def inline_time(ms: int) -> str:
-    """Return the mark of a time inside a line, as WebVTT writes it."""
+    """Return the inline time mark of WebVTT."""
     seconds, ms = divmod(ms, 1000)
     return f"<{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}.{ms:03d}>"
 
 
 def words_line(pieces: Iterable[tuple[int, str]], timed: bool) -> _Line:
-    """Join pieces of text, each with its time, to words with their starts. A piece that does not begin with a space
-    goes on with the word before it; several words in one piece share its time."""
+    """Join timed pieces of text into words with start times.
+
+    A piece without a leading space continues the previous word; several words in one piece share its time.
+    """
     words: list[str] = []
-    rest: list[str] = []  # of the last word, joined once
+    rest: list[str] = []  # rest of the last word, joined once
     starts: list[int] = []
     glue = False
     for time, piece in pieces:
@@ -253,7 +263,7 @@ def words_line(pieces: Iterable[tuple[int, str]], timed: bool) -> _Line:
 
 
 def _screens(blocks: Iterable[CueBlock]) -> Iterator[_Screen]:
-    """Yield the blocks' screens; raise TooMuchTextError as soon as they hold too much."""
+    """Yield the screens of blocks; raise TooMuchTextError as soon as they have too much text."""
     count = 0
     for block in blocks:
         if max(map(len, block.lines), default=0) <= MAX_RAW_LINE:
@@ -268,11 +278,11 @@ def _screens(blocks: Iterable[CueBlock]) -> Iterator[_Screen]:
 
 
 def _screen(block: CueBlock) -> _Screen:
-    """Return the block's screen. Inline times count through the whole cue: text before the first shows at its start."""
+    """Return a block's screen. Text before the first inline time shows at the cue's start."""
     lines: list[_Line] = []
     clock = block.start_ms
     for speaker, raw in _voices(block.lines):
-        if not UNCLEAN.search(raw):  # as most lines; in NFC like the whole text
+        if not UNCLEAN.search(raw):  # most lines; in NFC like the whole text
             words = raw.split()
             lines.append(_Line(" ".join(words), (clock,) * len(words), False, speaker))
             continue
@@ -287,7 +297,7 @@ def _screen(block: CueBlock) -> _Screen:
 
 
 def _voices(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the lines with their speakers; a line of several is divided."""
+    """Yield the lines with their speakers; a line with several speakers is divided."""
     speaker = ""
     for line in lines:
         done = 0
@@ -314,15 +324,15 @@ def _cues(screens: list[_Screen]) -> list[Cue]:
 
 
 def _untimed_cue(screen: _Screen, speaker: str, lines: tuple[_Line, ...], *, has_words: bool) -> Cue:
-    """Return lines without times of their words; in a file with such times, all words of one begin with it."""
+    """Return a cue of lines without word times; in a file with word times, all words get the cue's start."""
     starts = lines[0].starts if has_words and len(lines) == 1 else ()
     return Cue(screen.start_ms, screen.end_ms, " ".join(line.text for line in lines), starts, speaker)
 
 
 def _rolls(screens: list[_Screen], timed: bool) -> bool:
-    """Return whether lines scroll up: cues begin with a line of the cue before, or with a blank one.
+    """Whether lines scroll up: cues begin with a line of the previous cue, or with a blank line.
 
-    A repeated line alone proves nothing (people repeat themselves); it must be above another, or be gone at once.
+    A repeated line alone proves nothing (people repeat themselves): it must be above another line, or vanish at once.
     """
     scrolled = still = 0
     for before, after in pairwise(screens):
@@ -348,10 +358,10 @@ def _spoken(screens: list[_Screen], timed: bool, rolling: bool) -> Iterator[Cue]
 
 
 def _scrolled_up(last_lines: list[str], screen: _Screen, visible: list[_Line], after_gap: bool) -> int:
-    """Return how many of the cue's upper lines stood on the screen before: those that equal the last ones shown.
+    """Return how many upper lines of the cue were already on the screen, because they equal the last lines shown.
 
-    A line under a blank one is new, and so is one with inline times. A single line without a blank one beside it,
-    left by tools that trim them, is new only when the screen was empty before and it stays.
+    A line under a blank one is new, and so is one with inline times. A single line without a blank one (some tools trim
+    them) is new only if the screen was empty before and the line stays.
     """
     if not visible or not screen.lines[0].text:
         return 0

@@ -1,4 +1,4 @@
-"""Who speaks: names that are in front of the text of cues, as Zoom and CLOVA Note write them."""
+"""Speaker names in front of the text of cues, as in Zoom and CLOVA Note."""
 
 import re
 from collections import Counter
@@ -8,15 +8,15 @@ from dataclasses import replace
 from subtitle_rag.domain.values import Cue
 
 MOST = 0.5
-"""Share of cues with a name in front that shows it to be the manner of the file."""
+"""Least share of cues with a name in front for names to be the style of the file."""
 OFTEN = 3
-"""Cues in which each of two names must be at least where fewer have one: `질문: …` is said once."""
+"""Least cues for each of two names in a file below that share: `질문: …` occurs once."""
 
 _NAMED = re.compile(r"(?:[-–>]{1,2}\s*)?([^\s:：\[\]<>\"'“”…,.!?/\\\d-][^:：\[\]<>\"“”…,!?/\\]{0,29}?) ?[:：] +(\S.*)")
 
 
 def name_speakers(cues: list[Cue]) -> list[Cue]:
-    """Return the cues with the names in front of their text as speakers, unless the file names them otherwise."""
+    """Return the cues with the names in front of their text as speakers, unless the file names speakers otherwise."""
     if any(cue.speaker for cue in cues):
         return cues
     matches = [_NAMED.fullmatch(cue.text) if ":" in cue.text or "：" in cue.text else None for cue in cues]
@@ -31,7 +31,7 @@ def name_speakers(cues: list[Cue]) -> list[Cue]:
 
 
 def _names(candidates: Sequence[str], cues: int) -> set[str]:
-    """Return the ones that are speakers of those that are in front of a text."""
+    """Return the speakers among the words in front of a text."""
     counts = Counter(candidates)
     if len(candidates) >= MOST * cues and len(counts) <= max(2, len(candidates) / 2):
         return set(counts)

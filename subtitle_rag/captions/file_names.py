@@ -1,7 +1,7 @@
-"""What the names of caption files and folders say: title, YouTube id, language, role, and day.
+"""Facts in the names of caption files and folders: title, YouTube id, language, role and day.
 
-The manners of yt-dlp, youtube-dl, TubeArchivist, Bazarr, Plex, Jellyfin and of ripped series are read. What a name only
-may say stays in the title: an id of lower-case letters may be a word.
+Reads the conventions of yt-dlp, youtube-dl, TubeArchivist, Bazarr, Plex, Jellyfin and ripped series. Uncertain parts
+stay in the title: an id of lower-case letters may be a word.
 """
 
 import os
@@ -42,7 +42,7 @@ SOUND = frozenset(
         ".wma",
     ]
 )
-"""Sound files, the last choice of a media file."""
+"""Sound files, the last choice as media."""
 MEDIA_SUFFIXES = frozenset(
     [
         ".mp4",
@@ -74,20 +74,20 @@ MEDIA_SUFFIXES = frozenset(
 ).union(SOUND)
 
 _DESCRIPTIONS = (".info.json", ".live_chat.json", ".comments.json")
-"""What yt-dlp writes beside captions, which are none."""
+"""Files that yt-dlp writes next to captions but that are not captions."""
 
 CAPTION_FOLDERS = frozenset({"subs", "sub", "subtitles", "subtitle", "자막"})
-"""Folders whose files belong to the film, or films, in the folder above."""
+"""Folders whose files belong to the film or films in the parent folder."""
 
 _LONE_ROLES = frozenset({"sdh", "cc", "forced", "default", "closedcaptions"})
-"""Roles that are read without a language beside them; the others are words of titles too."""
+"""Roles recognized without a language next to them; the others are words of titles too."""
 _ROLES = {
     **dict.fromkeys(("forced", "foreign", "signs", "songs", "강제"), "forced"),
     **dict.fromkeys(("sdh", "cc", "hi", "closedcaptions", "청각장애인"), "sdh"),
     **dict.fromkeys(("auto", "ai"), "auto"),
     **dict.fromkeys(("default", "full"), ""),
 }
-"""Words for a track's role, with the role by which two tracks of a language differ."""
+"""Words for a track's role, and the role that tells two tracks of a language apart."""
 _BRACKETED = re.compile(r"(.*\S)\s*[\[(]([^\[\]()]{2,14})[\])]", re.DOTALL)
 _DOTTED = re.compile(r"(.*)\.([^.\s][^.]*)", re.DOTALL)
 _UNDERSCORED = re.compile(r"(.*)[_ ]([A-Za-z가-힣]{2,10}(?:[-_][A-Za-z]{2,4})?)", re.DOTALL)
@@ -109,15 +109,17 @@ _RELEASE = re.compile(
     r"(?:360|480|540|576|720|1080|1440|2160|4320)[pi](?:24|25|30|50|60)?|4k|8k|uhd|[xh]26[45]|hevc|av1|xvid|divx"
     r"|web-?(?:dl|rip)|blu-?ray|b[dr]rip|(?:bd)?remux|dvdrip|hdtv|hdrip|hdcam|tvrip"
 )
-"""Words that say how a film was made into a file: from the first of them on, files of one film differ."""
+"""Words about the release (resolution, codec …): from the first of them on, files of one film differ."""
 _IN_RELEASES = re.compile(r"\d|26[45]|aac\d?|e?ac3|ddp?\d?|dts|\d+ch|\d+bit|hdr\d*|v\d|mp[34]")
 _MARK = re.compile(r"[0-9가-힣]")
 
 
 @dataclass(frozen=True, slots=True)
 class FileName:
-    """The parts of a caption file's name. `stem` is the name without language, roles and suffixes, as the disk spells
-    it: empty if nothing else is there."""
+    """The parts of a caption file's name.
+
+    `stem` is the name without language, roles and suffixes, as on disk, or empty if nothing else is left.
+    """
 
     stem: str
     title: str
@@ -125,25 +127,27 @@ class FileName:
     language: str
     format: str
     roles: frozenset[str] = frozenset()
-    """`forced`, `sdh`, `auto`: by these, two tracks in one language differ."""
+    """`forced`, `sdh` and `auto`, which tell two tracks in one language apart."""
     published: date | None = None
     track_of: str | None = None
-    """The stem without the number that a server may have given to the track of a film; empty if the stem is the number.
-    Only what is beside the file tells whether it counts tracks: it may as well count videos."""
+    """The stem without a number that may be a media server's track number; empty if the stem is only the number.
+
+    Only the files in the same folder show whether it numbers tracks or videos.
+    """
 
     @property
     def is_forced(self) -> bool:
-        """Whether it has only what is foreign in the film: signs, words of another language."""
+        """Whether it has only the foreign parts of the film: signs, words of another language."""
         return "forced" in self.roles
 
     @property
     def is_numbered(self) -> bool:
-        """Whether a number in the name may be that of a film's track."""
+        """Whether a number in the name may be a track number."""
         return self.track_of is not None
 
 
 def read_name(name: str) -> FileName | None:
-    """Return the parts of a caption file's name; None for a file of another kind."""
+    """Return the parts of a caption file's name; None for other files."""
     stem, suffix = os.path.splitext(name)  # noqa: PTH122 - Path drops what a name with a trailing dot needs
     caption_format = format_of(suffix)
     if caption_format is None or name.lower().endswith(_DESCRIPTIONS):
@@ -165,7 +169,7 @@ def _without_media_suffix(stem: str) -> str:
 
 
 def read_stem(stem: str) -> tuple[str, str | None, date | None]:
-    """Return title, YouTube id and day that a name without language and suffixes says."""
+    """Return title, YouTube id and day from a name without language and suffixes."""
     if (match := _ID_WITH_DAY.fullmatch(stem)) and looks_like_id(match[2]):
         return clean_name(match[3] or "") or match[2], match[2], path_day(match[1])
     if looks_like_id(stem) and not stem.startswith("-"):
@@ -180,44 +184,44 @@ def read_stem(stem: str) -> tuple[str, str | None, date | None]:
 
 
 def is_film(path: PurePath) -> bool:
-    """Whether a file is a film by its suffix, with pictures and perhaps captions inside."""
+    """Whether the suffix is a film's, which has pictures and perhaps captions inside."""
     return path.suffix.lower() in MEDIA_SUFFIXES - SOUND
 
 
 def is_media(path: PurePath) -> bool:
-    """Whether a file is a film or sound by its suffix."""
+    """Whether the suffix is a film's or a sound file's."""
     return path.suffix.lower() in MEDIA_SUFFIXES
 
 
 def looks_like_id(text: str) -> bool:
-    """Whether a text can be nothing but a video's id: small and capital letters mixed as no word mixes them."""
+    """Whether a text can only be a video id: it mixes small and capital letters as no word does."""
     is_mixed = any(char.islower() for char in text) and any(char.isupper() for char in text)
     return bool(re.fullmatch(_ID, text)) and is_mixed and not text.istitle() and not _tells_release(text)
 
 
 def _is_no_word(text: str) -> bool:
-    """Whether what is in brackets is an id: of words and days only those with other signs are."""
+    """Whether bracketed text is an id: a word or a day is one only with other signs in it."""
     is_word = text.isalpha() and (text.islower() or text.isupper() or text.istitle())
     return not (is_word or _DAY.fullmatch(text) or _tells_release(text))
 
 
 def _tells_release(text: str) -> bool:
-    """Whether a word says how a film was made: `BDRip-1080p` has as many letters as an id."""
+    """Whether a word describes the release: `BDRip-1080p` has as many letters as an id."""
     return any(map(_RELEASE.fullmatch, _BETWEEN_TOKENS.split(text.lower())))
 
 
 @dataclass(frozen=True, slots=True)
 class _Tags:
-    """A stem, and the language and the roles of the tags that were taken from its end."""
+    """A stem, with the language and roles of the tags removed from its end."""
 
     stem: str
     language: str | None = None
     roles: frozenset[str] = frozenset()
     numbered: str | None = None
-    """The stem with the number that was taken from its end."""
+    """The stem including a number removed from its end."""
 
     def without_last(self) -> "_Tags | None":
-        """Take the next tag from the end; None where there is none, or it is another language."""
+        """Remove the next tag from the end; None if there is none, or it is a second language."""
         if (match := _BRACKETED.fullmatch(self.stem)) and (tag := _bracketed_tag(match[2])) is not None:
             return self._with(match[1], *tag)
         if match := _DOTTED.fullmatch(self.stem):
@@ -238,7 +242,7 @@ class _Tags:
 
 
 def _peel(stem: str) -> _Tags:
-    """Take the tags from a stem, from the end on."""
+    """Remove all tags from the end of a stem."""
     tags = _Tags(stem)
     while tags.stem and (rest := tags.without_last()):
         tags = rest
@@ -251,7 +255,7 @@ def _peel(stem: str) -> _Tags:
 
 
 def _bracketed_tag(tag: str) -> tuple[str | None, set[str]] | None:
-    """Return the language and the roles that are in brackets; None for other words."""
+    """Return the language and roles in brackets; None for other words."""
     words = [word.lower() for word in _BETWEEN_WORDS.split(tag) if word]
     roles = {word for word in words if word in _ROLES}
     languages = [UNDERSCORED.get(word) for word in words if word not in _ROLES]
@@ -261,12 +265,12 @@ def _bracketed_tag(tag: str) -> tuple[str | None, set[str]] | None:
 
 
 def _is_track_number(tag: str, rest: str, language: str | None) -> bool:
-    """Whether a number may be a server's number of a track: before or after a language."""
+    """Whether a number next to a language may be a server's track number."""
     return bool(_NUMBER.fullmatch(tag)) and bool(language or _peel(rest).language)
 
 
 def _read_tag(tag: str, rest: str) -> tuple[str | None, set[str]]:
-    """Return the language and the roles of one tag, `Korean - SDH` too. After a language, `hi` is hearing-impaired."""
+    """Return the language and roles of one tag, even `Korean - SDH`. After a language, `hi` means hearing-impaired."""
     lowered = tag.lower()
     if lowered in _ROLES and (lowered != "hi" or _peel(rest).language):
         return None, {lowered}
@@ -282,17 +286,17 @@ def _read_tag(tag: str, rest: str) -> tuple[str | None, set[str]]:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A stem by its parts: of one film and of its captions, files of other makers may differ in all but `words`."""
+    """A stem split into parts; the film and captions from other makers may differ in all but `words`."""
 
     words: tuple[str, ...]
     day: date | None
     marks: frozenset[str]
-    """What would tell parts of a series apart, among the words about the making."""
+    """Words after the release words that may tell parts of a series apart."""
     is_told: bool
-    """It says something of the making, or the day."""
+    """Whether it names the release or the day."""
 
     def may_be(self, other: "Release") -> bool:
-        """Whether both can be the same film's, of which at least one says more than its title."""
+        """Whether both can belong to the same film; at least one must say more than its title."""
         return (
             bool(self.words)
             and self.words == other.words
@@ -318,9 +322,9 @@ def read_release(stem: str) -> Release:
 
 
 def film_folder(path: PurePath) -> tuple[PurePath, str | None]:
-    """Return the folder of the film that a caption file belongs to, and the film's name where folders say it.
+    """Return the folder of the film that a caption file belongs to, and the film's name if a folder has it.
 
-    `Film (2024)/Subs/2_Korean.srt` belongs to the folder above, `Season 1/Subs/Series.S01E02/2_Korean.srt` to
+    `Film (2024)/Subs/2_Korean.srt` belongs to the parent folder, `Season 1/Subs/Series.S01E02/2_Korean.srt` to
     `Series.S01E02` in `Season 1`.
     """
     folder = path.parent
@@ -332,19 +336,19 @@ def film_folder(path: PurePath) -> tuple[PurePath, str | None]:
 
 
 def path_day(text: str) -> date | None:
-    """Return the day in a name: 2024-01-31, 20240131, 2024.01.31, and 240131 as Korean series are named."""
+    """Return the day in a name: 2024-01-31, 20240131, 2024.01.31, or 240131 as in Korean series."""
     for match in _DAY.finditer(text):
         year, _between, month, day, short, short_month, short_day = match.groups()
         try:
             if year:
                 return date(int(year), int(month), int(day))
             return date(2000 + int(short), int(short_month), int(short_day))
-        except ValueError:  # the 31st of April
+        except ValueError:  # 31 April, for example
             continue
     return None
 
 
 def path_year(text: str) -> date | None:
-    """Return the first day of the year in brackets, as films are named: `Film (2024)`."""
+    """Return the first day of a year in brackets, as in the film name `Film (2024)`."""
     match = _YEAR.search(text)
     return date(int(match[1]), 1, 1) if match else None

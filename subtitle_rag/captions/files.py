@@ -1,9 +1,9 @@
-"""Caption files on disk: which files under the given paths are captions, of which video each is, and their bytes.
+"""Caption files on disk: discovery, grouping by video, and their bytes.
 
 Several files can be tracks of one video: other languages, other formats, the same YouTube id in another folder. So the
 walk yields one group per video, best track first; the next track is the fallback for a damaged one. Names come from
-other systems, and macOS decomposes Hangul: every name is compared and hashed in NFC, and the file is opened by its own
-name.
+other systems, and macOS decomposes Hangul: every name is compared and hashed in NFC, and the file is opened under its
+own name.
 """
 
 import hashlib
@@ -53,39 +53,42 @@ from subtitle_rag.i18n import _, n_
 logger = logging.getLogger(__name__)
 
 SNIFFED = 64_000
-"""Bytes that tell whether a text file is captions."""
+"""Bytes read to decide whether a text file is captions."""
 
 _VOBSUB = b"\0\0\1\xba"
-"""Begins a `.sub` file of pictures: it is a stream of a DVD."""
+"""First bytes of a `.sub` file with pictures, a DVD stream."""
 
 _PACKET = 188
-"""Bytes of a packet of a transport stream, `.ts`: each begins with a G."""
+"""Bytes of a packet in a transport stream (`.ts`); each begins with a G."""
 
 FILE_ID = "file-"
-"""Begins the id of a video that is known by its file alone."""
+"""Prefix of the id of a video known only by its file."""
 
 NAMED = 5
-"""Files that a notice names; `--json` has all."""
+"""Most files named in a notice; `--json` has all."""
 
 FULL = 0.8
-"""Share of the longest track's text that another of the same language must have to be taken for its format."""
+"""Least share of the longest track's text for another of the same language to win by its format."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionFile:
-    """One caption file. `language` is a tag such as `ko` or `zh-Hans`, `und` where the name has none; `path` is as
-    the disk spells it, while `video.source` shows it in NFC."""
+    """One caption file.
+
+    `language` is a tag such as `ko` or `zh-Hans`, or `und` if the name has none. `path` is as on disk, `video.source`
+    in NFC.
+    """
 
     path: Path
     video: Video
     language: str
     format: str
     details: Details = field(default_factory=Details)
-    """What yt-dlp's .info.json beside it says of the video."""
+    """Facts from yt-dlp's .info.json next to it."""
     track: int | None = None
-    """The number of the caption track inside of a film, which `path` is then."""
+    """The index of the caption track if `path` is a film."""
     languages: tuple[str, ...] = ()
-    """Languages that the user prefers: a file without a language in its name may have lines in several."""
+    """The user's preferred languages, for a file in several languages without one in its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,29 +99,29 @@ class CaptionGroup:
 
     @property
     def video(self) -> Video:
-        """The first one's."""
+        """The first file's video."""
         return self.candidates[0].video
 
     def left_out(self, taken: CaptionFile) -> list[tuple[CaptionFile, CaptionFile]]:
-        """Return the files that are not read once one is taken, each with that one."""
+        """Return the files that are not read once `taken` is, each paired with it."""
         rest = self.candidates[self.candidates.index(taken) + 1 :]
         return [(file, taken) for file in rest if file.track is None]
 
 
 @dataclass(frozen=True, slots=True)
 class _DescribedFile:
-    """A caption file with what its name and its film say."""
+    """A caption file with the facts in its name and its film."""
 
     name: FileName
     film: Film
     info: metadata.Info
     probe: FilmProbe | None = None
-    """What the film itself says, where it was asked."""
+    """The probe of the film, if one was made."""
     track: int | None = None
 
     @property
     def youtube_id(self) -> str | None:
-        """An `.info.json` is believed before a name; it may say that the video is of another site."""
+        """The id in an `.info.json`, which may say that the video is of another site, else the one in the name."""
         stated = info_id(self.info)
         return (stated or None) if stated is not None else self.film.youtube_id
 
@@ -133,14 +136,14 @@ def discover(
 ) -> Iterator[CaptionGroup | VideoFailed | FileNotice]:
     """Yield the videos of all caption files in `sources` (files and folder trees), in the order of the walk.
 
-    Folders are walked by NFC name, hidden entries are skipped, linked folders come last and once. Within a group the
-    preferred `languages` come first, then files without language, then the rest; manual tracks before automatic ones,
-    and the richer format first. An unreadable file is yielded as VideoFailed in its place. What folders hold beside and
-    is not read is counted in notices at the end.
+    Folders are walked by NFC name; hidden entries are skipped; linked folders come last and once. In a group, tracks in
+    the preferred `languages` come first, then tracks without a language, then the rest; manual before automatic, and
+    the richer format first. An unreadable file is yielded as VideoFailed in its place. Other files that are not read
+    are counted in notices at the end.
 
     Raises:
         UsageError: `unsupported_source` for a path that does not exist, before anything is yielded.
-        BusyError: `system_limit` if the system has no descriptors left.
+        BusyError: `system_limit` if the system has no file descriptors left.
     """
     findings = _find(sources, languages)
     for group in findings.groups.values():
@@ -151,25 +154,25 @@ def discover(
             yield _group(group, languages)
         except BusyError:
             raise
-        except Exception as error:  # whatever is wrong with one video, the others come
+        except Exception as error:  # an error in one video must not stop the others
             logger.exception("a caption file cannot be described")
             yield unexpected(next(iter(group)), error)
     yield from _notices(findings.left_out)
 
 
 def silent_films(sources: Sequence[Path]) -> list[Video]:
-    """Return the videos of all films and sound files in `sources` that have no captions beside or inside them.
+    """Return the videos of all films and sound files in `sources` without captions next to or inside them.
 
     Raises:
         UsageError: `unsupported_source` for a path that does not exist.
-        BusyError: `system_limit` if the system has no descriptors left.
+        BusyError: `system_limit` if the system has no file descriptors left.
     """
     return [_video(path, file) for path, file in _find(sources, ("ko",)).silent.values()]
 
 
 @dataclass(frozen=True, slots=True)
 class _Findings:
-    """What files and folder trees hold."""
+    """The files found in folder trees."""
 
     groups: dict[str, dict[Path, _DescribedFile] | VideoFailed]
     """Caption files by video."""
@@ -189,7 +192,7 @@ def _find(sources: Sequence[Path], languages: Sequence[str]) -> _Findings:
         except (FileNotFoundError, NotADirectoryError, ValueError):
             raise UsageError("unsupported_source", source=printable_path(source), formats=suffix_list()) from None
         except OSError:
-            continue  # the walk reports it
+            continue  # reported by the walk
     for source in sources:
         # resolve() would rename folders after the targets of links
         for entry in _walk(Path(os.path.abspath(source)), left_out, media):  # noqa: PTH100
@@ -212,7 +215,7 @@ def _find(sources: Sequence[Path], languages: Sequence[str]) -> _Findings:
 
 
 def read(file: CaptionFile) -> Track:
-    """Return the bytes of a file, or of the track inside of a film, as a track of kind `file`.
+    """Return the bytes of a file, or of a track inside a film, as a track of kind `file`.
 
     Raises:
         CaptionError: `too_large`, before reading, above the format's limit; `unreadable` if the system refuses.
@@ -233,12 +236,12 @@ def read(file: CaptionFile) -> Track:
         return _track(file, raw, modified_at(file))
     try:
         info = file.path.stat()
-        if not stat.S_ISREG(info.st_mode):  # opening a pipe would wait for ever
+        if not stat.S_ISREG(info.st_mode):  # opening a pipe would block forever
             raise CaptionError("unreadable", path=path, reason=_("it is not a regular file"))
         size = info.st_size
         if size <= limit:
             with file.path.open("rb") as stream:
-                raw = stream.read(limit + 1)  # it may have grown since
+                raw = stream.read(limit + 1)  # the file may have grown since
             size = len(raw)
     except OSError as error:
         _check_scarcity(file.path, error)
@@ -249,7 +252,7 @@ def read(file: CaptionFile) -> Track:
 
 
 def _with_rate(file: CaptionFile, raw: bytes) -> bytes:
-    """Return a file in which lines count frames with the rate of its film in front, if it names none itself."""
+    """Return a frame-based file with the film's frame rate in front, unless it has one."""
     if file.format != "sub":
         return raw
     try:
@@ -258,7 +261,7 @@ def _with_rate(file: CaptionFile, raw: bytes) -> bytes:
         ):
             return raw
         rate = float(Ffmpeg.find().probe(media).rate)
-    except AppError:  # told when it is parsed
+    except AppError:  # reported when it is parsed
         logger.info("the rate of a film is not known", exc_info=True)
         return raw
     return f"{{1}}{{1}}{rate:.3f}\n".encode() + raw if rate else raw
@@ -269,7 +272,7 @@ def _track(file: CaptionFile, raw: bytes, modified: int) -> Track:
     if language == "und" and file.format == "smi":
         try:
             declared = list(sami_languages(decode_part(raw[:SNIFFED], path=file.path.name).text).values())
-        except CaptionError:  # told when it is parsed
+        except CaptionError:  # reported when it is parsed
             declared = []
         preferred = (prefix for prefix in file.languages if any(is_language(each, prefix) for each in declared))
         language = next(preferred, language)
@@ -277,7 +280,7 @@ def _track(file: CaptionFile, raw: bytes, modified: int) -> Track:
 
 
 def modified_at(file: CaptionFile) -> int:
-    """Return when a file was changed last, in Unix seconds; 0 if the system does not say."""
+    """Return the modification time in Unix seconds; 0 if unknown."""
     try:
         return int(file.path.stat().st_mtime)
     except OSError:
@@ -285,7 +288,7 @@ def modified_at(file: CaptionFile) -> int:
 
 
 def is_gone(source: str) -> bool:
-    """Whether the file at a path of the library is not there: deleted, moved, or on a disk that is not mounted."""
+    """Whether the file of a library path is missing: deleted, moved, or on an unmounted disk."""
     try:
         return not on_disk(Path(source)).exists()
     except OSError:
@@ -293,12 +296,12 @@ def is_gone(source: str) -> bool:
 
 
 def gone_sources(videos: Iterable[Video]) -> list[Video]:
-    """Return the videos whose caption files are not where the library has them."""
+    """Return the videos whose caption files are missing."""
     return [video for video in videos if video.source and is_gone(video.source)]
 
 
 def same_place(first: str, second: str) -> bool:
-    """Whether two caption files belong to the same film, as other tracks of it do."""
+    """Whether two caption files are tracks of the same film."""
     locations = []
     for path in (Path(first), Path(second)):
         name = read_name(path.name)
@@ -308,12 +311,12 @@ def same_place(first: str, second: str) -> bool:
 
 
 def other_id(id: str, source: str) -> str:
-    """Return another id of a video at a place whose own id belongs to a video that was there before."""
+    """Return a replacement id for a video whose own id belongs to an earlier video in the same place."""
     return FILE_ID + _digest(f"{id}/{source}")
 
 
 def track_notices(track: Track, path: str) -> Iterator[FileNotice]:
-    """Yield what is to be known of a file that was read: an encoding or times that are not certain."""
+    """Yield notices of a file that was read: an uncertain encoding, uncertain times."""
     decoded = decode(track.raw, path=path)
     if not decoded.is_sure:
         yield FileNotice("doubtful_encoding", {"path": path, "encoding": decoded.encoding})
@@ -324,7 +327,7 @@ def track_notices(track: Track, path: str) -> Iterator[FileNotice]:
 
 
 def tracks_notice(left_out: Sequence[tuple[CaptionFile, CaptionFile]]) -> FileNotice:
-    """Return the notice of files for which another file of the same video is taken: (file, the one taken)."""
+    """Return the notice of files passed over for another file of the same video: (file, the one taken)."""
     names = [printable_path(file.path.name) for file, _taken in left_out[:NAMED]]
     if more := len(left_out) - len(names):
         names.append(n_("{n} more", "{n} more", more))
@@ -337,7 +340,7 @@ def tracks_notice(left_out: Sequence[tuple[CaptionFile, CaptionFile]]) -> FileNo
 
 
 def _notices(left_out: Counter[tuple[str, str]]) -> Iterator[FileNotice]:
-    """Yield one notice for each reason to leave files out, with their suffixes."""
+    """Yield one notice per reason for leaving files out, with their suffixes."""
     for code in dict.fromkeys(code for code, _suffix in left_out):
         counts = {suffix[1:]: n for (reason, suffix), n in left_out.most_common() if reason == code}
         files = ", ".join(_("{suffix} {n:,}").format(suffix=suffix, n=n) for suffix, n in counts.items())
@@ -345,15 +348,17 @@ def _notices(left_out: Counter[tuple[str, str]]) -> Iterator[FileNotice]:
 
 
 def _list_folder(folder: Path) -> list[tuple[os.DirEntry[str], bool]]:
-    """Return the entries that are not hidden by name, and whether each is a folder; raises OSError."""
+    """Return the entries that are not hidden by name, each with whether it is a folder. Raises OSError."""
     with os.scandir(folder) as entries:
         listed = [(entry, _is_folder(entry)) for entry in entries if not entry.name.startswith(".")]
     return sorted(listed, key=lambda item: (nfc(item[0].name), item[0].name))
 
 
 def _walk(source: Path, left_out: Counter[tuple[str, str]], media: list[Path]) -> Iterator[Path | VideoFailed]:
-    """Yield the caption files below a folder, or the file itself whatever its name; collect the films on the way, and
-    count what is left out."""
+    """Yield the caption files below a folder, or the file itself whatever its name.
+
+    Collects films on the way and counts what is left out.
+    """
     try:
         is_folder = stat.S_ISDIR(source.stat().st_mode)
     except OSError as error:
@@ -382,11 +387,11 @@ def _walk(source: Path, left_out: Counter[tuple[str, str]], media: list[Path]) -
         left_out.update((code, path.suffix.lower()) for path in paths if (code := _left_out(path)))
         media += filter(_is_shown_or_heard, paths)
         yield from filter(_is_captions, paths)
-        # real folders now, linked ones at the very end: a file keeps the path that does not hang on a link
+        # real folders first, linked ones at the end: a file should keep the path that depends on no link
         below = [entry for entry, is_folder in listed if is_folder]
         folders.extendleft(Path(e.path) for e in reversed(below) if not e.is_symlink())
         for linked in (Path(e.path) for e in below if e.is_symlink()):
-            if linked.resolve() in source.resolve().parents:  # it would hold the whole source: the disk, at worst
+            if linked.resolve() in source.resolve().parents:  # it would include the whole source, even the disk
                 yield _failure(linked, "unreadable", _("the link leads to a folder above"))
             else:
                 folders.append(linked)
@@ -395,8 +400,10 @@ def _walk(source: Path, left_out: Counter[tuple[str, str]], media: list[Path]) -
 def _ids_by_place(
     groups: Mapping[str, dict[Path, _DescribedFile] | VideoFailed], folders: Folders
 ) -> dict[tuple[Path, str], str]:
-    """Return the ids of the videos by folder and stem: the stem as it is written with the captions' tags, too, and that
-    of a film which differs in how it was made."""
+    """Return the ids of the videos by folder and stem.
+
+    A video is found under its stem, its stem with caption tags, and the stem of a film with another release name.
+    """
     ids: dict[tuple[Path, str], str] = {}
     releases: dict[tuple[Path, str], str] = {}
     for id, group in groups.items():
@@ -409,11 +416,18 @@ def _ids_by_place(
 
 
 def _look_inside(path: Path, known_id: str, findings: _Findings, languages: Sequence[str], folders: Folders) -> None:
-    """Add the caption track inside of a film to its group, if no file beside it has its language; else count it.
+    """Add the caption track inside a film to its group, or count it if a file next to it has its language.
 
-    Sound has none inside.
+    Sound files have no tracks inside.
+
+    Args:
+        path: the film or sound file.
+        known_id: the id of a video with captions next to the film, or empty.
+        findings: the groups and counts to add to.
+        languages: the user's preferred languages.
+        folders: listings of folders, each read once.
     """
-    if not _is_file(path):  # opening a pipe would wait for ever
+    if not _is_file(path):  # opening a pipe would block forever
         return
     groups, left_out, stem = findings.groups, findings.left_out, path.stem
     film = without_common_id(Film(path.parent, stem, stem, *read_stem(stem)), folders)
@@ -456,13 +470,13 @@ def _look_inside(path: Path, known_id: str, findings: _Findings, languages: Sequ
 
 
 def _tag(track: EmbeddedTrack) -> str:
-    """Return the language of a track; by its title where it has no tag, or English, which players take for none."""
+    """Return a track's language; by its title if it has no tag or "English", which players use as a default."""
     tag = language_tag(track.language) or "und"
     return (title_language(track.title) if tag in ("und", "en") else None) or tag
 
 
 def _left_out(path: Path) -> str | None:
-    """Return the code of the notice for a file that may hold captions and is not read; None for any other file."""
+    """Return the notice code for a file that may hold captions but is not read; None for other files."""
     suffix = path.suffix.lower()
     if suffix == ".sub" and _head(path).startswith(_VOBSUB):
         return "left_out_pictures"
@@ -472,7 +486,7 @@ def _left_out(path: Path) -> str | None:
 
 
 def _is_captions(path: Path) -> bool:
-    """Whether a file in a folder is captions, by its suffix; where other files have it too, by how it begins."""
+    """Whether a file in a folder is captions, by its suffix, or by its beginning if others share the suffix."""
     if read_name(path.name) is None:
         return False
     suffix = path.suffix.lower()
@@ -489,7 +503,7 @@ def _is_captions(path: Path) -> bool:
 
 
 def _is_transcript(path: Path) -> bool:
-    """Whether a JSON file is captions. The text of all may be in front of the segments: then all of it is read."""
+    """Whether a JSON file is captions. All of it is read if the full text precedes the segments."""
     tells = may_be_segments(_head(path))
     if tells is None:
         try:
@@ -500,7 +514,7 @@ def _is_transcript(path: Path) -> bool:
 
 
 def _is_shown_or_heard(path: Path) -> bool:
-    """Whether a file in a folder is a film or sound; programs are named `.ts`, too."""
+    """Whether a file in a folder is a film or sound; source code is named `.ts` too."""
     if path.suffix.lower() != ".ts":
         return is_media(path)
     head = _head(path)
@@ -508,9 +522,9 @@ def _is_shown_or_heard(path: Path) -> bool:
 
 
 def _head(path: Path) -> bytes:
-    """Return the beginning of a file; nothing of one that cannot be read."""
+    """Return the beginning of a file; b"" if it cannot be read."""
     try:
-        if not path.is_file():  # opening a pipe would wait for ever
+        if not path.is_file():  # opening a pipe would block forever
             return b""
         with path.open("rb") as file:
             return file.read(SNIFFED)
@@ -519,13 +533,13 @@ def _head(path: Path) -> bytes:
 
 
 def _check_scarcity(path: Path, error: OSError) -> None:
-    """Raise BusyError `system_limit` for a refusal that is no fault of the file or folder."""
+    """Raise BusyError `system_limit` for an error that is not the file's or folder's fault."""
     if error.errno in SCARCE:
         raise BusyError("system_limit", path=printable_path(path), reason=error.strerror) from error
 
 
 def _unreadable(path: Path, error: OSError) -> VideoFailed:
-    """Return the failure of a file or folder; raises BusyError `system_limit`."""
+    """Return the failure of a file or folder. Raises BusyError `system_limit`."""
     _check_scarcity(path, error)
     return _failure(path, "unreadable", _reason(error))
 
@@ -551,7 +565,7 @@ def _failure(path: Path, code: str, reason: str) -> VideoFailed:
 
 
 def unexpected(path: Path, error: Exception) -> VideoFailed:
-    """Return the failure of a file for an error that no rule foresees."""
+    """Return the failure of a file after an unforeseen error."""
     return _failure(path, "caption_unexpected", type(error).__name__)
 
 
@@ -560,7 +574,7 @@ def _reason(error: OSError) -> str:
 
 
 def _digest(path: str) -> str:
-    """Hash a path, on Windows regardless of case and slashes."""
+    """Hash a path; on Windows regardless of case and slashes."""
     return hashlib.sha256(os.path.normcase(path).encode()).hexdigest()[:16]
 
 
@@ -605,17 +619,17 @@ def _group(files: dict[Path, _DescribedFile], languages: Sequence[str]) -> Capti
 
 
 def _language_rank(language: str, languages: Sequence[str]) -> int:
-    """Return the place of a language in the user's order; unknown ones come after, others last."""
+    """Return a language's rank in the user's order; tracks without a language come next, other languages last."""
     ranks = (rank for rank, prefix in enumerate(languages) if is_language(language, prefix))
     return next(ranks, len(languages) + (language != "und"))
 
 
 def _spoken_length(path: Path, name: FileName) -> int:
-    """Return the characters that a file's cues say; 0 if it cannot be read."""
+    """Return the number of characters in a file's cues; 0 if it cannot be read."""
     try:
         raw = read_regular(path, FORMATS[name.format].limit_mb * 2**20)
         cues = parse_captions(raw, name.format, language=name.language)
-    except (OSError, CaptionError):  # told when it is read
+    except (OSError, CaptionError):  # reported when it is read
         return 0
     return sum(len(cue.text) for cue in cues)
 
@@ -651,7 +665,7 @@ def _channel(file: _DescribedFile, nfo: NfoFacts) -> str:
 
 
 def _probe_beside(film: Film) -> FilmProbe | None:
-    """Return what the film beside captions says of itself; None without a film or ffprobe."""
+    """Return the probe of the film next to captions; None without a film or ffprobe."""
     try:
         media = media_of(film)
         return Ffmpeg.find().film(media) if media else None

@@ -1,4 +1,4 @@
-"""Which film or video a caption file belongs to, and what is beside it: media, yt-dlp's `.info.json`, an `.nfo`."""
+"""The film or video of a caption file, and the files next to it: media, yt-dlp's `.info.json`, an `.nfo`."""
 
 import html
 import json
@@ -34,13 +34,13 @@ from subtitle_rag.domain.values import Video, nfc
 logger = logging.getLogger(__name__)
 
 SIDECAR_LIMIT = 32_000_000
-"""Bytes of a yt-dlp .info.json, comments included; a larger one is left alone."""
+"""Largest yt-dlp .info.json to read, in bytes, comments included."""
 NFO_LIMIT = 1_000_000
-"""Bytes of an .nfo; a larger one is left alone."""
+"""Largest .nfo to read, in bytes."""
 
 _EXTRA = re.compile(r"(?:^|[\W_])(?:sample|trailer|예고편)(?:[\W_]|\Z)", re.IGNORECASE)
 _PART = re.compile(r"\.(?:f\d+|temp)\Z")
-"""Ends the names of what yt-dlp has not joined yet."""
+"""Suffix of files that yt-dlp has not joined yet."""
 _NFO_FIELD = re.compile(
     r"<(title|showtitle|season|episode|premiered|aired|releasedate|year)>\s*([^<]{1,1000}?)\s*</\1>"
 )
@@ -48,26 +48,28 @@ _NFO_FIELD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """What a caption file belongs to. `folder` and `stem` are as the disk spells them; together they are its place,
-    which all its tracks share."""
+    """The film of a caption file.
+
+    `folder` and `stem` are as on disk; together they are the place that all its tracks share.
+    """
 
     folder: Path
     stem: str
     written_stem: str
-    """The stem with the tags of the caption file: a film may be named so too."""
+    """The stem with the caption file's tags: the film may have that name too."""
     title: str
     youtube_id: str | None
     published: date | None
 
 
 class Folders:
-    """What folders hold, each listed once: a name alone does not tell what a number in it counts."""
+    """Folder listings, each read once: a number in a name means nothing without the files next to it."""
 
     def __init__(self) -> None:
         self._listings: dict[Path, _Listing] = {}
 
     def listing(self, folder: Path) -> "_Listing":
-        """Return the captions and films of a folder; nothing of one that cannot be read."""
+        """Return the captions and films of a folder; an empty listing if it cannot be read."""
         if folder not in self._listings:
             self._listings[folder] = _list(folder)
         return self._listings[folder]
@@ -75,27 +77,27 @@ class Folders:
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """The captions of a folder by their own stem, and its films and sound files: (is a film, bytes, stem, name)."""
+    """The captions of a folder by stem, and its films and sound files: (is a film, bytes, stem, name)."""
 
     captions: list[tuple[str, FileName]]
     media: list[tuple[bool, int, str, str]]
     titles_by_id: dict[str, set[str]] = field(default_factory=dict)
-    """The titles of the files that have the same id of YouTube in their names."""
+    """Titles of the files with the same YouTube id in their names."""
     releases: dict[tuple[str, ...], list[tuple[Release, tuple[bool, int, str, str]]]] = field(default_factory=dict)
-    """The media by the words of their release."""
+    """Media by the words of their release."""
 
     def has(self, stem: str) -> bool:
-        """Whether one of the media files is named so, with a suffix or without."""
+        """Whether a media file has this name, with or without a suffix."""
         return any(nfc(stem) in (nfc(each), nfc(name)) for _is_film, _size, each, name in self.media)
 
     def release_of(self, film: "Film") -> tuple[bool, int, str, str] | None:
-        """Return the one film or sound file that is named like a film but for words about how it was made."""
+        """Return the only film or sound file with a film's name apart from release words."""
         wanted = read_release(film.stem)
         found = [each for release, each in self.releases.get(wanted.words, ()) if release.may_be(wanted)]
         return max(found) if len({stem for _is_film, _size, stem, _name in found}) == 1 else None
 
     def films(self) -> list[str]:
-        """Return the stems of the films that are no samples, the largest last; of sound files if there are none."""
+        """Return the stems of the films except samples, largest last, or of sound files if there are no films."""
         wanted = sorted(each for each in self.media if not _EXTRA.search(each[2]))
         has_film = any(is_film for is_film, *_rest in wanted)
         return list(dict.fromkeys(stem for is_film, _size, stem, _name in wanted if is_film or not has_film))
@@ -128,12 +130,12 @@ def _list(folder: Path) -> _Listing:
 
 
 def _may_be_track(name: FileName, suffix: str) -> bool:
-    """Whether a file counts among the captions of its folder: `ko.json` of a program has a suffix that others have."""
+    """Whether a file may be captions of its folder: a program's `ko.json` has a suffix that captions share."""
     return bool(name.stem) or suffix.lower() not in FORMATS[name.format].sniffed
 
 
 def _bytes_of(entry: os.DirEntry[str]) -> int | None:
-    """Return the bytes of a file; None for anything else."""
+    """Return the size of a file in bytes; None for anything else."""
     try:
         return entry.stat().st_size if entry.is_file() else None
     except OSError:  # a link to itself
@@ -141,7 +143,7 @@ def _bytes_of(entry: os.DirEntry[str]) -> int | None:
 
 
 def film_of(path: Path, name: FileName, folders: Folders | None = None) -> Film:
-    """Return the film of a caption file. Reads folders where the name, or that of its folder, hints at another one."""
+    """Return the film of a caption file. Reads folders if the name, or its folder's name, hints at another film."""
     folders = folders or Folders()
     above, folder_stem = film_folder(path)
     written_stem = os.path.splitext(path.name)[0]  # noqa: PTH122 - as names are read
@@ -156,9 +158,9 @@ def film_of(path: Path, name: FileName, folders: Folders | None = None) -> Film:
 
 
 def without_common_id(film: Film, folders: Folders) -> Film:
-    """Return a film without what is no id of YouTube, for several videos have it: `[BDRip-1080p] 드라마 01`.
+    """Return a film without an id that several videos share, and so is not YouTube's: `[BDRip-1080p] 드라마 01`.
 
-    A video that was fetched again may have another title by then.
+    A video fetched again may have another title.
     """
     id = film.youtube_id or ""
     titles = folders.listing(film.folder).titles_by_id.get(id, set())
@@ -171,7 +173,7 @@ def _folder_film(folder: Path, stem: str) -> Film:
 
 
 def _film_of_track(path: Path, name: FileName, folders: Folders) -> Film | None:
-    """Return the film whose track a number or a language alone may be; None where nothing beside the file is one."""
+    """Return the film that a number or a language alone may be a track of; None if no film next to it fits."""
     above, folder_stem = film_folder(path)
     if name.track_of:
         places = (folder for folder in dict.fromkeys((path.parent, Path(above))))
@@ -186,10 +188,10 @@ def _film_of_track(path: Path, name: FileName, folders: Folders) -> Film | None:
 
 
 def _has_rival(path: Path, name: FileName, film: Film, folders: Folders) -> bool:
-    """Whether another file beside it would be the same track of its film: then both are videos of their own.
+    """Whether another file would be the same track of the film: then each file is a video of its own.
 
-    In a folder of captions beside a ripped film, the numbers count tracks all the same where no two are equal, and
-    languages differ: there one language may be twice.
+    Next to a ripped film, a folder of captions with distinct numbers and several languages counts tracks even if one
+    language occurs twice.
     """
     stem = name.stem or path.stem
     captions = folders.listing(path.parent).captions
@@ -221,7 +223,7 @@ def _has_media(film: Film, folders: Folders) -> bool:
 
 
 def stem_of_release(film: Film, folders: Folders) -> str | None:
-    """Return the stem of the one film that is named like captions but for words about how it was made."""
+    """Return the stem of the only film with the captions' name apart from release words."""
     listing = folders.listing(film.folder)
     if listing.has(film.stem) or listing.has(film.written_stem):
         return None
@@ -230,7 +232,7 @@ def stem_of_release(film: Film, folders: Folders) -> str | None:
 
 
 def film_day(film: Film) -> date | None:
-    """Return the day, or the first day of the year, that name and folder say."""
+    """Return the day, or the first day of the year, in the names of file and folder."""
     return film.published or path_year(film.stem) or path_day(film.folder.name) or path_year(film.folder.name)
 
 
@@ -254,7 +256,7 @@ def read_info(film: Film) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class NfoFacts:
-    """What an `.nfo` of a media server says. `show` is the series of an episode."""
+    """Facts in a media server's `.nfo`. `show` is the series of an episode."""
 
     title: str = ""
     show: str = ""
@@ -269,7 +271,7 @@ def read_nfo(film: Film) -> NfoFacts:
         except (OSError, ValueError):
             continue
         fields: dict[str, str] = {}
-        for match in _NFO_FIELD.finditer(text):  # by its first fields: nothing of it is parsed as XML
+        for match in _NFO_FIELD.finditer(text):  # the first match of each field; nothing is parsed as XML
             fields.setdefault(match[1], clean_name(html.unescape(match[2])))
         return _nfo_facts(fields)
     return NfoFacts()
@@ -289,7 +291,7 @@ def _nfo_facts(fields: dict[str, str]) -> NfoFacts:
 
 
 def find_media(video: Video) -> Path | None:
-    """Return the film named like the captions without their tags, as the disk spells it. Reads folders."""
+    """Return the film with the captions' name apart from tags, as on disk. Reads folders."""
     if video.source is None:
         return None
     source = Path(video.source)
@@ -307,7 +309,7 @@ def find_media(video: Video) -> Path | None:
 
 
 def media_of(film: Film) -> Path | None:
-    """Return the file that plays a film; raises OSError."""
+    """Return the media file of a film. Raises OSError."""
     stems = {nfc(film.stem), nfc(film.written_stem)}
     with os.scandir(film.folder) as entries:
         files = [Path(entry.path) for entry in entries if _is_media_of(nfc(entry.name), stems) and entry.is_file()]
@@ -317,20 +319,20 @@ def media_of(film: Film) -> Path | None:
 
 
 def _is_media_of(name: str, stems: set[str]) -> bool:
-    """Whether a file is the media of these stems: `제목.mp4` of `제목`, and of captions named `제목.mp4.srt`."""
+    """Whether a file is the media of one of these stems: `제목.mp4` for `제목`, or for captions `제목.mp4.srt`."""
     stem, suffix = os.path.splitext(name)  # noqa: PTH122 - as caption files' names are read
     return suffix.lower() in MEDIA_SUFFIXES and (stem in stems or name in stems)
 
 
 def printable_path(path: Path | str) -> str:
-    """Return a path for people, records and hashes: in NFC, and always encodable."""
+    """Return a path for display, records and hashes: in NFC, always encodable."""
     return nfc(os.fsencode(path).decode("utf-8", errors="replace"))
 
 
 def on_disk(path: Path) -> Path:
-    """Return a path as the disk spells it, whose syllables may be decomposed or in another encoding.
+    """Return a path as spelled on disk, where syllables may be decomposed or in another encoding.
 
-    Raises OSError, FileNotFoundError among others.
+    Raises OSError, such as FileNotFoundError.
     """
     if path.exists() or path == path.parent:
         return path
@@ -342,7 +344,7 @@ def on_disk(path: Path) -> Path:
 
 
 def info_id(info: metadata.Info) -> str | None:
-    """Return the id of a video on YouTube that an `.info.json` names; "" for a video of another site."""
+    """Return the YouTube id in an `.info.json`; "" for a video of another site."""
     site = info.get("extractor_key") or info.get("extractor")
     if isinstance(site, str) and not site.lower().startswith("youtube"):
         return ""

@@ -1,4 +1,4 @@
-"""The caption formats: the one table that discovery, addresses and messages read."""
+"""The caption formats, in one table for discovery, addresses and messages."""
 
 import re
 from collections.abc import Callable
@@ -17,24 +17,26 @@ from subtitle_rag.captions.transcript import is_transcript, transcript_cues
 from subtitle_rag.domain.values import Cue
 
 SAMPLE = 4_096
-"""Characters at the beginning of a file that tell its format."""
+"""Characters read to recognize a format."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionFormat:
-    """A caption format. `limit_mb` is the most MiB that a file may have; `start` tells a file of any name by its first
-    characters."""
+    """A caption format.
+
+    `limit_mb` is the size limit in MiB; `start` recognizes a text by its first characters, whatever the file's name.
+    """
 
     name: str
     suffixes: tuple[str, ...]
     limit_mb: int
     read: Callable[[str, str], list[Cue] | None]
-    """Takes the text of a file, and the language wanted of several; None where nothing in it has caption times."""
+    """Parses a text in the wanted language; None if nothing in it has caption times."""
     start: re.Pattern[str] | None = None
     unread_times: Callable[[str], int] = lambda _text: 0
-    """Takes the text of a file, and returns how many cues have times that cannot be read."""
+    """Counts the cues of a text with unreadable times."""
     sniffed: frozenset[str] = frozenset()
-    """Suffixes that other files have too: in a folder such a file is taken if its text begins as the format does."""
+    """Suffixes that other files share: such a file is taken if its text begins like the format."""
 
 
 _PROLOGUE = r"(?:<\?xml\b[^<>]*>\s*)?(?:<!--[^<>]*-->\s*)*(?:<!doctype\b[^<>]*>\s*)?"
@@ -92,8 +94,7 @@ _ALL = (
     ),
     CaptionFormat("txt", (".txt",), 4, transcript_cues, sniffed=frozenset({".txt"})),
 )
-"""The richest first. Tracks of real videos have less than 1 MB an hour, those with a time for each word 13 MB in 12
-hours as YouTube indents them."""
+"""Richest format first. Real tracks have less than 1 MB an hour; with a time per word, 13 MB in 12 hours."""
 
 FORMATS = {format.name: format for format in _ALL}
 """The caption formats by name."""
@@ -102,7 +103,7 @@ _BY_SUFFIX = {suffix: format for format in _ALL for suffix in format.suffixes}
 
 
 FAMILIAR = (".smi", ".srt", ".vtt", ".ass")
-"""Suffixes that people name first."""
+"""The best-known suffixes."""
 
 LEFT_OUT = {
     **dict.fromkeys((".sup", ".idx"), "left_out_pictures"),
@@ -112,27 +113,27 @@ LEFT_OUT = {
     ),
     **dict.fromkeys((".zip", ".7z", ".rar", ".alz", ".egg", ".gz", ".tgz", ".tar"), "left_out_archives"),
 }
-"""Files that may hold captions and are not read, with the code of the notice that counts them."""
+"""Unread files that may hold captions, with the code of the notice that counts them."""
 
 
 def format_of(suffix: str) -> CaptionFormat | None:
-    """Return the format of a file's suffix, in any case; None for another kind of file."""
+    """Return the format of a suffix in any case; None for other files."""
     return _BY_SUFFIX.get(suffix.lower())
 
 
 def caption_suffixes(*, certain: bool = False) -> tuple[str, ...]:
-    """Return the suffixes of caption files; with `certain` those that no other files have."""
+    """Return the suffixes of caption files; with `certain`, only those no other kind of file has."""
     return tuple(suffix for suffix, each in _BY_SUFFIX.items() if not certain or suffix not in each.sniffed)
 
 
 def suffix_list(most: int | None = None) -> str:
-    """Return the suffixes of caption files for a sentence, with `most` only the first."""
+    """Return the suffixes of caption files for a sentence, at most the first `most`."""
     names = tuple(dict.fromkeys((*FAMILIAR, *_BY_SUFFIX)))
     return ", ".join(names[:most]) + (" …" if most else "")
 
 
 def recognize(text: str, name: str) -> CaptionFormat:
-    """Return the format of a text: that of its beginning, else that of its name, unless only its times tell."""
+    """Return the format of a text by its beginning, else by its name, unless only its times tell."""
     for each in _ALL:
         if each.start and each.start.match(text[:SAMPLE]):
             return each
@@ -140,6 +141,6 @@ def recognize(text: str, name: str) -> CaptionFormat:
 
 
 def holds_captions(text: str) -> bool:
-    """Whether the beginning of a file is captions, for a suffix that other files have too; any file may be JSON."""
+    """Whether a text begins like captions, for suffixes that other files share; any file may be JSON."""
     begins = (each.start.match(text) for each in _ALL if each.start and each.name != "json3")
     return any(begins) or has_arrow_times(text) or is_transcript(text)

@@ -1,6 +1,6 @@
-"""Captions that were heard on this machine, as a track: YouTube's json3, with an event for each gap.
+"""Captions transcribed on this machine, as a track: YouTube's json3, with an event for each gap.
 
-An event of a gap has no words, so every reader of json3 passes it over.
+A gap's event has no words, so readers of json3 skip it.
 """
 
 import hashlib
@@ -12,11 +12,19 @@ from itertools import pairwise
 from subtitle_rag.domain.values import Cue, SpeechGap, Track
 
 GAP = "gap"
-"""The key of an event that is a gap; its value is the reason."""
+"""Key of a gap's event; its value is the reason."""
 
 
 def heard_track(cues: Iterable[Cue], gaps: Iterable[SpeechGap], language: str, model: str, settings: str) -> Track:
-    """Write cues and gaps as a track of kind `local`."""
+    """Return cues and gaps as a track of kind `local`.
+
+    Args:
+        cues: the transcribed cues.
+        gaps: the stretches without a transcription.
+        language: language tag of the cues.
+        model: name of the speech model.
+        settings: the settings of the transcription.
+    """
     events: list[tuple[int, dict[str, object]]] = [
         *((cue.start_ms, _event(cue.start_ms, cue.end_ms, "segs", _segs(cue))) for cue in cues),
         *((gap.start_ms, _event(gap.start_ms, gap.end_ms, GAP, gap.reason)) for gap in gaps),
@@ -44,7 +52,7 @@ def _segs(cue: Cue) -> list[dict[str, object]]:
 
 
 def read_gaps(track: Track) -> list[SpeechGap]:
-    """Return the gaps of a track that was heard, neighbours of one reason joined; none of any other track."""
+    """Return the gaps of a transcribed track, adjacent ones with the same reason joined; none for other tracks."""
     if track.kind != "local":
         return []
     return join_gaps(
@@ -57,7 +65,7 @@ def read_gaps(track: Track) -> list[SpeechGap]:
 
 
 def join_gaps(gaps: Sequence[SpeechGap]) -> list[SpeechGap]:
-    """Return gaps in order, neighbours of one reason joined."""
+    """Return gaps in order, adjacent ones with the same reason joined."""
     joined: list[SpeechGap] = list(gaps[:1])
     for before, gap in pairwise(gaps):
         if gap.reason == before.reason and gap.start_ms <= before.end_ms:

@@ -1,4 +1,4 @@
-"""Captions in JSON: YouTube's json3, events with the time of each word; else segments of speech recognition."""
+"""Captions in JSON: YouTube's json3 (events with a time per word), or segments of a speech recognizer."""
 
 import json
 import math
@@ -19,14 +19,15 @@ from subtitle_rag.domain.values import Cue
 from subtitle_rag.i18n import _
 
 MAX_OBJECTS, MAX_VALUES = 600_000, 2_000_000
-"""Brackets and commas in the JSON of one track; 12 hours of timed words have 180,000 and 550,000."""
+"""Most brackets and commas in one track's JSON; 12 hours of timed words have 180,000 and 550,000."""
 
 
 def json_cues(text: str, language: str) -> list[Cue]:  # noqa: ARG001 - as all readers
     """Return the cues of YouTube's json3, or of a transcript.
 
     Raises:
-        UnusableTextError: it is another JSON, or a TooMuchTextError.
+        UnusableTextError: it is some other JSON.
+        TooMuchTextError: it is larger than any video's.
     """
     data = _load(text)
     events = _events(data)
@@ -35,7 +36,7 @@ def json_cues(text: str, language: str) -> list[Cue]:  # noqa: ARG001 - as all r
         if cues is None:
             raise UnusableTextError(_("its JSON has neither YouTube's events nor segments with times"))
         return cues
-    # most events with aAppend only feed a line; those without segs set up the window
+    # most events with aAppend only add a line break; those without segs set up the window
     captions = [(event, segs) for event in events if (segs := _segs(event))]
     if len(captions) > MAX_CUES:
         raise too_much(_("more than {n:,} cues"), MAX_CUES)
@@ -46,7 +47,7 @@ def json_cues(text: str, language: str) -> list[Cue]:  # noqa: ARG001 - as all r
 
 
 def _load(text: str) -> object:
-    """Return a JSON of a size that captions have; raises UnusableTextError as `json_cues`."""
+    """Parse JSON no larger than captions. Raises like `json_cues`."""
     if text.count("{") + text.count("[") > MAX_OBJECTS or text.count(",") > MAX_VALUES:
         raise too_much(_("more than {n:,} values"), MAX_OBJECTS)
     try:
@@ -56,7 +57,7 @@ def _load(text: str) -> object:
 
 
 def _events(data: object) -> list[dict[str, Any]] | None:
-    """Return the events of a track, captions or not; None for another JSON."""
+    """Return the events of a track, with or without captions; None for other JSON."""
     values = data.get("events") if isinstance(data, dict) else None
     events = [event for event in values if isinstance(event, dict)] if isinstance(values, list) else None
     return None if events and not any("tStartMs" in event for event in events) else events
@@ -79,7 +80,7 @@ def _json3_cue(event: dict[str, Any], segs: list[dict[str, Any]], timed: bool) -
 
 
 def _number_ms(value: object) -> int:
-    """Return a field's milliseconds; a missing or invalid one counts as 0."""
-    if isinstance(value, float):  # an int of 309 digits is finite, but no float
+    """Return a field's milliseconds; 0 if missing or invalid."""
+    if isinstance(value, float):  # an int of 309 digits is finite, but too large for a float
         value = int(value) if math.isfinite(value) else 0
     return bounded_ms(value) if isinstance(value, int) else 0

@@ -1,4 +1,4 @@
-"""What speech recognition writes as JSON or a table: Whisper and its relatives, segments with a start and an end."""
+"""Output of speech recognizers (Whisper and its relatives): segments with start and end, in JSON or a table."""
 
 import math
 import re
@@ -19,9 +19,9 @@ from subtitle_rag.domain.values import Cue
 from subtitle_rag.i18n import _
 
 _LISTS = ("segments", "chunks", "transcription")
-"""Keys of the list of segments: OpenAI, faster-whisper and whisperX; Hugging Face; whisper.cpp."""
+"""Keys of the segment list: OpenAI, faster-whisper and whisperX; Hugging Face; whisper.cpp."""
 _CHARACTERS_A_SECOND = 0.1
-"""Least speech in a segment; where there is less, its times are milliseconds."""
+"""Least characters of speech per second; below it the times must be milliseconds."""
 
 _BEGINS = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*[\[{]")
 _HAS_LIST = re.compile(rb'"(?:segments|chunks|transcription)"\s*:\s*\[\s*\{')
@@ -40,7 +40,7 @@ class _Segment(NamedTuple):
 
 
 def may_be_segments(head: bytes) -> bool | None:
-    """Return whether the beginning of a JSON file is that of captions; None if only the rest of it tells."""
+    """Whether a JSON file begins like captions; None if only the rest can tell."""
     if not _BEGINS.match(head):
         return False
     if _HAS_TIMES.search(head) and (_HAS_LIST.search(head) or _IS_LIST.match(head) or b'"tStartMs"' in head):
@@ -49,15 +49,15 @@ def may_be_segments(head: bytes) -> bool | None:
 
 
 def is_speech(head: bytes) -> bool:
-    """Whether the beginning of a JSON file is that of a transcript of any kind, with times or without."""
+    """Whether a JSON file begins like a transcript of any kind, with or without times."""
     return bool(_BEGINS.match(head)) and bool(_IS_SPEECH.search(head) or _MAY_GO_ON.match(head))
 
 
 def segment_cues(data: object) -> list[Cue] | None:
-    """Return the cues of a transcript in JSON; None for any other JSON.
+    """Return the cues of a JSON transcript; None for other JSON.
 
     Raises:
-        TooMuchTextError: there are more than any video has.
+        TooMuchTextError: there are more cues than in any video.
     """
     values = next((data[key] for key in _LISTS if key in data), None) if isinstance(data, dict) else data
     if not isinstance(values, list):
@@ -75,10 +75,10 @@ def segment_cues(data: object) -> list[Cue] | None:
 
 
 def table_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG001 - as all readers
-    """Return the cues of Whisper's table: start, end and text with tabs between; None without such lines.
+    """Return the cues of Whisper's tab-separated table (start, end, text); None if no line is one.
 
     Raises:
-        TooMuchTextError: there are more than any video has.
+        TooMuchTextError: there are more cues than in any video.
     """
     rows = [line.split("\t", 2) for line in text.split("\n")]
     values = [row for row in rows if len(row) == 3 and None not in (_number(row[0]), _number(row[1]))]
@@ -99,7 +99,7 @@ def _segment(value: dict[str, Any]) -> _Segment | None:
 
 
 def _times(value: dict[str, Any]) -> tuple[float, float] | None:
-    """Return the times of a segment, in the unit of the file; those of whisper.cpp are named by another key."""
+    """Return a segment's start and end in the file's unit; whisper.cpp has its own keys."""
     if isinstance(offsets := value.get("offsets"), dict):
         start, end = _number(offsets.get("from")), _number(offsets.get("to"))
     elif isinstance(stamp := value.get("timestamp"), list) and len(stamp) == 2:
@@ -113,7 +113,7 @@ def _times(value: dict[str, Any]) -> tuple[float, float] | None:
 
 
 def _words(values: object, text: str) -> tuple[tuple[float, str], ...]:
-    """Return the words of a segment with their starts, where they are all of its text."""
+    """Return the words of a segment with their starts, if they make up its whole text."""
     if not isinstance(values, list):
         return ()
     words = [
@@ -136,7 +136,7 @@ def _number(value: object) -> float | None:
 
 
 def _ms_a_unit(times: Sequence[float], segments: Sequence[_Segment]) -> int:
-    """Return the milliseconds of the unit: 1000, unless times are whole and hardly anything is said a second then."""
+    """Return the milliseconds per time unit: 1000, unless whole-number times would leave hardly any speech a second."""
     if not all(time.is_integer() for time in times):
         return 1000
     length = sum(max(0.0, segment.end - segment.start) for segment in segments)

@@ -1,4 +1,4 @@
-"""Language tags: in the names of files, and whether one is a variant of another."""
+"""Language tags: in file names, and as variants of one another."""
 
 import re
 from collections.abc import Mapping
@@ -11,15 +11,17 @@ _CODES = """
     ur ug uz ve vi vo wo xh yi yo yue zh zu
 """
 LANGUAGES = frozenset(_CODES.split())
-"""Codes of the languages that YouTube has captions in, but for those that are words (`new`, `war`). Anything else
-after a name's last dot belongs to the title."""
+"""Language codes of YouTube captions except those that are words (`new`, `war`).
+
+Any other ending of a name belongs to the title.
+"""
 
 _LONG_CODES = """
     kor:ko eng:en jpn:ja zho:zh chi:zh spa:es fra:fr fre:fr deu:de ger:de ita:it por:pt rus:ru vie:vi tha:th ind:id
     kr:ko jp:ja cn:zh
 """
 LONG_CODES = dict(pair.split(":") for pair in _LONG_CODES.split())
-"""Codes of three letters that caption files carry, and of countries in their place, as the tags used here."""
+"""Three-letter codes, and country codes used in their place, with the tags used here."""
 
 _NAMES = {
     **dict.fromkeys(("korean", "한국어", "한글", "한국어자막", "한글자막"), "ko"),
@@ -38,7 +40,7 @@ _NAMES = {
     "cht": "zh-Hant",
     "pob": "pt-BR",
 }
-"""Names of languages as the names of files have them."""
+"""Language names in file names."""
 
 UNDERSCORED = {
     **{code: tag for code, tag in LONG_CODES.items() if tag in ("ko", "en", "ja", "zh")},
@@ -50,24 +52,24 @@ UNDERSCORED = {
     "ko-kr": "ko-KR",
     "en_us": "en-US",
 }
-"""Tags that are read after an underscore or a space too, where words of a title may follow as well."""
+"""Tags also recognized after an underscore or a space, where words of a title may follow too."""
 
 _TAG = re.compile(r"([A-Za-z]{2,3})((?:-[A-Za-z0-9_]+|_[A-Z]{2})*)")
 
 
 def language_name(tag: str) -> str | None:
-    """Return the tag of a language's name: `Korean`, `한국어`; None for anything else."""
+    """Return the tag for a language name such as `Korean` or `한국어`; None for anything else."""
     return _NAMES.get(tag.lower())
 
 
 def title_language(title: str) -> str | None:
-    """Return the tag of the one language that a track's title names: `한국어 (SDH)`; None for none or several."""
+    """Return the tag of the only language in a track's title, as in `한국어 (SDH)`; None for none or several."""
     names = {UNDERSCORED.get(word) or language_name(word) for word in re.findall(r"\w+", title.lower())} - {None}
     return names.pop() if len(names) == 1 else None
 
 
 def language_tag(tag: str) -> str | None:
-    """Return `tag` as a language tag, with a two-letter code if one exists; None for an ordinary end of a title."""
+    """Return `tag` as a language tag, with a two-letter code if there is one; None if it is part of a title."""
     match = _TAG.fullmatch(tag)
     if not match:
         return None
@@ -77,14 +79,14 @@ def language_tag(tag: str) -> str | None:
 
 
 def is_language(language: str, prefix: str) -> bool:
-    """Whether a language tag is the preferred one, or a variant of it: `zh-Hans` of `zh`."""
+    """Whether a language tag is the preferred one or its variant, such as `zh-Hans` for `zh`."""
     return f"{language}-".lower().startswith(f"{prefix}-".lower())
 
 
 def best_language(sizes: Mapping[str, int], language: str, tags: Mapping[str, str] | None = None) -> str:
     """Return the part of a file to read: in `language`, else in Korean, else the one with most text.
 
-    `sizes` are the characters of each part; `tags` are their languages, where a part is not named by it.
+    `sizes` has the characters of each part; `tags` has the parts' languages if their names are not tags.
     """
 
     def rank(part: str) -> tuple[bool, bool, int]:

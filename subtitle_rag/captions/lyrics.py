@@ -1,4 +1,4 @@
-"""LRC: one or several times, then the line that is sung at them."""
+"""LRC lyrics: one or several times, then the line sung at them."""
 
 import re
 
@@ -11,10 +11,10 @@ _OFFSET = re.compile(r"^\[offset:\s*([+-]?\d{1,9})\s*\]", re.MULTILINE | re.IGNO
 
 
 def lyrics_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG001 - as all readers
-    """Return the cues of a file of lyrics; each lasts until the next line, an empty one too. None without times.
+    """Return the cues of a lyrics file, each until the next line, even an empty one. None without times.
 
     Raises:
-        TooMuchTextError: there are more than any video has.
+        TooMuchTextError: there are more cues than in any video.
     """
     offset = int(match[1]) if (match := _OFFSET.search(text)) else 0
     lines = [

@@ -1,6 +1,6 @@
-"""What yt-dlp says of a video, in a `.info.json` or in an answer of its extractor, as values of the domain.
+"""Metadata of a video, from yt-dlp's `.info.json` or extractor, as domain values.
 
-It is outside data: every field may be missing, of any type and of any size.
+It is outside data: any field may be missing, of any type and of any size.
 """
 
 import re
@@ -15,19 +15,19 @@ from subtitle_rag.domain.values import Chapter, Details, Heat, nfc
 Info = Mapping[str, Any]
 
 MAX_NAME = 300
-"""Characters of a title or channel; longer ones are cut."""
+"""Longest title or channel name, in characters; the rest is cut."""
 MAX_DESCRIPTION = 5_000
-"""Characters; YouTube's own limit."""
+"""Longest description in characters, YouTube's own limit."""
 MAX_ENTRIES = 1_000
-"""Chapters, pieces of the heatmap; real videos stay far below."""
+"""Most chapters or heatmap pieces; real videos have far fewer."""
 MAX_VIDEOS = 10_000_000
-"""The most videos of a list; the largest channels have a tenth."""
+"""Most videos of a list; the largest channels have a tenth."""
 
 _CHANNEL_ID = re.compile(r"[A-Za-z0-9_@.-]{1,100}")
 
 
 def clean_name(text: str) -> str:
-    """Return a title or name from outside, fit to show and store."""
+    """Return a title or name from outside, safe to show and store."""
     return plain_text(text)[:MAX_NAME].rstrip()
 
 
@@ -43,7 +43,7 @@ def channel_id(info: Info) -> str | None:
 
 
 def handle(info: Info) -> str | None:
-    """Return a channel's `@handle` in lower case, as addresses write it."""
+    """Return a channel's `@handle` in lower case, as in addresses."""
     value = info.get("uploader_id")
     return nfc(unquote(value)).lower() if isinstance(value, str) and value.startswith("@") else None
 
@@ -69,7 +69,7 @@ def day(value: object) -> date | None:
 
 
 def published(info: Info) -> date | None:
-    """Return the day of a video: of its upload, its release, or the moment that yt-dlp has of it."""
+    """Return the day of the upload, the release, or yt-dlp's timestamp."""
     moment = info.get("timestamp")
     if isinstance(moment, int | float) and 0 < moment < 4e9:
         stamp = datetime.fromtimestamp(moment, UTC).date()
@@ -79,7 +79,7 @@ def published(info: Info) -> date | None:
 
 
 def ms(seconds: object) -> int | None:
-    """Return the milliseconds of a number of seconds, 0 to a year, the longest video; None for anything else."""
+    """Return seconds as milliseconds, from 0 to a year (the longest video); None for anything else."""
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= 366 * 86_400:
         return None
     return round(seconds * 1000)
@@ -112,7 +112,7 @@ def _items(value: object) -> list[Info]:
 
 
 def _description(value: object) -> str:
-    """Return the lines of a description, each fit to show."""
+    """Return the lines of a description, each safe to show."""
     lines = value[: 2 * MAX_DESCRIPTION].splitlines() if isinstance(value, str) else []
     return "\n".join(plain_text(line) for line in lines)[:MAX_DESCRIPTION].strip()
 
@@ -122,7 +122,7 @@ def _address(value: object) -> str | None:
 
 
 def _thumbnail(info: Info) -> str | None:
-    """Return the widest one named by YouTube. yt-dlp adds guessed addresses, without a width."""
+    """Return YouTube's widest thumbnail. yt-dlp adds guessed addresses without a width."""
     sized = [item for item in _items(info.get("thumbnails")) if type(item.get("width")) is int]
     widest = max(sized, key=lambda item: int(item["width"]), default={})
     return _address(widest.get("url")) or _address(info.get("thumbnail"))

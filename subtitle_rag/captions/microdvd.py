@@ -1,4 +1,4 @@
-"""MicroDVD: the numbers of a line's frames, then its text; the first line names the rate."""
+"""MicroDVD: a line's first and last frame, then its text; the first line has the frame rate."""
 
 import re
 from collections.abc import Iterator
@@ -13,10 +13,11 @@ _STYLE = re.compile(r"\{[A-Za-z]:[^{}]*\}|(?<=\|)/|^/")
 
 
 def microdvd_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG001 - as all readers
-    """Return the cues of a MicroDVD file that names its frame rate; None without lines of it.
+    """Return the cues of a MicroDVD file; None if no line is one.
 
     Raises:
-        UnusableTextError: it has no rate, and any would be a guess; or a TooMuchTextError.
+        UnusableTextError: the file has no frame rate, and any would be a guess.
+        TooMuchTextError: there are more cues than in any video.
     """
     first = _LINE.search(text)
     if first is None:
@@ -29,13 +30,13 @@ def microdvd_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG001
 
 
 def lacks_rate(text: str) -> bool:
-    """Whether a text is MicroDVD that does not name its frame rate."""
+    """Whether a text is MicroDVD without a frame rate."""
     first = _LINE.search(text)
     return first is not None and _rate(first) is None
 
 
 def _rate(first: re.Match[str]) -> float | None:
-    """Return the frame rate that is the text of the first line; None for another text."""
+    """Return the frame rate if the first line's text is one, else None."""
     match = _RATE.fullmatch(first[3])
     rate = float(match[1].replace(",", ".")) if match else 0.0
     return rate if 1 <= rate <= 300 else None

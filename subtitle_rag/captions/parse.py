@@ -1,4 +1,4 @@
-"""The bytes of a caption file → cues: one line of text each, without markup, in the order they are spoken."""
+"""The bytes of a caption file → cues: one line of plain text each, in spoken order."""
 
 import math
 
@@ -11,10 +11,10 @@ from subtitle_rag.i18n import _
 
 
 def unread_times(raw: bytes, format: str) -> int:
-    """Return how many cues of a caption file have times that cannot be read: their text is put between the others.
+    """Count the cues with unreadable times; their text is placed between the others.
 
     Raises:
-        CaptionError: as `parse_captions` does for what is no text.
+        CaptionError: as `parse_captions` does for bytes that are not text.
     """
     text = decode(raw).text.lstrip("\ufeff \t\n")
     return recognize(text, format).unread_times(text)
@@ -23,13 +23,13 @@ def unread_times(raw: bytes, format: str) -> int:
 def parse_captions(raw: bytes, format: str, *, path: str = "", language: str = "") -> list[Cue]:
     """Return the cues of a caption file, sorted by start, times in milliseconds.
 
-    `format` is one of `FORMATS`; a file in another format than its name says is read all the same. Of a file in
-    several languages the cues are in `language`. `path` only serves the details of errors. Cues of rolling and json3
+    `format` is one of `FORMATS`; a file in another format than its name says is read all the same. From a file in
+    several languages, the cues in `language` are returned. `path` is only for error details. Cues of rolling and json3
     tracks end where the next begins; others may overlap.
 
     Raises:
-        CaptionError: `not_captions` for anything that is no caption file, `no_cues` for one without spoken lines,
-            `unknown_encoding`, `too_large` and `too_much_text` for more than any video has.
+        CaptionError: `not_captions` for other files, `no_cues` without spoken lines, `unknown_encoding`, or `too_large`
+            and `too_much_text` for more than any video has.
     """
     limit = FORMATS[format].limit_mb
     if len(raw) > limit * 2**20:

@@ -1,6 +1,6 @@
-"""Refusals of YouTube: the error code of a failure, and the delay before its retry.
+"""YouTube's refusals: the error code of a failure, and the delay before the retry.
 
-The patterns match messages of yt-dlp and YouTube in English, the language of yt-dlp's requests.
+The patterns match English messages of yt-dlp and YouTube, because yt-dlp requests English.
 """
 
 import re
@@ -12,7 +12,7 @@ MINUTE, HOUR, DAY, WEEK = 60, 3_600, 86_400, 604_800
 TOO_MANY = 429
 FORBIDDEN = 403
 BLOCKS = (TOO_MANY, FORBIDDEN)
-"""HTTP statuses of a block of this machine, whatever the request."""
+"""HTTP statuses that mean this machine is blocked, whatever the request."""
 NOT_FOUND = 404
 MAX_DELAY_S = 30 * DAY
 """Maximum delay before a retry."""
@@ -22,8 +22,8 @@ MAX_DELAY_S = 30 * DAY
 class Rule:
     """Consequences of an error code.
 
-    `delay_s`: seconds before the retry; None: no retry. `growth`: factor of the delay with every try.
-    `rests_after`: number in a row after which the queue rests, as blocked; 0: never.
+    `delay_s`: seconds before the retry; None: no retry. `growth`: factor of the delay after each try. `rests_after`:
+    failures in a row after which the queue rests, as if blocked; 0: never.
     """
 
     delay_s: int | None
@@ -41,9 +41,9 @@ FINAL = (
     "empty_tab",
     "script_required",
 )
-"""Codes that are final where the video's own page, or a list, says so; a player client's word is `not_served`."""
+"""Codes that are final if the video's page or a list has them; from a player client they mean `not_served`."""
 RULES = dict.fromkeys(FINAL, Rule(None)) | {
-    # after a day, a week, and then every month
+    # after a day, a week, then every month
     "not_served": Rule(DAY, growth=7),
     "captions_withheld": Rule(DAY, growth=7),
     "upcoming": Rule(6 * HOUR),
@@ -61,7 +61,7 @@ RULES = dict.fromkeys(FINAL, Rule(None)) | {
 }
 
 STORED_RESTS = ("rate_limited", "bot_check", "caption_blocked")
-"""Codes of blocks whose rest holds for later runs too."""
+"""Codes of blocks that also pause later runs."""
 
 _TEXTS = [
     (code, re.compile(pattern, re.IGNORECASE))
@@ -92,7 +92,7 @@ _UNITS = {"minute": MINUTE, "hour": HOUR, "day": DAY}
 def failure_code(text: str, status: int | None = None, *, transport: bool = False, geo: bool = False) -> str:
     """Return the code of yt-dlp's failure, a key of `RULES`.
 
-    `status` is that of a refusal in HTTP, `transport` a broken connection, `geo` a refusal of this country.
+    `status` is an HTTP status, `transport` a broken connection, `geo` a refusal of this country.
     """
     if status in BLOCKS:
         return "rate_limited"
@@ -108,7 +108,7 @@ def failure_code(text: str, status: int | None = None, *, transport: bool = Fals
 
 
 def is_ambiguous(error: FetchError) -> bool:
-    """Whether a block or a broken connection may be of what was asked for alone: another request shows it."""
+    """Whether a block or broken connection may concern only this request; another request will tell."""
     is_unclear = error.code == "network" or (error.code == "rate_limited" and error.details.get("status") == FORBIDDEN)
     return is_unclear and "retry_at" not in error.details
 
@@ -120,7 +120,7 @@ def begins_at(text: str, now: int) -> int | None:
 
 
 def retry_at(code: str, *, tries: int, now: int, stated_at: int | None = None) -> int | None:
-    """Return the time of the retry after `tries` failures in a row: `stated_at`, if YouTube stated one."""
+    """Return the time of the retry after `tries` failures in a row: `stated_at`, if YouTube gave one."""
     if stated_at is not None:
         return max(stated_at, now)
     rule = RULES[code]

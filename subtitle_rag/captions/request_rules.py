@@ -1,39 +1,39 @@
-"""Rules for requests: which hosts they may reach, who may answer, and how long a response is."""
+"""Rules for requests: allowed hosts, allowed redirects, and the size limit of responses."""
 
 import re
 from urllib.parse import SplitResult, urlsplit
 
 LIMIT = 64 * 2**20
-"""Maximum bytes of a response; the largest caption track has less than a tenth."""
+"""Maximum bytes of a response; the largest caption tracks have less than a tenth."""
 HOSTS = ("youtube.com", "youtu.be", "youtube-nocookie.com", "ytimg.com", "youtube.googleapis.com")
 """YouTube's hosts, with their subdomains."""
 MEDIA_HOSTS = (*HOSTS, "googlevideo.com")
-"""YouTube's hosts with those of its media."""
+"""YouTube's hosts and its media hosts."""
 
 
 def is_youtube(url: str) -> bool:
-    """Return whether a URL is one of YouTube's hosts, as `is_allowed` has it."""
+    """Whether a URL passes `is_allowed` for YouTube's hosts."""
     return is_allowed(url, HOSTS)
 
 
 def is_allowed(url: str, hosts: tuple[str, ...]) -> bool:
-    """Return whether a URL is one of these hosts by HTTPS, without a port or user name of its own."""
+    """Whether a URL is on one of these hosts, by HTTPS, without a port or user name."""
     try:
         parts = urlsplit(url)
         return (
             parts.scheme == "https" and parts.port in (None, 443) and "@" not in parts.netloc and _is_host(parts, hosts)
         )
-    except ValueError:  # brackets, ports that are no number
+    except ValueError:  # brackets, or a port that is not a number
         return False
 
 
 def is_page(raw: bytes) -> bool:
-    """Whether a response is a web page, which no caption track is."""
+    """Whether a response is a web page, so not a caption track."""
     return raw[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith((b"<!doctype html", b"<html"))
 
 
 def is_block_page(url: str) -> bool:
-    """Return whether YouTube sends those whom it blocks to this page."""
+    """Whether a URL is the page to which YouTube sends blocked clients."""
     try:
         parts = urlsplit(url)
         return parts.path.startswith("/sorry") and _is_host(parts, ("google.com",))
@@ -42,7 +42,7 @@ def is_block_page(url: str) -> bool:
 
 
 def may_answer(url: str, final_url: str, hosts: tuple[str, ...] = HOSTS) -> bool:
-    """Return whether a request may be led to a URL: one of these hosts, or its own origin."""
+    """Whether a request may be redirected to a URL: on one of these hosts, or the request's own origin."""
     try:
         old, new = urlsplit(url), urlsplit(final_url)
     except ValueError:
@@ -52,7 +52,7 @@ def may_answer(url: str, final_url: str, hosts: tuple[str, ...] = HOSTS) -> bool
 
 def _is_host(parts: SplitResult, domains: tuple[str, ...]) -> bool:
     host = (parts.hostname or "").lower()
-    # a backslash or percent sign would be read in another way by whoever connects
+    # HTTP clients differ in how they read a backslash or percent sign
     return bool(re.fullmatch(r"[a-z0-9.-]+", host)) and any(
         host == domain or host.endswith(f".{domain}") for domain in domains
     )

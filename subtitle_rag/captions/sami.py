@@ -1,4 +1,4 @@
-"""SAMI, the commonest caption file of Korea: a line is shown from its SYNC to the next of its language.
+"""SAMI, Korea's most common caption format: a line shows from its SYNC to the next of its language.
 
 pysubs2 and pycaption were tried. One joins the languages of a file and guesses where lines end, the other drops lines
 without a `<P>`; both refuse a whole file for one odd time.
@@ -26,14 +26,14 @@ _BREAK = re.compile(r"<\s*br\b[^<>]*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z!?][^<>]*(?:>|\Z)")
 _NO_BREAK = re.compile(r"&nbsp;?", re.IGNORECASE)
 _CODES = {"KR": "ko", "KO": "ko", "EN": "en", "US": "en", "JP": "ja", "JA": "ja", "CN": "zh", "CH": "zh", "ZH": "zh"}
-"""What the names of classes begin with where the file declares no language: `KRCC`, `ENCC`."""
+"""Prefixes of class names such as `KRCC` and `ENCC`, for files that declare no language."""
 
 
 def sami_cues(text: str, language: str) -> list[Cue] | None:
-    """Return the cues of one language: that of the track, else Korean, else the one with most text. None without times.
+    """Return the cues of one language: the track's, else Korean, else the one with most text. None without times.
 
     Raises:
-        TooMuchTextError: there are more than any video has.
+        TooMuchTextError: there are more cues than in any video.
     """
     body = _without_comments(text)
     first = _SYNC.search(body)
@@ -49,7 +49,7 @@ def sami_cues(text: str, language: str) -> list[Cue] | None:
 
 
 def sami_languages(text: str) -> dict[str, str]:
-    """Return the languages of the classes that a file declares, by class in upper case."""
+    """Return the languages of the declared classes, by class in upper case."""
     match = _SYNC.search(text)
     head = text[: match.start()] if match else text
     rules = ((rule[1].upper(), _LANGUAGE.search(rule[2])) for rule in _RULE.finditer(head))
@@ -57,12 +57,12 @@ def sami_languages(text: str) -> dict[str, str]:
 
 
 def _lines_by_class(body: str) -> dict[str, list[tuple[int, int, str]]]:
-    """Return (start in ms, end or 0, text) by class in upper case, "" for lines without one."""
+    """Return (start in ms, end or 0, text) by class in upper case; lines without a class under ""."""
     lines: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
     speakers: dict[str, str] = {}
     start = end = 0
     for attributes, content in _parts(_SYNC, body):
-        if match := _START.search(attributes):  # else it goes on with the one before
+        if match := _START.search(attributes):  # else it continues the previous one
             start = bounded_ms(int(match[1]))
         end = bounded_ms(int(match[1])) if (match := _END.search(attributes)) else 0
         for paragraph, text in _parts(_PARAGRAPH, content):
@@ -79,7 +79,7 @@ def _lines_by_class(body: str) -> dict[str, list[tuple[int, int, str]]]:
 
 
 def _parts(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
-    """Yield what is before the first match, and each match with what follows it."""
+    """Yield the text before the first match, then each match with the text after it."""
     done, attributes = 0, ""
     for match in pattern.finditer(text):
         if match.start() > done or attributes:
@@ -89,7 +89,7 @@ def _parts(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
 
 
 def _without_comments(text: str) -> str:
-    """Return a text without its comments; one that nothing ends is text, and one ends with the head at the latest."""
+    """Return a text without comments. An unclosed one counts as text; any comment ends with the head at the latest."""
     first, *rest = text.split("<!--")
     return first + "".join(map(_after_comment, rest))
 

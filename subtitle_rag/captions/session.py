@@ -1,6 +1,6 @@
 """Session with YouTube through yt-dlp: options, cookies, and errors as `FetchError`.
 
-The only module that imports yt-dlp. Only one thread may use a session.
+The only module that imports yt-dlp. A session must stay in one thread.
 """
 
 import json
@@ -31,19 +31,19 @@ from subtitle_rag.installation.package_installer import install_steps
 logger = logging.getLogger(__name__)
 
 PAGE_CLIENT = "web"
-"""yt-dlp's name of the player client whose answer is in the video's page, so that it costs no further request."""
+"""yt-dlp's player client whose answer is part of the video's page, so it costs no extra request."""
 
 BROKEN = 0
-"""In place of an HTTP status, for a broken connection."""
+"""Stands for an HTTP status after a broken connection."""
 SHUT = (400, 401, 403, 404, 410)
-"""HTTP statuses of a player client that is no longer served, where YouTube gives the video's page."""
+"""HTTP statuses of a player client no longer served, while YouTube still serves the video's page."""
 
 CHUNK = 8 * 2**20
-"""Bytes of a sound that one request asks for."""
+"""Bytes of sound per request."""
 SPARE = 200 * 10**6
-"""Bytes of the disk that a sound leaves free."""
+"""Disk space to leave free when downloading sound, in bytes."""
 LEAST_KBPS = 40
-"""Below it speech loses what a transcriber needs."""
+"""Lowest bit rate at which speech can still be transcribed."""
 
 COOKIE_LIMIT = 8 * 2**20
 """Maximum characters of a cookie file."""
@@ -53,7 +53,7 @@ Info = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class JavaScriptRuntime:
-    """A program that runs the JavaScript of YouTube's player, if yt-dlp accepts its version."""
+    """A program to run the JavaScript of YouTube's player, if yt-dlp accepts its version."""
 
     name: str
     version: str
@@ -61,7 +61,7 @@ class JavaScriptRuntime:
 
 
 def javascript_runtimes() -> list[JavaScriptRuntime]:
-    """Return the JavaScript runtimes of this computer that yt-dlp knows, the accepted ones first."""
+    """Return this computer's JavaScript runtimes that yt-dlp knows, accepted ones first."""
     from yt_dlp.globals import supported_js_runtimes
 
     infos = [runtime().info for runtime in supported_js_runtimes.value.values()]
@@ -70,8 +70,11 @@ def javascript_runtimes() -> list[JavaScriptRuntime]:
 
 
 class Session:
-    """Requests to YouTube only. Every method but `close` can raise FetchError, with a code of `refusals.RULES` or
-    `cookies_unreadable`. Its detail `title` is the argument of the call."""
+    """Requests to YouTube only.
+
+    Every method but `close` can raise FetchError, with a code of `refusals.RULES` or `cookies_unreadable`, and the
+    argument `title` as a detail.
+    """
 
     def __init__(self, settings: YoutubeSettings) -> None:
         self._settings = settings
@@ -83,16 +86,18 @@ class Session:
         self._closing.close()
 
     def info(self, url: str, title: str) -> Info:
-        """Return the unprocessed result of yt-dlp's extractor. Its lists fetch their pages on iteration."""
+        """Return the unprocessed result of yt-dlp's extractor. Iterating over its lists fetches their pages."""
         with self._translate_errors(title):
             return self._ydl.extract_info(url, download=False, process=False) or {}
 
     def video_info(self, url: str, title: str, client: str) -> Info:
-        """Return the unprocessed result of a video, with the caption tracks that a player client of yt-dlp is told.
+        """Return the unprocessed result of a video, with the caption tracks that a player client gets.
 
-        A client that may not play the video can have tracks none the less, so its refusal raises nothing: see
-        `page_refusal`. What the client before was answered is not asked for again, until `forget_answers`.
-        Raises FetchError `not_served` for what would be final if the page said it, and for a client that is shut.
+        A client that may not play the video can still have tracks, so its refusal raises nothing: see `page_refusal`.
+        Answers are cached across clients until `forget_answers`.
+
+        Raises:
+            FetchError: `not_served` for a client that is shut, or whose refusal only the page could make final.
         """
         try:
             with self._translate_errors(title):
@@ -106,9 +111,9 @@ class Session:
             raise
 
     def page_refusal(self, url: str, title: str) -> FetchError | None:
-        """Return what a video's page itself says against it, or None. It costs no request after `video_info`.
+        """Return the refusal in the video's page, or None. Costs no request after `video_info`.
 
-        Where the page says nothing, a client was asked in its place, whose word is not final: `not_served`.
+        If the page has none, the refusal is another client's and not final: `not_served`.
         """
         try:
             with self._translate_errors(title):
@@ -127,20 +132,20 @@ class Session:
 
     @property
     def has_page(self) -> bool:
-        """Whether the page of the video of the latest `video_info` was given."""
+        """Whether the latest `video_info` got the video's page."""
         return self._log.page is not None
 
     def forget_answers(self) -> None:
-        """Drop what was fetched, so that everything is asked again."""
+        """Drop cached answers, so that everything is requested again."""
         self._log.answers.clear()
 
     @property
     def withheld(self) -> bool:
-        """The latest `video_info` lacks caption tracks, for want of a proof-of-origin token."""
+        """Whether the latest `video_info` lacks caption tracks because they need a proof-of-origin token."""
         return any("PO token" in text for text in self._log.warnings)
 
     def take(self, entries: Iterator[Info], title: str) -> Info | None:
-        """Return the next entry of a list of `info`. A new page is a request."""
+        """Return the next entry of a list of `info`. Each new page is a request."""
         with self._translate_errors(title):
             entry = next(entries, None)
             # yt-dlp ends the list at an unreadable page
@@ -167,8 +172,18 @@ class Session:
     ) -> Path:
         """Download a section of a video into a folder, and return its file.
 
-        `height` limits the lines of the picture. With `exact` the ends are encoded, else the section begins at the key
-        frame before. ffmpeg fetches the media from the address that YouTube names.
+        ffmpeg fetches the media from the address that YouTube gives.
+
+        Args:
+            url: address of the video.
+            title: the video's name in errors.
+            span_s: start and end in seconds.
+            folder: where to put the file.
+            height: most lines of the picture.
+            exact: encode the ends again; otherwise the section begins at the previous key frame.
+
+        Returns:
+            The path of the downloaded file.
         """
         from yt_dlp.utils import download_range_func
 
@@ -188,8 +203,8 @@ class Session:
     def sound(self, url: str, title: str, folder: Path, progress: Callable[[int, int], object]) -> Path:
         """Download a video's sound into a folder, and return its file.
 
-        A download that was cut off goes on. `progress` gets the bytes so far, and all or 0; what it raises ends it.
-        Raises FetchError `sound_live` too, and BusyError `disk_full`.
+        Continues an interrupted download. `progress` gets the bytes so far and the total or 0; an exception from it
+        ends the download. Also raises FetchError `sound_live` and BusyError `disk_full`.
         """
 
         def advance(state: dict[str, Any]) -> None:
@@ -199,14 +214,14 @@ class Session:
         params = {
             **self._download_params(folder, "sound"),
             "allowed_extractors": ["youtube"],
-            # the original language first, then the smallest that a transcriber understands
+            # the original language first, then the smallest format good enough to transcribe
             "format": f"ba[abr>=?{LEAST_KBPS}]/ba/b",
             "format_sort": ["lang", "+size", "+br"],
             "format_sort_force": True,
             "fixup": "never",
             "http_chunk_size": CHUNK,
             "progress_hooks": [advance],
-            "ffmpeg_location": str(folder / "none"),  # it would send requests of its own
+            "ffmpeg_location": str(folder / "none"),  # ffmpeg would send requests of its own
         }
         with (
             self._translate_errors(title),
@@ -217,7 +232,7 @@ class Session:
             info: Info = ydl.extract_info(url, download=False, process=False, ie_key="Youtube") or {}
             if info.get("is_live") or info.get("live_status") in ("is_live", "is_upcoming"):
                 raise FetchError("sound_live", title=title)
-            if info.get("_type", "video") != "video":  # the trailer of a video that is paid for
+            if info.get("_type", "video") != "video":  # the trailer of a paid video
                 raise FetchError("payment_required", title=title)
             about = ydl.process_ie_result(info, download=False)
             size = about.get("filesize") or about.get("filesize_approx") or 0
@@ -229,7 +244,7 @@ class Session:
 
     @property
     def can_impersonate(self) -> bool:
-        """Whether yt-dlp accepts what makes requests look like a browser's. Sends nothing."""
+        """Whether yt-dlp accepts the library that imitates browsers. Sends nothing."""
         from yt_dlp.networking.impersonate import ImpersonateTarget
 
         return bool(self._ydl._impersonate_target_available(ImpersonateTarget()))
@@ -240,18 +255,18 @@ class Session:
             return sum(cookie.domain.endswith("youtube.com") for cookie in self._ydl.cookiejar)
         except FetchError:
             raise
-        except Exception as error:  # every browser stores them in its own way, and yt-dlp raises as many errors
+        except Exception as error:  # every browser stores them in its own way, with its own errors
             raise FetchError("cookies_unreadable", reason=_reason(error)) from error
 
     @contextmanager
     def _translate_errors(self, title: str) -> Iterator[None]:
-        """Translate every exception of yt-dlp into `FetchError`."""
+        """Turn every exception of yt-dlp into `FetchError`."""
         self._log.clear()
         try:
             yield
         except AppError:
             raise
-        except Exception as error:  # extractors break in every way when YouTube changes
+        except Exception as error:  # extractors break in all ways when YouTube changes
             logger.info("YouTube gave no answer that can be used", exc_info=True)
             raise _to_fetch_error(error, self._log, title) from error
 
@@ -259,10 +274,10 @@ class Session:
     def _ydl(self) -> Any:
         params = {
             **self._params(),
-            # else a runtime on the PATH decides which clients yt-dlp asks in addition
+            # else a runtime on the PATH decides which extra clients yt-dlp asks
             "js_runtimes": {},
             "extractor_args": {
-                # no player script is needed for captions
+                # captions need no player script
                 "youtube": {"player_skip": ["js"], "skip": ["hls", "dash"]},
                 "youtubetab": {"approximate_date": ["1"]},
             },
@@ -282,11 +297,11 @@ class Session:
             "logger": self._log,
             "skip_download": True,
             "cachedir": False,
-            # no fallback to the generic extractor, which fetches any address
+            # not the generic extractor, which fetches any address
             "allowed_extractors": [r"youtube(:(tab|playlist|truncated_id|truncated_url|consent))?", "youtubeytbe"],
             "compat_opts": {
-                "no-youtube-unavailable-videos",  # asking for them costs a request
-                # else yt-dlp does not read which authorities the user trusts
+                "no-youtube-unavailable-videos",  # requesting them costs a request
+                # else yt-dlp ignores the user's own certificate authorities
                 *(("no-certifi",) if os.environ.get("SSL_CERT_FILE") else ()),
             },
             # nothing is written, but yt-dlp reports translated and withheld tracks only with these
@@ -307,7 +322,7 @@ class Session:
         return params
 
     def _download_params(self, folder: Path, name: str) -> dict[str, Any]:
-        """Return what makes yt-dlp write a video's media into a folder, in a file of this name."""
+        """Return the parameters to download a video's media into a folder, under this file name."""
         from yt_dlp.globals import supported_js_runtimes
 
         return {
@@ -319,16 +334,16 @@ class Session:
             "paths": {"home": str(folder)},
             "outtmpl": {"default": f"{name}.%(ext)s"},
             "updatetime": False,
-            # a video's media need the player's script, and yt-dlp looks by itself for deno alone
+            # media need the player's script, and yt-dlp itself looks only for deno
             "js_runtimes": {name: {} for name in supported_js_runtimes.value},
             "extractor_args": {"youtube": {"skip": ["hls", "dash"]}},
         }
 
     def _cookies(self) -> StringIO:
-        """Read the cookie file. yt-dlp writes into a file that is given by name, and a copy of it outlives a kill."""
+        """Read the cookie file. yt-dlp would write to a named file, and a copy of it would survive a kill."""
         path = Path(self._settings.cookie_file).expanduser()
         try:
-            if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for ever
+            if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would block forever
                 raise FetchError("cookies_unreadable", reason=_("{path} is not a regular file").format(path=path))
             with path.open(encoding="utf-8") as stream:
                 text = stream.read(COOKIE_LIMIT + 1)
@@ -343,7 +358,7 @@ class Session:
 
 
 class _IncompleteError(Exception):
-    """A response without the basic metadata of a video."""
+    """The response lacks the basic metadata of a video."""
 
 
 _Key = tuple[str, str, bytes]
@@ -354,20 +369,22 @@ _Answer = tuple[bytes, str, dict[str, str], int]
 
 @dataclass(slots=True)
 class _RequestLog:
-    """Warnings and refusals of one request, as yt-dlp's logger. Warnings can say more than the next exception, and
-    an extractor may pass over a refusal in silence."""
+    """Warnings and refusals of one request; also yt-dlp's logger.
+
+    A warning can say more than the exception after it, and extractors may ignore a refusal silently.
+    """
 
     warnings: list[str] = field(default_factory=list)
     refusals: list[tuple[int, str | None]] = field(default_factory=list)
     """HTTP status and `Retry-After` of the refusals, or `BROKEN`."""
     answers: dict[_Key, _Answer] = field(default_factory=dict)
-    """Answers about one video, for all its clients."""
+    """Answers about one video, shared by all clients."""
     new_answers: dict[_Key, _Answer] | None = None
-    """Answers of the client being asked, which its own retries do not get. None: none are kept."""
+    """Answers of the current client, hidden from its own retries. None: keep none."""
 
     @property
     def refused(self) -> tuple[int, str | None] | None:
-        """The refusal that tells most: one of this machine before others."""
+        """The most telling refusal: a block of this machine before others."""
         return max(self.refusals, key=lambda refusal: _weight(refusal[0]), default=None)
 
     @property
@@ -392,9 +409,9 @@ class _RequestLog:
         self.refusals.clear()
 
     def require_whole(self, info: Info) -> None:
-        """Raise if the video's page is missing, or the tracks for a refusal that yt-dlp passed over.
+        """Raise if the video's page is missing, or its tracks after a refusal that yt-dlp ignored.
 
-        Without the page there is no date and no chapters.
+        The page has the date and the chapters.
         """
         warnings = [text for text in self.warnings if "Unable to download webpage" in text]
         if not info.get("title"):
@@ -419,8 +436,10 @@ def _weight(status: int) -> int:
 
 
 def _states_playability(page: bytes) -> bool:
-    """Return whether a video's page says itself if the video can be played. yt-dlp does not tell its word from that
-    of a client which it asks where the page has none."""
+    """Whether a video's page itself says if the video can be played.
+
+    If it does not, yt-dlp asks a client and does not say which of the two answered.
+    """
     match = re.search(r"ytInitialPlayerResponse\s*=\s*", text := page.decode(errors="replace"))
     try:
         answer, _end = json.JSONDecoder().raw_decode(text, match.end()) if match else ({}, 0)
@@ -430,15 +449,15 @@ def _states_playability(page: bytes) -> bool:
 
 
 def _not_served(error: FetchError) -> FetchError:
-    """Return the refusal of a player client, which says nothing final about the video."""
+    """Return a player client's refusal, which says nothing final about the video."""
     return FetchError("not_served", title=error.details["title"], reason=error.details["reason"])
 
 
 def _logging_class(log: _RequestLog, hosts: tuple[str, ...] = ()) -> Any:
-    """Return a YoutubeDL class which logs its requests, and reads no answer that comes from elsewhere than YouTube.
+    """Return a YoutubeDL class that logs its requests and reads no answer from outside YouTube.
 
-    With `hosts` no request goes to any other, and what is asked for by HTTP is asked for by HTTPS. Extractors turn a
-    429 into an exception without status and `Retry-After`.
+    With `hosts`, requests go to no other host, and HTTP becomes HTTPS. Extractors turn a 429 into an exception without
+    status and `Retry-After`, so the log keeps both.
     """
     from yt_dlp import YoutubeDL
     from yt_dlp.networking import Request, Response
@@ -492,7 +511,7 @@ def _logging_class(log: _RequestLog, hosts: tuple[str, ...] = ()) -> Any:
 
 
 def _refuse_answer(url: str, log: _RequestLog) -> None:
-    """Raise TransportError for a request that was led away from YouTube."""
+    """Raise TransportError for a request redirected away from YouTube."""
     from yt_dlp.networking.exceptions import TransportError
 
     host = _host(url)
@@ -514,10 +533,10 @@ def _elapsed_ms(started: float) -> float:
 
 
 def _describe(request: Any) -> str:
-    """Return method, host, path and video id of a request. The rest of its query may hold keys and signatures."""
+    """Return method, host, path and video id of a request. The rest of the query may have keys and signatures."""
     try:
         url = urlsplit(request.url)
-    except ValueError:  # yt-dlp reports it
+    except ValueError:  # yt-dlp will report it
         return f"{request.method} (no address)"
     video = parse_qs(url.query).get("v", [""])[0]
     return f"{request.method} {url.hostname or ''}{url.path}" + (f"?v={video}" if video else "")
@@ -537,7 +556,7 @@ def _browser(text: str) -> Any:
 
 
 def _to_fetch_error(error: Exception, log: _RequestLog, title: str) -> FetchError:
-    """Translate an exception of yt-dlp, and close the responses that it leaves open."""
+    """Translate an exception of yt-dlp, and close the responses it leaves open."""
     from yt_dlp.cookies import CookieLoadError
     from yt_dlp.networking.exceptions import HTTPError, RequestError
     from yt_dlp.utils import GeoRestrictedError
@@ -570,7 +589,7 @@ def _to_fetch_error(error: Exception, log: _RequestLog, title: str) -> FetchErro
 
 
 def _reason(error: Exception) -> str:
-    """Return yt-dlp's message without prefixes and the invitation to report a bug."""
+    """Return yt-dlp's message without prefixes and the request to report a bug."""
     text = re.sub(r"^(?:ERROR: )?(?:\[[\w:+]+\] )?(?:[\w@%-]+: )?", "", metadata.clean_name(str(error)))
     return re.sub(r"[;.] please report this issue on.*", ".", text).rstrip(". ")[:200]
 
@@ -589,7 +608,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _seconds(retry_after: str | None) -> int | None:
-    """Return `Retry-After` (RFC 9110, 10.2.3) in seconds from the present."""
+    """Return `Retry-After` (RFC 9110, 10.2.3) in seconds from now."""
     if retry_after is None:
         return None
     if retry_after.strip().isdecimal():

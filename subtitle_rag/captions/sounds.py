@@ -1,4 +1,4 @@
-"""Fetches the sound of a video from YouTube into a folder, and tells how far it is."""
+"""Download of a video's sound from YouTube, with progress."""
 
 import threading
 from collections.abc import Generator
@@ -14,15 +14,15 @@ from subtitle_rag.domain.events import SoundFetching
 from subtitle_rag.domain.values import Video
 
 _WHOLE = "whole"
-"""The file that says that the sound beside it is all there."""
+"""Marker file: the sound next to it is complete."""
 
 
 class _StoppedError(Exception):
-    """The download is not wanted any more."""
+    """The download was cancelled."""
 
 
 def sound_url(video: Video) -> str | None:
-    """Return the address where a video's sound is fetched; None for a film of this machine."""
+    """Return the address of a video's sound; None for a local film."""
     id = parse_qs(urlsplit(video.url or "").query).get("v", [""])[0]
     is_fetched = is_video_id(id) and video.url == video_url(id) and video.source is None
     return video.url if is_fetched else None
@@ -31,9 +31,16 @@ def sound_url(video: Video) -> str | None:
 def fetch_sound(
     video: Video, url: str, folder: Path, settings: YoutubeSettings, stop: threading.Event
 ) -> Generator[SoundFetching | Path, None, None]:
-    """Yield how far it is, and the file at last.
+    """Yield the progress of a download, and the file last.
 
-    A file that is whole is not fetched again, and a cut one is gone on with.
+    A complete file is not fetched again, and a partial one is continued.
+
+    Args:
+        video: the video to fetch.
+        url: its address, from `sound_url`.
+        folder: where to put the file.
+        settings: for the session with YouTube.
+        stop: cancels the download once set.
 
     Raises:
         FetchError: with the codes of `Session.sound`.
@@ -60,7 +67,7 @@ def fetch_sound(
             file = session.sound(url, video.title, folder, advance)
             (folder / _WHOLE).touch()
             news.put(file)
-        except BaseException as error:  # it is raised where somebody waits
+        except BaseException as error:  # raised again in the thread that waits
             news.put(error)
         finally:
             session.close()

@@ -1,6 +1,6 @@
-"""How much a caption track says, and which of a video's tracks says enough.
+"""Amount of speech in a caption track, to choose among a video's tracks.
 
-A manual track can be empty, a greeting, or the translation of a few signs. The automatic one then holds what is said.
+A manual track can be empty, a greeting, or the translation of a few signs. The automatic track then has the speech.
 """
 
 import re
@@ -11,27 +11,26 @@ from subtitle_rag.domain.values import Cue, MeasuredTrack, TrackSelection
 from subtitle_rag.i18n import N_, _, n_
 
 STRETCH_MS = 10_000
-"""Speech leaves few stretches of this length empty."""
+"""Length of the stretches that are counted: speech leaves few of this length empty."""
 ENOUGH_SYLLABLES = 100
-"""A minute. 65 real Korean videos, fashion and conference talks, have 213 to 380."""
+"""Least syllables a minute. 65 real Korean fashion and conference talks have 213 to 380."""
 ENOUGH_STRETCHES = 0.5
-"""Share of a video's stretches in which a line begins. In the same videos it is .92 to 1."""
+"""Least share of a video's stretches with the start of a line. The same videos have .92 to 1."""
 MUCH_MORE = 4
-"""Times the speech of a condensed track. In the same videos one line of three is kept, one of five is not."""
+"""How much more speech beats a condensed track: one line of three is kept, one of five is not."""
 MORE = 2
-"""Times the stretches of a track that ends early: of the same videos the first 60 % are kept, the first 45 % not."""
+"""How many more stretches beat a track that ends early: the first 60 % are kept, the first 45 % not."""
 LETTERS_A_SYLLABLE = 2.5
-"""Letters a syllable where a script writes sounds: 150 English words a minute are as long as 270 Korean syllables."""
+"""Letters per syllable of an alphabet: 150 English words a minute are as long as 270 Korean syllables."""
 MIN_SHARE = 0.2
-"""Share of its language's letters below which a track is in another language. In the same videos it is .92 to 1, though
-the talks are on software with English names."""
+"""Least share of letters in the track's own script. Real videos have .92 to 1, even talks on software."""
 MIN_LETTERS = 40
-"""Fewer letters may be a title or a name in any script."""
+"""Letters below which a title or name in another script proves nothing."""
 
 _NOTE = re.compile(r"\[[^\[\]]*\]")
-"""What is heard and not said: [음악]. Parentheses are not only notes: they hold asides, and thoughts."""
+"""Sounds in square brackets: [음악]. Parentheses may also be asides or thoughts."""
 _SYLLABIC = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7a3]")
-"""Letters of Hangul, kana and Han."""
+"""Hangul, kana and Han characters."""
 _SCRIPTS = {
     "ko": re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]"),
     "ja": re.compile("[\u3040-\u30ff\u3400-\u9fff]"),
@@ -40,7 +39,7 @@ _SCRIPTS = {
     "th": re.compile("[\u0e00-\u0e7f]"),
     "en": re.compile("[A-Za-z]"),
 }
-"""Letters of languages, by base tag."""
+"""Letters by base language tag."""
 
 REASONS = {
     "speech": N_("The {taken} were taken: they say more than the {preferred}."),
@@ -56,13 +55,13 @@ FLAGS = {
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """What a track says, each line counted once: a credit shown again and again says no more."""
+    """Amount of speech in a track, each line counted once: a repeated credit adds nothing."""
 
     syllables: int = 0
     stretches: int = 0
     """Stretches of the video in which a new line begins."""
     mislabelled: bool = False
-    """The letters are not those of its language: then only letters of its language count as syllables."""
+    """The track is not in its labelled language; only letters of that language count as syllables."""
 
 
 def measure_speech(cues: Iterable[Cue], language: str) -> Speech:
@@ -90,7 +89,7 @@ def _syllables(letters: str) -> float:
 
 
 def is_enough(speech: Speech, duration_ms: int | None) -> bool:
-    """Return whether a track can be that of all speech in a video; never without the video's length."""
+    """Whether a track may cover all speech of a video; never without the video's duration."""
     if duration_ms is None or speech.mislabelled:
         return False
     return (
@@ -100,14 +99,14 @@ def is_enough(speech: Speech, duration_ms: int | None) -> bool:
 
 
 def outweighs(candidate: Speech, preferred: Speech) -> bool:
-    """Return whether a track says enough more than a preferred one to be the better one."""
+    """Whether a track has enough more speech to beat a preferred one."""
     return candidate.syllables > MORE * preferred.syllables and (
         candidate.stretches > MORE * preferred.stretches or candidate.syllables > MUCH_MORE * preferred.syllables
     )
 
 
 def selection_notes(selection: TrackSelection) -> list[str]:
-    """Return sentences on the track that a video has: why it is this one, and what is doubtful about it."""
+    """Return sentences on a video's track: why it was chosen, and what is doubtful."""
     selected = selection.tracks[selection.taken]
     names = {"taken": _held(selected), "preferred": _held(selection.tracks[0])}
     alternatives = ", ".join(_held(track) for track in selection.tracks[1:])
@@ -118,7 +117,7 @@ def selection_notes(selection: TrackSelection) -> list[str]:
 
 
 def _held(track: MeasuredTrack) -> str:
-    """Return kind, language and amount of a track."""
+    """Return kind, language and amount of speech of a track."""
     if track.syllables is None:
         amount = _("unreadable")
     else:

@@ -1,4 +1,4 @@
-"""SubStation Alpha, `.ass` and `.ssa`: one event a line, in the order of the fields that the file declares.
+"""SubStation Alpha, `.ass` and `.ssa`: one event per line, with fields in the declared order.
 
 pysubs2 was tried: it refuses a whole file for one damaged line or style, and one with its fields in another order.
 """
@@ -20,7 +20,7 @@ from subtitle_rag.captions.cue_blocks import (
 from subtitle_rag.domain.values import Cue
 
 _FIELDS: tuple[str, ...] = ("layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text")
-"""The usual order, where a file declares none."""
+"""Order of the fields in a file that declares none."""
 
 _LINE = re.compile(r"^[ \t]*(\[[^\]\n]{1,50}\]|Format:|Dialogue:)([^\n]*)", re.MULTILINE | re.IGNORECASE)
 _CLOCK = re.compile(rf"\s*{TIME}\s*")
@@ -31,12 +31,12 @@ _BREAK = re.compile(r"\\[Nn]")
 
 
 def substation_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG001 - as all readers
-    """Return the cues of the events that are shown: no comments, drawings and styles. None without events.
+    """Return the cues of the visible events, without comments, drawings and styles. None without events.
 
-    The name of an event is its speaker; karaoke gives the words their times.
+    An event's name is its speaker; karaoke tags give the times of words.
 
     Raises:
-        TooMuchTextError: there are more than any video has.
+        TooMuchTextError: there are more cues than in any video.
     """
     if not re.search(r"^[ \t]*Dialogue:", text, re.MULTILINE | re.IGNORECASE):
         return None
@@ -45,12 +45,12 @@ def substation_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG0
 
 
 def unread_times(text: str) -> int:
-    """Return how many events say something at times that cannot be read: those are left out."""
+    """Count the events with text but unreadable times; they are left out."""
     return sum(_times(event) is None and bool(_spoken(event.get("text", ""), 0).strip()) for event in _events(text))
 
 
 def _events(text: str) -> Iterator[dict[str, str]]:
-    """Yield the events that are no comments, by the names of their fields."""
+    """Yield the events except comments, by field name."""
     fields, section = _FIELDS, ""
     for match in _LINE.finditer(text):
         keyword, rest = match[1].lower(), match[2]
@@ -65,7 +65,7 @@ def _events(text: str) -> Iterator[dict[str, str]]:
 
 
 def _times(event: Mapping[str, str]) -> tuple[int, int] | None:
-    """Return when an event begins and ends; by one time where only that can be read, None without any."""
+    """Return an event's start and end, from one of them if the other is unreadable; None without any."""
     times = [ms for name in ("start", "end") if (ms := _ms(event.get(name, ""))) is not None]
     return (times[0], times[-1]) if times else None
 
@@ -76,7 +76,7 @@ def _ms(text: str) -> int | None:
 
 
 def _blocks(text: str) -> Iterator[CueBlock]:
-    """Yield each event once: outlines and shadows are layers of the same text at the same time."""
+    """Yield each event once: outlines and shadows are layers with the same text and time."""
     events: set[tuple[int, int, str]] = set()
     for event in _events(text):
         times = _times(event)

@@ -1,6 +1,6 @@
-"""The encoding of a caption file: a byte order mark, UTF-16 by its NULs, UTF-8, CP949, then Windows-1252.
+"""Encoding of a caption file: byte order mark, UTF-16 by its NULs, UTF-8, CP949, then Windows-1252.
 
-A text that somebody saved in the wrong encoding is put right, or refused where letters are lost.
+A text saved in the wrong encoding is repaired, or refused if letters are lost.
 """
 
 import codecs
@@ -12,15 +12,15 @@ from subtitle_rag.domain.values import nfc
 from subtitle_rag.i18n import _
 
 LOST, LEAST_LOST = 0.1, 3
-"""Share of U+FFFD among the characters beyond ASCII, and how many at least, that make a text useless."""
+"""Share of U+FFFD among non-ASCII characters, and their number, that make a text useless."""
 LOST_TWICE = 0.05
-"""The same for what U+FFFD becomes where it is read as Korean: 占쏙옙."""
+"""The same share for 占쏙옙, which is U+FFFD read as Korean."""
 LEAST_MARKS = 20
-"""Question marks that may be all that is left of a text."""
+"""Least question marks of a text whose letters were all lost."""
 
 _MARKS = {
     codecs.BOM_UTF8: "utf-8",
-    codecs.BOM_UTF32_LE: "utf-32-le",  # begins with that of UTF-16
+    codecs.BOM_UTF32_LE: "utf-32-le",  # begins with the mark of UTF-16
     codecs.BOM_UTF32_BE: "utf-32-be",
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
@@ -28,19 +28,19 @@ _MARKS = {
 _BINARY_BYTES = bytes({*range(32), 127} - set(b"\t\n\v\f\r\x1b"))
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 _PAIR = re.compile(rb"([\xb0-\xc8][\xa1-\xfe])|[\xa1-\xac][\xa1-\xfe]|([\x81-\xfe][A-Za-z\x81-\xfe])")
-"""Characters of CP949: the common syllables, signs and single letters, and all others."""
+"""Characters of CP949: common syllables, signs and single letters, then all others."""
 _ASCII_LETTER = re.compile(rb"[A-Za-z]")
 _UNSAID = re.compile(r"<[^<>]*>|^.*-->.*$", re.MULTILINE)
-"""Markup, and lines of times with their settings."""
+"""Markup, and timing lines with their settings."""
 _TWICE = re.compile("[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u0192\u02c6\u02dc\u2013-\u2122]")
 _EASTERN = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u4e00-\u9fff\uac00-\ud7a3]")
 
 
 @dataclass(frozen=True, slots=True)
 class DecodedText:
-    """A file's text in NFC, with `\\n` line ends, and the Python name of its encoding.
+    r"""A file's text in NFC with `\n` line ends, and the Python name of its encoding.
 
-    `is_sure` is whether every byte was read; `is_repaired` whether it had been saved in the wrong encoding.
+    `is_sure`: every byte could be decoded; `is_repaired`: it had been saved in the wrong encoding.
     """
 
     text: str
@@ -55,8 +55,8 @@ def decode(raw: bytes, *, path: str = "") -> DecodedText:
     Invalid bytes are left out, so a file cut in the middle of a character keeps its encoding.
 
     Raises:
-        CaptionError: `not_captions` for a binary file, `unknown_encoding` for one in no encoding known here,
-            `garbled` for one whose letters are lost.
+        CaptionError: `not_captions` for a binary file, `unknown_encoding` for an encoding not listed above, `garbled`
+            if the letters are lost.
     """
     decoded = decode_part(raw, path=path)
     if reason := _loss(decoded.text):
@@ -65,7 +65,7 @@ def decode(raw: bytes, *, path: str = "") -> DecodedText:
 
 
 def decode_part(raw: bytes, *, path: str = "") -> DecodedText:
-    """Return the text of a file's beginning, whatever has become of its letters.
+    """Return the text of a file's beginning, even if letters are lost.
 
     Raises:
         CaptionError: `not_captions` and `unknown_encoding`, as `decode` does.
@@ -79,10 +79,10 @@ def decode_part(raw: bytes, *, path: str = "") -> DecodedText:
 
 
 def _decoded(raw: bytes, path: str) -> tuple[str, str, bool]:
-    """Return the text, the encoding, and whether every byte was read."""
+    """Return the text, the encoding, and whether every byte could be decoded."""
     if wide := next((name for mark, name in _MARKS.items() if raw.startswith(mark)), _utf16(raw)):
         return raw.decode(wide, errors="ignore"), wide, True
-    sample = raw[:4096].rstrip(b"\0")  # a crash leaves files that end in NULs
+    sample = raw[:4096].rstrip(b"\0")  # after a crash, files end in NULs
     if (raw and not sample) or len(sample) - len(sample.translate(None, _BINARY_BYTES)) > len(sample) // 20:
         raise CaptionError("not_captions", path=path, reason=_("it is a binary file"))
     try:
@@ -92,7 +92,7 @@ def _decoded(raw: bytes, path: str) -> tuple[str, str, bool]:
 
 
 def _utf16(raw: bytes) -> str | None:
-    """Return the byte order of UTF-16 by its NULs; None for another encoding."""
+    """Return the byte order of UTF-16, judged by NULs; None for another encoding."""
     sample = raw[:4096]
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     if max(even, odd) * 20 < len(sample) or min(even, odd) * 3 > max(even, odd):
@@ -101,7 +101,7 @@ def _utf16(raw: bytes) -> str | None:
 
 
 def _by_lines(raw: bytes, path: str) -> tuple[str, str, bool]:
-    """Decode a file that is not all UTF-8: damaged, in another encoding, or put together from both."""
+    """Decode a file that is not all UTF-8: damaged, in another encoding, or joined from two files."""
     lines = raw.split(b"\n")
     is_utf8 = [_is_utf8(line) for line in lines]
     others = b"\n".join(line for line, is_valid in zip(lines, is_utf8, strict=True) if not is_valid)
@@ -120,7 +120,7 @@ def _by_lines(raw: bytes, path: str) -> tuple[str, str, bool]:
 
 
 def _is_utf8(line: bytes) -> bool:
-    """Whether a line is UTF-8 with characters of three bytes: those of two are often other encodings by chance."""
+    """Whether a line is UTF-8 with three-byte characters; two-byte ones are often another encoding by chance."""
     try:
         return bool(_EASTERN.search(line.decode("utf-8")))
     except UnicodeDecodeError:
@@ -128,14 +128,14 @@ def _is_utf8(line: bytes) -> bool:
 
 
 def _is_damaged_utf8(raw: bytes) -> bool:
-    """Whether more characters of UTF-8 are whole than broken: other encodings hardly ever form any."""
+    """Whether more UTF-8 characters are whole than broken: other encodings hardly ever form any."""
     text = raw.decode("utf-8", errors="replace")
     broken = text.count("\ufffd")
     return len(text) - len(text.encode("ascii", errors="ignore")) > 2 * broken
 
 
 def _is_korean(raw: bytes) -> bool:
-    """Whether bytes are CP949: common syllables and single letters; other encodings form rare ones as well."""
+    """Whether bytes are CP949, with common syllables and single letters; other encodings form rare ones too."""
     pairs = list(_PAIR.finditer(raw))
     rare = sum(pair[2] is not None for pair in pairs)
     beyond = len(_BEYOND_ASCII.findall(raw))
@@ -143,9 +143,9 @@ def _is_korean(raw: bytes) -> bool:
 
 
 def _repaired(text: str) -> str:
-    """Return a text with the lines put right that are UTF-8 or CP949 but were read in a Western encoding.
+    """Return a text with its UTF-8 or CP949 lines repaired that were decoded as a Western encoding.
 
-    U+FFFD stands for what was lost, as Windows-1252 has no character for some bytes.
+    U+FFFD marks lost letters, because Windows-1252 has no character for some bytes.
     """
     lines = [_decoded_again(line) for line in text.split("\n")]
     raws = [_western_bytes(line) for line in lines]
@@ -156,7 +156,7 @@ def _repaired(text: str) -> str:
 
 
 def _decoded_again(line: str) -> str:
-    """Return a line that was encoded as UTF-8 twice or more, decoded again; any other as it is."""
+    """Return a line decoded again if it was encoded as UTF-8 twice or more, else unchanged."""
     again = _western_bytes(line).decode("utf-8", errors="replace") if _TWICE.search(line) else line
     if again == line or (deeper := _decoded_again(again)) == again:
         return again if len(_EASTERN.findall(again)) > again.count("\ufffd") else line
@@ -164,7 +164,7 @@ def _decoded_again(line: str) -> str:
 
 
 def _western_bytes(line: str) -> bytes:
-    """Return the bytes that were read as a line in a Western encoding; none for a line in another."""
+    """Return the bytes that a Western encoding turned into this line; b"" if it was another encoding."""
     try:
         return b"" if line.isascii() else b"".join(map(_byte, line))
     except UnicodeEncodeError:
@@ -179,7 +179,7 @@ def _byte(char: str) -> bytes:
 
 
 def _loss(text: str) -> str | None:
-    """Return why the letters of a text are lost for good; None if they are not."""
+    """Return why the letters of a text are lost, or None."""
     beyond = len(text) - len(text.encode("ascii", errors="ignore"))
     lost, lost_twice, boxes = map(text.count, ("\ufffd", "占", "□"))
     if (

@@ -1,9 +1,9 @@
-"""WebVTT, SubRip and SubViewer as YouTube writes it: text below lines with times.
+"""WebVTT, SubRip and SubViewer: text below timing lines.
 
-A well-formed WebVTT file is read by webvtt-py in its strict mode, everything else by the block reader below. The
-library drops the text of damaged blocks in silence (one-space lines trimmed away, commas before the milliseconds,
-missing blank lines), and its readers of SRT and SBV refuse a file for its first line. One reader that only looks for
-the lines with times serves all three formats and loses nothing that can still be read.
+Well-formed WebVTT is read by webvtt-py in its strict mode, everything else by the block reader below. The library
+silently drops the text of damaged blocks (trimmed one-space lines, commas before milliseconds, missing blank lines),
+and its readers of SRT and SBV refuse a file for its first line. One reader that only looks for timing lines serves all
+three formats and loses nothing readable.
 """
 
 import re
@@ -17,13 +17,15 @@ from subtitle_rag.captions.transcript import transcript_cues
 from subtitle_rag.domain.values import Cue
 
 LIBRARY_LIMIT = 3_000_000
-"""Characters up to which webvtt-py reads: it takes five times the block reader's time, and 10 bytes of memory for
-each character. Tracks of real videos stay far below."""
+"""Longest text for webvtt-py, in characters; real tracks are far shorter.
+
+It takes five times the block reader's time, and 10 bytes of memory per character.
+"""
 
 _COLON = r"[ \t]*[:：][ \t]*"
 _FRACTION = r"[ \t]*[.,:：，．。][ \t]*(\d{1,30})(?:[.,]\d{1,30})?"
 _LOOSE = rf"(-?)(?:(\d{{1,20}}){_COLON})?(\d{{1,3}}){_COLON}(\d{{1,2}})(?:{_FRACTION})?"
-"""A time as careless tools leave it: with spaces, full-width signs, too many digits."""
+"""A time from a careless tool: with spaces, full-width signs or too many digits."""
 _ARROW_LINE = re.compile(
     rf"^[ \t]*(?:\[[ \t]*|\d{{1,7}}[ \t]+(?=\d))?{_LOOSE}[ \t]*(?:[-–—−－][ \t]*){{1,3}}(?:>|＞|&gt;)"
     rf"[ \t]*(?:{_LOOSE})?(?:[ \t]*\])?([^\n]*)$",
@@ -33,19 +35,19 @@ _FULL = r"\d{1,3}:\d{1,2}:\d{1,2}(?:[.,]\d{1,9})?"
 _CUT_RANGE = re.compile(
     rf"^([ \t]*{_FULL})[ \t]*(?:(-{{1,3}}>)[ \t]*\n|\n[ \t]*(-{{1,3}}>))[ \t]*({_FULL})(?=[ \t]*$)", re.MULTILINE
 )
-"""A line of times that is broken before or after its arrow."""
+"""A timing line broken before or after its arrow."""
 _MAY_BE_TIMES = re.compile(r"\d.*[:;：；∶.．'h-].*\d|-[ -]*>")
 _DASHES = re.compile(r"(?:[-–—−－][ \t]*){2}(?:>|＞|&gt;)")
 _SETTING = re.compile(r"\s*\b(?:align|position|line|size|vertical|region|[XY][12]|[A-Z]):\S+", re.IGNORECASE)
-"""What WebVTT and old players have after the times; anything else there is text."""
+"""Settings of WebVTT and old players after the times; anything else there is text."""
 _GOES_ON = re.compile(r"[:;.,'\dOol]")
-"""Behind a time that was read, it shows that there is more of it: `00:00:O4,000`."""
+"""Characters after a time that continue it: `00:00:O4,000`."""
 _INDEX = re.compile(r"[#\[(]?(\d{1,7})[.)\]:]?")
 _CUT_TAG = re.compile(r"<(?:\d\d?:[\d:.]*|\d\d|/?c?)\Z")
 
 
 class _Mark(NamedTuple):
-    """A line of times. `start_ms` is None where it cannot be read; `number` is that of the cue, above it."""
+    """A timing line. `start_ms` is None if unreadable; `number` is the cue number above it."""
 
     at: int
     times: Clocks
@@ -53,7 +55,7 @@ class _Mark(NamedTuple):
 
 
 def webvtt_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG001 - as all readers
-    """Return the cues of a WebVTT file, also of one without its first line; None without times and that line."""
+    """Return the cues of a WebVTT file, even without its header; None without times and header."""
     text = _CUT_TAG.sub("", text.rstrip("\n"))
     is_small = len(text) <= LIBRARY_LIMIT and text.count("-->") <= MAX_CUES
     if text.startswith("WEBVTT") and is_small and not _has_odd_times(text):
@@ -69,12 +71,12 @@ def subrip_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG001 -
 
 
 def has_arrow_times(text: str) -> bool:
-    """Whether a text has lines of times as WebVTT and SubRip write them."""
+    """Whether a text has timing lines of WebVTT or SubRip."""
     return bool(_ARROW_LINE.search(text))
 
 
 def unread_times(text: str) -> int:
-    """Return how many cues with text have times that cannot be read."""
+    """Count the cues with text but unreadable times."""
     lines = _whole_lines(text)
     marks = _marks(lines, is_vtt=text.startswith("WEBVTT"))
     return sum(
@@ -91,22 +93,22 @@ def _tolerant_cues(text: str, *, is_vtt: bool) -> list[Cue] | None:
 
 
 def _has_odd_times(text: str) -> bool:
-    """Whether times are written as WebVTT does not have them: the library would lose the text below."""
+    """Whether some times are not valid WebVTT: the library would lose the text below them."""
     lines = text.split("\n")
     times = (lines[mark.at] for mark in _marks(lines, is_vtt=True))
     return any("-->" not in line or not _ARROW_LINE.match(line) for line in times)
 
 
-# --- lines of times ---
+# --- timing lines ---
 
 
 def _whole_lines(text: str) -> list[str]:
-    """Return the lines of a text, those of times whole."""
+    """Return the lines of a text, with broken timing lines joined."""
     return _CUT_RANGE.sub(r"\1 --> \4", text).split("\n")
 
 
 def _marks(lines: list[str], *, is_vtt: bool) -> list[_Mark]:
-    """Return the lines of times, and those where only the number of a cue is left above its text."""
+    """Return the timing lines, and cue numbers that have lost theirs."""
     frame_ms = frame_length(lines)
     marks: list[_Mark] = []
     has_payload = False
@@ -138,7 +140,7 @@ def _times(line: str, *, is_first: bool, frame_ms: float) -> Clocks | None:
     times = match.groups("")
     beside = _SETTING.sub("", times[10]).strip()
     has_dashes = bool(_DASHES.search(line))
-    is_short = not times[1] and not times[4]  # `3:15 -> 4:00` may be said
+    is_short = not times[1] and not times[4]  # `3:15 -> 4:00` may be speech
     if beside and is_short and not (has_dashes and times[7]) and not is_first:
         return None
     if times[7]:
@@ -149,7 +151,7 @@ def _times(line: str, *, is_first: bool, frame_ms: float) -> Clocks | None:
 
 
 def _index_above(lines: list[str], at: int) -> int | None:
-    """Return the number of a cue above its times, with blank lines between or none."""
+    """Return the cue number above a timing line, with or without blank lines between."""
     above = at - 1
     while above >= 0 and not lines[above].strip():
         above -= 1
@@ -160,7 +162,7 @@ def _index_above(lines: list[str], at: int) -> int | None:
 
 
 def _marks_without_times(lines: list[str], last: _Mark, until: int, index: int | None) -> list[_Mark]:
-    """Return the cues that have only their number, where it follows the one before and leads to the next."""
+    """Return the cues with only a number, if it continues the previous number and leads to the next."""
     found: list[_Mark] = []
     if last.number is None:
         return found
@@ -177,7 +179,7 @@ def _marks_without_times(lines: list[str], last: _Mark, until: int, index: int |
 
 
 def _library_blocks(text: str) -> list[CueBlock] | None:
-    """Return the blocks that webvtt-py reads; None for a file that it refuses or would read with losses."""
+    """Return the blocks that webvtt-py reads; None if it refuses the file or would lose text."""
     import webvtt
     from webvtt.errors import MalformedCaptionError, MalformedFileError
 
@@ -187,7 +189,7 @@ def _library_blocks(text: str) -> list[CueBlock] | None:
         return None
     if not all(caption.lines for caption in captions):
         return None
-    # its seconds are whole numbers, cut off; the milliseconds are exact
+    # it cuts its seconds to whole numbers; the milliseconds are exact
     return [
         CueBlock(bounded_ms(c.start_time.in_milliseconds()), bounded_ms(c.end_time.in_milliseconds()), c.lines)
         for c in captions
@@ -195,9 +197,9 @@ def _library_blocks(text: str) -> list[CueBlock] | None:
 
 
 def _tolerant_blocks(lines: list[str], marks: list[_Mark], *, is_vtt: bool) -> Iterator[CueBlock]:
-    """Yield a block of the lines between two lines with times, without identifiers, comments and styles.
+    """Yield a block for the lines after each timing line, without identifiers, comments and styles.
 
-    A cue whose times cannot be read begins where the one before ends.
+    A cue with unreadable times begins where the previous one ends.
     """
     done = 0
     for mark, after in zip_longest(marks, marks[1:]):
@@ -214,8 +216,10 @@ def _tolerant_blocks(lines: list[str], marks: list[_Mark], *, is_vtt: bool) -> I
 
 
 def _lines_of(lines: list[str], mark: _Mark, after: _Mark | None) -> list[str]:
-    """Return the lines below a line of times, without the identifier of the next cue: a number, or what stands alone
-    after a blank line, right above its times."""
+    """Return the lines below a timing line, without the next cue's identifier.
+
+    An identifier is a number, or a line alone between a blank line and the next timing line.
+    """
     rest = lines[mark.at + 1 : after.at if after else len(lines)]
     if after is None or lines[after.at].strip().isdecimal():
         return _without_numbers(rest, mark.number, None if after is None else after.number)
@@ -228,8 +232,10 @@ def _lines_of(lines: list[str], mark: _Mark, after: _Mark | None) -> list[str]:
 
 
 def _without_numbers(rest: list[str], first: int | None, last: int | None) -> list[str]:
-    """Return the lines of a cue without numbers of cues that stand alone at their end; at the end of a file they go on
-    from the number of the last cue."""
+    """Return a cue's lines without cue numbers left alone at their end.
+
+    At the end of a file these continue from the last cue's number.
+    """
     kept, numbers = len(rest), list[int]()
     while first is not None:
         text = next((at for at in range(kept, 1, -1) if rest[at - 1].strip()), 0)
@@ -243,9 +249,9 @@ def _without_numbers(rest: list[str], first: int | None, last: int | None) -> li
 
 
 def _vtt_payload(lines: list[str]) -> list[str]:
-    """Return the first paragraph: WebVTT ends a cue at an empty line, and comments and styles follow as paragraphs.
+    """Return the first paragraph: WebVTT ends a cue at an empty line, before comments and styles.
 
-    Where a tool trimmed the one-space line above a rolling line, that line's place is kept as an empty string.
+    If a tool trimmed the one-space line above a rolling line, an empty string keeps its place.
     """
     first = next((i for i, line in enumerate(lines) if line), len(lines))
     last = next((i for i in range(first, len(lines)) if not lines[i]), len(lines))

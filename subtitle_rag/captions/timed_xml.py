@@ -1,7 +1,7 @@
 """Captions in XML: TTML (DFXP) and YouTube's srv1, srv2 and srv3.
 
-Expat reads them, without entities of the file's own and without a network. pysubs2, pycaption and ttconv were tried:
-each refuses a file for a namespace, a unit of time or a cut end that the others take.
+Expat reads them, without the file's entities and without a network. pysubs2, pycaption and ttconv were tried: each
+refuses a file for a namespace, a time unit or a cut end that the others accept.
 """
 
 import re
@@ -30,20 +30,20 @@ _CLOCK = re.compile(rf"{TIME}(?:\.\d{{1,9}})?")
 _OFFSET = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)(h|ms|m|s|f|t)?")
 _UNIT_MS = {"h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1, None: 1000}
 PAUSE_MS = 500
-"""Silence between two parts of a paragraph that shows them to be said one after the other."""
+"""Silence between two parts of a paragraph that shows them to be separate phrases."""
 _PARTED = 4
-"""Characters before a part that show whether a sentence ends there."""
+"""Characters before a part in which to look for the end of a sentence."""
 _SENTENCE_END = re.compile(r"(?:[가-힣](?:요|니다|니까)|[가-힣][.?!…])\Z")
 _KOREAN_WORD = re.compile(r"[가-힣]{3}")
 _CUT = {
     expat.errors.codes[text] for text in (expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN)
 }
-"""Errors of a file that ends too early: what came before is read."""
+"""Errors of a truncated file: the part before is kept."""
 
 
 @dataclass(slots=True)
 class _Spoken:
-    """A paragraph in the making. `start_ms` is None where only its parts have times."""
+    """A paragraph while it is read. `start_ms` is None if only its parts have times."""
 
     start_ms: int | None
     end_ms: int | None
@@ -51,11 +51,11 @@ class _Spoken:
     speaker: str
     text: list[str] = field(default_factory=list)
     spans: list[tuple[int, int, int | None]] = field(default_factory=list)
-    """Of each part with times: the number of texts before it, its start, its end or None."""
+    """For each timed part: the number of texts before it, its start, and its end or None."""
 
 
 class _Part(NamedTuple):
-    """A part of a paragraph with its times."""
+    """A timed part of a paragraph."""
 
     start_ms: int
     end_ms: int
@@ -63,7 +63,7 @@ class _Part(NamedTuple):
 
 
 def _parts(paragraph: _Spoken, end: int) -> list[_Part]:
-    """Return the parts of a paragraph with times of their own, each with the text up to the next."""
+    """Return the timed parts of a paragraph, each with the text up to the next."""
     cuts = [(0, paragraph.start_ms or 0, None), *paragraph.spans]
     parts: list[_Part] = []
     for (first, start, stated), (last, following, _end) in zip_longest(
@@ -78,8 +78,10 @@ def _parts(paragraph: _Spoken, end: int) -> list[_Part]:
 
 
 def _are_phrases(parts: list[_Part]) -> bool:
-    """Whether parts are said one after the other, rather than the words of a line that is sung: they have words of
-    their own, a line each, or a pause between."""
+    """Whether parts are separate phrases rather than the words of a sung line.
+
+    Phrases have several words, a line each, or a pause between them.
+    """
     has_words = sum(len(part.text.split()) > 1 for part in parts) * 2 > len(parts)
     has_pause = any(after.start_ms - before.end_ms > PAUSE_MS for before, after in pairwise(parts))
     has_lines = all("\n" in part.text for part in parts[:-1])
@@ -87,7 +89,7 @@ def _are_phrases(parts: list[_Part]) -> bool:
 
 
 def _sung(parts: list[_Part]) -> str:
-    """Return a line with the times of its words or syllables; Korean sentences that nothing parts are parted."""
+    """Return a line with the times of its words or syllables; unseparated Korean sentences get spaces."""
     line = ""
     for part in parts:
         is_word = _SENTENCE_END.search(line[-_PARTED:]) and _KOREAN_WORD.match(part.text)
@@ -96,7 +98,7 @@ def _sung(parts: list[_Part]) -> str:
 
 
 class _Reader:
-    """Takes the events of expat; `blocks` are the cues so far, with their languages."""
+    """Handler of expat's events; `blocks` are the cues so far, with their languages."""
 
     def __init__(self) -> None:
         self.blocks: list[tuple[str, CueBlock]] = []
@@ -111,7 +113,7 @@ class _Reader:
         self._agent: str | None = None
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        """Open an element."""
+        """Handle the start of an element."""
         name, values = _local(name), {_local(key): value for key, value in attributes.items()}
         self._languages.append(values.get("lang", self._languages[-1]))
         if name == "tt":
@@ -132,7 +134,7 @@ class _Reader:
             self._open_timed(name, values)
 
     def end(self, name: str) -> None:
-        """Close an element."""
+        """Handle the end of an element."""
         name = _local(name)
         self._languages.pop()
         if name == "agent":
@@ -145,7 +147,7 @@ class _Reader:
             self._finish()
 
     def text(self, text: str) -> None:
-        """Take characters between elements."""
+        """Handle characters between elements."""
         if self._spoken:
             self._spoken.text.append(text.replace("\n", " "))
         elif self._agent and text.strip():
@@ -202,10 +204,10 @@ class _Reader:
         frame *= (_number(over) or 1.0) / (_number(under) or 1.0)
         tick = _number(values.get("tickRate")) or (frame if "frameRate" in values else 1.0)
         self._rates = {"frame": frame, "tick": tick}
-        self._is_relative = not any(key.startswith("itunes:") for key in attributes)  # Apple counts from the beginning
+        self._is_relative = not any(key.startswith("itunes:") for key in attributes)  # Apple's times are absolute
 
     def _ms(self, value: str) -> int | None:
-        """Return the milliseconds of a time; None for what is none."""
+        """Return the milliseconds of a time, or None."""
         value = value.strip()
         if match := _OFFSET.fullmatch(value):
             unit = match[2]
@@ -214,17 +216,18 @@ class _Reader:
         if not (match := _CLOCK.fullmatch(value)):
             return None
         sign, hours, minutes, seconds, fraction = match.groups("")
-        if value.count(":") == 3:  # the last part counts frames
+        if value.count(":") == 3:  # the last part is a frame number
             frames_ms = round(int(fraction or 0) * 1000 / self._rates["frame"])
             return bounded_ms(clock_ms(sign, hours, minutes, seconds, "") + frames_ms)
         return clock_ms(sign, hours, minutes, seconds, fraction)
 
 
 def xml_cues(text: str, language: str) -> list[Cue] | None:
-    """Return the cues of a TTML or srv file, of several languages those in `language`; None without times.
+    """Return the cues of a TTML or srv file, in `language` if it has several; None without times.
 
     Raises:
-        UnusableTextError: it declares entities, or is damaged in its middle; or a TooMuchTextError.
+        UnusableTextError: it declares entities, or is damaged in the middle.
+        TooMuchTextError: there are more cues than in any video.
     """
     reader = _Reader()
     _parse(text, reader)
@@ -268,5 +271,5 @@ def _number(value: str | None) -> float | None:
 
 
 def _whole(value: str | None) -> int:
-    """Return the milliseconds of a srv attribute; 0 for a missing or odd one."""
+    """Return the milliseconds of an srv attribute; 0 if missing or odd."""
     return int(float(value)) if value and re.fullmatch(r"-?\d{1,12}(?:\.\d{1,9})?", value.strip()) else 0

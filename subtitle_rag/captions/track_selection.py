@@ -1,4 +1,4 @@
-"""Selection of a video's track among those that have come, by what they say."""
+"""Selection of a video's track among the fetched ones, by amount of speech."""
 
 import logging
 from dataclasses import dataclass, field, replace
@@ -12,12 +12,12 @@ from subtitle_rag.domain.values import MeasuredTrack, Track, TrackSelection
 logger = logging.getLogger(__name__)
 
 NO_CUES = "no_cues"
-"""Code of a track that came whole, and says nothing."""
+"""Code of a track that was fetched whole but has no cues."""
 
 
 @dataclass(frozen=True, slots=True)
 class SelectedTrack:
-    """A track to store; with a `refusal` of the better one that may come later."""
+    """A track to store, with the `refusal` of a better one that may come later."""
 
     track: Track
     refusal: FetchError | None = None
@@ -25,13 +25,15 @@ class SelectedTrack:
 
 @dataclass(slots=True)
 class TrackSelecting:
-    """The tracks of a video so far, in the order of preference, by whichever player client. One that says enough ends
-    it."""
+    """The tracks of a video so far, from any player client, in order of preference.
+
+    The first track with enough speech ends the search.
+    """
 
     duration_ms: int | None = None
     """The video's duration."""
     _measured: dict[tuple[str, str], MeasuredTrack] = field(default_factory=dict)
-    """By kind and key: another client's answer takes the place of a failure."""
+    """Measurements by kind and key: another client's answer replaces a failure."""
     _best: Track | None = None
     _speech: Speech = field(default_factory=Speech)
     _taken: tuple[str, str] | None = None
@@ -40,7 +42,7 @@ class TrackSelecting:
     _refusal: FetchError | None = None
 
     def needs(self, choice: TrackChoice) -> bool:
-        """Return whether this next track is to be asked for. A translation only stands in for nothing."""
+        """Whether to request this next track. A translation is only for videos without any other track."""
         measured = self._measured.get((choice.kind, choice.key))
         if measured and measured.failure in ("", NO_CUES):
             return False
@@ -51,7 +53,7 @@ class TrackSelecting:
         )
 
     def add(self, choice: TrackChoice, track: Track, title: str) -> None:
-        """Measure a track, and take it if it outweighs what there is."""
+        """Measure a track, and take it if it outweighs the current one."""
         track_key = choice.kind, choice.key
         try:
             speech = measure_speech(parse_captions(track.raw, track.format), track.language)
@@ -69,13 +71,13 @@ class TrackSelecting:
             self._best, self._speech, self._taken = replace(track, flag=flag), speech, track_key
 
     def add_refusal(self, choice: TrackChoice, error: FetchError) -> None:
-        """Note a track that did not come, but may come later."""
+        """Record a track that failed but may come later."""
         logger.info("a track did not come: %s", error.code)
         self._measured[choice.kind, choice.key] = MeasuredTrack(choice.language, choice.kind, failure=error.code)
         self._refusal = error
 
     def selected(self, title: str, *, withheld: bool) -> SelectedTrack:
-        """Return the best track. Raises the last refusal, if no track has come that can be read."""
+        """Return the best track. Raises the last refusal if no track can be read."""
         failures = [track.failure for track in self._measured.values()]
         refusal = self._refusal if self._refusal and self._refusal.code in failures else None
         is_sparse = self._best is None or not is_enough(self._speech, self.duration_ms)

@@ -1,6 +1,6 @@
-"""The caption tracks of a video that are worth asking for.
+"""The caption tracks of a video that are worth requesting.
 
-yt-dlp's keys are ambiguous: an English video has machine translations under the key `ko`, and one list can hold a
+yt-dlp's keys are ambiguous: an English video has machine translations under the key `ko`, and one list can have a
 translation and the real track (yt-dlp issues #2655, #17659). A track's address is unambiguous.
 """
 
@@ -13,13 +13,13 @@ from subtitle_rag.captions.language_tags import is_language
 from subtitle_rag.captions.metadata import Info
 
 FORMATS = {"manual": "vtt", "asr": "json3"}
-"""Formats to fetch: json3 has the words' times without the repeated lines of rolling captions."""
+"""Formats to fetch: json3 has word times, without the repeated lines of rolling captions."""
 
 
 MAX_MANUAL = 2
-"""Manual tracks of one language that are asked for; more would be variants of variants."""
+"""Most manual tracks of a language to request; more would be variants of variants."""
 MAX_CANDIDATES = 4
-"""Tracks that are asked for in all, where each of them says too little."""
+"""Most tracks to request if each has too little speech."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class TrackChoice:
 
 
 def track_candidates(info: Info, languages: Sequence[str], *, translated: bool = False) -> list[TrackChoice]:
-    """Return the tracks to ask for, best first: by language in turn its manual ones, then its automatic one.
+    """Return the tracks to request, best first: for each language the manual ones, then the automatic one.
 
     Translations come last, if allowed.
     """
@@ -44,7 +44,7 @@ def track_candidates(info: Info, languages: Sequence[str], *, translated: bool =
     originals = {track.key for track in automatic if track.key.endswith("-orig")}
     doubt = "dub" if len(originals) > 1 else ""
     candidates: list[TrackChoice] = []
-    heard = [track for track in automatic if track.kind == "asr"]  # beside translations of manual tracks
+    heard = [track for track in automatic if track.kind == "asr"]  # next to translations of manual tracks
     for language in languages:
         for tracks, most in ((manual, MAX_MANUAL), (heard, 1)):
             candidates_of_kind = [track for track in tracks if not track.flag and is_language(track.language, language)]
@@ -61,12 +61,12 @@ def track_candidates(info: Info, languages: Sequence[str], *, translated: bool =
 
 
 def has_tracks(info: Info) -> bool:
-    """Return whether there is any track, in whatever language."""
+    """Whether there is a track in any language."""
     return any(chain(_tracks(info.get("subtitles"), "manual"), _tracks(info.get("automatic_captions"), "asr")))
 
 
 def _tracks(tracks: object, kind: str) -> Iterator[TrackChoice]:
-    """Yield the tracks in the format to fetch, each once, without the chat of a live stream."""
+    """Yield the tracks in the format to fetch, without repeats and without live chat."""
     for key, entries in tracks.items() if isinstance(tracks, dict) else ():
         for entry in entries if isinstance(entries, list) else ():
             url = str(entry.get("url")) if isinstance(entry, dict) else ""

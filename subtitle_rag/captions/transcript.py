@@ -21,26 +21,27 @@ _TIMES_FIRST = re.compile(
     rf"(?:\d{{1,7}}[ \t]+)?[\[(（]?(?:({_FULL})(?:{_DASH}|[ \t]+)({_FULL})|({_SHORT}){_DASH}({_SHORT}))[\])）]?"
     r"(?:[ \t]*[-–—:|][ \t]+|[ \t]+)(\S.*)"
 )
-"""An index, a beginning, an end and what is said, on one line, as Premiere, Encore and Subtivals write it."""
+"""A number, start, end and text on one line, as in Premiere, Encore and Subtivals."""
 _SPOKEN_TIME = re.compile(
     r"(?:\d+ ?시간)? ?(?:\d+ ?분)? ?(?:\d+ ?초)?|(?:\d+ hours?)?,? ?(?:\d+ minutes?)?,? ?(?:\d+ seconds?)?",
     re.IGNORECASE,
 )
-"""The time in words that the panel has for screen readers, below its figures."""
+"""The time in words for screen readers, below the panel's figures."""
 
 _SPEAKER = re.compile(r"(?:speaker|화자|참석자|발화자) ?\d{1,3}|unknown(?: speaker)?", re.IGNORECASE)
-"""What Premiere writes below the times, where nobody has named the speakers."""
+"""Premiere's placeholder for unnamed speakers, below the times."""
 
 LEAST_LINES = 2
-"""Lines with times that make a transcript of a text."""
+"""Least timed lines of a transcript."""
 
 
 def transcript_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG001 - as all readers
-    """Return the cues of a text with times, each until the next one; None for another text. Times of day count from
-    the first.
+    """Return the cues of a text with times, each until the next one; None for other text.
+
+    Times of day count from the first.
 
     Raises:
-        TooMuchTextError: there are more than any video has.
+        TooMuchTextError: there are more cues than in any video.
     """
     lines = list(_lines(text))
     if not _is_told_in_order(lines):
@@ -50,7 +51,7 @@ def transcript_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG0
 
 
 def is_transcript(text: str) -> bool:
-    """Whether a text, or the beginning of one, has times with lines after them."""
+    """Whether a text, or its beginning, has times with lines after them."""
     return _is_told_in_order(list(_lines(text)))
 
 
@@ -60,7 +61,7 @@ def _is_told_in_order(lines: list[tuple[int, int, str]]) -> bool:
 
 
 def _lines(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield (start, end or 0, text) of each line with a time or two, and of the lines below; a heading is left out."""
+    """Yield (start, end or 0, text) of each line with one or two times and the lines below, without headings."""
     start, end, texts = -1, 0, list[str]()
     voice = ""
     lines = [line.strip() for line in text.split("\n")]

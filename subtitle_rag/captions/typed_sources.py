@@ -1,6 +1,6 @@
-"""Text that names what to index, typed, pasted or dropped: caption files, or addresses on YouTube.
+"""Sources in a typed, pasted or dropped text: caption files, or addresses on YouTube.
 
-Files go first, since folders can be named like handles and ids. An address is parsed, without any request.
+Existing files win, since folders can have names like handles and ids. An address is parsed without a request.
 """
 
 import os
@@ -14,14 +14,14 @@ from subtitle_rag.platforms import on_windows
 
 
 class TypedSources(NamedTuple):
-    """What a text names: sources, else paths, which may be missing ones."""
+    """What a text names: sources, or paths, which may not exist."""
 
     paths: list[Path]
     sources: tuple[Source, ...] = ()
 
 
 def read_typed(text: str) -> TypedSources:
-    """Return what a text names; addresses count where its paths do not exist.
+    """Return the sources or paths in a text; addresses count if its paths do not exist.
 
     Raises:
         UsageError: `unsupported_url`, for an address that names no source.
@@ -33,9 +33,9 @@ def read_typed(text: str) -> TypedSources:
 
 
 def typed_paths(text: str) -> list[Path]:
-    """Return the files or folders in `text`, without quotes, escapes and `file://` of drag and drop, `~` expanded.
+    """Return the paths in `text`, without the quotes, escapes and `file://` of drag and drop, `~` expanded.
 
-    Only a text that is no path itself is split into several.
+    A text is split only if it is not itself a path.
     """
     if os.path.lexists(text):
         return [Path(text)]
@@ -46,9 +46,9 @@ def typed_paths(text: str) -> list[Path]:
     if os.path.lexists(path):
         return [path]
     try:
-        # backslashes are no escapes on Windows; `_path` removes the quotes
+        # on Windows a backslash is no escape; `_path` removes the quotes
         parts = [_path(part) for part in shlex.split(text, posix=not on_windows())]
-    except ValueError:  # a quote that is still open
+    except ValueError:  # an unclosed quote
         return [path]
     return parts if parts and all(os.path.lexists(part) for part in parts) else [path]
 
@@ -66,7 +66,7 @@ def _path(text: str) -> Path:
 
 
 def _of_uri(uri: str) -> str:
-    """Return the path of a `file://` address; on Windows it begins with a drive or another computer's name."""
+    """Return the path of a `file://` address; on Windows it begins with a drive or a host name."""
     parts = urlsplit(uri)
     path = unquote(parts.path)
     if not on_windows():

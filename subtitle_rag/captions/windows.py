@@ -1,8 +1,8 @@
 """Cues → windows: about a minute each, cut where a listener would cut.
 
 The cuts of a video are chosen together (dynamic programming over the cues), so that no cut is good at the cost of the
-next and no short remainder is left at the end. Every cue's text is in exactly one window; the overlap on either side
-is kept apart from the text, because neighbours' raw speech in the index ruins the search for known scenes.
+next and no short remainder is left at the end. Every cue's text is in exactly one window. The overlap on either side is
+kept apart from the text, because neighbours' raw speech in the index ruins the search for known scenes.
 """
 
 import math
@@ -15,34 +15,34 @@ from itertools import accumulate, chain, takewhile
 from subtitle_rag.domain.values import NAMESPACE, Cue, Line, Window
 
 MAX_CHARS = 2_000
-"""A window of broken captions (a thousand cues at 0:00) ends here; 90 s of fast speech are about 800 characters."""
+"""Longest window of broken captions (a thousand cues at 0:00); 90 s of fast speech are about 800 characters."""
 MAX_CUES = 300
-"""The most cues of a window, for cues of a letter or two; 90 s of one cue per word are fewer."""
+"""Most cues of a window, for cues of a letter or two; 90 s of one cue per word have fewer."""
 TARGET_MS, SHORTEST_MS, LONGEST_MS = 60_000, 20_000, 90_000
-"""How long windows are."""
+"""Durations of windows."""
 OVERLAP_MS = 12_000
-"""Of speech on either side, `MAX_CHARS` at most."""
+"""Speech kept on either side of a window, at most `MAX_CHARS`."""
 RULE = f"p1.w3.{TARGET_MS // 1000}-{SHORTEST_MS // 1000}-{LONGEST_MS // 1000}.o{OVERLAP_MS // 1000}"
-"""Names the parsing and windowing rules; windows of another rule are stale."""
+"""Id of the parsing and windowing rules; windows of another rule are stale."""
 
 _LENGTH_SCALE_MS = 30_000
 _CUT_WEIGHT = 0.3
 _TOO_SHORT = 10.0
 _LONG_PAUSE_MS = 2_000
 _BORDER_GAIN = 1.0
-"""Bonus of a cut at a chapter's border: the cost of a window 30 s off the target."""
+"""Bonus for a cut at a chapter border: the cost of a window 30 s off the target."""
 _BORDER_MS = 5_000
-"""Farthest that a border may be from the cue that begins its chapter; authors mark them by the second, and early."""
+"""Farthest cue from a border that may begin its chapter; authors set borders to the second, and early."""
 _SENTENCE_ENDS = ("니다", "요", "죠", "까", "네", ".", "?", "!", "…", "。")
 _CLOSING = "\"'”’)]"
 _NEW_SPEAKER = (">>", "- ", "[")
 
 
 def cut_windows(video_id: str, cues: Sequence[Cue], borders: Sequence[int] = ()) -> list[Window]:
-    """Cut the windows of one video, in order. `borders` are the beginnings of its chapters (ms).
+    """Cut the windows of one video, in order. `borders` are the starts of its chapters (ms).
 
-    A window lasts 20–90 s; shorter ones are left only where silence or the end of the video leaves no choice. A cue
-    longer than a window is divided at its words, and other cues may begin before its parts.
+    A window lasts 20–90 s, less only where silence or the end of the video forces it. A cue longer than a window is
+    divided between words, and other cues may begin before its parts.
     """
     pieces = divide_cues(cues)
     twins: Counter[int] = Counter()
@@ -55,12 +55,12 @@ def cut_windows(video_id: str, cues: Sequence[Cue], borders: Sequence[int] = ())
 
 
 def divide_cues(cues: Iterable[Cue]) -> list[Cue]:
-    """Return the cues in order as windows hold them: one longer than a window is divided at its words."""
+    """Return the cues in order, each one longer than a window divided between words."""
     return sorted((piece for cue in cues for piece in _divide(cue)), key=lambda piece: piece.start_ms)
 
 
 def window_id(video_id: str, start_ms: int, twin: int = 0) -> str:
-    """Return the id of the window that starts at a time (ms); `twin` counts those with the same start."""
+    """Return the id of the window starting at a time (ms); `twin` tells windows with the same start apart."""
     name = f"{video_id}\x1f{start_ms}\x1f{RULE}" + (f"\x1f{twin}" if twin else "")
     return str(uuid.uuid5(NAMESPACE, name))
 
@@ -88,9 +88,9 @@ def _window(video_id: str, ordinal: int, cues: Sequence[Cue], first: int, last: 
 
 
 def _fitting(cues: Iterable[Cue]) -> list[str]:
-    """List the texts of the first cues, as many as have `MAX_CHARS` joined."""
+    """List the texts of the first cues that fit into `MAX_CHARS` when joined."""
     texts = []
-    room = MAX_CHARS + 1  # a joined text has one space less than cues
+    room = MAX_CHARS + 1  # a joined text has one space fewer than cues
     for cue in cues:
         room -= len(cue.text) + 1
         if room < 0:
@@ -100,7 +100,7 @@ def _fitting(cues: Iterable[Cue]) -> list[str]:
 
 
 def _best_cuts(cues: Sequence[Cue], borders: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the indices of the first and last cue of each window, of least total cost."""
+    """Return the indices of the first and last cue of each window, at the least total cost."""
     cut_costs = [_cut_cost(a, b) for a, b in zip(cues, cues[1:], strict=False)] + [0.0]
     for first in _chapter_beginnings(cues, borders):
         cut_costs[first - 1] = -_BORDER_GAIN
@@ -126,9 +126,9 @@ def _chapter_beginnings(cues: Sequence[Cue], borders: Sequence[int]) -> set[int]
 
 
 def _begins_of_windows(cues: Sequence[Cue], cut_costs: Sequence[float]) -> list[int]:
-    """Return, for each cue, the first cue of the best window that ends with it; a cue by itself is allowed.
+    """Return, for each cue, the first cue of the best window that ends with it; it may be the cue itself.
 
-    A cue of a giant has `MAX_CUES` windows to weigh: they are weighed together, as arrays.
+    The windows of one cue, up to `MAX_CUES`, are weighed together, as arrays.
     """
     import numpy as np
 
@@ -148,7 +148,7 @@ def _begins_of_windows(cues: Sequence[Cue], cut_costs: Sequence[float]) -> list[
 
 
 def earliest_begins(cues: Sequence[Cue]) -> list[int]:
-    """Return, for each cue, the earliest cue that a window ending with it may begin with, by the window's limits."""
+    """Return, for each cue, the earliest first cue of a window that ends with it, by the window's limits."""
     import numpy as np
 
     starts = np.array([cue.start_ms for cue in cues])
@@ -163,7 +163,7 @@ def earliest_begins(cues: Sequence[Cue]) -> list[int]:
 
 
 def _cut_cost(before: Cue, after: Cue) -> float:
-    """0 where a cut is natural, `_CUT_WEIGHT` in the middle of a sentence."""
+    """Return the cost of a cut: 0 at a natural place, `_CUT_WEIGHT` in the middle of a sentence."""
     pause = min(1.0, max(0, after.start_ms - before.end_ms) / _LONG_PAUSE_MS)
     sentence = 0.7 if before.text.rstrip(_CLOSING).endswith(_SENTENCE_ENDS) else 0.0
     speaker = 0.9 if after.text.startswith(_NEW_SPEAKER) else 0.0
@@ -171,7 +171,7 @@ def _cut_cost(before: Cue, after: Cue) -> float:
 
 
 def _divide(cue: Cue) -> list[Cue]:
-    """Yield the cue, or parts of half a window's size if it exceeds a window in time or text."""
+    """Return the cue, or parts of half a window's size if it exceeds a window in time or text."""
     if cue.end_ms - cue.start_ms <= LONGEST_MS and len(cue.text) <= MAX_CHARS:
         return [cue]
     if len(cue.text) > MAX_CHARS:
@@ -208,7 +208,7 @@ def _split_long_words(cue: Cue) -> Cue:
 
 
 def _spread(words: Sequence[str], cue: Cue) -> list[int]:
-    """Start times for the words of a cue without word times, in proportion to their characters."""
+    """Return start times for the words of a cue without word times, in proportion to their characters."""
     total = len(cue.text)
     offsets = accumulate((len(word) + 1 for word in words[:-1]), initial=0)
     return [cue.start_ms + (cue.end_ms - cue.start_ms) * offset // total for offset in offsets]

@@ -1,8 +1,8 @@
-"""YouTube's channels, playlists and videos: entries of lists, metadata of videos, and caption tracks.
+"""YouTube's channels, playlists and videos: list entries, video metadata and caption tracks.
 
-No extraction is processed to the end: only with `process=False` does a private or blocked video raise while a video
-without playable formats still has its captions. Caption bytes come through the same session, since yt-dlp's own
-downloader neither retries nor throttles.
+Extraction stops at `process=False`: only then does a private or blocked video raise while a video without playable
+formats still has its captions. Caption bytes use the same session, since yt-dlp's own downloader neither retries nor
+throttles.
 """
 
 import hashlib
@@ -30,27 +30,31 @@ logger = logging.getLogger(__name__)
 ATTEMPTS = 5
 """Maximum requests for one track."""
 CLIENTS = (PAGE_CLIENT, "visionos", "tv_samsung")
-"""yt-dlp's names of the player clients that are asked for captions, in their order. None needs JavaScript for them.
+"""yt-dlp's player clients to ask for captions, in order. None needs JavaScript for them.
 
-The first costs the page alone, each other one a request more. `visionos` takes no cookies (yt-dlp leaves it out with
-them) and plays nothing that is made for kids. The clients of the rest of yt-dlp cost a request more for a page of
-their own (`web_embedded`, `mweb`, `tv`), or are shut (`android_vr`)."""
+The first costs only the page, every other one a request more. `visionos` takes no cookies (yt-dlp leaves it out with
+them) and plays nothing made for kids. yt-dlp's other clients cost one more request for a page of their own
+(`web_embedded`, `mweb`, `tv`) or are shut (`android_vr`).
+"""
 PAGE_CODES = (*refusals.FINAL, "upcoming", "live")
-"""Codes of what a video's page says against it, after which no other client is asked."""
+"""Codes in a video's page after which no other client is asked."""
 MAX_PAUSE_S = 60
-"""Longest pause between them. Before a longer one the video fails, until its retry in a later run."""
+"""Longest pause between requests. If a longer one is needed, the video fails until its retry in a later run."""
 UPLOADS = {"videos": "UULF", "shorts": "UUSH", "streams": "UULV"}
-"""What the ids of the lists of a channel's uploads begin with, by its tabs."""
+"""Id prefixes of a channel's upload lists, by tab."""
 TAB_PAGE = 30
-"""Entries of a tab's first page. A tab of fewer cannot end early."""
+"""Entries on a tab's first page. A tab with fewer cannot end early."""
 UNKNOWN_CHANNEL, UNKNOWN_NAME = "youtube", "YouTube"
-"""Id and name of the channel of videos without a known one."""
+"""Id and name for the channel of videos whose channel is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A video on a list. Its title may be a translation. `about` is the latest possible day of publication; `refusal`
-    is the code of a refusal stated by the list itself."""
+    """A video on a list.
+
+    Its title may be a translation. `about` is the latest possible day of publication; `refusal` is the code of a
+    refusal in the list itself.
+    """
 
     video: Video
     about: date | None = None
@@ -60,8 +64,10 @@ class Entry:
 
 @dataclass(slots=True)
 class Listing:
-    """A source with its lists. Each of `lists` fetches its pages on iteration, which can raise FetchError; with
-    `by_date` the newest comes first."""
+    """A source with its lists.
+
+    Iterating over `lists` fetches their pages, which can raise FetchError; with `by_date` the newest video comes first.
+    """
 
     url: str
     name: str
@@ -69,25 +75,27 @@ class Listing:
     lists: list[Iterator[Entry]]
     by_date: bool = True
     tabs: tuple[str, ...] = ()
-    """Tabs that the channel has, of those that were asked for."""
+    """The requested tabs that the channel has."""
     counted: int | None = None
-    """Videos that YouTube counts on the lists; None if it does not say."""
+    """YouTube's own count of videos on the lists, or None."""
     second: "Callable[[], Listing | None] | None" = None
-    """Requests the first page of other lists of the same videos, once: the tabs of a channel leave out videos that its
-    list of uploads has (yt-dlp issue #8096), which ends after 20,000."""
+    """Requests the first page of other lists of the same videos, once.
+
+    A channel's tabs lack videos that its list of uploads has (yt-dlp issue #8096), which ends after 20,000.
+    """
 
     def count(self) -> int | None:
-        """Return the videos that YouTube counts on these lists, else on the second ones, which may be a request."""
+        """Return YouTube's count of videos on these lists, else on the second ones, which may cost a request."""
         second = self.second() if self.counted is None and self.second else None
         return second.counted if second else self.counted
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A video's page. Tracks are chosen from `info`, which has those that one player client is told.
+    """A video's page, with one player client's caption tracks in `info`.
 
-    `withheld`: YouTube has more tracks, and gives them only for a token. `is_last`: no other client is left to ask.
-    `is_unsteady`: another client might have had tracks, but for a broken connection.
+    `withheld`: YouTube has more tracks, but only for a token. `is_last`: no other client is left to ask. `is_unsteady`:
+    another client might have had tracks, but its connection broke.
     """
 
     video: Video
@@ -105,14 +113,14 @@ class Page:
 
 @dataclass
 class _PageAnswers:
-    """What the player clients answer about one video."""
+    """The player clients' answers about one video."""
 
     page: Page | None = None
-    """The last one."""
+    """The latest page."""
     is_given: bool = False
-    """Whether a page with caption tracks was among them."""
+    """Whether any page had caption tracks."""
     stated: FetchError | None = None
-    """What the page itself says against the video."""
+    """The refusal in the page itself."""
     refusal: FetchError | None = None
     """The first client's refusal."""
     withheld: bool = False
@@ -123,7 +131,7 @@ class _PageAnswers:
         self.is_unsteady = self.is_unsteady or error.code == "network"
 
     def without_tracks(self) -> Page | None:
-        """Return the last page, where none had tracks. Raises FetchError for what explains that."""
+        """Return the last page if none had tracks. Raises the FetchError that explains why."""
         refusal = self.stated or self.refusal
         if refusal and (self.stated or self.page is None or refusal.code in ("rate_limited", "bot_check")):
             raise refusal
@@ -133,11 +141,11 @@ class _PageAnswers:
 class YouTube:
     """A session. Close it, or use it as a context manager.
 
-    Its methods raise FetchError, with a code of `refusals.RULES` or `cookies_unreadable`. Only one thread may use it.
+    Methods raise FetchError with a code of `refusals.RULES` or `cookies_unreadable`. A session must stay in one thread.
     """
 
     def __init__(self, settings: YoutubeSettings, wait: Callable[[float], object] = time.sleep) -> None:
-        """`wait` sleeps for a number of seconds between the retries of a refused request."""
+        """Open a session; `wait` sleeps for a number of seconds between retries."""
         self._session = Session(settings)
         self._back_off_s = settings.back_off_s
         self._pause_s = settings.request_pause_s
@@ -156,9 +164,9 @@ class YouTube:
     # Lists
 
     def listing(self, source: Source, tabs: Sequence[str], channel_id: str | None = None) -> Listing:
-        """Request the first page of a playlist, or of `tabs` of a channel. A known `channel_id` saves a request.
+        """Request the first page of a playlist, or of a channel's `tabs`. A known `channel_id` saves a request.
 
-        All of a channel's uploads are one playlist, by date and with a hundred videos to the page.
+        A channel's uploads are one playlist, by date, with a hundred videos a page.
         """
         if source.kind == "playlist":
             info = self._list(source.url)
@@ -181,7 +189,7 @@ class YouTube:
         return listing
 
     def _second(self, request: Callable[[], Listing]) -> Callable[[], Listing | None]:
-        """Return a request whose refusal means only blocks: no list fails for want of another one."""
+        """Return a request that raises only for blocks: a list must not fail because a second one is missing."""
 
         @cache
         def second() -> Listing | None:
@@ -196,7 +204,7 @@ class YouTube:
         return second
 
     def _uploads_of(self, listing: Listing) -> Listing:
-        """Request the lists of uploads of each of these tabs, else that of all, without those of other tabs."""
+        """Request the upload list of each of these tabs, else the list of all uploads without other tabs' videos."""
         owner = str(listing.channel_id)[2:]
         infos = []
         for tab in listing.tabs:
@@ -224,7 +232,7 @@ class YouTube:
             return self._tabs(source, TABS)
         if not about and metadata.handle(info) not in (None, source.key) and source.key.startswith("@"):
             try:
-                return self._uploads(source, None)  # the channel has another handle by now
+                return self._uploads(source, None)  # the channel's handle has changed
             except FetchError as error:
                 if error.code != "not_found":
                     raise
@@ -280,11 +288,11 @@ class YouTube:
     # Videos
 
     def pages(self, video_id: str, title: str, client: str = "") -> Iterator[Page]:
-        """Yield a video's page with the caption tracks of one player client after another, beginning with `client`.
+        """Yield a video's page with the caption tracks of each player client in turn, beginning with `client`.
 
-        Take the first that serves, and leave the rest: each client is asked when its page is wanted, with a request
-        or none. Where none has tracks, the last page comes without. `title` names the video in errors.
-        Raises FetchError for what the page itself says against the video, and for a block of this machine.
+        Take the first useful page and drop the rest: a client is asked only when its page is wanted. If no client has
+        tracks, the last page comes without. `title` names the video in errors. Raises FetchError for a refusal in the
+        page itself, and for a block of this machine.
         """
         self._session.forget_answers()
         url = video_url(video_id)
@@ -308,7 +316,7 @@ class YouTube:
             if name == order[0] and not answers.is_given:
                 stated = answers.stated = self._session.page_refusal(url, title)
                 if stated and stated.code == "age_restricted":
-                    order[1:] = [PAGE_CLIENT]  # yt-dlp has asked the embedded player with it
+                    order[1:] = [PAGE_CLIENT]  # yt-dlp has already asked the embedded player
                 elif stated and stated.code in PAGE_CODES:
                     raise stated
             if answers.page and answers.page.is_live:
@@ -319,10 +327,18 @@ class YouTube:
     def best_track(
         self, page: Page, languages: Sequence[str], selecting: TrackSelecting, *, translated: bool
     ) -> SelectedTrack | None:
-        """Fetch the track that says most of what is spoken; None if the page has none in these languages.
+        """Fetch the track with the most speech; None if the page has none in these languages.
 
-        One request, where the preferred track says enough. `selecting` has what the clients of earlier pages gave.
-        Raises FetchError if no track can be had. One without cues is returned, if there is no other.
+        One request, if the preferred track has enough speech.
+
+        Args:
+            page: the page with the tracks.
+            languages: languages in order of preference.
+            selecting: the tracks that earlier clients gave.
+            translated: whether machine translations are allowed.
+
+        Raises:
+            FetchError: no track can be fetched; one without cues is returned only if there is no other.
         """
         candidates = track_candidates(page.info, languages, translated=translated)
         selecting.duration_ms = page.video.duration_ms
@@ -343,7 +359,7 @@ class YouTube:
     def track(self, choice: TrackChoice, title: str, *, is_last: bool = True) -> Track:
         """Fetch a track's bytes, with exponential backoff after 429, 5xx and, if it `is_last`, empty responses.
 
-        An empty one may be all there is; the next track shows whether YouTube sends any.
+        An empty response may be all there is; the next track shows whether YouTube sends any.
         """
         for attempt in range(1, ATTEMPTS + 1):
             try:
@@ -371,14 +387,14 @@ class YouTube:
             raise
         if not raw:
             raise FetchError("caption_blocked", title=title)
-        if is_page(raw):  # as proxies and YouTube answer those whom they let nothing have
+        if is_page(raw):  # the answer of proxies and YouTube to blocked clients
             raise FetchError("caption_blocked", title=title, page=True)
         if len(raw) > LIMIT:
             raise FetchError("caption_damaged", title=title, reason=f"> {LIMIT >> 20} MB")
         return raw
 
     def reach(self) -> None:
-        """Request YouTube's empty page, to test the connection."""
+        """Request YouTube's empty page to test the connection."""
         self._session.body(f"{SITE}/generate_204", SITE)
 
 
@@ -397,7 +413,7 @@ def _video(info: Info, video_id: str, title: str) -> Video:
 
 
 def _tab(entry: Info) -> str:
-    """Return the tab of a channel that has this entry of its uploads."""
+    """Return the channel tab of an entry of its uploads."""
     if "/shorts/" in str(entry.get("url")):
         return "shorts"
     return "streams" if entry.get("live_status") in ("is_live", "was_live", "post_live") else "videos"
