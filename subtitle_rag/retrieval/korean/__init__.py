@@ -1,1 +1,1 @@
-"""Korean as it is typed, said and spelled: morphemes, letters, sounds, numbers and dates."""
+"""Korean as typed, spoken and spelled: morphemes, letters, sounds, numbers and dates."""

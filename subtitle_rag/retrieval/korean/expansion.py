@@ -1,4 +1,4 @@
-"""What a library says for the words of a query: completions, other spellings, misheard and related words."""
+"""Expansion of a query by the library's words: completions, other spellings, misheard and related words."""
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -30,24 +30,25 @@ from subtitle_rag.retrieval.korean.vocabulary import (
 
 MISHEARD_WEIGHT = 0.8
 RELATED_WEIGHT = 1.0
-"""Divided among the related words in the library: together they count at most as much as the typed word."""
+"""Total weight of the related words: together at most that of the typed word."""
 SOUND_WEIGHT = 0.8
 SOUND_DECAY = 5.0
 LEAST_SOUND = 0.5
-"""A word by sound weighs less by this multiple of its cost above the nearest one's, down to this part: 오스트 and
-고스트 for ghost."""
+"""Least weight of a word by sound. The weight falls by this multiple of its cost above the nearest word's: 오스트 and
+고스트 for ghost.
+"""
 READ_WEIGHT = 0.5
-"""Weight of a name read by its letters, as 오지 for 5G: it is mostly another word."""
+"""Weight of a name read letter by letter, such as 오지 for 5G: usually it is another word."""
 COMPLETION_WEIGHT = 1.0
 FEW = 3
-"""Most windows with a word that may also have been misheard in others."""
+"""Most windows with a word for which misheard forms are looked up."""
 MIN_LATIN_LETTERS = 5
-"""Fewest letters of a Latin word that is misspelt by one: pdf is no hdf."""
+"""Fewest letters of a Latin word that may have one typo: pdf is not hdf."""
 MIN_PAIR = 3
 """Syllables above which a Hangul word may be two Latin ones."""
 
 TermSources = Mapping[str, tuple[int, int]]
-"""Form → the windows that say it, and the contexts and titles that have it."""
+"""Form → number of windows with it in the text, and in the context or title."""
 
 
 def inverse_document_frequency(documents: int, total: int) -> float:
@@ -57,26 +58,26 @@ def inverse_document_frequency(documents: int, total: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class WordCandidates:
-    """What words of the library may stand for typed ones, before the library is asked for any of them."""
+    """Library words that may stand for typed ones, before any library look-up."""
 
     completions: tuple[str, ...]
-    """Words that an unfinished last word begins."""
+    """Completions of an unfinished last word."""
     homophones: Mapping[str, Sequence[str]]
-    """By typed form of two letters, those that sound the same,"""
+    """Two-letter form → words with the same sound,"""
     near_sounds: Mapping[str, Sequence[str]]
-    """and those that sound alike."""
+    """and words with a similar sound."""
     nearest: Mapping[str, Sequence[str]]
-    """By longer typed form, those at a distance of one letter."""
+    """Longer form → words that differ in one letter."""
     spellings: Mapping[str, Sequence[str]]
-    """By typed word, its other spellings."""
+    """Typed word → its other spellings."""
     read: Sequence[str]
-    """Other words that letters and digits are read as."""
+    """Words that letters and digits are read as."""
     related: Mapping[str, Sequence[str]]
-    """By typed form that nobody says, under no other spelling either, its related words."""
+    """Typed form that the library lacks under any spelling → related words."""
 
     @classmethod
     def of(cls, typed: TypedText, counts: TermSources, vocabulary: Vocabulary, analyzer: Analyzer) -> "WordCandidates":
-        """Collect them, by the library's `counts` of typed words; nothing asks it."""
+        """Collect the candidates, by the library's `counts` of typed words, without a look-up."""
         entered = typed.varied
         rare = [form for form in entered if counts.get(form, (0, 0))[0] <= FEW]
         short = [form for form in rare if len(form) == MIN_MISHEARD_LETTERS - 1 and is_hangul(form)]
@@ -106,30 +107,40 @@ class WordCandidates:
 
 @dataclass(frozen=True)
 class Expansion:
-    """What the library has for the words of a query."""
+    """The library's words for a query."""
 
     typed: TypedText
     counts: TermSources
     completions: tuple[str, ...]
-    """The most frequent words that an unfinished last word begins."""
+    """The most frequent completions of an unfinished last word."""
     spelled: Mapping[str, Sequence[str]]
-    """By typed word, the other spellings of it: 디올 for Dior, 로보트 for 로봇."""
+    """Typed word → other spellings: 디올 for Dior, 로보트 for 로봇."""
     pairs: Mapping[str, tuple[str, str]]
-    """By noun that nobody says, two Latin words of its sound; in `spelled`, too: spring boot for 스프링부트."""
+    """Unknown noun → two Latin words with its sound, also in `spelled`: spring boot for 스프링부트."""
     misheard: Mapping[str, Sequence[str]]
-    """By typed form or word, what a recogniser may have heard in its place."""
+    """Typed form or word → words that a recogniser may have written instead."""
     related: Mapping[str, Sequence[str]]
-    """By typed form that nobody says, its related words, of the library or not."""
+    """Typed form that the library lacks → related words, in the library or not."""
     read: Sequence[str]
-    """Other words that letters and digits are read as."""
+    """Words that letters and digits are read as."""
 
     @classmethod
     def of(
         cls, typed: TypedText, entered: Iterable[str], library: Library, vocabulary: Vocabulary, analyzer: Analyzer
     ) -> "Expansion":
-        """Ask the library how many windows have typed forms and `entered` words, then what may stand for them.
+        """Look up the windows with typed forms and `entered` words, then with their substitutes.
 
-        A word that many windows say needs no other in its place: such words cost time, and order windows worse.
+        Common words get no substitutes: these cost time and worsen the order.
+
+        Args:
+            typed: The typed text with its morphemes.
+            entered: The typed words, as entered.
+            library: The library that counts windows.
+            vocabulary: The library's words.
+            analyzer: The source of related words.
+
+        Returns:
+            The typed words, their substitutes and the counts of all of them.
         """
         counts = library.term_sources({*typed.forms, *typed.words, *entered})
         candidates = WordCandidates.of(typed, counts, vocabulary, analyzer)
@@ -149,7 +160,7 @@ class Expansion:
         )
 
     def weights(self, windows: int) -> dict[str, float]:
-        """Return the forms that expand the query, with their weights, for a library of `windows`."""
+        """Return the substitutes with their weights, for a library of `windows`."""
         typed = self.typed.forms
         by_spelling = (_sound_weights(word, forms).items() for word, forms in self.spelled.items())
         weights = {form: weight for form, weight in chain(*by_spelling) if form not in typed}
@@ -160,7 +171,7 @@ class Expansion:
 
     @cached_property
     def words_by_form(self) -> Mapping[str, str]:
-        """Typed morphemes, completions and sure spellings → the typed word that they stand for."""
+        """Typed morphemes, completions and certain spellings → the typed word that each represents."""
         words = self.typed.words
         by_form = self.typed.words_by_form | dict.fromkeys(self.completions, words[-1] if words else "")
         same = (word for word, forms in self.spelled.items() if any(_is_spelling(word, form) for form in forms))
@@ -168,7 +179,7 @@ class Expansion:
 
     @property
     def reasons(self) -> dict[str, tuple[str, str]]:
-        """Forms that expand the query → the typed word of each, and whether by `sound` or as `related`."""
+        """Substitute → its typed word, and `sound` or `related`."""
         by_form = self.words_by_form
         reasons = {each: (by_form.get(form, form), "related") for form, forms in self.related.items() for each in forms}
         reasons |= {form: (word, "sound") for word in self.typed.words for form in read_aloud(word)}
@@ -177,9 +188,9 @@ class Expansion:
         return reasons
 
     def by_sound_alone(self, vocabulary: Vocabulary) -> dict[str, frozenset[str]]:
-        """Return the words that the library has in the other alphabet only, with what it has.
+        """Return the words that the library has only in the other alphabet, with these forms.
 
-        Each word of a name of several Latin ones is said where the name is one in Hangul: 브루노마스.
+        For a name of several Latin words written as one in Hangul, each of them counts: 브루노마스.
         """
         words = self.typed.content_words
         pairs = {self.words_by_form.get(form, form): pair for form, pair in self.pairs.items()}
@@ -197,7 +208,7 @@ class Expansion:
         return {word: forms for word, forms in heard.items() if forms}
 
     def _is_divided(self, word: str) -> bool:
-        """Return whether the library has the word whole, and the analyzer divides it in the query alone."""
+        """Return whether the library has the word whole, but the analyzer divides it in the query."""
         return len(word) > 1 and is_hangul(word) and word in self.counts and word not in self.typed.forms
 
     def _rarity_weights(self, windows: int) -> dict[str, float]:
@@ -226,7 +237,7 @@ def _respelled(word: str) -> tuple[str, ...]:
 
 @lru_cache(CACHE_SIZE)
 def _heard(form: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the homophones of a form, and what it is misheard as."""
+    """Return the homophones of a form, and its similar sounds."""
     return tuple(homophones(form)), tuple(near_sounds(form))
 
 
@@ -237,11 +248,11 @@ def _is_latin_word(word: str) -> bool:
 def _other_spellings(
     entered: Iterable[str], words: Sequence[str], vocabulary: Vocabulary
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yield typed forms, words, and Latin words joined to one, each with its other spellings."""
+    """Yield typed forms, words, and joined Latin words, each with its other spellings."""
     latin = [word for word in words if _is_latin_word(word)]
     joined = {word: last - first + 1 for word, first, last in joined_words(latin) if word not in latin}
     for word in dict.fromkeys((*joined, *entered)):
-        # names of three words and more are those of the table
+        # only the table has names of three words or more
         has_sound = _is_latin_word(word) and joined.get(word, 2) == 2
         yield word, [*_respelled(word), *(vocabulary.by_sound(word) if has_sound else ())]
 
@@ -249,7 +260,7 @@ def _other_spellings(
 def _said_spellings(
     candidates: WordCandidates, counts: TermSources, vocabulary: Vocabulary
 ) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield typed words with the library's other spellings of them."""
+    """Yield typed words with the spellings that the library has."""
     for word, forms in candidates.spellings.items():
         spellings: Sequence[str] = [form for form in forms if form in counts]
         if is_hangul(word) and not spellings and not counts.get(word, (0, 0))[0]:
@@ -261,7 +272,7 @@ def _said_spellings(
 def _latin_pairs(
     forms: Iterable[str], spelled: Collection[str], counts: TermSources, vocabulary: Vocabulary
 ) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield long nouns that nobody says, with two Latin words of their sound."""
+    """Yield long unknown nouns with two Latin words of the same sound."""
     for form in forms:
         if len(form) > MIN_PAIR and form not in counts and form not in spelled and is_hangul(form):
             pair = vocabulary.pair_by_sound(form)
@@ -272,7 +283,15 @@ def _latin_pairs(
 def _completions(
     typed: TypedText, candidates: WordCandidates, counts: TermSources, vocabulary: Vocabulary, analyzer: Analyzer
 ) -> tuple[str, ...]:
-    """Return the most frequent words of the library that an unfinished last word begins, then those of names."""
+    """Return the most frequent completions of an unfinished last word, then completions by names.
+
+    Args:
+        typed: The typed text.
+        candidates: The possible completions.
+        counts: Windows by form.
+        vocabulary: The library's words and names.
+        analyzer: Splits the words of names into morphemes.
+    """
     last = typed.last_word
     if not last or last in counts:
         return ()
@@ -284,11 +303,11 @@ def _completions(
 
 
 def _misheard(form: str, candidates: WordCandidates, counts: TermSources) -> list[str]:
-    """Return words that a recogniser may have heard in this one's place.
+    """Return words that a recogniser may have written instead.
 
-    Those of three letters and more are words of the library at a distance of one jamo: 청귤간장 misheard as
-    청률간장. Those of two letters, which have many neighbours, sound the same: 꽃게 written as 꽃개. Where the
-    library says neither, they sound alike: 꽁치 heard as 콩치.
+    From three letters on: library words that differ in one jamo (청률간장 for 청귤간장). Two-letter words have many
+    neighbours: only those with the same sound (꽃개 for 꽃게), or a similar one if the library has neither (콩치 for
+    꽁치).
     """
     same = candidates.homophones.get(form, ())
     heard = same if any(each in counts for each in (form, *same)) else candidates.near_sounds.get(form, ())
@@ -296,7 +315,7 @@ def _misheard(form: str, candidates: WordCandidates, counts: TermSources) -> lis
 
 
 def _sound_weights(word: str, forms: Sequence[str]) -> dict[str, float]:
-    """Return the weights of the other spellings of a word: those of the table count most, or the nearest by sound."""
+    """Return the weights of a word's other spellings; the table's weigh most, or else the nearest in sound."""
     by_sound = [form for form in forms if form not in _respelled(word)]
     costs = {form: sound_distance(word, form) for form in by_sound}
     least = min(costs.values()) if costs and len(costs) == len(forms) else 0.0
@@ -304,5 +323,5 @@ def _sound_weights(word: str, forms: Sequence[str]) -> dict[str, float]:
 
 
 def _is_spelling(word: str, form: str) -> bool:
-    """Return whether a form is surely the same word: of the table, or nearly as it sounds."""
+    """Return whether a form is certainly the same word: by the table, or by nearly the same sound."""
     return form in _respelled(word) or sounds_like(word, form)

@@ -1,7 +1,7 @@
-"""Hanja in Hangul: 韓國 is 한국.
+"""Hanja to Hangul: 韓國 is 한국.
 
-KS X 1001 has its 4,888 Hanja in the order of their readings, so that the first one of each reading tells all of them.
-Python's codec `euc_kr` knows that order.
+KS X 1001 sorts its 4,888 Hanja by reading, so the first one of each reading is enough. Python's codec `euc_kr` has that
+order.
 """
 
 from bisect import bisect_right
@@ -25,17 +25,17 @@ _READINGS = (
     "향享허噓헌憲헐歇험險혁奕현俔혈孑혐嫌협俠형亨혜兮호乎혹惑혼婚홀忽홍哄화化확擴환丸활活황凰회匯획劃횡宖효哮후侯훈勛"
     "훙薨훤喧훼卉휘彙휴休휼恤흉兇흑黑흔昕흘吃흠欠흡吸흥興희僖힐詰"
 )
-"""Each reading with the first Hanja that has it."""
+"""Each reading with its first Hanja."""
 _CODES = [hanja.encode("euc_kr") for hanja in _READINGS[1::2]]
 _FIRST = str.maketrans(
     "녀뇨뉴니랴려례료류리라래로뢰루르녁년념녕뉵닉닌닐님략량력련렬렴렵령록론롱륙륜률륭륵름릉린림립락란람랍랑랭",
     "여요유이야여예요유이나내노뇌누느역연염영육익인일임약양역연열염엽영녹논농육윤율융늑늠능인임입낙난남납낭냉",
 )
-"""Readings as they are at the beginning of a word: 요리 for 料理."""
+"""Readings at the start of a word: 요리 for 料理."""
 
 
 def hangul_of_hanja(word: str) -> str | None:
-    """Return the reading of a word in Hanja; None for one that has other characters."""
+    """Return the reading of a word in Hanja; None for a word with other characters."""
     readings: list[str] = []
     for hanja in word:
         try:

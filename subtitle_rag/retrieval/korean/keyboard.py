@@ -1,6 +1,6 @@
 """Words typed in the wrong keyboard mode: `clzls` is 치킨, and ㅔㅛ쇄ㅜ is `python`.
 
-The layout is the two-set one of KS X 5002, which nearly every Korean keyboard has.
+The layout is the two-set one of KS X 5002, on nearly every Korean keyboard.
 """
 
 import re
@@ -14,12 +14,13 @@ _INITIALS, _VOWELS, _FINALS, _CONSONANTS = (
         "r R rt s sw sg e E f fr fa fq ft fx fv fg a q Q qt t T d w W c z x v g",
     )
 )
-"""Keys in the order in which Unicode composes syllables, the first final being none; and those of the consonants by
-themselves, from U+3131 on, which the vowels follow."""
+"""Keys in the order in which Unicode composes syllables (the first final is empty), and the keys of single consonants
+from U+3131 on, followed by the vowels.
+"""
 _JAMO = _CONSONANTS + _VOWELS
 _FIRST, _LAST, _FIRST_JAMO = 0xAC00, 0xD7A3, 0x3131
 JAMO_BY_KEY = {keys: chr(_FIRST_JAMO + at) for at, keys in enumerate(_JAMO) if len(keys) == 1}
-"""The keys with a letter of Hangul, as they type in Latin mode; the letters under Shift are upper case."""
+"""Key in Latin mode → its Hangul letter; upper case for letters under Shift."""
 FIRST_CONSONANTS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
 _SHIFTED = frozenset("RETQWOP")
 """Keys with another letter under Shift."""
@@ -36,8 +37,8 @@ _SYLLABLE = re.compile(
 
 
 def hangul(word: str) -> str | None:
-    """Return the Hangul of an English word's keys, if they form full syllables."""
-    keys = "".join(c if c in _SHIFTED and not word.isupper() else c.lower() for c in word)  # Caps Lock is no Shift
+    """Return the Hangul for an English word's keys, if they form full syllables."""
+    keys = "".join(c if c in _SHIFTED and not word.isupper() else c.lower() for c in word)  # Caps Lock is not Shift
     syllables: list[str] = []
     at = 0
     while match := _SYLLABLE.match(keys, at):
@@ -49,27 +50,27 @@ def hangul(word: str) -> str | None:
 
 
 def latin(word: str) -> str | None:
-    """Return the English of a word with Hangul letters outside a syllable."""
+    """Return the English for a word with Hangul letters outside syllables."""
     keys = [_keys(c) for c in word]
     stray = any(_FIRST_JAMO <= ord(c) < _FIRST_JAMO + len(_JAMO) for c in word)
     return "".join(keys).lower() if stray and all(keys) else None
 
 
 def key_sequence(text: str) -> str:
-    """Return the keys of a text as one string, which begins that of every text that continues it: 갑 begins 가방.
+    """Return the keys of a text as one string, a prefix of every continuation's: 갑 begins 가방.
 
-    A character outside Hangul stands for itself, after a mark.
+    A character outside Hangul stays as it is, after a mark.
     """
     return "".join(_keys(c) or f"\0{c}" for c in text)
 
 
 def first_consonants(text: str) -> str:
-    """Return the first consonants of a text's syllables, other characters as they are: 바삭골 is ㅂㅅㄱ."""
+    """Return the first consonants of a text's syllables, with other characters as they are: 바삭골 is ㅂㅅㄱ."""
     return "".join(FIRST_CONSONANTS[(ord(c) - _FIRST) // 588] if _FIRST <= ord(c) <= _LAST else c for c in text)
 
 
 def _keys(character: str) -> str:
-    """Return the keys of a Hangul character, empty for others."""
+    """Return the keys of a Hangul character; empty for others."""
     code = ord(character)
     if _FIRST <= code <= _LAST:
         rest, final = divmod(code - _FIRST, len(_FINALS) + 1)

@@ -1,7 +1,7 @@
-"""Names that are made of letters, digits and signs, and days known by their numbers: C#, A형, H.O.T., GS25, 6·25.
+"""Names of letters, digits and signs, and days with numbers as names: C#, A형, H.O.T., GS25, 6·25.
 
-People write them in many ways, and speech recognition as they are read: 씨샵, 에이형, 육이오. `written_names` yields
-one form of each for captions and queries, and `same_names` what else a word of a query may be in the captions.
+People write them in many ways, and speech recognition writes them as they sound: 씨샵, 에이형, 육이오. `written_names`
+yields one form of each, for captions and queries; `same_names` yields other forms that captions may have.
 """
 
 import re
@@ -33,10 +33,10 @@ _DOT = re.compile(rf"(?<=\d)[{_DOTS}](?=\d)")
 RUN = re.compile(
     rf"{_SIGNED}|(?<![\d{_DOTS}])\d{{1,2}}[{_DOTS}]\d{{1,2}}(?![\d{_DOTS}])|(?<!\w)[A-Za-z] & [A-Za-z](?!\w)|[^\W_]+"
 )
-"""A word: letters and digits, with the signs that make it another one."""
+"""A word: letters and digits, with the signs that distinguish it."""
 PLAIN_RUN = re.compile(r"[^\W_]+")
 HAS_SIGN = re.compile(rf"\w ?[+#&]|[A-Da-d]-|\.[A-Za-z]|\d[{_DOTS}]\d")
-"""Matches in every text with a word that has a sign, five times as fast."""
+"""Matches every text with a sign in a word, five times as fast."""
 _SIGNED_NAME = re.compile(_SIGNED)
 _LATIN = re.compile("[A-Za-z]")
 _DOTTED = re.compile(r"(?:[a-z]\.){2,}[a-z]?")
@@ -55,19 +55,19 @@ _READ_DAY = re.compile("(?<![가-힣])[일이삼사오육륙칠팔구공십]{2,5
 _HANGUL = re.compile("[가-힣]+")
 _NAMING = frozenset(("NNG", "NNP", "NNB", "XSN"))
 _PARTS = _NAMING | {"NR", "MM", "MAG", "IC", "XPN", "XR"}
-"""Parts of speech of a name in Hangul that the analyzer does not know."""
+"""Parts of speech of an unknown name in Hangul."""
 _LETTERS = frozenset(("SL", "W_URL", "W_SERIAL"))
 _DIGITS = frozenset(("SN", "NR", "MM", "NNB", "NNG", "NNP", "MAG"))
 LONGEST = 10
-"""Letters of the longest name."""
+"""Most letters of a name."""
 MOST_LETTERS = 5
-"""Letters that are read one by one."""
+"""Most letters that are read one by one."""
 MOST_SAME = 64
 """Most forms of a word to look up in the library."""
 
 
 def written_names(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
-    """Yield the names of a text and its morphemes, each in one form, whatever its dots and hyphens."""
+    """Yield the names in a text, each in one form regardless of dots and hyphens."""
     if not text.isascii():
         yield from _unknown_names(text, tokens)
         yield from _read_days(text, tokens)
@@ -99,13 +99,13 @@ def written_names(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
 
 
 def written_word(run: str) -> str:
-    """Return a word as `written_names` has it: 6.25 for 6·25, R&D for R & D."""
+    """Return a word in the form of `written_names`: 6.25 for 6·25, R&D for R & D."""
     return _DOT.sub(".", run).replace(" & ", "&")
 
 
 @lru_cache(1_000)
 def same_names(word: str) -> tuple[str, ...]:
-    """Return the other forms of a word that is, or may be, such a name, in the order of their likelihood."""
+    """Return the other forms of a word that is or may be such a name, likeliest first."""
     names = list(_names_of_days(word))
     if _HANGUL.fullmatch(word):
         read = list(_read_names(word))
@@ -118,12 +118,12 @@ def same_names(word: str) -> tuple[str, ...]:
 
 
 def _replaced(written: str) -> frozenset[str]:
-    """Return the tags of the parts that a name replaces: the letters of C# say no other word."""
+    """Return the tags of the morphemes that a name replaces: the letters of C# form no other word."""
     return _LETTERS if max(map(len, re.findall("[A-Za-z]+", written)), default=3) < 3 else frozenset()
 
 
 def _unknown_names(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
-    """Yield words that begin with names of letters, of parts that the analyzer knows: 에이형, 티원, 이스포츠."""
+    """Yield words that begin with names of letters, in parts known to the analyzer: 에이형, 티원, 이스포츠."""
     at_start = {token.start: at for at, token in enumerate(tokens)}
     for run in _begun_by_letter().finditer(text):
         start, stop = run.span()
@@ -140,7 +140,7 @@ def _unknown_names(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
 
 
 def _days(text: str) -> Iterator[Reading]:
-    """Yield days written by numbers, with a dot of any form, and the occasion that they name: 3·1절."""
+    """Yield days written in digits with any dot, and their occasion: 3·1절."""
     for match in _DAY.finditer(text):
         day, end = f"{match[1]}.{match[2]}", match.end()
         occasion = _occasion(text, end)
@@ -157,7 +157,7 @@ def _occasion(text: str, end: int) -> re.Match[str] | None:
 
 
 def _read_days(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
-    """Yield days whose numbers are read one by one: 사일구. What may be another number needs an occasion: 육십 항쟁."""
+    """Yield days read digit by digit: 사일구. A form that may be another number needs an occasion: 육십 항쟁."""
     known = {token.start: token.end for token in tokens if token.tag not in numerals.TAGS}
     for match in _READ_DAY.finditer(text):
         start, end = match.span()
@@ -169,7 +169,7 @@ def _read_days(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
 
 
 def _names_of_days(word: str) -> Iterator[str]:
-    """Yield the other forms of a day with its occasion, if it has one."""
+    """Yield the other forms of a day with its occasion, if any."""
     occasion = _OCCASION.search(word, 2)
     at = occasion.start() if occasion and occasion.end() == len(word) else len(word)
     day, rest = word[:at], word[at:]
@@ -181,7 +181,7 @@ def _names_of_days(word: str) -> Iterator[str]:
 
 @cache
 def _readings_by_day() -> Mapping[str, Sequence[str]]:
-    """Return the days of a year with their readings: 10.26 is 십이육, 일공이육, and 십이륙."""
+    """Return the days of a year with their readings: 10.26 is 십이육, 일공이육 and 십이륙."""
     readings = {}
     for month in range(1, 13):
         for day in range(1, 32 - (month in (4, 6, 9, 11)) - 2 * (month == 2)):
@@ -200,7 +200,7 @@ def _days_by_reading() -> Mapping[str, Sequence[str]]:
 
 
 def _read_number(number: int) -> list[str]:
-    """Return the readings of a number below 1,000: digit by digit, of tens without their one, and as a whole."""
+    """Return the readings of a number below 1,000: digit by digit, by tens without 일, and whole."""
     digits = [_DIGITS_READ[int(each)] for each in str(number)]
     whole = ""
     for digit, unit in zip(digits, ("백", "십", "")[3 - len(digits) :], strict=True):
@@ -216,14 +216,14 @@ _DIGITS_READ = "공일이삼사오육칠팔구"
 
 @cache
 def _letters_by_reading() -> Mapping[str, str]:
-    """Return the names of one and of two letters, with these."""
+    """Return the names of one or two letters, with the letters."""
     one = {name: letter for letter, names in LETTER_NAMES.items() for name in names}
     return {a + b: x + y for a, x in one.items() for b, y in one.items()} | one
 
 
 @cache
 def _begun_by_letter() -> re.Pattern[str]:
-    """Return a pattern of words in Hangul that begin as the name of a letter."""
+    """Return a pattern of Hangul words that begin like the name of a letter."""
     first = {name[0] for names in LETTER_NAMES.values() for name in names}
     return re.compile(f"(?<![가-힣])[{''.join(sorted(first))}][가-힣]+")
 
@@ -239,7 +239,7 @@ def _symbols() -> Mapping[str, Sequence[tuple[str, str]]]:
 
 
 def _read_names(word: str) -> Iterator[str]:
-    """Yield what a Hangul word may be the reading of: as a whole, at its beginning and at its end."""
+    """Yield the names that a Hangul word may read: as a whole, at its start and at its end."""
     for end, names in sorted(_prefixes(word).items(), reverse=True):
         for name in names:
             rest = word[end:]
@@ -259,7 +259,7 @@ def _read_names(word: str) -> Iterator[str]:
 
 
 def _prefixes(word: str) -> dict[int, list[str]]:
-    """Return by their end the letters, digits and signs that a word begins with, a letter first."""
+    """Return the letters, digits and signs that a word begins with, by end offset, letters first."""
     names: dict[int, list[str]] = defaultdict(list)
 
     def walk(at: int, name: str) -> None:
@@ -275,7 +275,7 @@ def _prefixes(word: str) -> dict[int, list[str]]:
 
 
 def _is_name(name: str) -> bool:
-    """Return whether symbols are a name in writing: C#, R&D, T1, 2NE1, but not the letters of every word."""
+    """Return whether symbols form a written name: C#, R&D, T1, 2NE1, but not any letters."""
     return _SIGNED_NAME.fullmatch(name) is not None or re.fullmatch(r"[a-z]{1,4}\d{1,3}", name) is not None
 
 
@@ -284,7 +284,7 @@ def _is_last(name: str) -> bool:
 
 
 def _spoken(name: str) -> Iterator[str]:
-    """Yield the readings of a name: letters and signs by their names, digits by theirs or as a number."""
+    """Yield the readings of a name: letters and signs by name, digits by name or as a number."""
     parts = re.findall(r"[가-힣]+|\d+|\+\+|.", name)
     if sum(part in LETTER_NAMES for part in parts) <= MOST_LETTERS:
         yield from map("".join, product(*map(_spoken_part, parts)))

@@ -1,7 +1,7 @@
-"""Queries of the `bm25` retriever; `index_document` has the documents' side.
+"""Queries of the `bm25` retriever; `index_document` handles the documents.
 
 A query is expanded by words that a speech recogniser confuses with the typed ones, and by related words; both weigh
-less than the typed ones.
+less than the typed words.
 """
 
 import math
@@ -29,13 +29,15 @@ _INITIALS = re.compile(f"(?<!\\S)[{FIRST_CONSONANTS}]{{2,}}(?!\\S)")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 VOCABULARY_SECONDS = 5.0
 LEAST_WINDOWS = 1_000
-"""Windows of a library by which a word is rare or common: in a small one, what one window says is no common word."""
+"""Least size of a library for the rarity of words: in a small one, a word of one window is not common."""
 LONG = 3
-"""Letters above which a word that nobody says is the one at a distance of one letter that somebody says."""
+"""Letters above which an unknown word is replaced by a known one that differs in one letter."""
 TWICE = 0.5
-"""Weight of a morpheme whose letters are read as another one, too (`TypedText.read_twice`): a word that is read whole
-and in parts must not outweigh the words beside it. With contexts, hit@1 of scene_bench's kind context is 0.70 instead
-of 0.67."""
+"""Weight of a morpheme whose letters also belong to another one (`TypedText.read_twice`).
+
+A word read whole and in parts must not outweigh its neighbours: hit@1 of scene_bench's kind context is 0.70 with
+contexts, instead of 0.67.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,31 +46,36 @@ class LexicalQuery:
 
     vector: SparseVector
     forms: frozenset[str]
-    """The typed morphemes with content."""
+    """Typed morphemes with content."""
     words: tuple[str, ...]
-    """The typed words with content, in their indexed form."""
+    """Typed words with content, in their indexed form."""
     related: frozenset[str] = frozenset()
-    """Forms that expand the query: misheard variants and related words."""
+    """Substitutes in the query: misheard variants and related words."""
     words_by_form: Mapping[str, str] = field(default_factory=dict)
-    """Typed morphemes and completions → the typed word that they stand for, as in `words`."""
+    """Typed morphemes and completions → the typed word of each, from `words`."""
     required_terms: SparseVector | None = None
-    """The vector without pairs of letters of numbers and of Latin words that the library does not say, and without
-    units after numbers; None if it has none of them. They order hits, but a window without anything else is no hit:
-    nearly every text shares a pair of Latin letters, and 2,000원 is not 30,000원."""
+    """The vector without pairs of letters from numbers and unknown Latin words, and without units after numbers; None
+    if it has none of these.
+
+    Such terms order hits, but make none: nearly every text has a common pair of Latin letters, and 2,000원 is not
+    30,000원.
+    """
     variants: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Forms that expand the query → the typed word that each stands for, and whether by `sound` or as `related`."""
+    """Substitute → its typed word, and `sound` or `related`."""
     words_not_in_library: tuple[str, ...] = ()
-    """The words, as typed, that stand in no window's morphemes and no name. A window may say one inside another word,
-    and a context may have one: `unknown_words` looks there."""
+    """Words, as typed, that are in no window's morphemes and in no name. Contexts and parts of longer words may still
+    have them, see `unknown_words`.
+    """
     by_sound: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Typed words that no text, context or name has → the library's words of their sound in the other alphabet; a
-    pair of words has a space between them."""
+    """Typed words missing from all texts, contexts and names → library words with their sound in the other alphabet; a
+    pair of words has a space.
+    """
     containing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Typed words and morphemes of two letters or more → the library's longer words that have them inside."""
+    """Typed words and morphemes from two letters → longer library words that contain them."""
     meant: frozenset[str] = frozenset()
-    """Forms that an unfinished word or first consonants may mean, of `forms`."""
+    """Completions of an unfinished word or of first consonants, from `forms`."""
     rarities: Mapping[str, float] = field(default_factory=dict)
-    """Typed words with content → how rare each is in the library, from 0 to 1, which is a word that nobody says."""
+    """Typed words with content → rarity in the library, 0 to 1 for an unknown word."""
     stems: Mapping[str, str] = field(default_factory=dict)
     """Typed words → they without the particles and endings behind their last morpheme with content."""
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -77,8 +84,9 @@ class LexicalQuery:
 
 
 def unknown_words(lexical: LexicalQuery, texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the words of `LexicalQuery.words_not_in_library` that none of these texts, `folded`, has, whatever its
-    spaces."""
+    """Return the words of `LexicalQuery.words_not_in_library` missing from all these texts, `folded`, regardless of
+    spaces.
+    """
     letters = "".join("|".join(texts).replace(" ", "").split()) if lexical.words_not_in_library else ""
     forms: dict[str, set[str]] = {word: {key(word)} for word in lexical.words_not_in_library}
     for form, word in lexical.words_by_form.items():
@@ -89,14 +97,14 @@ def unknown_words(lexical: LexicalQuery, texts: Iterable[str]) -> tuple[str, ...
 
 
 def initials_sentence(words: Iterable[str]) -> str:
-    """Return what those of these words mean that are first consonants alone; empty without any."""
+    """Return a sentence with the names that first consonants among the words stand for; empty without any."""
     initials = ", ".join(word for word in words if _INITIALS.fullmatch(word))
     sentence = _("{words}: read as first consonants, but no title, channel or name of the library begins so.")
     return sentence.format(words=initials) if initials else ""
 
 
 class LexicalSearch(Protocol):
-    """Analyses queries and finds windows by their words: `QueryAnalyzer`, or the host of the index."""
+    """Analyser of queries and search by words: `QueryAnalyzer`, or the index host's client."""
 
     def analyze(self, text: str) -> LexicalQuery: ...
 
@@ -107,13 +115,13 @@ class LexicalSearch(Protocol):
 def word_search(lexical: LexicalQuery, *, limit: int, where: Filter) -> VectorSearch:
     """Return the search by the words of a query.
 
-    Windows that share only pairs of letters of an unknown Latin word with it are no hits.
+    A window is no hit if it shares only pairs of letters of an unknown Latin word.
     """
     return VectorSearch(BM25, lexical.vector, limit, where, lexical.required_terms)
 
 
 class QueryAnalyzer:
-    """Turns query text into a vector, with the library's own vocabulary at hand."""
+    """Maker of query vectors, with the library's own vocabulary."""
 
     _vocabulary: Vocabulary
 
@@ -126,7 +134,7 @@ class QueryAnalyzer:
     def analyze(self, text: str) -> LexicalQuery:
         """Return the query's vector: typed words with weight 1, likely variants with less.
 
-        The library is asked how many windows have the typed forms, then those that may stand for rare ones: each once.
+        Two look-ups count the windows with typed forms, then with substitutes for rare ones.
         """
         vocabulary = self._current_vocabulary()
         entered = _THOUSANDS.sub("", text)
@@ -139,7 +147,7 @@ class QueryAnalyzer:
         weights, required = _term_weights(expansion, variants)
         typed_for = {name: word for word, of_word in names.items() for name in of_word}
         by_form = {form: typed_for.get(word, word) for form, word in expansion.words_by_form.items()}
-        # 바삭 alone is no 바삭골
+        # 바삭 alone is not 바삭골
         parts = {
             form for form, word in typed.words_by_form.items() if word in typed_for and form != word in typed.forms
         }
@@ -176,12 +184,12 @@ class QueryAnalyzer:
         return self._vocabulary.tables() if self._version is not None else iter(())
 
     def reopened(self, is_changed: Callable[[], bool]) -> None:
-        """Note that the library was reopened and counts its versions again; `is_changed` compares its content."""
-        version = self._library.database.version()  # first: what is committed after it changes it
+        """Forget the library's version after it was reopened; `is_changed` compares its content."""
+        version = self._library.database.version()  # first: a later commit must change it
         self._version = None if is_changed() else version
 
     def _current_vocabulary(self) -> Vocabulary:
-        """Return the vocabulary, read again after a change of the library, but not with every commit of a long job."""
+        """Return the vocabulary, reloaded after a change of the library, but not with every commit of a long job."""
         version = self._library.database.version()
         if version != self._version and time.monotonic() - self._read_at > VOCABULARY_SECONDS:
             self._vocabulary = Vocabulary(self._library)
@@ -190,13 +198,13 @@ class QueryAnalyzer:
 
 
 def _unread(text: str, vocabulary: Vocabulary) -> Iterator[str]:
-    """Yield the words of different first consonants that no name has."""
+    """Yield the words of different first consonants that match no name."""
     words = (word for word in _INITIALS.findall(text) if len({*word}) > 1)
     return (word for word in words if not vocabulary.abbreviated(word))
 
 
 def _unknown(expansion: Expansion, vocabulary: Vocabulary) -> Iterator[str]:
-    """Yield the words that neither the vocabulary nor a name has; words without content are none of them."""
+    """Yield the words with content that neither the vocabulary nor a name has."""
     typed, counts, forms = expansion.typed, expansion.counts, dict[str, list[str]]()
     unfinished = typed.last_word if expansion.completions else ""
     for form, word in expansion.words_by_form.items():
@@ -216,15 +224,17 @@ def _is_unsaid(word: str, forms: Sequence[str], counts: TermSources) -> bool:
 
 
 def _upload_date(text: str) -> str:
-    """Return the words that say when a video was uploaded: they are none that are looked for; "" without any."""
+    """Return the words about the day of an upload, which are not searched; "" without any."""
     spans = [word.span() for word in WORD.finditer(text)]
     uploads = find_uploads(text, spans, date.today())
     return text[spans[uploads.first][0] : spans[uploads.last][1]] if uploads else ""
 
 
 def _rarities(expansion: Expansion, windows: int, names: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    """Return `LexicalQuery.rarities`: a word of several morphemes is as rare as the rarest of them, first consonants as
-    the commonest of their names."""
+    """Return `LexicalQuery.rarities`.
+
+    A word is as rare as its rarest morpheme, and first consonants are as rare as their commonest name.
+    """
     typed, counts = expansion.typed, expansion.counts
     total = max(windows, LEAST_WINDOWS, *map(sum, counts.values()))
     most = inverse_document_frequency(0, total)
@@ -240,11 +250,11 @@ def _rarities(expansion: Expansion, windows: int, names: Mapping[str, Sequence[s
         spelled = [form for form in forms[word] if form not in typed.forms]
         parts = [form for form in forms[word] if form in typed.forms]
         said = max(count(word), min(map(count, parts), default=0), *map(count, spelled), 0)
-        # a slip in a long word is surely that word: 시물레이션
+        # a typo in a long word is certainly that word: 시물레이션
         slips = [near for form in (word, *parts) for near in expansion.misheard.get(form, ()) if len(form) > LONG]
         return said or max(map(count, slips), default=0)
 
-    # a word without a morpheme of content (그거, 않고) is none that is looked for
+    # a word without a morpheme of content (그거, 않고) is not searched
     rarities = {
         word: inverse_document_frequency(windows_with(word), total) / most if of_word or word in counts else 0.0
         for word, of_word in forms.items()
@@ -254,7 +264,7 @@ def _rarities(expansion: Expansion, windows: int, names: Mapping[str, Sequence[s
 
 
 def _term_weights(expansion: Expansion, variants: Mapping[str, float]) -> tuple[dict[int, float], dict[int, float]]:
-    """Return the weights of a query's terms, and those of `LexicalQuery.required_terms`."""
+    """Return the weights of a query's terms, and of `LexicalQuery.required_terms`."""
     typed = expansion.typed
     weights = {
         term_id("m", form): count * (TWICE if form in typed.read_twice else 1.0)
@@ -272,13 +282,13 @@ def _term_weights(expansion: Expansion, variants: Mapping[str, float]) -> tuple[
             continue
         term = term_id("b", gram)
         weights[term] = weights.get(term, 0.0) + weight
-        if gram in of_words and not _is_latin(gram):  # nearly every text shares a pair of Latin letters
+        if gram in of_words and not _is_latin(gram):  # nearly every text has a common pair of Latin letters
             required[term] = required.get(term, 0.0) + weight
     return weights, required
 
 
 def _latin_bigrams(query_words: Iterable[str], vocabulary: Collection[str]) -> set[str]:
-    """Return the pairs of letters of those Latin words that are in the vocabulary."""
+    """Return the pairs of letters of the Latin words in the vocabulary."""
     without_unknown = ("|" if word.isascii() and word not in vocabulary else word for word in query_words)
     return {gram for gram, _weight in query_bigrams(" ".join(without_unknown))}
 

@@ -1,8 +1,7 @@
 """Korean analysis: Kiwi's morphemes, character bigrams, and their BM25 weights.
 
-The only module that imports kiwipiepy. Both fields share one sparse vector (their term ids are disjoint), because
-their sum ranks better than a fusion of two lists. Text is cleaned before analysis with its length kept, so that every
-offset is valid in the raw window.
+The only module that imports kiwipiepy. Both fields share one sparse vector with disjoint term ids, because their sum
+ranks better than a fusion of two lists. Cleaning keeps a text's length, so offsets are valid in the raw window.
 """
 
 import re
@@ -36,32 +35,32 @@ TAGS = frozenset((*_WORDS, "W_URL", "W_EMAIL", "W_HASHTAG", "W_MENTION", "W_SERI
 """Parts of speech with content."""
 _INFLECTED = frozenset(f"{tag}{conjugation}" for tag in ("VV", "VA") for conjugation in ("", "-R", "-I"))
 _CONTENT = TAGS | _INFLECTED
-"""As Kiwi writes them: verbs and adjectives with their conjugation, regular or irregular."""
+"""In Kiwi's notation: verbs and adjectives with their conjugation, regular or irregular."""
 _UNNAMING = frozenset(("MAG", "MAJ", "MM", "NP", "IC", "XR"))
-"""Parts of speech that name nothing, and are in a text as they are; roots of adjectives (화려하다) are no words."""
+"""Parts of speech that name nothing; roots of adjectives (화려하다) are not words."""
 _VERBS = frozenset(("VV", "VA", "VX"))
 MAX_NUMERALS = 12
-"""Morphemes of the longest number."""
+"""Most morphemes of a number."""
 NICENESS = 5
-"""Niceness of threads that yield: a third of another's share of a busy processor."""
+"""Niceness of threads that yield: a third of the others' share of a busy processor."""
 MIN_RELATED = 2
-"""Fewest letters of related words: those of one letter have many meanings each."""
+"""Fewest letters of related words: one-letter words have many meanings."""
 _NOUN = "NNG"
-"""Only common nouns have related words: those of names, verbs and adjectives are as often their opposites."""
+"""Only common nouns have related words: for names, verbs and adjectives they are often opposites."""
 DENSITY = 10
-"""Nearest words that tell how dense a word's neighbourhood is."""
+"""Nearest words that measure how dense a word's neighbourhood is."""
 RELATED = 0.08
-"""Corrected cosine of a related word, at least."""
+"""Least corrected cosine of a related word."""
 MUTUAL = 2
-"""Nearest words of a related one among which the form must be."""
+"""Rank within which a form must be among the nearest words of its related word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bm25Params:
     """Parameters of a document's weights.
 
-    `bigrams` is the weight of a bigram beside a morpheme, 0 for none. `context` is how often a term of the context
-    counts, beside one of the text. `keywords` come from each neighbouring window; 10 or 20 rank no better.
+    `bigrams` is the weight of a bigram relative to a morpheme, 0 for none. `context` is the weight of a term in the
+    context relative to the text. `keywords` come from each neighbouring window; 10 or 20 rank no better.
     """
 
     k1: float = 0.8
@@ -76,7 +75,7 @@ SPANNING_WEIGHT = 0.4
 """Weight of a query's bigram across a space: speech recognition puts spaces anywhere."""
 AVERAGE_MORPHEMES = 120.0
 AVERAGE_BIGRAMS = 340.0
-"""Fixed average lengths: a window's weights never change because other windows arrived."""
+"""Fixed average lengths, so that new windows never change the weights of old ones."""
 
 _NUMBERS = (
     DEFAULT_PARAMS.k1,
@@ -87,61 +86,58 @@ _NUMBERS = (
     sorted(TAGS),
 )
 REVISION = 12
-"""Raise it with every change of the analysis outside these numbers."""
+"""Increase it with every change of the analysis outside these numbers."""
 ANALYZER = f"kiwi0.24-v{REVISION}-{crc32(repr(_NUMBERS).encode()):08x}"
-"""Version of the `bm25` vectors; an index of another version must be rebuilt."""
+"""Version of the `bm25` vectors; an index with another version must be rebuilt."""
 
 _NOISE = re.compile(r"\[[^\[\]]{1,12}\]|>>|♪+|[\x1c-\x1f]")
-"""ASCII's separators are among it: they are spaces to Python, but part of a hashtag to Kiwi."""
+"""Includes ASCII's separators: spaces to Python, but part of a hashtag to Kiwi."""
 _DIGITS = {ord(first) + at: str(at + 1) for first in "\N{CIRCLED DIGIT ONE}❶\N{ROMAN NUMERAL ONE}ⅰ" for at in range(9)}
 _NO_MEMORY = re.compile(
     "failed to map segment|cannot allocate|bad.?alloc|resource temporarily unavailable", re.IGNORECASE
 )
-"""Words of the dynamic loader, C++ and threads for want of memory."""
+"""Messages of the dynamic loader, C++ and threads when memory is short."""
 
 
 class TaggedWord(NamedTuple):
-    """A morpheme with its part of speech, and its place in the text."""
+    """A morpheme with its part of speech and its place in the text."""
 
     form: str
     tag: str
     start: int
     end: int
     unknown: bool
-    """Whether the dictionary has no such word."""
+    """Whether the dictionary lacks the word."""
 
 
 class QueryMorphemes(Protocol):
-    """Analysis for queries, implemented by `Analyzer` and the client of the index host."""
+    """Analysis of queries, by `Analyzer` or the index host's client."""
 
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]: ...
 
 
 class SentenceAnalyzer(QueryMorphemes, Protocol):
-    """Analysis with parts of speech, implemented by `Analyzer` and the client of the index host."""
+    """Analysis with parts of speech, by `Analyzer` or the index host's client."""
 
     def tagged(self, texts: Sequence[str]) -> list[list[TaggedWord]]:
         """Return all morphemes of each text."""
 
 
 class TextMorphemes(QueryMorphemes, Protocol):
-    """Analysis for indexing, implemented by `Analyzer` and the client of the index host."""
+    """Analysis for indexing, by `Analyzer` or the index host's client."""
 
     def load_soon(self) -> None:
-        """Begin to load in the background, once."""
+        """Start to load in the background, once."""
 
 
 class Analyzer:
     """Kiwi, loaded at first use (0.7 s, 270 MB) and safe to share between threads.
 
-    Kiwi's extra dictionaries stay out: they rank no better and double that time.
+    Leaves out Kiwi's extra dictionaries: they rank no better and double that time.
     """
 
     def __init__(self, *, yields: bool = False) -> None:
-        """With `yields` Kiwi's threads give way to those that make its texts and take its results.
-
-        It reads 32 texts ahead of its consumer and idles when that waits for a processor: indexing is 5 % faster.
-        """
+        """With `yields` Kiwi's threads give way to the producer and consumer of its texts: indexing is 5 % faster."""
         self._yields = yields
         self._kiwi: Kiwi | None = None
         self._loading = threading.Lock()
@@ -178,18 +174,18 @@ class Analyzer:
         ]
 
     def related(self, forms: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Return for each form the words that Kiwi's language model relates to it, the nearest first.
+        """Return for each form the related words of Kiwi's language model, nearest first.
 
-        Each word costs some milliseconds. The cosine is corrected by how dense the neighbourhoods of both words are
-        (CSLS: Conneau et al. 2018, arXiv 1710.04087): rare words lie close to everything.
+        Takes some milliseconds per word. The cosine is corrected by the density of both neighbourhoods (CSLS: Conneau
+        et al. 2018, arXiv 1710.04087), as rare words are close to everything.
         """
         kiwi = self.load()
         return {form: _relatives(kiwi, form) for form in dict.fromkeys(forms)}
 
     def nearness(self, forms: Sequence[str]) -> dict[str, float]:
-        """Return for each form the cosine of the word nearest to it in Kiwi's language model; 0 for an unknown form.
+        """Return for each form the cosine of its nearest word in Kiwi's language model; 0 for an unknown form.
 
-        It is not corrected as in `related`: words met rarely lie very near to others, whichever those are.
+        Not corrected as in `related`: rare words are close to some others, whichever they are.
         """
         kiwi = self.load()
         return {
@@ -198,9 +194,9 @@ class Analyzer:
         }
 
     def adverbs(self, forms: Sequence[str]) -> set[str]:
-        """Return those of these forms that are by themselves adverbs, determiners, pronouns, interjections or roots.
+        """Return the forms that alone are adverbs, determiners, pronouns, interjections, roots, verbs or adjectives.
 
-        So are verbs and adjectives: 가져가 and 생각나 are in a text as nouns do.
+        The verbs 가져가 and 생각나 look like nouns in a text.
         """
         tokenized = self.load().tokenize(list(forms))
         return {
@@ -211,7 +207,7 @@ class Analyzer:
 
 
 def _is_verb(tags: Sequence[str]) -> bool:
-    """Return whether the tags are those of one verb or adjective, with endings or without."""
+    """Return whether the tags form one verb or adjective, with or without endings."""
     return bool(tags) and tags[0][:2] in _VERBS and all(tag.startswith("E") for tag in tags[1:])
 
 
@@ -227,7 +223,7 @@ def _new_kiwi() -> "Kiwi":
 
 
 def _new_kiwi_that_yields() -> "Kiwi":
-    """Load Kiwi with threads of a lower priority, where threads have one (Linux): they inherit their starter's."""
+    """Load Kiwi with low-priority threads, on Linux: threads inherit their starter's priority."""
 
     def load() -> "Kiwi":
         lower_thread_priority(NICENESS)
@@ -240,7 +236,7 @@ def _new_kiwi_that_yields() -> "Kiwi":
 
 
 def _with_readings(text: str, tokens: "Sequence[Token]") -> list[tuple[str, int, int]]:
-    """Return form, start and end of each morpheme with content and of each reading, by their places."""
+    """Return form, start and end of each morpheme with content and each reading, in order."""
     read = [*readings(text, tokens), *written_names(text, tokens)]
     content = list(_content(text, tokens, [each for each in read if each.replaced]))
     beside = {(form, start, end) for form, start, end, _replaced in read}
@@ -252,9 +248,9 @@ def _with_readings(text: str, tokens: "Sequence[Token]") -> list[tuple[str, int,
 
 
 def _content(text: str, tokens: "Sequence[Token]", replacing: Sequence[Reading]) -> Iterator[tuple[str, int, int]]:
-    """Yield form, start and end of each morpheme with content; numerals that make a number are one.
+    """Yield form, start and end of each morpheme with content; the numerals of a number are one.
 
-    A number below 100 comes with what it counts, too. Morphemes that a reading replaces are left out.
+    A number below 100 also comes with its counter. Morphemes replaced by a reading are left out.
     """
 
     def is_replaced(token: "Token") -> bool:
@@ -290,7 +286,7 @@ def _content(text: str, tokens: "Sequence[Token]", replacing: Sequence[Reading])
 
 
 def _number(tokens: "Sequence[Token]", first: int) -> tuple[str, int] | None:
-    """Return the longest number that begins with a numeral, and the token after it; None if it is none."""
+    """Return the longest number that begins at a numeral, and the index of the token after it; None for no number."""
     texts, gaps = [key(tokens[first].form)], list[int]()
     for previous, token in pairwise(islice(tokens, first, first + MAX_NUMERALS)):
         gap = token.start - previous.end
@@ -307,19 +303,19 @@ def _number(tokens: "Sequence[Token]", first: int) -> tuple[str, int] | None:
 
 
 def _near_words(kiwi: "Kiwi", form: str) -> Iterator[tuple[str, float]]:
-    """Yield the words of content near to a form, for each of its parts of speech, with their cosines."""
+    """Yield the words with content near a form, for each of its parts of speech, with cosines."""
     nouns = [near for tag in ("NNG", "NNP") if (near := _most_similar(kiwi, form, tag))]
-    # longer nouns are stems of dialect verbs alone: 소스 of 솟다, 두릅 of 두렵다
+    # longer nouns are only stems of dialect verbs: 소스 of 솟다, 두릅 of 두렵다
     verbs = [] if nouns and len(form) > 1 else [_most_similar(kiwi, form, tag) for tag in ("VV", "VA")]
     return ((other, cosine) for near in (*nouns, *verbs) for other, tag, cosine in near if tag in _CONTENT)
 
 
 @lru_cache(maxsize=4096)
 def _relatives(kiwi: "Kiwi", form: str) -> tuple[str, ...]:
-    """Return the words that may stand for a common noun.
+    """Return words that may replace a common noun.
 
-    Each is as near to the other as hardly any third word. Nearness alone also has what stands in the same places: names
-    of one kind (서울 and 부산) and opposites.
+    Each must be among the other's nearest words. Nearness alone also finds words of one kind (서울 and 부산) and
+    opposites.
     """
     near = _most_similar(kiwi, form, _NOUN) if len(form) >= MIN_RELATED else ()
     density, related = _density(near), list[str]()
@@ -334,7 +330,7 @@ def _relatives(kiwi: "Kiwi", form: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65536)
 def _most_similar(kiwi: "Kiwi", form: str, tag: str) -> tuple[tuple[str, str, float], ...]:
-    """Return form, tag and cosine of a morpheme's nearest ones; none if Kiwi's dictionary has no such morpheme."""
+    """Return form, tag and cosine of a morpheme's nearest ones; empty for an unknown morpheme."""
     try:
         return tuple((near.form, near.tag, near.score) for near in kiwi.most_similar_morphemes((form, tag), DENSITY))
     except (ValueError, KeyError):
@@ -346,7 +342,7 @@ def _density(near: Sequence[tuple[str, str, float]]) -> float:
 
 
 def _end(tokens: "Sequence[Token]", at: int) -> int:
-    """Return the end of a verb's or adjective's span, which includes its endings (먹 + 었 + 어요)."""
+    """Return the end of a verb or adjective with its endings (먹 + 었 + 어요)."""
     end: int = tokens[at].end
     for ending in map(tokens.__getitem__, range(at + 1, len(tokens))):
         if not ending.tag.startswith("E") or ending.start > end:
@@ -356,14 +352,16 @@ def _end(tokens: "Sequence[Token]", at: int) -> int:
 
 
 def blank_unspoken(text: str) -> str:
-    """Blank out sound tags, speaker marks and ASCII separators, and make digits of numbers in circles and Roman ones;
-    every character keeps its offset."""
+    """Blank out sound tags, speaker marks and ASCII separators, and turn circled and Roman numbers into digits.
+
+    Every character keeps its offset.
+    """
     return _NOISE.sub(lambda match: " " * len(match[0]), text).translate(_DIGITS)
 
 
 _LONE_LETTER = re.compile("[\u1100-\u11ff]")
 _AS_TYPED = str.maketrans({unicodedata.normalize("NFKC", chr(code)): chr(code) for code in range(0x3131, 0x3164)})
-"""Letters of Hangul outside a syllable as NFKC leaves them → as keyboards write them: ㅋㅋ."""
+"""Hangul letters outside syllables: NFKC form → form typed on keyboards, such as ㅋㅋ."""
 
 
 def folded(text: str) -> str:
@@ -374,11 +372,11 @@ def folded(text: str) -> str:
 
 def squeezed(text: str) -> str:
     """Return a text without spaces, in its indexed form."""
-    return folded("".join(text.replace(" ", "").split()))  # nothing is left to split in most texts
+    return folded("".join(text.replace(" ", "").split()))  # most texts have nothing left to split
 
 
 key = lru_cache(maxsize=65536)(folded)
-"""Returns the indexed form of a word; whole texts would fill its cache."""
+"""Return the indexed form of a word; whole texts would fill its cache."""
 
 
 def words(text: str) -> list[str]:
@@ -397,7 +395,7 @@ def document_bigrams(text: str) -> Counter[str]:
 
 
 def query_bigrams(text: str) -> Iterator[tuple[str, float]]:
-    """Yield a query's grams and weights; grams across a space count less."""
+    """Yield a query's grams with weights; grams across a space weigh less."""
     previous = ""
     for word in words(text):
         if previous:
@@ -413,7 +411,7 @@ _FIELD_SUMS = {field: crc32(f"{field}\x1f".encode()) for field in "mb"}
 
 
 def term_id(field: str, term: str) -> int:
-    """Return the stable 32-bit id of a term of the field `m` (morphemes) or `b` (bigrams)."""
+    """Return the stable 32-bit id of a term in field `m` (morphemes) or `b` (bigrams)."""
     return crc32(term.encode(), _FIELD_SUMS[field])
 
 
@@ -425,10 +423,20 @@ def document_vector(
     context_forms: Iterable[str] = (),
     context: str = "",
 ) -> SparseVector:
-    """Return a document's BM25 weights (term-frequency part); the index multiplies by the inverse document frequency.
+    """Return a document's BM25 weights by term frequency; the index multiplies by inverse document frequency.
 
     Robertson & Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", equation 3.15, and section 3.6
-    (BM25F) for the context as a field with a weight of its own.
+    (BM25F) for the context as a weighted field.
+
+    Args:
+        forms: The morphemes of the text.
+        text: The text, for its bigrams.
+        params: The weights of fields.
+        context_forms: The morphemes of the context.
+        context: The context, for its bigrams.
+
+    Returns:
+        The vector of both fields.
     """
     weights: dict[int, float] = {}
     morphemes = _weighted(Counter(forms), Counter(context_forms), params.context)
@@ -440,7 +448,7 @@ def document_vector(
 
 
 def _weighted(counts: Counter[str], context: Counter[str], weight: float) -> Mapping[str, float]:
-    """Return the counts of a text's terms with those of its context."""
+    """Return the counts of a text's terms plus the weighted counts of its context."""
     if not context:
         return counts
     return {term: counts[term] + weight * context[term] for term in counts | context}
@@ -454,15 +462,25 @@ def _add_field(
     field_weight: float,
     params: Bm25Params,
 ) -> None:
+    """Add the weights of one field's terms.
+
+    Args:
+        weights: Term id → weight, changed in place.
+        field: `m` or `b`.
+        counts: Term → frequency.
+        average: The average length of the field.
+        field_weight: The weight of the field.
+        params: The parameters of BM25.
+    """
     norm = params.k1 * (1 - params.b + params.b * sum(counts.values()) / average)
     by_frequency = {tf: field_weight * tf * (params.k1 + 1) / (tf + norm) for tf in set(counts.values())}
     field_sum = _FIELD_SUMS[field]
-    for term, tf in counts.items():  # four hundred of a window: no calls of ours in the loop
+    for term, tf in counts.items():  # four hundred per window: no calls of our own in the loop
         id = crc32(term.encode(), field_sum)
         weights[id] = weights.get(id, 0.0) + by_frequency[tf]
 
 
 def sparse(weights: Mapping[int, float]) -> SparseVector:
-    """Return the vector of these weights, ids ascending."""
+    """Return the vector of these weights, with ascending ids."""
     ids = sorted(weights)
     return SparseVector(tuple(ids), tuple(map(weights.__getitem__, ids)))

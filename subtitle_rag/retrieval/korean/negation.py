@@ -1,7 +1,7 @@
 """Negated words: 안 매운, 쓰지 않는, 설탕 없이.
 
-A negated word is a form of its own, the same in every wording: `¬맵` for 안 매운, 맵지 않은 and 매운 거 말고. Captions
-have it beside the word, a query in its place.
+A negated word has one form for every wording: `¬맵` for 안 매운, 맵지 않은 and 매운 거 말고. Captions have it in
+addition to the word, a query instead of it.
 """
 
 import re
@@ -13,18 +13,18 @@ from subtitle_rag.retrieval.korean.readings import Token
 _NOUNS = frozenset(("NNG", "NNP", "SL"))
 _HEADS = _NOUNS | {"XR", "VV", "VA"}
 _BETWEEN = frozenset(("JKS", "JKC", "JKO", "JX", "MAG", "NR"))
-"""What may stand between a noun and its negation: particles, and adverbs (돈이 별로 없는)."""
+"""Parts of speech allowed between a noun and its negation: particles, and adverbs (돈이 별로 없는)."""
 _ADVERBS = frozenset((("안", "MAG"), ("못", "MAG")))
 _LACKING = frozenset((("없", "VA"), ("없이", "MAG"), ("아니", "VCN"), ("말", "VV"), ("금지", "NNG"), ("불가", "NNG")))
-"""Words behind what they negate."""
+"""Negations that follow their word."""
 _FEELING = re.compile("(?<=.)[아어]하$")
-"""Behind 좋 in 좋아하다, which Kiwi divides after 안 alone."""
+"""The end of 좋아하다 after 좋, which Kiwi splits off after 안 only."""
 _NOTHING_BUT = "밖에"
 """쓸 수밖에 없는 negates nothing."""
 
 
 def negations(tokens: Sequence[Token]) -> Iterator[tuple[str, int, int]]:
-    """Yield the form of each negated word, and the first and the last token of its phrase."""
+    """Yield the form of each negated word, and the first and last token of its phrase."""
     for at, token in enumerate(tokens):
         head, last = -1, at
         if _negates(token):
@@ -45,7 +45,7 @@ def negations(tokens: Sequence[Token]) -> Iterator[tuple[str, int, int]]:
 
 
 def joined_negations(text: str, analysis: Morphemes) -> tuple[str, Morphemes]:
-    """Return a query in which each negated word is one word (안매운), and has no form but its own."""
+    """Return a query with each negated word joined into one (안매운) that has only its negated form."""
     spans = [span for form, *span in _rows(analysis) if form.startswith(NEGATED)]
     if not spans:
         return text, analysis
@@ -65,7 +65,7 @@ def _rows(analysis: Morphemes) -> Iterator[tuple[str, int, int]]:
 
 
 def _behind(tokens: Sequence[Token], at: int) -> tuple[int, int]:
-    """Return what 안 or 못 negates, and the last token of it; -1 for nothing."""
+    """Return the token negated by 안 or 못, and the last token of the phrase; -1 for none."""
     verb = at + 1
     if verb == len(tokens):
         return -1, at
@@ -81,7 +81,7 @@ def _behind(tokens: Sequence[Token], at: int) -> tuple[int, int]:
 
 
 def _lacks(tokens: Sequence[Token], at: int) -> bool:
-    """Return whether a word is a negation here: 말고, but not 말다, and 없는, but not 없어지는."""
+    """Return whether a word is a negation here: 말고, but not 말다; 없는, but not 없어지는."""
     behind = [(token.form, token.tag) for token in tokens[at + 1 : at + 3]]
     if tokens[at].tag == "VV":
         return behind[:1] == [("고", "EC")]
@@ -89,7 +89,7 @@ def _lacks(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _lacked(tokens: Sequence[Token], at: int) -> int:
-    """Return the noun that there is none of, or the verb of 매운 거 말고 and 쓸 수 없는; -1 for nothing."""
+    """Return the missing noun, or the verb of 매운 거 말고 and 쓸 수 없는; -1 for none."""
     at = _skip_back(tokens, at)
     if at > 1 and tokens[at].tag == "NNB" and tokens[at - 1].tag == "ETM":
         return _verb(tokens, at - 2)
@@ -105,7 +105,7 @@ def _noun(tokens: Sequence[Token], at: int) -> int:
 
 
 def _verb(tokens: Sequence[Token], at: int) -> int:
-    """Return the verb or adjective whose stem ends here, or the noun that one is made of: 사용하, 공부를 하."""
+    """Return the verb or adjective stem that ends here, or the noun of a verb (사용하, 공부를 하); -1 for none."""
     while at > 0 and (tokens[at].tag == "EP" or (tokens[at].tag == "VX" and tokens[at - 1].tag == "EC")):
         at -= 1 if tokens[at].tag == "EP" else 2  # 하시, 먹어 보
     if at > 0 and tokens[at].tag in ("XSV", "XSA"):
@@ -116,7 +116,7 @@ def _verb(tokens: Sequence[Token], at: int) -> int:
 
 
 def _skip_back(tokens: Sequence[Token], at: int) -> int:
-    """Return the first token from here back that is no particle or adverb."""
+    """Return the first token before this one that is no particle or adverb."""
     while at > 0 and tokens[at].tag in _BETWEEN and tokens[at].form != _NOTHING_BUT and not _negates(tokens[at]):
         at -= 1
     return at

@@ -1,7 +1,7 @@
-"""Numbers in one form: 삼만, 3만 and 30,000 are all `30000`, and 스물한 살, 이십일 세 and 21살 are all `21살`.
+"""Numbers in one form: 삼만, 3만 and 30,000 are `30000`, and 스물한 살, 이십일 세 and 21살 are `21살`.
 
-As Lucene's KoreanNumberFilter does it: the numerals of a text that make one number become one term. A number below
-100 makes a second term with what it counts, for Korean counts with native numerals up to there.
+As in Lucene's KoreanNumberFilter, the numerals of one number become one term. A number below 100 adds a second term
+with its counter, because Korean counts in native numerals up to there.
 """
 
 import re
@@ -27,14 +27,14 @@ ONES = {
     )
     for word in words.split()
 }
-"""Native numerals, alone and before what they count."""
+"""Native numerals, alone and before counters."""
 _COUNTERS = """
     원 년 개월 개 명 살 세 마리 그릇 인분 인 잔 병 봉지 장 분 시간 시 초 월 일 주 달 번 회 층 평 배 가지 판 접시 조각
     대 권 곳 줄 단계 위 등 차 호 킬로 그램 센티 미터 리터 퍼센트 프로 도 쌍 벌 켤레 포기 채 군데 사람 종류 팀 곡 편 화
     자리 박 끼 입 모금 숟갈 스푼 컵 통 팩 상자 박스 알 모 근 되 말 척 송이 그루 건 점 쪽 페이지 달러 엔 유로 위안 여
 """
 COUNTERS = frozenset(_COUNTERS.split())
-"""What numbers count, in one morpheme."""
+"""Counters of one morpheme."""
 NAMED = {
     **{word: f"{days}일" for word, days in (("이틀", 2), ("사흘", 3), ("나흘", 4), ("닷새", 5), ("엿새", 6))},
     **{word: f"{days}일" for word, days in (("여드레", 8), ("아흐레", 9), ("열흘", 10), ("보름", 15))},
@@ -43,9 +43,9 @@ NAMED = {
     "절반": "50%",
     "일주일": "1주",
 }
-"""Words for a number of something, and their terms."""
+"""Words for a counted number, and their terms."""
 MAX_LENGTH = 24
-"""Characters of the longest number."""
+"""Most characters of a number."""
 COUNTED_BELOW = 100
 
 _UNITS = frozenset({*SMALL, *LARGE})
@@ -58,7 +58,7 @@ _SAME_COUNTERS = {
     )
     for word in same.split()
 }
-"""Counters → the one that stands for them in a term."""
+"""Counter → its representative in terms."""
 _LATIN_UNITS = {
     spelling: word
     for spellings, word in (
@@ -72,7 +72,7 @@ _NO_UNITS = frozenset("GM")
 """5G is a network and 5M a size of memory."""
 _UNCOUNTED = "원 년 일 월 초 인 인분 개월 회 위 등 차 호 % 도 화 박 달러 엔 유로 위안 여"
 _SINO_ONLY = frozenset(_UNCOUNTED.split())
-"""Counters, as in terms, that no native numeral stands before."""
+"""Counters, as in terms, that never follow a native numeral."""
 _APPROXIMATE = {"한두": (1, 2), "두세": (2, 3), "서너": (3, 4), "네다섯": (4, 5), "대여섯": (5, 6), "예닐곱": (6, 7)}
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
@@ -98,17 +98,17 @@ _DECIMAL = re.compile(
     rf"(?<![가-힣\d])([영공]|{_NUMERAL})(?:\s?점(?!이\s)\s?([\d영공{_SPELLED}]{{1,3}})(?=\s?(?:{_ANY_COUNTER}))"
     rf"|점(?!이)([\d영공{_SPELLED}]{{1,3}})(?=(?:[은는이가을를로에]|부터|까지|에서|으로|버전|이상)?(?![가-힣])))"
 )
-"""With what it counts, or written as one word: 삼점칠. 삼점이 is 3점이 as often."""
+"""With a counter, or as one word: 삼점칠. 삼점이 is 3점이 just as often."""
 _BARE_TENS = "|".join(word for word in TENS if word not in ("열", "쉰", "스무"))
 _BARE = re.compile(
     rf"(?P<tens>{'|'.join(TENS)})(?P<ones>하나|둘|셋|넷|다섯|여섯|일곱|여덟|아홉)|(?P<alone>{_BARE_TENS})"
 )
-"""Native numerals that count nothing: 열 is heat, too, and 쉰 sour."""
+"""Native numerals without a counter: 열 also means heat, and 쉰 sour."""
 _BORN = re.compile(rf"(?<![가-힣])([영공{_SPELLED}]{{2}})\s?(?=년생|학번)")
 
 
 class Counted(NamedTuple):
-    """A number of something as a term, and its place in the text."""
+    """A counted number as a term, and its place in the text."""
 
     form: str
     start: int
@@ -116,7 +116,7 @@ class Counted(NamedTuple):
 
 
 def number(text: str) -> str | None:
-    """Return the digits of a number, or None for a text that is none. Digits alone stay as they are: 010 and 3.50.
+    """Return the digits of a number, or None for other texts. Digits alone stay as they are: 010 and 3.50.
 
     12억 5천 is 12억 5천만, as people say prices.
     """
@@ -140,27 +140,27 @@ def number(text: str) -> str | None:
 
 
 def joins(previous: str, following: str, gap: int) -> bool:
-    """Return whether a numeral `gap` characters after another may continue it: 3만 5천 and 3 만, but not 2 3."""
+    """Return whether a numeral may continue another one `gap` characters before: 3만 5천 and 3 만, but not 2 3."""
     return gap == 0 or (gap == 1 and (previous[-1:] in _UNITS) != (following[:1] in _UNITS))
 
 
 def unit(text: str) -> str | None:
-    """Return the Hangul of a unit that letters after a number abbreviate: 그램 for the g of 500g."""
+    """Return the Hangul of a unit abbreviated after a number: 그램 for the g of 500g."""
     return _LATIN_UNITS.get(text)
 
 
 def same_counter(counter: str) -> str:
-    """Return the counter that stands for all of its kind: 살 for 세."""
+    """Return the representative of equal counters: 살 for 세."""
     return _SAME_COUNTERS.get(counter.lower(), counter)
 
 
 def is_counted(text: str, end: int) -> bool:
-    """Return whether what a number counts stands behind it."""
+    """Return whether a counter follows the number."""
     return _COUNTER.match(text, end) is not None
 
 
 def counted(digits: str, text: str, start: int, end: int) -> Iterator[Counted]:
-    """Yield the terms of a number with what it counts after `end`, both of 1998년 and 98년, 2시간 반 and 2.5시간."""
+    """Yield the terms of a number with its counter: of 1998년 and 98년, 2시간 반 and 2.5시간."""
     match = _COUNTER.match(text, end)
     if match is None or match[1] in _NO_UNITS or text.startswith("분의", match.start(1)):
         return
@@ -172,7 +172,7 @@ def counted(digits: str, text: str, start: int, end: int) -> Iterator[Counted]:
 
 
 def native(text: str, at: int) -> Iterator[Counted]:
-    """Yield the terms of a native numeral here and of what it counts: 두 시간 반, 첫 번째, 두세 명, 스물다섯."""
+    """Yield the terms of a native numeral with its counter: 두 시간 반, 첫 번째, 두세 명, 스물다섯."""
     if bare := _BARE.match(text, at):
         value = TENS[bare["tens"] or bare["alone"]] + ONES.get(bare["ones"], 0)
         yield Counted(str(value), at, bare.end())
@@ -184,7 +184,7 @@ def native(text: str, at: int) -> Iterator[Counted]:
         1 if match["first"] else TENS.get(match["tens"], 0) + ONES.get(match["ones"], 0),
     )
     unit = _SAME_COUNTERS.get(counter[1].lower(), counter[1])
-    unit = {"분": "명"}.get(unit, unit)  # minutes are counted in the other numerals
+    unit = {"분": "명"}.get(unit, unit)  # minutes take the other numerals
     if (
         counter[1] == "세"
         or (unit in _SINO_ONLY and counter[1] not in ("달", "사람"))
@@ -198,7 +198,7 @@ def native(text: str, at: int) -> Iterator[Counted]:
 
 
 def phrases(text: str) -> Iterator[Counted]:
-    """Yield the terms of fractions, decimals, degrees below zero, years of birth: 삼분의 일, 일 점 오, 구팔년생."""
+    """Yield the terms of fractions, decimals, negative degrees and years of birth: 삼분의 일, 일 점 오, 구팔년생."""
     for signs, terms in _PHRASES.items():
         if any(sign in text for sign in signs):
             yield from terms(text)
@@ -241,7 +241,7 @@ _PHRASES = {
     ("도", "℃", "°"): _degrees_below_zero,
     ("년생", "학번"): _years_of_birth,
 }
-"""Signs of which a text has at least one, and its phrases."""
+"""Signs, one of which must occur in a text, and their phrases."""
 
 
 def _terms(digits: str, counter: str, start: int, match: re.Match[str]) -> Iterator[Counted]:
@@ -253,7 +253,7 @@ def _terms(digits: str, counter: str, start: int, match: re.Match[str]) -> Itera
 
 
 def _below_ten_thousand(text: str) -> Decimal | None:
-    """Return the value of 삼천오백, 3천5백 or 1300, 0 for an empty text, and None for no such number."""
+    """Return the value of 삼천오백, 3천5백 or 1300, 0 for an empty text, and None for other texts."""
     value, at, last = Decimal(0), 0, 10_000
     while at < len(text):
         part = _PART.match(text, at)

@@ -1,6 +1,6 @@
 """Days, months, seasons and years as people type them: 2024-01-31, 24.1.31, 작년 3월, 2024년 봄, 석 달 전, 지난 여름.
 
-A week begins on Monday, and winter in December. The beginning and the end of a year have three months: 작년 말.
+Weeks begin on Monday, winter in December. The start and the end of a year are three months each: 작년 말.
 """
 
 import re
@@ -14,12 +14,12 @@ from subtitle_rag.retrieval.korean.numerals import ONES, TENS, number
 Period = tuple[date, date]
 """The first and the last day."""
 OpenPeriod = tuple[date | None, date | None]
-"""The first and the last day; None without a beginning or an end."""
+"""The first and last day; None if open."""
 
 FIRST_YEAR = 2005
 """No video is older."""
 MAX_DATE_WORDS = 4
-"""Words of the longest date: 2024년 10월 3일, 지난 석 달 동안."""
+"""Most words of a date: 2024년 10월 3일, 지난 석 달 동안."""
 _BEHIND_DATE = re.compile(r"(?:에는|에도|에서|에|의|때|쯤|경|도)$")
 """Particles after a date."""
 _UPLOADED = re.compile(r"올라온|올라왔던|올린|올렸던|업로드(?:한|된)?|공개(?:한|된)?")
@@ -35,7 +35,7 @@ _UNTIL = re.compile(r"(?P<last>.+?)(?:까지|이전)")
 _YEARS = {"올해": 0, "금년": 0, "thisyear": 0, "작년": 1, "지난해": 1, "lastyear": 1, "재작년": 2, "재재작년": 3}
 _YEAR = rf"(?:(?P<year>(?:19|20)\d\d)년?|(?P<short>\d\d)년|(?P<named>{'|'.join(_YEARS)})|(?P<ago>{_COUNT})년전)"
 _SEASONS = {"봄": 3, "여름": 6, "가을": 9, "겨울": 12}
-"""Their first months."""
+"""Season → its first month."""
 _NAMES_OF_MONTHS = "일 이 삼 사 오 유 칠 팔 구 시 십일 십이"
 _MONTHS_BY_NAME = {name: at for at, name in enumerate(_NAMES_OF_MONTHS.split(), start=1)} | {"육": 6, "십": 10}
 _MONTH = (
@@ -100,7 +100,7 @@ _ENGLISH = re.compile(
 
 
 def parse_period(typed: str, today: date) -> Period | None:
-    """Return the days that a text names, None if it names none; spaces do not count. 3달 전 is one day."""
+    """Return the days that a text names, or None; spaces do not count. 3달 전 is one day."""
     text = _squeezed(typed)
     try:
         if match := _AGO.fullmatch(text):
@@ -111,18 +111,18 @@ def parse_period(typed: str, today: date) -> Period | None:
 
 
 class Uploads(NamedTuple):
-    """Words of a text that name days of uploads."""
+    """Words of a text about days of uploads."""
 
     first: int
     last: int
     """The last word of the date."""
     end: int
-    """The word after them all: 올라온 after the date is one of them."""
+    """The index after the last word, with 올라온 after the date included."""
     period: OpenPeriod
 
 
 def find_uploads(text: str, words: Sequence[tuple[int, int]], today: date) -> Uploads | None:
-    """Find the words ([start, end) in `text`) that may name days of uploads; None where no others are left."""
+    """Find the words ([start, end) in `text`) that may name days of uploads; None if no other words would remain."""
     for count in range(min(MAX_DATE_WORDS, len(words)), 0, -1):
         for first in range(len(words) - count + 1):
             last = first + count - 1
@@ -139,9 +139,9 @@ def find_uploads(text: str, words: Sequence[tuple[int, int]], today: date) -> Up
 def uploaded_in(typed: str, today: date, *, is_sure: bool = False) -> OpenPeriod | None:
     """Return the days of uploads that words of a query may mean; None for other words.
 
-    3달 전 is the whole month, and what an ordinary word may be is none: 오늘, 24년, 3월. With `is_sure` the word after
-    says that something was uploaded: then these are periods, too, a month the last one that has begun. 작년부터 has no
-    end, and 2020년 이전 no beginning; both days of a span are in it.
+    3달 전 is the whole month. Ordinary words are no periods (오늘, 24년, 3월) unless `is_sure`, because an upload is
+    mentioned; a month is then the latest one that has begun. 작년부터 has no end, and 2020년 이전 no start; a span
+    includes both days.
     """
     text = _squeezed(typed)
     if match := _FROM.fullmatch(text):
@@ -177,7 +177,7 @@ def _uploaded_within(text: str, today: date, *, is_sure: bool) -> Period | None:
 
 
 def _squeezed(typed: str) -> str:
-    """Return a text without spaces, with the numerals of dates in figures and English dates in Korean."""
+    """Return a text without spaces, with numerals of dates as digits and English dates in Korean."""
     text = "".join(typed.lower().split()).lstrip("'‘’").replace("반년", "6개월")
     text = re.sub("^올(?=[초말])", "올해", text)
     text = _DAYS_SPAN.sub(lambda match: f"{match[1] or ''}{_NATIVE_DAYS[match[2]]}일", text)
@@ -197,7 +197,7 @@ def _translated(match: re.Match[str]) -> str:
 
 
 def _period(text: str, today: date) -> Period | None:
-    """Raises ValueError for a day that no month has."""
+    """Return the days of one date; raises ValueError for an impossible day."""
     if match := _NUMBERS.fullmatch(text):
         month, day = (int(part) if part else None for part in match.group("month", "day"))
         return _of_numbers(int(match["year"]), month, day)
@@ -213,7 +213,7 @@ def _period(text: str, today: date) -> Period | None:
 
 
 def _count(text: str) -> int:
-    """Return the value of a numeral; raises ValueError for none."""
+    """Return the value of a numeral; raises ValueError for other texts."""
     if text.isdigit():
         return int(text)
     if match := re.fullmatch(rf"({'|'.join(TENS)})?({'|'.join(ONES)})?", text):
@@ -229,7 +229,7 @@ def _of_numbers(year: int, month: int | None = None, day: int | None = None) -> 
 
 
 def _months(year: int, month: int, count: int) -> Period:
-    """Return `count` months from this one on, which may be beyond the year."""
+    """Return `count` months from this one on, possibly beyond the year."""
     months = year * 12 + month - 1
     last = months + count - 1
     first_day = date(months // 12, months % 12 + 1, 1)
@@ -257,7 +257,7 @@ def _month_number(text: str) -> int:
 
 
 def _latest(match: re.Match[str], today: date) -> Period:
-    """Return a season or month of this year, or with 지난 the last one that is over, and with 작 that of last year."""
+    """Return a season or month of this year; with 지난 the last one that is over, with 작 last year's."""
     month, count = (_SEASONS[match["season"]], 3) if match["season"] else (_month_number(match["month"]), 1)
     day = match["day"] if not match["season"] else None
     year = today.year - (match["which"] == "작")
@@ -276,7 +276,7 @@ def _period_before(count: int, unit: str, today: date) -> Period:
 
 
 def _unit_ago(count: int, unit: str, today: date) -> Period:
-    """Return the whole week, month or year that lies `count` units back."""
+    """Return the whole week, month or year `count` units ago."""
     if unit in ("년", "해"):
         return _of_numbers(today.year - count)
     if unit in ("달", "개월"):

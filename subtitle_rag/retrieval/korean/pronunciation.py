@@ -1,8 +1,8 @@
 """Names in Latin letters that captions spell in Hangul: Dior is 디올, and Kubernetes 쿠버네티스.
 
-A word's Hangul is read as jamo, plain and without the silent ㅇ. Latin letters are read as the same jamo by rules with
-costs: about those of the Korean orthography of loanwords, and at a higher cost French, Italian, Japanese and Korean
-readings. The cheapest alignment of both is their distance. Known names stand in `spellings.txt`.
+A word's Hangul is split into plain jamo, without the silent ㅇ. Rules with costs read Latin letters as the same jamo:
+mostly the Korean orthography of loanwords, and at a higher cost French, Italian, Japanese and Korean readings. The
+distance is the cost of the cheapest alignment. Known names are in `spellings.txt`.
 
 Rules of loanword orthography: 외래어 표기법, Ministry of Culture notice 2017-14.
 """
@@ -20,27 +20,27 @@ from subtitle_rag.retrieval.korean.readings import LETTER_NAMES
 
 CANDIDATES = 2
 MARGIN = 0.02
-"""How much more than the best match another one may cost for each letter: long words are rarely alike by chance."""
+"""Most extra cost per letter above the best match: long words are rarely similar by chance."""
 MIN_LETTERS = 3
-"""Latin letters of a word that is read; two have too many readings."""
+"""Fewest Latin letters of a word; two have too many readings."""
 MAX_COST = 0.042
-"""Highest cost of a match for each letter or jamo, whichever are more."""
+"""Highest cost per letter or jamo, whichever are more."""
 BEGINNING = 2
-"""Jamo by which Latin words are looked up: most of those with a fitting first letter sound otherwise."""
+"""Jamo of the prefix that looks up Latin words; most words with a fitting first letter sound different."""
 BEGINNINGS = 512
-"""Beginnings whose Latin words are kept: all 399."""
+"""Prefixes with cached Latin words: all 399."""
 LONGEST_PRUNED = 24
-"""Jamo of the longest words that are looked up by their beginning; longer ones may cost more."""
+"""Most jamo of words looked up by prefix; longer ones may cost more."""
 MIN_PREFIX = 4
-"""Latin letters from which the beginning of a longer noun matches: 아크네스튜디오 for Acne."""
+"""Latin letters from which a word matches the start of a longer noun: 아크네스튜디오 for Acne."""
 TAIL_COST = 0.1
-"""Cost of the rest after such a beginning."""
+"""Cost of the rest after such a start."""
 LONGEST_RATIO = 1.5
-"""Jamo for each Latin letter, up to which a longer word may cost more."""
+"""Jamo per Latin letter, up to which a longer word may cost more."""
 SKIP_COST = 0.6
-"""Cost of a letter or jamo that has no counterpart."""
+"""Cost of a letter or jamo without a counterpart."""
 EPENTHESIS = {"ㅡ": 0.03, "ㅣ": 0.3}
-"""Vowels that Hangul puts after consonants: 스 in 스타, 치 in 벤치."""
+"""Vowels added after consonants in Hangul: 스 in 스타, 치 in 벤치."""
 
 _FIRST, _LAST = 0xAC00, 0xD7A3
 _VOWELS, _FINALS = (
@@ -50,15 +50,15 @@ _VOWELS, _FINALS = (
         ",ㄱ,ㄱ,ㄱㅅ,ㄴ,ㄴ,ㄴ,ㄷ,ㄹ,ㄹㄱ,ㄹㅁ,ㄹㅂ,ㄹ,ㄹ,ㄹㅍ,ㄹ,ㅁ,ㅂ,ㅂ,ㅅ,ㅅ,ㆁ,ㅈ,ㅊ,ㅋ,ㅌ,ㅍ,ㅎ",
     )
 )
-"""The jamo of vowels and of final consonants, in the order in which Unicode composes syllables."""
+"""Jamo of vowels and final consonants, in Unicode's order."""
 _Groups = Sequence[tuple[int, ...]]
 
 _SAME_VOWELS = ((1, 5), (3, 7), (10, 11, 15))
-"""ㅐ and ㅔ, ㅒ and ㅖ, ㅙ, ㅚ and ㅞ, by their places in Unicode's order."""
+"""ㅐ and ㅔ, ㅒ and ㅖ, ㅙ, ㅚ and ㅞ, by index in Unicode's order."""
 _SAME_FINALS = ((1, 2, 24), (7, 19, 20, 22, 23, 25), (17, 26))
 """ㄱ, ㄲ and ㅋ; ㄷ, ㅅ, ㅆ, ㅈ, ㅊ and ㅌ; ㅂ and ㅍ."""
 _OPEN_FINALS = {1: ("크",), 17: ("프",), 19: ("트", "츠")}
-"""The last consonants of loanwords, ㄱ, ㅂ and ㅅ by their places, and the syllables that they are written as, too."""
+"""Final consonants of loanwords, ㄱ, ㅂ and ㅅ by index, and syllables that replace them."""
 _NEAR_INITIALS = ((0, 1, 15), (3, 4, 16), (7, 8, 17), (9, 10), (12, 13, 14))
 """ㄱ, ㄲ and ㅋ; ㄷ, ㄸ and ㅌ; ㅂ, ㅃ and ㅍ; ㅅ and ㅆ; ㅈ, ㅉ and ㅊ."""
 _NEAR_VOWELS = ((0, 2), (4, 6), (4, 8), (4, 18), (8, 13), (13, 18), (18, 20))
@@ -67,7 +67,7 @@ _NEAR_FINALS = ((4, 16, 21),)
 """ㄴ, ㅁ and ㅇ."""
 _DOUBLE = re.compile("([ㄱ-ㅎ])\\1")
 _PALATALS = "ㅈㅉㅊ"
-"""Consonants after which 져 and 저 sound the same: 위쳐, 쥬스."""
+"""Consonants after which 져 sounds like 저: 위쳐, 쥬스."""
 _PLAIN = str.maketrans("ㄲㄸㅃㅆㅉ", "ㄱㄷㅂㅅㅈ")
 
 _RULES = """
@@ -412,14 +412,14 @@ z      ㅈ ㅊ.1 ㅅ.2
 zz     ㅈ ㅊ.05
 zu     ㅈㅡ.05
 """
-"""Letters and their readings, each with its cost; without one it costs nothing.
+"""Letters and their readings with costs; no cost is 0.
 
-`^` is the word's beginning and `$` its end. `C` is any consonant of `_BEFORE_SILENT_E`, with its reading there.
+`^` is the start of the word and `$` its end. `C` is any consonant of `_BEFORE_SILENT_E`, with its reading there.
 """
 _BEFORE_SILENT_E = {**dict(zip("bcdfklmnpstvz", "ㅂㅅㄷㅍㅋㄹㅁㄴㅍㅅㅌㅂㅈ", strict=True)), "g": "ㅈㅣ"}
-"""What a consonant is read as where an e after it lengthens the vowel: 페이스 for face."""
+"""Readings of a consonant before a silent e: 페이스 for face."""
 LETTER_NAME_COST = 0.1
-"""Cost of a consonant read by its name, beside others at the beginning or end: 엔비디아 for nvidia, 디비 for db."""
+"""Cost of a consonant read by its name next to others at the start or end: 엔비디아 for nvidia, 디비 for db."""
 _CONSONANTS = "bcdfghjklmnpqrstvwxz"
 _CLUSTERS = re.compile(f"^[{_CONSONANTS}]{{2,}}|[{_CONSONANTS}]{{2,}}$")
 
@@ -448,7 +448,7 @@ LONGEST_RULE = 4
 LONGEST_READING = 7
 
 Edges = Mapping[str, Sequence[tuple[int, int, float]]]
-"""Jamo → (start, end, cost) of the letters that are read so."""
+"""Jamo → (start, end, cost) of the letters with that reading."""
 
 
 def jamo(word: str) -> str:
@@ -469,17 +469,17 @@ def jamo(word: str) -> str:
 
 
 def homophones(word: str) -> Iterator[str]:
-    """Yield the spellings of a Hangul word that differ in one syllable and sound the same: 꽃개 for 꽃게."""
+    """Yield spellings of a Hangul word with the same sound that differ in one syllable: 꽃개 for 꽃게."""
     return _spellings(word, (), _SAME_VOWELS, _SAME_FINALS)
 
 
 def near_sounds(word: str) -> Iterator[str]:
-    """Yield the spellings of a Hangul word that differ in one sound that speech recognisers confuse: 콩치 for 꽁치."""
+    """Yield spellings of a Hangul word with one sound changed that speech recognisers confuse: 콩치 for 꽁치."""
     return _spellings(word, _NEAR_INITIALS, _NEAR_VOWELS, _NEAR_FINALS)
 
 
 def open_finals(word: str) -> Iterator[str]:
-    """Yield the spellings of a loanword whose last consonant is a syllable of its own, or is none: 로보트 for 로봇."""
+    """Yield spellings of a loanword with its last consonant as a syllable, or the reverse: 로보트 for 로봇."""
     if len(word) < 2 or not is_hangul(word):
         return
     rest, final = divmod(ord(word[-1]) - _FIRST, len(_FINALS))
@@ -514,12 +514,12 @@ def _syllable(initial: int, vowel: int, final: int) -> str:
 
 
 def is_hangul(word: str) -> bool:
-    """Return whether a word has Hangul syllables alone."""
+    """Return whether a word has only Hangul syllables."""
     return all(_FIRST <= ord(character) <= _LAST for character in word)
 
 
 def letters_of(word: str) -> str:
-    """Return a Latin word in small letters without accents: alaia for Alaïa."""
+    """Return a Latin word in lower case without accents: alaia for Alaïa."""
     decomposed = unicodedata.normalize("NFKD", word.casefold())
     letters = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
     return unicodedata.normalize("NFC", letters)
@@ -549,7 +549,7 @@ def edges(word: str) -> Edges:
 
 @lru_cache(4096)
 def _openings(word: str) -> Mapping[str, Sequence[int]]:
-    """Return the beginnings of readings of several jamo, each with the letters where it may begin."""
+    """Return the prefixes of readings of several jamo, with the letter offsets where each may begin."""
     starts: dict[str, set[int]] = defaultdict(set)
     for reading, each in edges(word).items():
         for length in range(1, len(reading)):
@@ -558,7 +558,7 @@ def _openings(word: str) -> Mapping[str, Sequence[int]]:
 
 
 class _Alignment:
-    """Costs of a Latin word against a growing sequence of jamo: one column for each jamo, from dynamic programming."""
+    """Costs of a Latin word against a growing sequence of jamo: dynamic programming with one column per jamo."""
 
     def __init__(self, word: str) -> None:
         self._length = len(word)
@@ -571,7 +571,7 @@ class _Alignment:
         del self._columns[count + 1 :]
 
     def extend(self, sounds: str, at: int) -> float:
-        """Add the column of `sounds[at]`; return the least cost from which any longer sequence begins."""
+        """Add the column of `sounds[at]`; return the least cost of any continuation."""
         columns = self._columns
         inserted = EPENTHESIS.get(sounds[at], SKIP_COST)
         column = [cost + inserted for cost in columns[-1]]
@@ -602,13 +602,12 @@ class _Alignment:
 
 @lru_cache(4096)
 def _inner_ends(word: str) -> frozenset[int]:
-    """Return how many jamo a word has after each of its syllables but the last."""
+    """Return the number of jamo after each syllable of a word but the last."""
     return frozenset(len(jamo(word[:at])) for at in range(1, len(word)))
 
 
 def _sounding(words: Sequence[str], beginning: str) -> list[tuple[float, str]]:
-    """Return the Latin words that may sound like the beginning of a word of `LONGEST_PRUNED` jamo, each with the least
-    cost of that."""
+    """Return the Latin words that may sound like the start of a word of `LONGEST_PRUNED` jamo, with the least costs."""
     matches: list[tuple[float, str]] = []
     for word in words:
         if word[0] in _first_letters(beginning[0]):
@@ -620,7 +619,7 @@ def _sounding(words: Sequence[str], beginning: str) -> list[tuple[float, str]]:
 
 
 class SoundIndex:
-    """The words of a library by their sound."""
+    """The words of a library by sound."""
 
     def __init__(self, forms: Iterable[str]) -> None:
         hangul: list[tuple[str, str]] = []
@@ -633,12 +632,12 @@ class SoundIndex:
         hangul.sort()
         self._hangul = hangul
         self._sounding = lru_cache(BEGINNINGS)(partial(_sounding, self._latin))
-        """A word is typed letter by letter, and all of them begin alike."""
+        """Words are typed letter by letter with the same start."""
 
     def hangul_of(self, word: str) -> list[str]:
-        """Return the words in Hangul that sound like a Latin word, at most `CANDIDATES`, the nearest first.
+        """Return at most `CANDIDATES` Hangul words that sound like a Latin word, nearest first.
 
-        The word may be the beginning of a longer one.
+        The word may be the start of a longer one.
         """
         word = letters_of(word)
         if len(word) < MIN_LETTERS or not (word.isascii() and word.isalpha()):
@@ -647,7 +646,7 @@ class SoundIndex:
         return [form for cost, _length, form in matches if cost <= matches[0][0] + MARGIN * len(word)]
 
     def latin_of(self, word: str) -> list[str]:
-        """Return the words in Latin letters that sound like a word in Hangul, at most `CANDIDATES`."""
+        """Return at most `CANDIDATES` Latin words that sound like a Hangul word."""
         sounds = jamo(word)
         if not is_hangul(word) or len(sounds) < MIN_LETTERS:
             return []
@@ -664,7 +663,7 @@ class SoundIndex:
         return [form for cost, form in matches if cost <= matches[0][0] + MARGIN * len(form)]
 
     def latin_pair_of(self, word: str) -> tuple[str, str] | None:
-        """Return two Latin words that together sound like a word in Hangul, the nearest ones."""
+        """Return the two Latin words that together sound most like a Hangul word."""
         pairs: list[tuple[float, tuple[str, str]]] = []
         for at in range(1, len(word)):
             halves = word[:at], word[at:]
@@ -674,7 +673,7 @@ class SoundIndex:
         return min(pairs)[1] if pairs else None
 
     def _matches(self, word: str) -> Iterator[tuple[float, int, str]]:
-        """Walk through the sorted words as through a tree, and leave a branch once it costs too much."""
+        """Search the sorted words as a tree, and skip branches that cost too much."""
         alignment = _Alignment(word)
         before, depth, at = "", 0, 0
         bound = MAX_COST * LONGEST_RATIO * len(word)
@@ -717,20 +716,20 @@ def _reading_cost(word: str, sounds: str, bound: float) -> float:
 
 
 def sound_distance(first: str, second: str, bound: float = math.inf) -> float:
-    """Return the `distance` of two words, one in Latin letters and one in Hangul; infinity for any others."""
+    """Return the `distance` of two words, one Latin and one in Hangul; infinity for other pairs."""
     latin, hangul = (first, second) if first.isascii() else (second, first)
     return distance(latin, jamo(hangul), bound) if latin.isascii() and is_hangul(hangul) else math.inf
 
 
 def sounds_like(first: str, second: str) -> bool:
-    """Return whether one of two words is in Latin letters and the other nearly reads as it, in Hangul."""
+    """Return whether one word is Latin and the other nearly its reading in Hangul."""
     bound = MAX_COST / 3 * len(first if first.isascii() else second)
     return sound_distance(first, second, bound) <= bound
 
 
 @cache
 def _first_letters(sound: str) -> frozenset[str]:
-    """Return the letters with which a word of this first jamo may begin, silent ones included."""
+    """Return the possible first letters of a word with this first jamo, silent ones included."""
     return frozenset(
         letters.strip("^")[0]
         for letters, readings in (*_rules().items(), *_letter_names().items())

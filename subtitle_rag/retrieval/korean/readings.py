@@ -1,9 +1,9 @@
-"""Forms that a text's words have beside their morphemes, the same in captions and queries.
+"""Extra forms of a text's words, the same in captions and queries.
 
-Letters that are read are their letters (에스엔에스 is `sns`), and a number has what it counts (열두 명 is `12명`). A
-name of `spellings.txt` is whole where its sentence has it divided (제미나 이), and a word of several nouns is whole
-beside them (치즈케이크), for a name in Latin letters is looked up by its whole sound (`mixed` in Lucene's Nori). An
-unknown noun also stands without its particle.
+Spoken letters become letters (에스엔에스 is `sns`), and a number gets its counter (열두 명 is `12명`). A name in
+`spellings.txt` stays whole where its sentence divides it (제미나 이). A word of several nouns is also kept whole
+(치즈케이크), as Latin names are looked up by their whole sound (`mixed` in Lucene's Nori). An unknown noun also counts
+without its particle.
 """
 
 import re
@@ -23,7 +23,7 @@ LETTER_NAMES = {
     letter: tuple(names.strip().split("|"))
     for letter, names in zip("abcdefghijklmnopqrstuvwxyz", _NAMES_OF_LETTERS.split(","), strict=True)
 }
-"""The letters as they are read. V is 비 in 티비, and Z is 지 in 엠지."""
+"""The names of letters. V is 비 in 티비, and Z is 지 in 엠지."""
 DIGIT_NAMES = {
     **{name: str(value) for value, name in enumerate("일이삼사오육칠팔구", start=1)},
     "원": "1",
@@ -43,12 +43,12 @@ _OTHER_WORDS = """
     유이 유지 유오 유유 디디
 """
 _NO_LETTERS = frozenset(_OTHER_WORDS.split())
-"""Words that letters would be read as, too."""
+"""Words that could be read as letters."""
 _TWO = "투"
-"""The digit whose name is of one syllable and no other word beside letters: 2D, B2B."""
+"""The digit with a one-syllable name that forms no other word next to letters: 2D, B2B."""
 MAX_LETTERS = 6
 MIN_NAME = 2
-"""Syllables of a name; one alone is too short to stand out."""
+"""Fewest syllables of a name."""
 SPACED_NAME = 4
 """Syllables from which captions may write a name with spaces: 루이 비통."""
 MAX_JOINED = 10
@@ -56,7 +56,7 @@ _HANGUL = re.compile("[가-힣]+")
 _LATIN_WORDS = re.compile(r"[A-Za-z]+(?:[ -][A-Za-z]+)+")
 _LATIN_WORD = re.compile("[A-Za-z]+")
 NAME_WORDS = 4
-"""Latin words of the longest name of the table: The Last of Us."""
+"""Most Latin words of a name in the table: The Last of Us."""
 _LETTER_AND_DIGIT = re.compile(
     r"(?<![A-Za-z\d])(?:[A-Za-z]{1,3}\d{1,3}|\d{1,2}[A-Za-z]{1,2}|[A-Za-z]\d[A-Za-z]\d?|\d[A-Za-z]{2}\d)(?![A-Za-z\d])"
 )
@@ -92,18 +92,18 @@ class Token(Protocol):
 
 
 class Reading(NamedTuple):
-    """A form and its place in the text."""
+    """A form, and its place in the text."""
 
     form: str
     start: int
     end: int
     replaced: frozenset[str] = frozenset()
-    """Tags of the morphemes inside whose place it takes."""
+    """Tags of the morphemes that it replaces."""
 
 
 @cache
 def _spellings() -> Mapping[str, Sequence[str]]:
-    """Return the table of spellings: each → the others of its word."""
+    """Return the table of spellings: spelling → other spellings of the word."""
     table: dict[str, list[str]] = defaultdict(list)
     for line in Path(__file__).with_name("spellings.txt").read_text(encoding="utf-8").splitlines():
         row = line.split()
@@ -113,13 +113,13 @@ def _spellings() -> Mapping[str, Sequence[str]]:
 
 
 def other_spellings(word: str) -> Sequence[str]:
-    """Return the other spellings of a word in the table; none for an unknown one. Latin letters are small and plain."""
+    """Return a word's other spellings in the table, or none. Latin letters are lower case without accents."""
     return _spellings().get(word, ())
 
 
 @cache
 def _names() -> Mapping[str, Sequence[str]]:
-    """Return the names in Hangul by their first two syllables, the longest first."""
+    """Return the names in Hangul by their first two syllables, longest first."""
     names: dict[str, list[str]] = defaultdict(list)
     for name in sorted(filter(_HANGUL.fullmatch, _spellings()), key=len, reverse=True):
         if len(name) >= MIN_NAME:
@@ -165,7 +165,7 @@ def readings(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
 
 
 def read_aloud(word: str) -> list[str]:
-    """Return the other words that a digit and a letter are read as: 오지 for 5G."""
+    """Return the words for a digit and a letter read aloud: 오지 for 5G."""
     if len(word) != len("5g") or not (word[0].isdigit() and word[1] in LETTER_NAMES):
         return []
     digit = next((name for name, value in DIGIT_NAMES.items() if value == word[0]), "")
@@ -173,7 +173,7 @@ def read_aloud(word: str) -> list[str]:
 
 
 def _latin(text: str) -> Iterator[Reading]:
-    """Yield letters beside digits (5G), and names of several Latin words."""
+    """Yield letters next to digits (5G), and names of several Latin words."""
     for match in _LETTER_AND_DIGIT.finditer(text):
         yield Reading(match[0].lower(), *match.span())
     for run in _LATIN_WORDS.finditer(text):
@@ -184,14 +184,14 @@ def _latin(text: str) -> Iterator[Reading]:
 
 
 def joined_words(words: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """Yield up to `NAME_WORDS` words beside each other as one, with the places of the first and the last."""
+    """Yield up to `NAME_WORDS` adjacent words as one, with the indexes of the first and last."""
     for first in range(len(words)):
         for last in range(first + 1, min(first + NAME_WORDS, len(words))):
             yield "".join(words[first : last + 1]), first, last
 
 
 def _joined(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
-    """Yield words of several nouns, also of such that the analyzer does not know."""
+    """Yield words of several nouns, including unknown ones."""
     at = 0
     while at < len(tokens):
         last = at
@@ -209,7 +209,7 @@ def _joined(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
 
 
 def _without_particles(tokens: Sequence[Token]) -> Iterator[Reading]:
-    """Yield unknown nouns without the particle that the analyzer took for their end: 가디언즈 of 가디언즈로."""
+    """Yield unknown nouns without a particle that the analyzer kept: 가디언즈 of 가디언즈로."""
     for token in tokens:
         if token.tag in _NAMING and token.form[-1] in _PARTICLE_ENDS and token.oov:
             ending = next((end for end in ENDINGS if token.form.endswith(end)), "")
@@ -223,7 +223,7 @@ def _continues(before: Token, behind: Token) -> bool:
 
 
 def _end_of(text: str, at: int, name: str) -> int | None:
-    """Return the end of a name that begins here, None if it does not. A long one may have spaces inside."""
+    """Return the end of a name that begins here, or None. A long name may contain spaces."""
     if text.startswith(name, at):
         return at + len(name)
     if len(name) < SPACED_NAME:
@@ -238,7 +238,16 @@ def _end_of(text: str, at: int, name: str) -> int | None:
 
 
 def _stands_alone(text: str, start: int, end: int, name: str, tokens: Sequence[Token], ends: Collection[int]) -> bool:
-    """Return whether a name ends here: at a morpheme, or before a particle that the analyzer took for its end."""
+    """Return whether a name ends here: at a morpheme, or before a particle that the analyzer kept.
+
+    Args:
+        text: The text.
+        start: Where the name begins.
+        end: Where it ends.
+        name: The name.
+        tokens: The morphemes of the text.
+        ends: The end offsets of morphemes.
+    """
     if end in ends:
         return not any(token.start == start and token.end > end for token in tokens)
     rest = _HANGUL.match(text, end)
@@ -248,7 +257,15 @@ def _stands_alone(text: str, start: int, end: int, name: str, tokens: Sequence[T
 
 
 def _read_letters(text: str, start: int, limit: int, tokens: Sequence[Token], ends: Collection[int]) -> list[Reading]:
-    """Return the longest reading of letters that begins here, in all its spellings."""
+    """Return the longest reading of letters that begins here, in all its spellings.
+
+    Args:
+        text: The text.
+        start: Where the letters begin.
+        limit: Where they end at the latest.
+        tokens: The morphemes of the text.
+        ends: The end offsets of morphemes.
+    """
     letters_by_end = _spelled_letters(text, start, limit)
     before = re.search(r"(?<!\d)\d{1,2}$", text[:start])
     for end in sorted(letters_by_end, reverse=True):
@@ -268,7 +285,7 @@ def _read_letters(text: str, start: int, limit: int, tokens: Sequence[Token], en
 
 
 def _spelled_letters(text: str, start: int, limit: int) -> dict[int, set[str]]:
-    """Return by their end the letters that are read from here on: two or more, or one before a digit."""
+    """Return the letters read from here on, by end offset: two or more, or one before a digit."""
     letters_by_end: dict[int, set[str]] = defaultdict(set)
     parts = _parts_of_letters()
 
@@ -285,7 +302,7 @@ def _spelled_letters(text: str, start: int, limit: int) -> dict[int, set[str]]:
 
 
 def _name_of(name: str, read: str, before: str, after: str) -> str:
-    """Return the name that letters are with the digits around them, where they are read so; "" for none."""
+    """Return the name formed by letters and adjacent digits; "" if they are not read so."""
     letters = sum(map(str.isalpha, name))
     if letters < len(name):
         return name if letters and _is_mixed(name) and (len(read) > len(name) or _TWO in read) else ""

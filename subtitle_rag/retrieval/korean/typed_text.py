@@ -1,4 +1,4 @@
-"""The text of a query: its morphemes and words, its numbers with their units, and what it asks for."""
+"""The text of a query: its morphemes and words, its numbers with units, and its request."""
 
 import re
 from collections import Counter
@@ -14,10 +14,10 @@ from subtitle_rag.retrieval.korean.numerals import COUNTERS
 from subtitle_rag.retrieval.korean.readings import ENDINGS, TEARS
 
 UNRANKED = frozenset(["거", "것", "건", "게", "안", "말", TEARS])
-"""Morphemes with a tag of content that every scene says. They count where a query has no others."""
+"""Morphemes with a tag of content that occur in every scene. They count only in queries without others."""
 WEIGHTLESS = UNRANKED | frozenset(["수", "하", "되", "있", "쓰", "같", "등"])
-"""Morphemes that are neither marked nor jumped to beside others. Without those verbs the order is worse: mrr@10 of
-scene_bench is 0.575 instead of 0.582."""
+"""Morphemes neither marked nor jumped to next to others. Without these verbs mrr@10 of scene_bench is 0.575, not 0.582.
+"""
 _PARTICLE = re.compile(rf"(?<=[A-Za-z])(?:{'|'.join(ENDINGS)})$")
 WORD = re.compile(r"\S+")
 _APPEARS = r"(?:나오|나와|나온|나왔|등장|언급)\S*"
@@ -26,21 +26,21 @@ _REQUEST = re.compile(
     r"(?:\s+(?:찾아|보여|알려|틀어)\s?(?:줘|주세요|줄래)(?:요)?|\s+어디\S*)?"
     rf"|(?:총\s+)?(?:몇\s?(?:번|회|군데|편)\S*|어디(?:서|에서?)?|언제|얼마나)\s+{_APPEARS})[?.!\s]*$"
 )
-"""What a query asks for, after what is to be found: 치킨 먹는 장면, 치킨이 몇 번 나와?"""
+"""The request after the subject of a query: 치킨 먹는 장면, 치킨이 몇 번 나와?"""
 _COUNTED = re.compile(r"-?\d+(?:[./]\d+)?\D{0,4}")
-"""A number, also one with what it counts: 21살, -10도, 1/3."""
+"""A number, with or without its counter: 21살, -10도, 1/3."""
 
 
 @dataclass(frozen=True)
 class TypedText:
-    """A query's text with the morphemes of it, in order."""
+    """A query's text with its morphemes, in order."""
 
     text: str
     analysis: Morphemes
 
     @classmethod
     def of(cls, text: str, analysis: Morphemes) -> "TypedText":
-        """Take a text without what it asks for, in which a negated word is one word."""
+        """Take a text without its request, with negated words joined."""
         end = _request_start(text, analysis)
         count = sum(at < end for at in analysis.starts)
         found = Morphemes(analysis.forms[:count], analysis.starts[:count], analysis.ends[:count])
@@ -56,13 +56,13 @@ class TypedText:
 
     @property
     def last_word(self) -> str:
-        """The word that may still be unfinished; "" without one that begins another."""
+        """The last word, which may be unfinished; "" for a single Latin letter or a number."""
         last = self.words[-1] if self.words else ""
         return "" if (last.isascii() and len(last) < 2) or last[0].isdigit() else last
 
     @cached_property
     def units(self) -> frozenset[str]:
-        """The counters that follow a number and nowhere else: 원 of 3만 원."""
+        """Counters that only follow a number: 원 of 3만 원."""
         number_end = -2
         after_number, without_number = set[str](), set[str]()
         for form, start, end in zip(self.forms, self.analysis.starts, self.analysis.ends, strict=True):
@@ -84,19 +84,19 @@ class TypedText:
 
     @cached_property
     def counted(self) -> tuple[str, ...]:
-        """The forms that order windows, without units: these have no variants."""
+        """The forms that order windows, without units; units have no variants."""
         return tuple(form for form in self.ranked if form not in self.units)
 
     @cached_property
     def varied(self) -> list[str]:
-        """The forms and words that others may stand for: no negated ones."""
+        """Forms and words that may have substitutes; negated ones have none."""
         negated = {word for form, word in self.words_by_form.items() if form.startswith(NEGATED)}
         entered = dict.fromkeys((*self.counted, *self.words))
         return [form for form in entered if form not in negated and not form.startswith(NEGATED)]
 
     @cached_property
     def read_twice(self) -> frozenset[str]:
-        """The forms whose letters are also read as another form: the whole of 창밖, and 창 and 밖 in it."""
+        """Forms whose letters also belong to another form: the whole of 창밖, and 창 and 밖 in it."""
         spans = list(zip(self.forms, self.analysis.starts, self.analysis.ends, strict=True))
         pairs = (
             (whole, part)
@@ -108,14 +108,14 @@ class TypedText:
 
     @cached_property
     def relating(self) -> list[str]:
-        """Forms that may have related words. A syllable of a longer word has none: 준 of 서준 is no kin of 장."""
+        """Forms that may have related words. A syllable of a longer word has none: 준 of 서준 is unrelated to 장."""
         by_form = self.words_by_form
         parts = Counter(by_form.values())
         return [form for form in self.counted if len(form) > 1 or parts[by_form.get(form, "")] < 2]
 
     @cached_property
     def words_by_form(self) -> dict[str, str]:
-        """The first word of the text that each morpheme is in."""
+        """Morpheme → the first word of the text that has it."""
         by_form: dict[str, str] = {}
         for word in RUN.finditer(self.text):
             for form, at in zip(self.forms, self.analysis.starts, strict=True):
@@ -125,7 +125,7 @@ class TypedText:
 
     @cached_property
     def without_numbers(self) -> str:
-        """The text, as long as it is, with blanks for its numbers and their units; those of names stay: GS25."""
+        """The text with numbers and units blanked out; those of names stay: GS25."""
         text = self.text
         for form, start, end in zip(self.forms, self.analysis.starts, self.analysis.ends, strict=True):
             is_of_name = self.text[start - 1 : start].isascii() and self.text[start - 1 : start].isalpha()
@@ -135,7 +135,7 @@ class TypedText:
 
     @cached_property
     def stems(self) -> dict[str, str]:
-        """The words of the text; those that end in a noun without the particles behind it."""
+        """The words of the text; after a noun, particles are removed."""
         stems: dict[str, str] = {}
         for word in RUN.finditer(self.text):
             first, last = word.span()
@@ -151,23 +151,23 @@ class TypedText:
 
     @property
     def without_unranked(self) -> str:
-        """The text without the words that every scene says, or all of it if it has no others."""
+        """The text without words that occur in every scene, or all of it if nothing remains."""
         return without_words(UNRANKED, self.text, self.analysis)
 
     @cached_property
     def content_words(self) -> tuple[str, ...]:
-        """The words with content, without numbers and their units."""
+        """The words with content, without numbers and units."""
         typed = words(without_words(WEIGHTLESS, self.without_numbers, self.analysis))
         return tuple(map(without_particle, typed))
 
 
 def without_particle(word: str) -> str:
-    """Return a word in Latin letters without the particle behind it: chicken of chicken이."""
+    """Return a Latin word without its particle: chicken of chicken이."""
     return _PARTICLE.sub("", written_word(word))
 
 
 def without_words(weightless: frozenset[str], text: str, analysis: Morphemes) -> str:
-    """Return the text without the words whose morphemes are all weightless, or all of it if it has no others."""
+    """Return the text without words of weightless morphemes only, or all of it if nothing remains."""
     if weightless.issuperset(analysis.forms):
         return text
     content: list[str] = []
@@ -179,7 +179,7 @@ def without_words(weightless: frozenset[str], text: str, analysis: Morphemes) ->
 
 
 def _request_start(text: str, analysis: Morphemes) -> int:
-    """Return where a text begins to name what is asked for; its end, where it does not or nothing else has content."""
+    """Return where the request begins in a text; its end if there is none or nothing else has content."""
     match = _REQUEST.search(text)
     if match is None:
         return len(text)

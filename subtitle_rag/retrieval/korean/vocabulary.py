@@ -1,4 +1,4 @@
-"""The words of a library, with tables for what they begin, sound and are spelled like."""
+"""The words of a library, with tables of their beginnings, sounds and spellings."""
 
 import unicodedata
 from bisect import bisect_left
@@ -13,20 +13,20 @@ from subtitle_rag.retrieval.korean.morphemes import words
 from subtitle_rag.retrieval.korean.pronunciation import SoundIndex
 
 MIN_MISHEARD_LETTERS = 3
-"""Shorter words have too many neighbours at one letter's distance."""
+"""Fewest letters of a misheard word; shorter ones have too many neighbours."""
 COMPLETIONS = 8
 NEAR_SPELLINGS = 20
 NEAREST = 200
 """Completions to compare by frequency."""
 CACHE_SIZE = 1_000
-"""Forms in each cache of their variants."""
+"""Forms per cache of variants."""
 
 Spellings = dict[int, tuple[list[str], list[str]]]
-"""Number of letters → forms with that number, in order, and the letters (NFD) of each."""
+"""Number of letters → forms with that number, sorted, and the letters (NFD) of each."""
 
 
 def spellings(forms: Iterable[str]) -> Spellings:
-    """Return the forms that can be misheard."""
+    """Return the forms that may be misheard."""
     by_length: Spellings = {}
     for form in sorted(forms):
         if len(form) >= MIN_MISHEARD_LETTERS:
@@ -38,7 +38,7 @@ def spellings(forms: Iterable[str]) -> Spellings:
 
 
 def nearest(form: str, vocabulary: Spellings) -> list[str]:
-    """Return the other forms at a distance of one letter, at most `NEAR_SPELLINGS`."""
+    """Return at most `NEAR_SPELLINGS` other forms that differ in one letter."""
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import extract
 
@@ -52,10 +52,10 @@ def nearest(form: str, vocabulary: Spellings) -> list[str]:
 
 
 class Vocabulary:
-    """The words of a library at one time, with tables that are made of them at their first use.
+    """The words of a library at one time, with tables built at their first use.
 
-    Its caches do not refer to it: it would stay in memory after its successor has come, tens of megabytes each time,
-    until Python looks for garbage.
+    Its caches hold no reference to it. Otherwise each replaced vocabulary, tens of megabytes, would stay in memory
+    until the next garbage collection.
     """
 
     def __init__(self, library: Library) -> None:
@@ -64,17 +64,17 @@ class Vocabulary:
         self.windows = library.counts().searchable
         spelled, sounds = spellings(forms), cache(lambda: SoundIndex(forms))
         self.nearest = lru_cache(CACHE_SIZE)(lambda form: nearest(form, spelled))
-        """A query is typed letter by letter."""
+        """Queries are typed letter by letter."""
         self.by_sound = lru_cache(CACHE_SIZE)(lambda name: sounds().hangul_of(name) or sounds().latin_of(name))
         self.pair_by_sound = lru_cache(CACHE_SIZE)(lambda name: sounds().latin_pair_of(name))
 
     def has(self, form: str) -> bool:
-        """Return whether a form of two letters or more is among them."""
+        """Return whether the library has a form of two letters or more."""
         at = bisect_left(self._forms, form)
         return at < len(self._forms) and self._forms[at] == form
 
     def containing(self, word: str) -> tuple[str, ...]:
-        """Return the longer words of the library that have this one in them: 양념치킨 for 치킨."""
+        """Return the longer words that contain this one: 양념치킨 for 치킨."""
         containing, at = [], self._joined.find(word)
         while at >= 0:
             end = self._joined.index("\n", at)
@@ -83,33 +83,33 @@ class Vocabulary:
         return tuple(form for form in containing if form != word)
 
     def begun(self, word: str) -> tuple[str, ...]:
-        """Return words of the library that begin with the keys of an unfinished word: 떡볶이 for 떡볶."""
+        """Return completions of an unfinished word by its keys: 떡볶이 for 떡볶."""
         typed, keys = key_sequence(word), self._keys
         start = bisect_left(keys, (typed, ""))
         near = takewhile(lambda pair: pair[0].startswith(typed), islice(keys, start, None))
         return tuple(form for _keys, form in islice(near, NEAREST))
 
     def begun_names(self, word: str) -> list[str]:
-        """Return the words of names that begin with the keys of an unfinished word."""
+        """Return completions of an unfinished word from names."""
         typed, keys = key_sequence(word), self._name_keys
         entries = takewhile(lambda entry: entry[0].startswith(typed), islice(keys, bisect_left(keys, (typed,)), None))
         return [name for _at, name in sorted((at, name) for _keys, at, name in entries)]
 
     def abbreviated(self, consonants: str) -> list[str]:
-        """Return words of names with these first consonants, or that begin with them."""
+        """Return the words of names with exactly these first consonants, or else those that begin with them."""
         names = self._names.items()
         exact = [name for name, letters in names if letters == consonants]
         return (exact or [name for name, letters in names if letters.startswith(consonants)])[:COMPLETIONS]
 
     def names_any(self, spelled: Iterable[str]) -> bool:
-        """Return whether a name has one of these words, or the beginning of a longer one."""
+        """Return whether a name has one of these words or continues it."""
         long = [each for each in spelled if len(each) > 1]
         return any(each in name for name in self._names for each in long)
 
     def tables(self) -> Iterator[Callable[[], object]]:
-        """Yield what makes the tables, each 0.1 s at 100,000 windows: a key would wait for them.
+        """Yield builders of the tables, each 0.1 s at 100,000 windows, to run before a key waits for them.
 
-        The sounds, which only unknown Latin words need, are not among them, for the sake of memory.
+        Leaves out the table of sounds, which only unknown Latin words need, to save memory.
         """
         yield lambda: self._keys
         yield lambda: self._names
@@ -121,12 +121,12 @@ class Vocabulary:
 
     @cached_property
     def _keys(self) -> list[tuple[str, str]]:
-        """The keys of each form, in order."""
+        """The keys of each form, sorted."""
         return sorted((key_sequence(form), form) for form in self._forms)
 
     @cached_property
     def _names(self) -> dict[str, str]:
-        """The words of titles, channels and glossaries with their first consonants."""
+        """The words of titles, channels and glossaries, with their first consonants."""
         videos = video_facets(self._library)
         channels = {video.channel_id: video.channel for video in videos}
         glossaries = (name for id in channels for name in self._library.contexts.glossary(id))
@@ -135,5 +135,5 @@ class Vocabulary:
 
     @cached_property
     def _name_keys(self) -> list[tuple[str, int, str]]:
-        """The keys of each name, in order, with its place among the names."""
+        """The keys of each name, sorted, with its index among the names."""
         return sorted((key_sequence(name), at, name) for at, name in enumerate(self._names))
