@@ -1,7 +1,7 @@
-"""Values of the domain. Nothing here reads, writes or imports outside the standard library.
+"""Values of the domain. Reads and writes nothing, and imports only the standard library.
 
-All times inside the program are whole milliseconds from the start of the video; seconds appear only in JSON and on
-screen. All text is NFC.
+Times inside the program are whole milliseconds from the start of the video; seconds appear only in JSON and on screen.
+Text is NFC.
 """
 
 import re
@@ -14,27 +14,28 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 NAMESPACE = uuid.UUID("5b3c1c0a-8f0e-5d52-9a53-7d0b6c1e4f11")
-"""Root of every uuid5 that the program derives; changing it orphans all stored ids."""
+"""Root of every uuid5 in the program; a change orphans all stored ids."""
 
 TABS = ("videos", "shorts", "streams")
 """Tabs of a channel with its own videos."""
 
 MAX_MARKS = 30
-"""Combining marks in a row, as in Unicode's stream-safe format; the rest of a run is cut off. No writing has as many,
-and normalisation sorts a run of them in quadratic time."""
+"""Most combining marks in a row, as in Unicode's stream-safe format; the rest is cut off, because normalisation sorts
+them in quadratic time.
+"""
 _MARK_RUN = re.compile(rf"[^\w\s\x00-\x7f]{{{MAX_MARKS + 1},}}")
-"""A run that may be of combining marks: none of them is of `\\w`."""
+r"""A possible run of combining marks: `\w` includes none."""
 
 
 def nfc(text: str) -> str:
-    """Return a text with composed syllables: macOS file names and some keyboards deliver decomposed Hangul."""
+    """Return a text with composed syllables: macOS file names and some keyboards use decomposed Hangul."""
     if text.isascii():
         return text
     return unicodedata.normalize("NFC", _MARK_RUN.sub(lambda match: _cut_marks(match[0]), text))
 
 
 def _cut_marks(run: str) -> str:
-    """Return a run of characters without the combining marks after the first `MAX_MARKS` in a row."""
+    """Return a run of characters with at most `MAX_MARKS` combining marks in a row."""
     characters: list[str] = []
     count = 0
     for character in run:
@@ -45,43 +46,43 @@ def _cut_marks(run: str) -> str:
 
 
 MAX_TYPED = 10_000
-"""Characters of a typed or pasted text that are read: ten times the longest query, for spaces do not count."""
+"""Characters read of a typed or pasted text: ten times the longest query, as spaces do not count."""
 
 
 def tidy(raw: str) -> str:
     """Return the first `MAX_TYPED` characters as NFC on one line, without invisible ones: some terminals send
-    decomposed Hangul."""
+    decomposed Hangul.
+    """
     visible = (" " if c.isspace() else c for c in raw[:MAX_TYPED] if c.isspace() or unicodedata.category(c)[0] != "C")
     return nfc(" ".join("".join(visible).split()))
 
 
 def natural_key(text: str) -> tuple[tuple[int, str] | str, ...]:
-    """Return the key that sorts 2 before 10, whatever the letter cases: runs of digits count by their value."""
+    """Return a sort key that puts 2 before 10 and ignores case: runs of digits count by value."""
     parts = re.split("([0-9]+)", text.casefold())
     return tuple((len(part.lstrip("0")), part.lstrip("0")) if at % 2 else part for at, part in enumerate(parts))
 
 
 def squeeze(text: str) -> str:
-    """Return a text without spaces and case, to compare its letters."""
+    """Return a text without spaces and case, to compare letters."""
     return "".join(text.casefold().split())
 
 
 KOREAN_SHARE = 0.2
-"""Share of words with Hangul in a Korean text, at least: names in Latin letters may be many."""
+"""Least share of words with Hangul in a Korean text; it may have many Latin names."""
 SENTENCE_WORDS = 3
-"""Words in Latin letters that are a sentence, and no names."""
+"""Latin words from which a text is a sentence, not a name."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 def differs_in_language(question: str, answer: str) -> bool:
-    """Return whether an answer is in another language than its question, as their letters tell: Hangul, Latin or any
-    other."""
+    """Return whether an answer is in another language than its question, by script: Hangul, Latin or other."""
     asked, answered = _script(question), _script(answer)
     return bool(asked and answered) and asked != answered
 
 
 def _script(text: str) -> str:
-    """Return the script of a text's sentences, empty for one without any."""
+    """Return the script of a text's sentences; empty without any."""
     words = _WORD.findall(nfc(text))
     hangul = sum(any("가" <= letter <= "힣" for letter in word) for word in words)
     if hangul and hangul >= KOREAN_SHARE * len(words):
@@ -93,15 +94,17 @@ def _script(text: str) -> str:
 
 
 def is_named(speaker: str, names: Sequence[str]) -> bool:
-    """Return whether a speaker's name has one of these in it, whatever their spaces and case."""
+    """Return whether a speaker's name contains one of these, ignoring spaces and case."""
     return bool(speaker) and any(squeeze(name) in squeeze(speaker) for name in names)
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """One line of captions: `text` is a single line without markup; `word_starts` has one time per
-    whitespace-separated word where the track carries word times, else it is empty; `speaker` is who says it, where the
-    track tells."""
+    """One line of captions.
+
+    `text` is a single line without markup. `word_starts` has one time per whitespace-separated word, or is empty if the
+    track has no word times. `speaker` is empty if the track does not name one.
+    """
 
     start_ms: int
     end_ms: int
@@ -111,11 +114,11 @@ class Cue:
 
     @property
     def named_text(self) -> str:
-        """Its text, with its speaker's name in front if there is one."""
+        """Its text after its speaker's name, if any."""
         return named_text(self.speaker, self.text)
 
     def to_record(self) -> tuple[Any, ...]:
-        """Return what `from_record` reads, also from JSON."""
+        """Return the argument of `from_record`, ready for JSON."""
         return self.start_ms, self.end_ms, self.text, self.word_starts, self.speaker
 
     @classmethod
@@ -125,7 +128,7 @@ class Cue:
 
 
 class Line(NamedTuple):
-    """Where a cue begins inside a window's text, and who says it, where the track tells."""
+    """Start of a cue inside a window's text, and its speaker if the track names one."""
 
     offset: int
     start_ms: int
@@ -136,8 +139,8 @@ class Line(NamedTuple):
 class Window:
     """The unit of the index: about a minute of one video's captions.
 
-    `text` joins the cues with single spaces; `lines` says where each cue begins in it. The overlaps are the
-    neighbouring seconds of speech, kept apart from `text` (they would drown known-item search).
+    `text` joins the cues with single spaces; `lines` has the start of each. The overlaps are the neighbouring seconds
+    of speech, kept out of `text` because they would drown known-item search.
     """
 
     id: str
@@ -151,39 +154,41 @@ class Window:
     overlap_after: str = ""
 
     def spoken(self) -> list[tuple[int, str]]:
-        """Return its lines as (beginning in ms, text)."""
+        """Return its lines as (start in ms, text)."""
         return spoken(self.text, self.lines)
 
     def dialogue(self) -> list[tuple[int, str]]:
-        """Return its lines as (beginning in ms, text), each with its speaker's name in front, for people and models."""
+        """Return its lines as (start in ms, text), each after its speaker's name, for people and models."""
         return dialogue(self.text, self.lines)
 
 
 def spoken(text: str, lines: Sequence[Line]) -> list[tuple[int, str]]:
-    """Split a text into its lines as (beginning in ms, text)."""
+    """Split a text into lines as (start in ms, text)."""
     ends = [line.offset - 1 for line in lines[1:]] + [len(text)]
     return [(line.start_ms, text[line.offset : end]) for line, end in zip(lines, ends, strict=True)]
 
 
 def dialogue(text: str, lines: Sequence[Line]) -> list[tuple[int, str]]:
-    """Split a text into its lines as (beginning in ms, text), each with its speaker's name in front."""
+    """Split a text into lines as (start in ms, text), each after its speaker's name."""
     lines_and_texts = zip(spoken(text, lines), lines, strict=True)
     return [(start_ms, named_text(line.speaker, line_text)) for (start_ms, line_text), line in lines_and_texts]
 
 
 def named_text(speaker: str, text: str) -> str:
-    """Return a text with its speaker's name in front, if there is one."""
+    """Return a text after its speaker's name, if any."""
     return f"{speaker}: {text}" if speaker else text
 
 
 NEGATED = "¬"
-"""Before the form of a word that is negated."""
+"""Prefix of a negated word's form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Morphemes:
-    """The content morphemes of a text, in order: the forms (NFKC, lower case) and the spans [start, end) in the raw
-    text that they stand for; a verb's span runs through its endings, that of a negated word through the negation."""
+    """The content morphemes of a text, in order: forms (NFKC, lower case) and their spans [start, end) in the raw text.
+
+    A verb's span includes its endings, and a negated word's span the negation.
+    """
 
     forms: tuple[str, ...]
     starts: tuple[int, ...]
@@ -191,7 +196,7 @@ class Morphemes:
 
 
 class GapReason(StrEnum):
-    """Why speech has no text. Its value is stored."""
+    """Why speech has no text. The value is stored."""
 
     LOOP = "loop"
     TOO_FEW_WORDS = "too_few_words"
@@ -200,7 +205,7 @@ class GapReason(StrEnum):
 
 
 class SpeechGap(NamedTuple):
-    """Speech without a text that can be believed; `reason` is a `GapReason`."""
+    """Speech without a credible text; `reason` is a `GapReason`."""
 
     start_ms: int
     end_ms: int
@@ -209,24 +214,24 @@ class SpeechGap(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HeardStretch:
-    """What lies between two cuts at silence: the unit that is kept, and resumed behind.
+    """Sound between two cuts at silence: the unit of storage and of resuming.
 
-    Stretches of a file follow each other without a hole: `begin_ms` is the `end_ms` of the one before.
+    Stretches of a file are contiguous: `begin_ms` is the `end_ms` of the one before.
     """
 
     begin_ms: int
     end_ms: int
     cues: tuple[Cue, ...] = ()
-    """Sentences with times in the file, in order, with word times. Empty for silence, music, or a gap."""
+    """Sentences with times in the file, in order, with word times. Empty for silence, music or a gap."""
     gap: GapReason | None = None
-    """Why speech of this stretch has no text; None where all of it has, or nobody speaks."""
+    """Why speech of this stretch has no text; None if all of it has, or nobody speaks."""
     language: str = "ko"
-    """The language that was listened for; give it again when going on behind this stretch."""
+    """The language of the recognition; pass it again to continue after this stretch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """A titled part of a video, as its author marked it."""
+    """A titled part of a video, set by its author."""
 
     start_ms: int
     title: str
@@ -234,7 +239,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class Video:
-    """A video whose captions are in the library. `id` is YouTube's, or `file-…` where the captions' file names none."""
+    """A video with captions in the library. `id` is YouTube's, or `file-…` if the caption file names none."""
 
     id: str
     title: str
@@ -245,13 +250,13 @@ class Video:
     duration_ms: int | None = None
     chapters: tuple[Chapter, ...] = ()
     source: str | None = None
-    """Path of the caption file, or of the film that was listened to; None for a video that came from YouTube."""
+    """Path of the caption file or transcribed film; None for a video from YouTube."""
     kind: str = ""
     """`video`, `short` or `stream`; empty if unknown."""
 
     def link(self, at_ms: int = 0) -> str | None:
-        """Return the link to a second; None for a video without an address."""
-        match = re.search(r"[A-Za-z0-9_-]{11}\Z", self.url or "")  # a file that has its address later keeps its own id
+        """Return the link to a time; None for a video without an address."""
+        match = re.search(r"[A-Za-z0-9_-]{11}\Z", self.url or "")  # a file that gets an address later keeps its id
         return watch_url(match[0] if match else self.id, at_ms) if self.url else None
 
     def values(self) -> dict[str, Any]:
@@ -284,30 +289,31 @@ class Details:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTrack:
-    """A track that was asked for, with its speech, or the code of the failure to get or read it."""
+    """A requested track with its amount of speech, or the error code from fetching or reading it."""
 
     language: str
     kind: str
     syllables: int | None = None
-    """None if it could not be read, or was stored without a measure."""
+    """None if it was unreadable, or stored without a measure."""
     failure: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TrackSelection:
-    """Why a video has its track: `tracks` were asked for in the order of preference, `tracks[taken]` is stored."""
+    """Why a video has its track: `tracks` were requested in order of preference, and `tracks[taken]` is stored."""
 
     tracks: tuple[MeasuredTrack, ...]
     taken: int = 0
     flag: str = ""
     """As in `Track`."""
     withheld: bool = False
-    """The speech is little, and YouTube withholds tracks."""
+    """There is little speech, and YouTube withholds tracks."""
 
     @property
     def reason(self) -> str:
-        """`speech`: it says far more than a preferred one; `kept`: it says little, and the others no more; `withheld`;
-        empty for the first one, taken at once."""
+        """Why this track: `speech` for far more speech than a preferred one; `kept` for little speech, but others have
+        no more; `withheld`; empty for the first track, taken at once.
+        """
         if self.taken:
             return "speech"
         return "withheld" if self.withheld else "kept" if len(self.tracks) > 1 else ""
@@ -320,8 +326,11 @@ class TrackSelection:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """One caption track as it came: `kind` is `manual`, `asr`, `file`, or `local` for one that was heard on this
-    machine; `format` is one of `captions.FORMATS`."""
+    """One caption track as fetched.
+
+    `kind` is `manual`, `asr`, `file`, or `local` for transcription on this machine; `format` is one of
+    `captions.FORMATS`.
+    """
 
     language: str
     kind: str
@@ -329,20 +338,21 @@ class Track:
     raw: bytes = field(repr=False)
     sha256: str
     fetched_at: int
-    """Unix seconds: when the bytes were fetched, or the file's time of modification."""
+    """Unix seconds of the fetch, or the file's time of modification."""
     flag: str = ""
     """`translated` by a machine, `dub` for a possible automatic dub, `mislabelled` for the letters of another language;
-    empty for the original speech."""
+    empty for the original speech.
+    """
     selection: TrackSelection | None = None
-    """None if it was the first and only one that was asked for, and has no flag."""
+    """None if it was the only track requested, and has no flag."""
     model: str = ""
-    """The transcriber's model that heard a `local` track."""
+    """The transcription model of a `local` track."""
     settings: str = ""
-    """The transcriber's settings with it."""
+    """The settings of that transcription."""
 
 
 def watch_url(youtube_id: str, at_ms: int = 0) -> str:
-    """Return the short link that opens a video at a second (rounded down, never negative)."""
+    """Return the short link to a video at a time (in whole seconds, never negative)."""
     return f"https://youtu.be/{youtube_id}?t={max(0, at_ms) // 1000}"
 
 
@@ -355,7 +365,7 @@ def byte_size(count: float) -> str:
 
 
 def sizes(done: float, total: float) -> str:
-    """Return how much of a number of bytes is done, both in the unit of the whole: `0.8/2.3 GB`."""
+    """Return the finished part of a number of bytes, in the unit of the whole: `0.8/2.3 GB`."""
     unit = byte_size(total).rpartition(" ")[2]
     power = {"TB": 12, "GB": 9, "MB": 6}[unit]
     return f"{done / 10**power:.1f}/{total / 10**power:.1f} {unit}"

@@ -1,1 +1,1 @@
-"""The library: one SQLite file, the truth of the program."""
+"""The library: one SQLite file, the source of truth for the program."""

@@ -1,4 +1,4 @@
-"""Stored answers: the history of questions, which the user can delete."""
+"""Stored answers: the history of questions. The user can delete it."""
 
 import json
 import time
@@ -75,7 +75,7 @@ class Answers(Store):
 
 
 def _cited_scene(source: EvidenceSource, at_ms: int | None) -> CitedScene:
-    """Return a source at the time of its first citation, or at the question's best line."""
+    """Return a source with the time of its first citation, or else of the question's best line."""
     at = source.at_ms if at_ms is None else at_ms
     return CitedScene(source.number, source.scene, source.video.id, source.video.title, at, source.line(at))
 

@@ -1,4 +1,4 @@
-"""State of the app between its runs, in the table `setting`: theme, player, searches, scenes, jobs, the index.
+"""State of the app between runs, in the table `setting`: theme, player, searches, scenes, jobs, the index.
 
 A plain value is read and written by `Database.get_setting` and `Database.put_setting` under one of these keys.
 """
@@ -20,9 +20,9 @@ logger = logging.getLogger(__name__)
 
 THEME = "theme"
 PLAYER = "player"
-"""The player for every jump. The config's comes first, as it does for the theme."""
+"""The player for every jump. The config's player comes first, and so does its theme."""
 MODEL_OFFER = "models_offer"
-"""Set once the offer of models for search by meaning is dismissed."""
+"""Set when the user dismisses the offer of models for search by meaning."""
 LAST_LOOK = "last_look"
 """When the app was last opened (Unix seconds)."""
 EMBEDDED = "embedded"
@@ -44,7 +44,7 @@ MAX_SEARCHES = 50
 def theme_at(path: Path) -> str:
     """Return the theme in the library at `path`, or an empty string if it cannot be read at once.
 
-    The app needs it before its first paint. Opening the `Library` could create it.
+    The app needs it before its first paint, and opening the `Library` could create it.
     """
     import sqlite3
 
@@ -58,18 +58,18 @@ def theme_at(path: Path) -> str:
 
 
 def index_address(library: "Library") -> str:
-    """Return the address of the index that the library has filled."""
+    """Return the address of the index that holds this library."""
     return library.database.get_setting(_INDEX) or EMBEDDED
 
 
 def put_index_address(library: "Library", address: str) -> None:
-    """Note the address of the index that the library has filled. A known one, the default too, is not written."""
+    """Store the address of the index that holds this library, unless it is stored already or the default."""
     if index_address(library) != address:
         library.database.put_setting(_INDEX, address)
 
 
 def library_id(library: "Library") -> str:
-    """Return the library's id, which names its collection on a server; it is made at its first use."""
+    """Return the library's id, which names its collection on a server; creates it at first use."""
     id = library.database.get_setting(_ID)
     if not id:
         id = os.urandom(8).hex()
@@ -78,7 +78,7 @@ def library_id(library: "Library") -> str:
 
 
 def _values(library: "Library", key: str, default: Any) -> Any:
-    """Read a setting's JSON; `default` without any."""
+    """Read a setting's JSON, or `default`."""
     text = library.database.get_setting(key)
     return json.loads(text) if text else default
 
@@ -89,7 +89,7 @@ def _put_values(library: "Library", key: str, values: Any) -> None:
 
 
 def new_videos(library: "Library") -> int:
-    """Count the videos whose captions came after the app was last opened; 0 before its first time."""
+    """Count the videos whose captions arrived since the app was last opened; 0 the first time."""
     last_look = library.database.get_setting(LAST_LOOK)
     return (
         library.database.row("SELECT count(*) FROM track WHERE fetched_at > ?", (int(last_look),))[0]
@@ -99,14 +99,14 @@ def new_videos(library: "Library") -> int:
 
 
 class LastSync(NamedTuple):
-    """The last look for new videos in all that is followed."""
+    """The last check of all followed sources for new videos."""
 
     at: int
     """Its end (Unix seconds)."""
     new: int
     failed: int
     code: str
-    """Why YouTube was not asked further; empty if it was asked for everything."""
+    """Why the check of YouTube ended early; empty if it was complete."""
 
 
 def last_sync(library: "Library") -> LastSync | None:
@@ -119,55 +119,55 @@ def put_last_sync(library: "Library", sync: LastSync) -> None:
 
 
 def listening_rate(library: "Library", model: str) -> float | None:
-    """Return how many seconds of sound a second has heard with this model, by its last run; None before any."""
+    """Return the seconds of sound transcribed per second by this model in its last run; None before any."""
     rate = _values(library, _LISTENING, {}).get(model)
     return float(rate) if rate else None
 
 
 def put_listening_rate(library: "Library", model: str, rate: float) -> None:
-    """Note how many seconds of sound a second hears with this model."""
+    """Store the seconds of sound transcribed per second by this model."""
     _put_values(library, _LISTENING, {**_values(library, _LISTENING, {}), model: round(rate, 3)})
 
 
 def fetched_alternatives(library: "Library") -> dict[str, str]:
-    """Read the models that were fetched by another name (name → other name)."""
+    """Read the models downloaded under another name (name → other name)."""
     return dict(_values(library, _ALTERNATIVES, {}))
 
 
 def put_fetched_alternative(library: "Library", name: str, alternative: str | None) -> None:
-    """Note the other name by which a model was fetched; None if it is its own."""
+    """Store the other name under which a model was downloaded; None for its own name."""
     names = {**fetched_alternatives(library), name: alternative}
     _put_values(library, _ALTERNATIVES, {each: name_there for each, name_there in names.items() if name_there})
 
 
 class RemovalNote(NamedTuple):
-    """A removal that has begun and not ended."""
+    """A removal that has begun but not ended."""
 
     names: Sequence[str]
-    """As they were asked for."""
+    """As the user gave them."""
     titles: Mapping[str, str]
-    """Its videos, id → title."""
+    """Video id → title."""
     urls: Sequence[str]
-    """The addresses of its sources, which are unfollowed."""
+    """Addresses of the sources to unfollow."""
 
 
 def unfinished_removals(library: "Library") -> list[RemovalNote]:
-    """Read the removals that have begun and not ended."""
+    """Read the removals that have begun but not ended."""
     return [RemovalNote(*values) for values in _values(library, _REMOVALS, [])]
 
 
 def put_unfinished_removals(library: "Library", notes: Sequence[RemovalNote]) -> None:
-    """Replace the notes of all removals that have not ended."""
+    """Replace the notes of all unfinished removals."""
     _put_values(library, _REMOVALS, notes)
 
 
 def recent_searches(library: "Library") -> list[str]:
-    """Read the last searches as they were typed, the newest first."""
+    """Read the last searches as typed, newest first."""
     return list(_values(library, _SEARCHES, []))
 
 
 def note_search(library: "Library", text: str) -> list[str]:
-    """Put a search first, once, and return all recent ones. A search that is first already is not written again."""
+    """Put a search first, once, and return all recent ones. Writes nothing if it is first already."""
     from subtitle_rag.library.connection import read_setting, write_setting
 
     text = nfc(" ".join(text.split()))
@@ -183,13 +183,13 @@ def note_search(library: "Library", text: str) -> list[str]:
 
 
 def forget_searches(library: "Library") -> None:
-    """Forget the last searches, and the place that was played last."""
+    """Delete the last searches and the last place played."""
     library.database.put_setting(_SEARCHES, None)
     library.database.put_setting(_PLACE, None)
 
 
 class FoundScene(NamedTuple):
-    """A scene of the last search of the command line."""
+    """A scene of the last search on the command line."""
 
     id: str
     """The id of its best window."""
@@ -199,33 +199,33 @@ class FoundScene(NamedTuple):
 
 
 def put_found_scenes(library: "Library", scenes: Sequence[FoundScene]) -> None:
-    """Replace the scenes of the last search of the command line, in their order."""
+    """Replace the scenes of the last search on the command line, in order."""
     _put_values(library, _SCENES, scenes)
 
 
 def found_scenes(library: "Library") -> list[FoundScene]:
-    """Read the scenes of the last search of the command line."""
+    """Read the scenes of the last search on the command line."""
     return [FoundScene(*values) for values in _values(library, _SCENES, [])]
 
 
 def put_last_place(library: "Library", video_id: str, at_ms: int) -> None:
-    """Note the place that was played last."""
+    """Store the last place played."""
     _put_values(library, _PLACE, (video_id, at_ms))
 
 
 def last_place(library: "Library") -> tuple[Video, int] | None:
-    """Read the place that was played last; None where its video has left the library."""
+    """Read the last place played; None if its video has left the library."""
     id, at_ms = _values(library, _PLACE, ("", 0))
     video = library.video(id) if id else None
     return (video, at_ms) if video else None
 
 
 def put_run_progress(library: "Library", progress: tuple[int, int] | None) -> None:
-    """Note how many videos of its files a run has read, for other processes; None at its end."""
+    """Store how many videos a run has read from its files, for other processes; None at its end."""
     _put_values(library, _RUN, progress)
 
 
 def run_progress(library: "Library") -> tuple[int, int] | None:
-    """Read how many videos of its files the run that holds the library's lock has read, and how many there are."""
+    """Read the progress of the run that holds the library's lock: videos read from its files, and all of them."""
     values = _values(library, _RUN, None)
     return tuple(values) if values else None

@@ -1,7 +1,7 @@
-"""Copies of the library file, made after runs that changed it: three, of different ages.
+"""Backups of the library file after runs that changed it: three, of different ages.
 
-The index can be rebuilt from the library, but nothing brings back captions that YouTube has withdrawn, nor days of
-contexts. A copy is made by SQLite's backup API, also while others write, and checked before an older one goes.
+The index can be rebuilt from the library, but captions that YouTube has withdrawn and days of contexts cannot. SQLite's
+backup API makes each copy, even during writes; it is checked before an older one is deleted.
 """
 
 import logging
@@ -22,11 +22,11 @@ from subtitle_rag.library.schema import SCHEMA_VERSION, columns, schema_version
 logger = logging.getLogger(__name__)
 
 COUNT = 3
-"""Copies that are kept."""
+"""Copies to keep."""
 RESERVE_BYTES = 200 * 2**20
-"""Free space that a copy leaves."""
+"""Free space to leave on the disk."""
 PAGES = 4096
-"""Pages that are copied at once, 16 MB: others can write in between."""
+"""Pages per step, 16 MB: other processes can write in between."""
 _STAMP = "%Y%m%d-%H%M%S"
 
 
@@ -39,19 +39,20 @@ class Backup:
 
 
 def backups(library: Path) -> list[Backup]:
-    """Return the copies of a library file, the newest first."""
+    """Return the copies of a library file, newest first."""
     copies = []
     for path in backup_folder(library).glob(f"{library.stem}-*{library.suffix}"):
         try:
             made_at = datetime.strptime(path.stem.removeprefix(f"{library.stem}-"), _STAMP).replace(tzinfo=UTC)
             copies.append(Backup(path, made_at, path.stat().st_size))
-        except (ValueError, OSError):  # another program's, or deleted meanwhile
+        except (ValueError, OSError):  # another program's file, or just deleted
             logger.info("a file among the backups is none", exc_info=True)
     return sorted(copies, key=lambda copy: copy.made_at, reverse=True)
 
 
 def quick_check(path: Path, *, indexes: bool = False) -> str:
-    """Return what SQLite finds wrong with a library file, or nothing. `indexes` compares them with their tables too.
+    """Return the fault that SQLite finds in a library file, or an empty string. `indexes` also compares them with their
+    tables.
 
     Raises:
         BusyError: `library_readonly`, `library_locked`.
@@ -72,7 +73,7 @@ def quick_check(path: Path, *, indexes: bool = False) -> str:
 
 
 def _absent_columns(db: sqlite3.Connection) -> list[str]:
-    """Return the columns that the current schema should have; an altered name of one is no damage to SQLite."""
+    """Return the missing columns of the current schema; SQLite does not notice a changed column name."""
     if schema_version(db) != SCHEMA_VERSION:
         return []
     return [
@@ -83,14 +84,14 @@ def _absent_columns(db: sqlite3.Connection) -> list[str]:
 
 
 def open_read_only(path: Path) -> sqlite3.Connection:
-    """Open a library file for reading alone; raises sqlite3.DatabaseError."""
+    """Open a library file read-only; raises sqlite3.DatabaseError."""
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
 
 
 def back_up(database: Database, *, at: datetime | None = None) -> Backup | None:
-    """Copy the library, and delete the copies that are not needed any more.
+    """Copy the library, and delete superfluous copies.
 
-    Makes none where the disk has no room for it or the library is damaged: an older copy is worth more then.
+    Does nothing on a full disk or for a damaged library, when an older copy is worth more.
 
     Raises:
         BusyError: `disk_full`, `library_readonly`, `library_locked`.
@@ -129,9 +130,9 @@ def back_up(database: Database, *, at: datetime | None = None) -> Backup | None:
 
 
 def retained(copies: Sequence[Backup]) -> list[Backup]:
-    """Return the copies to keep, the newest first: the newest, the last of an earlier day, and of an earlier week.
+    """Return the copies to keep, newest first: the newest, the last of an earlier day, and the last of an earlier week.
 
-    The oldest ones fill up to `COUNT`: a fault that shows after days is in the newest copies too.
+    The oldest ones fill up to `COUNT`, because a fault noticed after days is in the newest copies too.
     """
     if not copies:
         return []

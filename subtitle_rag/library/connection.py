@@ -1,4 +1,4 @@
-"""Connections to the library's SQLite file, its failures as `AppError`, and the locks beside it."""
+"""Connections to the library's SQLite file, its errors as `AppError`, and the locks in its folder."""
 
 import errno
 import json
@@ -22,42 +22,40 @@ logger = logging.getLogger(__name__)
 
 BUSY_TIMEOUT_MS = 5_000
 UNWRITABLE = frozenset({"library_readonly", "disk_full"})
-"""Codes of a library that can only be read."""
+"""Error codes of a read-only library."""
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
-"""What reading a damaged file raises; the second where sqlite3 cannot read SQLite's message, which quotes the bytes."""
+"""Exceptions from a damaged file; the second if sqlite3 cannot decode SQLite's message, which quotes the bytes."""
 
 Values = Sequence[Any] | Mapping[str, Any]
-"""Parameters of a statement of SQL."""
+"""Parameters of an SQL statement."""
 
 LOOKS_S = 0.2
-"""Patience with a lock that another process only looks at."""
+"""Longest wait for a lock that another process only checks."""
 LockName = Literal["library", "youtube", "contexts", "vectors", "listening", "evaluation"]
-"""Locks of the library's folder, by the work that one process at a time does: `library` is indexing."""
+"""Locks in the library's folder, each for work that only one process does at a time; `library` is indexing."""
 
 _own_locks: set[tuple[Path, str]] = set()
-"""The locks that this process holds."""
+"""The locks held by this process."""
 _LIBRARY_FILES = 4
-"""Descriptors that a connection takes at most."""
+"""Most file descriptors of a connection."""
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that is closed with the thread or the `Database` that has it, whichever ends first.
+    """A connection closed with its thread or its `Database`, whichever ends first.
 
-    From Python 3.13 on SQLite's own are warned about then (ResourceWarning).
+    From Python 3.13 on, sqlite3 warns about connections left open (ResourceWarning).
     """
 
     only_reads = False
-    """The disk takes no writes: see `reading`."""
+    """The disk is read-only: see `reading`."""
 
     def __del__(self) -> None:
-        with suppress(sqlite3.ProgrammingError):  # it was never opened
+        with suppress(sqlite3.ProgrammingError):  # never opened
             self.close()
 
 
 def connect(path: Path, *, to_write: bool = False) -> _Connection:
-    """Open the library or create it with its schema; one whose disk takes no writes is opened to be read.
-
-    With `to_write` such a library is refused.
+    """Open the library or create it; opens it read-only on a read-only disk, or refuses it there with `to_write`.
 
     Raises:
         BusyError: `library_readonly`, `disk_full`, `library_locked`.
@@ -94,10 +92,10 @@ def _connect_to_write(path: Path) -> _Connection:
             raise AppError("library_lost", path=str(path), folder=str(backup_folder(path)))
         try:
             private_folder(path.parent)
-            private_file(path)  # SQLite gives its journals the same rights
+            private_file(path)  # SQLite gives its journals the same permissions
         except OSError as error:
             raise unwritable(path.parent, error) from error
-        # whichever thread ends the `Database` closes it
+        # Whichever thread ends the `Database` closes it.
         db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, factory=_Connection)
         try:
             db.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
@@ -128,7 +126,7 @@ def _has_backups(path: Path) -> bool:
 
 
 def _enter_wal(db: sqlite3.Connection) -> None:
-    """Switch to WAL, with retries: while several processes open a new library, SQLite ignores the busy timeout here."""
+    """Switch to WAL, with retries: SQLite ignores the busy timeout here while several processes open a new library."""
     deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
     while True:
         try:
@@ -151,7 +149,7 @@ def translate_sqlite_errors(path: Path) -> Iterator[None]:
         extended = getattr(error, "sqlite_errorcode", 0)
         code = extended & 0xFF
         reason = str(error)
-        # readers need room too: the memory that connections share is a file beside the library
+        # Readers need space too, for SQLite's shared memory in a file next to the library.
         if code == sqlite3.SQLITE_FULL or extended == sqlite3.SQLITE_IOERR_SHMSIZE:
             raise BusyError("disk_full", path=str(path.parent)) from error
         if code == sqlite3.SQLITE_NOMEM:
@@ -162,14 +160,14 @@ def translate_sqlite_errors(path: Path) -> Iterator[None]:
             raise BusyError("library_readonly", path=str(path.parent), reason=reason) from error
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise BusyError("library_locked", path=str(path.parent)) from error
-        is_torn = "Could not decode to UTF-8" in reason  # sqlite3's own, without a code of SQLite
+        is_torn = "Could not decode to UTF-8" in reason  # sqlite3's own message, without an SQLite code
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR) or is_torn:
             raise AppError("library_damaged", path=str(path), reason=_damage(code, reason)) from error
         raise
 
 
 def _damage(code: int, reason: str) -> str:
-    """Return SQLite's finding in the user's language, where it is one of the usual ones."""
+    """Return SQLite's finding, translated if it is a common one."""
     match code:
         case sqlite3.SQLITE_CORRUPT:
             return _("parts of it are overwritten or missing")
@@ -181,7 +179,7 @@ def _damage(code: int, reason: str) -> str:
 
 
 def unwritable(folder: Path, error: OSError) -> BusyError:
-    """Return the error for a failed write into the library's folder: by its cause, else `library_readonly`."""
+    """Return the error for a failed write into the library's folder, by cause, else `library_readonly`."""
     if error.errno in SCARCE:
         return scarcity_error(folder, error.strerror)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -190,7 +188,7 @@ def unwritable(folder: Path, error: OSError) -> BusyError:
 
 
 def scarcity_error(folder: Path, reason: str | None) -> BusyError:
-    """Return BusyError `system_limit` for a want of memory, threads or files."""
+    """Return BusyError `system_limit` for a lack of memory, threads or files."""
     return BusyError("system_limit", path=str(folder), reason=reason or "")
 
 
@@ -200,7 +198,8 @@ def hold_lock(folder: Path, name: LockName, patience: float = 0) -> Iterator[Non
 
     Raises:
         BusyError: `library_busy`, `youtube_busy` and so on, by the lock's name, if another process holds it for more
-            than `patience` seconds; `library_readonly` and other failures of `unwritable`.
+            than
+            `patience` seconds; `library_readonly` and other errors of `unwritable`.
     """
     busy = BusyError(f"{name}_busy", path=str(folder))
     try:
@@ -216,7 +215,7 @@ def hold_lock(folder: Path, name: LockName, patience: float = 0) -> Iterator[Non
 
 
 def is_locked_elsewhere(folder: Path, name: LockName) -> bool:
-    """Return whether another process holds the lock. One that takes it now may find it held: see `LOOKS_S`."""
+    """Return whether another process holds the lock. Holds it for a moment itself: see `LOOKS_S`."""
     from filelock import FileLock, Timeout
 
     if (folder, name) in _own_locks:
@@ -226,12 +225,12 @@ def is_locked_elsewhere(folder: Path, name: LockName) -> bool:
             return False
     except Timeout:
         return True
-    except OSError:  # whoever cannot write here holds no lock either
+    except OSError:  # a process that cannot write here holds no lock
         return False
 
 
 def _descriptor_error() -> OSError | None:
-    """Return the error of opening files, which SQLite does not tell: it opens the library, its log and their index."""
+    """Return the error from opening files, which SQLite hides: it opens the library, its log and the log's index."""
     opened: list[int] = []
     try:
         opened.extend(os.open(os.devnull, os.O_RDONLY) for _ in range(_LIBRARY_FILES))
@@ -249,7 +248,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.has_changed = False
-        """Content was written since the last backup, not settings alone."""
+        """Content, not only settings, was written since the last backup."""
         self._local = threading.local()
         self._version_lock = threading.Lock()
         self._version_db: sqlite3.Connection | None = None
@@ -259,7 +258,7 @@ class Database:
         self._is_known = True
 
     def close(self) -> None:
-        """Close this thread's connection; those of ended threads are closed already."""
+        """Close this thread's connection; ended threads have closed theirs."""
         db: sqlite3.Connection | None = getattr(self._local, "db", None)
         if db is not None:
             db.close()
@@ -270,9 +269,9 @@ class Database:
                 self._version_db = None
 
     def version(self) -> int:
-        """Return a number, the same in all threads, which changes with every commit of any process.
+        """Return a number, the same in all threads, that changes with every commit of any process.
 
-        SQLite counts per connection the commits of all others, so this has a connection of its own.
+        SQLite counts the commits of other connections, so this uses its own connection.
         """
         with self._version_lock, translate_sqlite_errors(self.path):
             if self._version_db is None:
@@ -281,20 +280,20 @@ class Database:
             return int(self._version_db.execute("PRAGMA data_version").fetchone()[0])
 
     def check_writable(self) -> None:
-        """Raise `library_readonly` or `disk_full` if the disk takes no writes."""
+        """Raise `library_readonly` or `disk_full` for a read-only disk."""
         self._db(to_write=True)
 
     def _db(self, *, to_write: bool = False) -> sqlite3.Connection:
         db: _Connection | None = getattr(self._local, "db", None)
-        if db is None or (db.only_reads and to_write):  # there may be room again
+        if db is None or (db.only_reads and to_write):  # space may be free again
             self._check_place()
             db = self._local.db = connect(self.path, to_write=to_write)
         return db
 
     def _check_place(self) -> None:
-        """Raise `library_moved` if the file was opened and has gone: an empty one would be made in its place.
+        """Raise `library_moved` if the opened file is gone: a new, empty one would replace it.
 
-        A file that has gone alone is for `connect` to tell.
+        If only the file is gone, `connect` raises.
         """
         if self._is_known and not has_content(self.path) and not _has_backups(self.path):
             raise AppError("library_moved", path=str(self.path))
@@ -306,7 +305,7 @@ class Database:
 
     @contextmanager
     def write(self, *, is_content: bool = True) -> Iterator[sqlite3.Connection]:
-        """One transaction; `is_content` is false for settings, which are not worth a backup."""
+        """Run one transaction; `is_content` is false for settings, which need no backup."""
         with translate_sqlite_errors(self.path):
             db = self._db(to_write=True)
             db.execute("BEGIN IMMEDIATE")
@@ -329,7 +328,7 @@ class Database:
         return [value for (value,) in self.rows(query, values)]
 
     def change(self, statement: str, values: Values = ()) -> int:
-        """Execute one statement as a transaction; return the number of its rows."""
+        """Execute one statement as a transaction; return the number of rows."""
         with self.write() as db:
             return db.execute(statement, values).rowcount
 
@@ -338,7 +337,7 @@ class Database:
             return read_setting(db, key)
 
     def put_setting(self, key: str, value: str | None) -> None:
-        """Write a row of the table `setting`, or delete it. An unchanged value is not written again."""
+        """Write a row of the table `setting`, or delete it. Skips an unchanged value."""
         if self.get_setting(key) != value:
             with self.write(is_content=False) as db:
                 write_setting(db, key, value)
@@ -346,16 +345,16 @@ class Database:
 
 ONLY = """(:channels = '[]' OR channel_id IN (SELECT value FROM json_each(:channels)))
   AND (:videos = '[]' OR video.id IN (SELECT value FROM json_each(:videos)))"""
-"""Test of a row of `video` by the parameters `only`."""
+"""Test for a row of `video`, with the parameters of `only`."""
 
 
 def only(channels: Sequence[str], videos: Sequence[str]) -> dict[str, Any]:
-    """Return the parameters of `ONLY`: ids, each empty for all."""
+    """Return the parameters of `ONLY`: ids, or an empty list for all."""
     return {"channels": json.dumps(list(channels)), "videos": json.dumps(list(videos))}
 
 
 class Store:
-    """Tables of the library. Every method can raise the errors of `Library`."""
+    """Base of the library's tables. Every method can raise the errors of `Library`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -1,4 +1,4 @@
-"""Contexts, the expensive part of a library: each is stored in one transaction.
+"""Contexts, the expensive part of a library: one transaction each.
 
 A context belongs to a window of one version of the transcript. New captions make it invalid. A new model or prompt
 leaves it valid until it is replaced.
@@ -13,9 +13,9 @@ from typing import Any
 from subtitle_rag.library.connection import ONLY, Store, only
 
 GIVEN = "given"
-"""The digest and prompt of a context from a file. It is valid for every recipe until it is redone."""
+"""Digest and prompt of an imported context, valid for every recipe until it is redone."""
 TRIES = 2
-"""Requests for a window's context; the second one has another seed."""
+"""Requests for a window's context; the second uses another seed."""
 
 TRANSCRIPT = "track.sha256 || ':' || window.rule_hash"
 """The version of a video's captions and windows."""
@@ -25,14 +25,14 @@ _OF_PRESENT_WINDOWS = f"""context
   JOIN window ON window.id = context.window_id
   JOIN track ON track.video_id = window.video_id AND context.transcript = {TRANSCRIPT}"""
 _OF_FEW_WINDOWS = _OF_PRESENT_WINDOWS.replace("JOIN", "CROSS JOIN")
-"""Contexts first: SQLite's planner begins with the windows, most of which have none."""
+"""Contexts first: SQLite's planner would begin with the windows, most of which have none."""
 _ROW_OF_WINDOW = f"""INTO context
   SELECT :key, window.id, window.video_id, {TRANSCRIPT}, :model, :digest, :prompt, :scope, :seed, :text, :raw,
     :doubts, :prompt_tokens, :tokens, :prompt_ms, :ms, :tries, :stale, :written_at
   FROM window JOIN track USING (video_id) WHERE window.id = :window_id"""
-"""Inserts a context, by `_values`, if its window exists."""
+"""Insert a context, by `_values`, if its window exists."""
 _BY_RECIPE = f"(digest = '{GIVEN}' OR digest = :digest AND prompt = :prompt) AND NOT stale"
-"""Test of a context by the fields of a `Recipe`."""
+"""Test for a context with the fields of a `Recipe`."""
 _OLDEST_FIRST = "ORDER BY written_at, context.rowid"
 _AGE = """row_number() OVER (PARTITION BY context.window_id ORDER BY written_at DESC, context.rowid DESC) AS age"""
 """1 for the latest context of a window."""
@@ -53,9 +53,9 @@ class WindowSelection:
     channels: tuple[str, ...] = ()
     videos: tuple[str, ...] = ()
     limit: int | None = None
-    """Windows, at most."""
+    """Most windows."""
     redo: bool = False
-    """Replace what exists, which stays valid until then."""
+    """Replace existing ones, which stay valid until then."""
 
     @property
     def values(self) -> dict[str, str]:
@@ -77,12 +77,12 @@ class Context:
     digest: str
     prompt: str
     scope: str
-    """`full`: the prompt held the whole transcript; `block`: an overview and a part of it."""
+    """`full`: the prompt had the whole transcript; `block`: an overview and a part of it."""
     seed: int
     text: str
     raw: str
     doubts: tuple[tuple[str, str], ...]
-    """(kind, text) of names and numbers without support in the video, and of repetitions."""
+    """(kind, text) of names and numbers without evidence in the video, and of repetitions."""
     prompt_tokens: int
     tokens: int
     prompt_ms: int
@@ -94,13 +94,13 @@ class Context:
 
     @property
     def is_left_out(self) -> bool:
-        """Whether search must not use `raw`: it repeats another window's context, or the video does not bear it out."""
+        """Whether search must ignore it: it repeats another window's context, or the video does not support it."""
         return not self.text and bool(self.doubts) and self.tries >= TRIES
 
 
 @dataclass(frozen=True, slots=True)
 class OverviewSection:
-    """The summary of one section of a long video; empty if nothing of the answer could be used."""
+    """The summary of one section of a long video; empty if the answer was unusable."""
 
     key: str
     video_id: str
@@ -111,7 +111,7 @@ class OverviewSection:
 
 @dataclass(frozen=True, slots=True)
 class ContextCounts:
-    """The windows of a library by the state of their contexts, and the tokens and time (ms) of all answers."""
+    """Counts of windows by the state of their contexts, with tokens and time (ms) of all answers."""
 
     windows: int
     written: int
@@ -122,9 +122,9 @@ class ContextCounts:
     tokens: int
     ms: int
     in_part: int = 0
-    """Windows whose context has the scope `block`."""
+    """Windows with a context of scope `block`."""
     left_out: int = 0
-    """Windows whose context repeats another one, or names what the video does not."""
+    """Windows whose context repeats another one, or has names missing from the video."""
 
     @property
     def due(self) -> int:
@@ -133,21 +133,22 @@ class ContextCounts:
 
 @dataclass(frozen=True, slots=True)
 class ModelCost:
-    """What a model's answers for the present windows have cost, all their tries."""
+    """Cost of a model's answers for the present windows, with all tries."""
 
     model: str
     windows: int
     videos: int
     counted: int
-    """Windows whose tokens the server has counted: it does not where an answer was ended early."""
+    """Windows with a token count from the server; answers that ended early have none."""
     prompt_tokens: int
     tokens: int
     ms: int
     timed_tokens: int
-    """Tokens of the prompts whose reading the server has timed."""
+    """Prompt tokens with a reading time from the server."""
     read_tokens: float
-    """Tokens that it reads in the same time without a cache: at the pace of each video's slowest prompt, which is one
-    that was not in the cache."""
+    """Tokens that the server reads in the same time without its cache, at the pace of each video's slowest prompt,
+    which was not cached.
+    """
 
     @property
     def seconds_a_window(self) -> float:
@@ -160,12 +161,12 @@ class ModelCost:
 
     @property
     def saved_share(self) -> float | None:
-        """The share of the time for reading that the server's cache saved; None if it is unknown."""
+        """Share of reading time saved by the server's cache; None if unknown."""
         return 1 - self.read_tokens / self.timed_tokens if self.timed_tokens else None
 
 
 class Contexts(Store):
-    """Contexts, the overviews of long videos, and the settings of channels and models that contexts depend on."""
+    """Contexts, overviews of long videos, and the settings of channels and models for contexts."""
 
     def transcript(self, video_id: str) -> str:
         """Return the version of a video's captions and windows; empty without any."""
@@ -174,17 +175,17 @@ class Contexts(Store):
         return row[0] if row else ""
 
     def put(self, context: Context, transcript: str | None = None) -> bool:
-        """Store a context in place of one with the same key.
+        """Store a context, replacing one with the same key.
 
-        An empty text never replaces another, but a context that is left out replaces one with doubts. The cost of the
-        tries before is added to that of a further one. Returns False if the window is gone, or if the video's captions
-        are not those of `transcript`.
+        An empty text never replaces another, but a context to leave out replaces one with doubts. The cost of earlier
+        tries is added. Returns False if the window is gone, or if the video's captions are not the version
+        `transcript`.
         """
         with self._database.write() as db:
             context = _with_cost_of_tries(db, context)
             if not context.text and _keeps_text(db, context):
                 return True
-            db.execute(  # its vectors are of another text
+            db.execute(  # its vectors are for another text
                 """UPDATE indexed SET source_hash = '' WHERE window_id = ?
                      AND EXISTS (SELECT 1 FROM context WHERE key = ? AND text <> ?)""",
                 (context.window_id, context.key, context.text),
@@ -196,7 +197,7 @@ class Contexts(Store):
             return done.rowcount > 0
 
     def put_given(self, contexts: Sequence[Context]) -> int:
-        """Store contexts from a file, all or none; return how many of their windows exist."""
+        """Import contexts from a file, all or none; return how many of their windows exist."""
         with self._database.write() as db:
             return sum(db.execute(f"INSERT OR REPLACE {_ROW_OF_WINDOW}", _values(each)).rowcount for each in contexts)
 
@@ -214,18 +215,18 @@ class Contexts(Store):
         return {id: context for id, context in self._latest(test).items() if context.doubts}
 
     def left_out(self, video_id: str | None = None) -> dict[str, Context]:
-        """Return the contexts that search does not use, by window: of a video, or of all."""
+        """Return the contexts ignored by search, by window: of one video, or of all."""
         return {id: context for id, context in self.unusable(video_id).items() if context.doubts}
 
     def unusable(self, video_id: str | None = None) -> dict[str, Context]:
-        """Return what the model answered last for windows without a usable context: of a video, or of all."""
+        """Return the last answers for windows without a usable context: of one video, or of all."""
         test = """coalesce(window.video_id = ?, 1) AND context.text = '' AND tries >= ?
             AND NOT EXISTS (SELECT 1 FROM context AS other WHERE other.window_id = context.window_id
               AND other.transcript = context.transcript AND other.text <> '')"""
         return {context.window_id: context for context in self._valid(test, (video_id, TRIES))}
 
     def texts_of(self, ids: Sequence[str]) -> dict[str, str]:
-        """Return the texts of `of_windows` alone, by window."""
+        """Return only the texts of `of_windows`, by window."""
         query = f"""SELECT context.window_id, context.text FROM {_OF_FEW_WINDOWS}
           WHERE context.text <> '' AND context.window_id IN (SELECT value FROM json_each(?)) {_OLDEST_FIRST}"""
         return dict(self._database.rows(query, (json.dumps(list(ids)),)))
@@ -254,7 +255,7 @@ class Contexts(Store):
         return dict(self._database.rows(query, {"video": video_id, "most": TRIES, **asdict(recipe)}))
 
     def work(self, recipe: Recipe, selection: WindowSelection = ALL_WINDOWS) -> dict[str, int]:
-        """Count the missing contexts by video, the newest first."""
+        """Count the missing contexts by video, newest first."""
         query = f"""SELECT video.id, count(*) FROM window AS own JOIN video ON video.id = own.video_id
                     WHERE {ONLY} AND NOT EXISTS (SELECT 1 FROM {_OF_PRESENT_WINDOWS} WHERE context.window_id = own.id
                       AND {_BY_RECIPE} AND (context.text <> '' OR tries >= :most))
@@ -262,7 +263,7 @@ class Contexts(Store):
         return dict(self._database.rows(query, {"most": TRIES, **asdict(recipe), **selection.values}))
 
     def count_replaced(self, recipe: Recipe, selection: WindowSelection = ALL_WINDOWS) -> int:
-        """Count the windows with a valid context by another prompt that one by this prompt will replace."""
+        """Count the windows with a valid context by another prompt that this prompt will replace."""
         query = f"""SELECT count(*) FROM
                       (SELECT max(context.text <> '' AND prompt <> :prompt) AS has_other,
                               max(digest = '{GIVEN}'
@@ -279,7 +280,7 @@ class Contexts(Store):
         return set(self._database.column(query, (characters,)))
 
     def unindexed(self) -> dict[str, list[str]]:
-        """Return, by video, the windows whose `bm25` vector lacks their context, or has one that is left out now."""
+        """Return by video the windows whose `bm25` vector lacks their context, or contains one now left out."""
         window_ids: dict[str, list[str]] = {}
         for video_id, window_id in self._database.rows(
             f"""SELECT video_id, window_id FROM
@@ -317,7 +318,7 @@ class Contexts(Store):
         return ContextCounts(windows, with_text, empty, suspect, prompt_tokens, tokens, ms, in_part, left_out)
 
     def model_costs(self) -> list[ModelCost]:
-        """Return what the models' answers have cost; contexts from files cost nothing."""
+        """Return the cost of the models' answers; imported contexts cost nothing."""
         query = f"""SELECT model, count(DISTINCT window_id), count(DISTINCT video_id),
                       count(DISTINCT window_id) FILTER (WHERE prompt_tokens > 0),
                       sum(prompt_tokens), sum(tokens), sum(ms),
@@ -354,14 +355,16 @@ class Contexts(Store):
         return dict(self._database.rows("SELECT key, text FROM overview_section WHERE video_id = ?", (video_id,)))
 
     def put_overview_section(self, section: OverviewSection, transcript: str) -> bool:
-        """Store a section's summary, unless the video has other captions than `transcript`; return whether it did."""
+        """Store a section's summary unless the video's captions are no longer `transcript`; return whether it was
+        stored.
+        """
         query = f"""INSERT OR REPLACE INTO overview_section SELECT :key, :video_id, :source, :text WHERE EXISTS
                       (SELECT 1 FROM window JOIN track USING (video_id)
                        WHERE video_id = :video_id AND {TRANSCRIPT} = :transcript)"""
         return self._database.change(query, {**asdict(section), "transcript": transcript}) > 0
 
     def keep_overview_sections(self, video_id: str, sources: Sequence[str]) -> None:
-        """Delete a video's summaries of sections whose captions have changed; `sources` are the hashes of its own."""
+        """Delete a video's summaries of changed sections; `sources` are the hashes of the current ones."""
         query = "DELETE FROM overview_section WHERE video_id = ? AND source NOT IN (SELECT value FROM json_each(?))"
         self._database.change(query, (video_id, json.dumps(list(sources))))
 
@@ -381,7 +384,7 @@ class Contexts(Store):
 
 
 def _with_cost_of_tries(db: sqlite3.Connection, context: Context) -> Context:
-    """Return a context with the cost of the tries before it, if it is a further try."""
+    """Return a context with the cost of earlier tries added."""
     query = "SELECT prompt_tokens, tokens, prompt_ms, ms FROM context WHERE key = ? AND tries < ? AND NOT stale"
     before = db.execute(query, (context.key, context.tries)).fetchone()
     if before is None:
@@ -397,9 +400,9 @@ def _with_cost_of_tries(db: sqlite3.Connection, context: Context) -> Context:
 
 
 def _keeps_text(db: sqlite3.Connection, context: Context) -> bool:
-    """Return whether an earlier text stays in place of this empty one. After the last try it is not queued again.
+    """Return whether an earlier text outlives this empty one; after the last try it is no longer queued.
 
-    A text with doubts does not stay where the new one is left out.
+    A text with doubts does not outlive a context to leave out.
     """
     again = context.tries < TRIES
     done = db.execute(

@@ -1,7 +1,7 @@
-"""Videos that are listened to on this machine: what is asked for, and the stretches that are heard.
+"""Videos to transcribe on this machine, and their finished stretches.
 
-A stretch commits by itself, so a killed run loses the one in work. Once all of a video is heard its captions are a
-track like any other, and the stretches are deleted.
+Each stretch is one commit, so a killed run loses only the current one. Once all of a video is transcribed, its captions
+are a normal track, and the stretches are deleted.
 """
 
 import json
@@ -19,7 +19,7 @@ from subtitle_rag.library.sources import has_video, put_metadata
 
 @dataclass(frozen=True, slots=True)
 class DueListening:
-    """A video to listen to."""
+    """A video to transcribe."""
 
     video_id: str
     heard_ms: int
@@ -29,9 +29,9 @@ class DueListening:
 
 class ListeningStore(Store):
     def ask(self, video_ids: Collection[str], *, again: bool = False) -> int:
-        """Have these videos of the library listened to; return how many more are due.
+        """Queue these videos for transcription; return how many were added.
 
-        A failed one goes on where it ended. With `again` all but those that are due are heard from their beginning.
+        A failed one continues where it ended. With `again` all but the queued ones start from the beginning.
         """
         ids = json.dumps(list(video_ids))
         with self._database.write() as db:
@@ -48,7 +48,7 @@ class ListeningStore(Store):
             return int(db.execute("SELECT count(*) FROM listening WHERE state = 'due'").fetchone()[0]) - int(before)
 
     def put_silent(self, video: Video, error: AppError) -> None:
-        """Store a video without captions, with the error that says so. One in the library gets its film alone."""
+        """Store a video without captions, with its error. If it is in the library, only its film is updated."""
         with self._database.write() as db:
             if has_video(db, video.id):
                 db.execute(
@@ -65,18 +65,18 @@ class ListeningStore(Store):
             )
 
     def is_due(self, video_id: str) -> bool:
-        """Whether a video is still to be listened to: it may have been removed meanwhile."""
+        """Whether a video is still to be transcribed; it may have been removed."""
         return (
             self._database.row("SELECT 1 FROM listening WHERE video_id = ? AND state = 'due'", (video_id,)) is not None
         )
 
     def cancel(self, video_ids: Collection[str]) -> None:
-        """Listen no longer to these videos; their stretches are deleted, captions stay."""
+        """Cancel the transcription of these videos; deletes their stretches, but no captions."""
         query = "DELETE FROM listening WHERE state <> 'done' AND video_id IN (SELECT value FROM json_each(?))"
         self._database.change(query, (json.dumps(list(video_ids)),))
 
     def due(self, video_ids: Collection[str] | None = None) -> list[DueListening]:
-        """Return the videos to listen to, or those of them that are named: begun ones first, then the newest."""
+        """Return the videos to transcribe, or those in `video_ids`: started ones first, then the newest."""
         rows = self._database.rows(
             """SELECT video_id,
                  (SELECT coalesce(max(end_ms), 0) FROM heard WHERE heard.video_id = listening.video_id) AS heard_ms,
@@ -89,9 +89,9 @@ class ListeningStore(Store):
         return [DueListening(*row) for row in rows]
 
     def begin(self, video_id: str, model: str, settings: str, length_ms: int) -> int:
-        """Note by what a video is heard; return where its hearing goes on.
+        """Record the model and settings for a video; return where its transcription continues.
 
-        Stretches of another model or other settings are deleted.
+        Deletes stretches by another model or other settings.
         """
         with self._database.write() as db:
             before = db.execute("SELECT model, settings FROM listening WHERE video_id = ?", (video_id,)).fetchone()
@@ -110,7 +110,7 @@ class ListeningStore(Store):
         return int(row[0]) if row else 0
 
     def put_stretch(self, video_id: str, stretch: HeardStretch) -> None:
-        """Store a finished stretch; one of a video that has been removed is dropped."""
+        """Store a finished stretch, unless its video was removed."""
         cues = [cue.to_record() for cue in stretch.cues]
         self._database.change(
             """INSERT OR REPLACE INTO heard (video_id, begin_ms, end_ms, language, gap, cues)
@@ -136,9 +136,9 @@ class ListeningStore(Store):
         ]
 
     def put_done(self, video_id: str, look_at: int | None) -> None:
-        """Note that a video's captions are made of its stretches, which are deleted.
+        """Record that a video's captions are complete, and delete its stretches.
 
-        `look_at` is when YouTube is asked again for captions of its own (Unix seconds); None: never.
+        `look_at` is when to ask YouTube again for captions (Unix seconds); None: never.
         """
         with self._database.write() as db:
             db.execute("DELETE FROM heard WHERE video_id = ?", (video_id,))
@@ -148,18 +148,18 @@ class ListeningStore(Store):
             db.execute("UPDATE stage SET retry_at = ? WHERE video_id = ? AND name = 'captions'", (look_at, video_id))
 
     def put_failed(self, video_id: str, code: str, details: Mapping[str, Any]) -> None:
-        """Note why a video cannot be listened to."""
+        """Record why a video cannot be transcribed."""
         self._database.change(
             "UPDATE listening SET state = 'failed', failure = ?, details = ? WHERE video_id = ?",
             (code, json.dumps(details, ensure_ascii=False, sort_keys=True, default=str), video_id),
         )
 
     def failed(self) -> set[str]:
-        """Return the videos that cannot be listened to."""
+        """Return the videos that cannot be transcribed."""
         return set(self._database.column("SELECT video_id FROM listening WHERE state = 'failed'"))
 
     def all(self) -> dict[str, Listening]:
-        """Return how far each video is that was asked for."""
+        """Return the progress of each queued video."""
         rows = self._database.rows(
             """SELECT listening.video_id, state, coalesce(sum(end_ms - begin_ms), 0), length_ms, failure, details
                FROM listening LEFT JOIN heard ON heard.video_id = listening.video_id GROUP BY listening.video_id"""
@@ -170,7 +170,7 @@ class ListeningStore(Store):
         }
 
     def candidates(self, video_ids: Collection[str] | None = None) -> list[str]:
-        """Return the videos without captions, or those of them that are named, the newest first."""
+        """Return the videos without captions, or those in `video_ids`, newest first."""
         return self._database.column(
             """SELECT video.id FROM video JOIN stage ON stage.video_id = video.id AND stage.name = 'captions'
                WHERE state = 'failed' AND failure IN (SELECT value FROM json_each(:silent))
@@ -181,12 +181,12 @@ class ListeningStore(Store):
         )
 
     def is_heard(self, video_id: str) -> bool:
-        """Whether a video's captions were heard on this machine."""
+        """Whether a video's captions were transcribed on this machine."""
         query = "SELECT 1 FROM track WHERE video_id = ? AND kind = 'local'"
         return self._database.row(query, (video_id,)) is not None
 
     def look_again(self, video_id: str, at: int | None) -> None:
-        """Note when YouTube is asked again for captions of a video that has heard ones."""
+        """Record when to ask YouTube again for captions of a transcribed video."""
         self._database.change(
             "UPDATE stage SET state = 'done', retry_at = ? WHERE video_id = ? AND name = 'captions'", (at, video_id)
         )

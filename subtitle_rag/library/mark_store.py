@@ -1,6 +1,6 @@
 """Marked scenes with the user's notes and tags.
 
-A mark is stored by video and time. It stays when windows are cut again, and leaves with its video.
+A mark is stored by video and time, so it stays when windows are cut again.
 """
 
 import json
@@ -27,13 +27,13 @@ class Mark:
     start_ms: int
     end_ms: int
     at_ms: int
-    """The second to jump to."""
+    """The time to jump to."""
     title: str
-    """The video's, as its channel and link: a removed video has left its last ones with its marks."""
+    """The video's title, as its channel and link; those of a removed video are kept with its marks."""
     channel: str
     url: str | None
     line: str
-    """The caption line at the second to jump to."""
+    """The caption line at the time to jump to."""
     note: str
     tag: str
     marked_at: int
@@ -44,7 +44,20 @@ class MarkStore(Store):
     def add(
         self, video: Video, start_ms: int, end_ms: int, at_ms: int, line: str, *, note: str = "", tag: str = ""
     ) -> Mark:
-        """Mark a scene. One that is marked keeps its tag, unless another is given, and a new note follows its own."""
+        """Mark a scene, or update its mark: an empty tag keeps the old one, and a new note is appended.
+
+        Args:
+            video: The video.
+            start_ms: Where the scene begins.
+            end_ms: Where it ends.
+            at_ms: The time to jump to.
+            line: The caption line at that time.
+            note: The user's note.
+            tag: The user's tag.
+
+        Returns:
+            The mark as stored.
+        """
         scene = (video.id, start_ms, end_ms)
         with self._database.write() as db:
             db.execute(
@@ -59,7 +72,7 @@ class MarkStore(Store):
         return Mark(*row)
 
     def all(self, tag: str | None = None) -> list[Mark]:
-        """Return the marks in the order in which they were made, or those with a tag."""
+        """Return all marks in the order of their creation, or those with a tag."""
         rows = self._database.rows(f"{_MARKS} WHERE ? IS NULL OR tag = ? ORDER BY mark.id", (tag, tag))
         return [Mark(*row) for row in rows]
 

@@ -1,6 +1,6 @@
 """Names of videos and channels, for filters and shell completion.
 
-Completion reads fast, without creating, changing or locking anything.
+Completion reads fast, and creates, changes or locks nothing.
 """
 
 import json
@@ -30,11 +30,11 @@ class VideoFacets(NamedTuple):
     kind: str
     """As in `Video`."""
     windows: bool
-    """It has windows, so a search can find it."""
+    """Whether it has windows, so that a search can find it."""
 
 
 def video_facets(library: Library) -> list[VideoFacets]:
-    """Return all videos, the newest first."""
+    """Return all videos, newest first."""
     rows = library.database.rows(
         """SELECT video.id, title, channel_id, channel.name, published, kind,
                   EXISTS (SELECT 1 FROM window WHERE video_id = video.id)
@@ -54,7 +54,7 @@ def videos_of_kinds(library: Library, kinds: Collection[str]) -> frozenset[str]:
 
 
 def undated_videos(library: Library, channels: Sequence[str], videos: Sequence[str]) -> int:
-    """Count the videos with windows and without a day, of these channels and among these videos (ids), if any."""
+    """Count the videos with windows but without a date, in these channels and videos (ids), if any."""
     dateless = "published IS NULL AND EXISTS (SELECT 1 FROM window WHERE video_id = video.id)"
     query = f"SELECT count(*) FROM video WHERE {dateless} AND {ONLY}"  # noqa: S608 - constants
     return int(library.database.row(query, only(channels, videos))[0])
@@ -73,7 +73,7 @@ def channel_names(path: Path) -> list[CompletionName]:
 
 
 def video_names(path: Path) -> list[CompletionName]:
-    """Return the ids and titles of the videos, the newest first."""
+    """Return the ids and titles of the videos, newest first."""
     return _read(path, "SELECT id, title FROM video ORDER BY published DESC, title LIMIT ?")
 
 
@@ -91,7 +91,7 @@ def _read(path: Path, query: str) -> list[CompletionName]:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """Connect without leaving files: a reader of a closed library would create SQLite's `-wal` and `-shm`."""
+    """Connect without leaving files: reading a closed library would create SQLite's `-wal` and `-shm`."""
     is_open = Path(f"{path}-wal").exists()
     address = f"file:{quote(str(path))}?mode=ro{'' if is_open else '&immutable=1'}"
     return sqlite3.connect(address, uri=True, timeout=PATIENCE_S)

@@ -1,6 +1,6 @@
-"""The library's channels and playlists with their counts.
+"""The library's channels and playlists with counts.
 
-A video counts in several rows: in its channel, and in each playlist that lists it.
+A video counts in its channel and in each playlist that lists it.
 """
 
 import json
@@ -43,8 +43,9 @@ class ChannelState:
     channel_id: str | None = None
     """None for a playlist."""
     sources: tuple[int, ...] = ()
-    """Followed sources, in the order of their addition; tabs of one channel can be several. Empty for channels of
-    files, single videos and playlists."""
+    """Followed sources in the order of their addition, several for the tabs of one channel. Empty for channels of
+    files, single videos and playlists.
+    """
     urls: tuple[str, ...] = ()
     """Addresses of the sources."""
     listed_at: int | None = None
@@ -52,7 +53,7 @@ class ChannelState:
     videos: int = 0
     windows: int = 0
     due: int = 0
-    """Videos whose captions are still to be fetched."""
+    """Videos with captions still to fetch."""
     done: int = 0
     """Videos with captions."""
     tracks: dict[str, int] = field(default_factory=dict)
@@ -64,9 +65,9 @@ class ChannelState:
 
 
 def channel_states(database: Database) -> list[ChannelState]:
-    """Return all channels and playlists: the followed ones first, each part by name.
+    """Return all channels and playlists: followed ones first, then the others, each by name.
 
-    Raises the errors of `Library`. 50 ms at 300 channels, 5,000 videos and 100,000 windows.
+    Raises the errors of `Library`. Takes 50 ms for 300 channels, 5,000 videos and 100,000 windows.
     """
     channels = database.rows("SELECT id, name FROM channel")
     rows = {f"channel {id}": ChannelState(f"channel {id}", name, "channel", id) for id, name in channels}
@@ -76,7 +77,7 @@ def channel_states(database: Database) -> list[ChannelState]:
 
 
 def _put_sources(database: Database, rows: dict[str, ChannelState]) -> None:
-    """Add the followed sources, also those without videos."""
+    """Add the followed sources, even without videos."""
     listed: dict[int, set[str]] = {}
     for source, video_id in database.rows(
         "SELECT source_id, video_id FROM listed JOIN source ON source.id = source_id WHERE channel_id IS NULL"
@@ -112,7 +113,7 @@ def _put_sums(database: Database, rows: dict[str, ChannelState]) -> None:
 
 
 def window_counts(library: Library, videos: Iterable[str]) -> tuple[int, int]:
-    """Count the windows of these videos, and those with a context."""
+    """Count the windows of these videos, and the windows with a context."""
     windows, with_context = library.database.row(
         """SELECT count(*), count(*) FILTER (WHERE id IN (SELECT window_id FROM context WHERE text <> ''))
            FROM window WHERE video_id IN (SELECT value FROM json_each(?))""",

@@ -1,4 +1,4 @@
-"""Names by which files refer to videos in any library: the id of a YouTube video, or the name of a caption file."""
+"""Names of videos for files that work in any library: a YouTube id, or the name of a caption file."""
 
 import os
 import re
@@ -12,17 +12,17 @@ _BRACKETED_ID = re.compile(r"\[([A-Za-z0-9_-]{11})\]")
 
 
 def all_windows(library: Library) -> dict[str, list[Window]]:
-    """Return the windows of every video, by its id."""
+    """Return the windows of every video, by id."""
     return {state.video.id: library.windows_of(state.video.id) for state in library.videos() if state.windows}
 
 
 def windows_by_name(
     library: Library, windows: Mapping[str, Sequence[Window]], names: Collection[str]
 ) -> dict[str, list[Window]]:
-    """Return the windows of each of these videos; none for a video that the library lacks.
+    """Return the windows of each named video; none for an unknown one.
 
-    A name is a video's id, its caption file's name, or another caption file's that carries the id as yt-dlp writes
-    it. One name may stand for several videos: files of the same name in different folders.
+    A name is a video's id, its caption file's name, or another caption file's name with the id, as yt-dlp writes it.
+    Files of the same name in different folders are several videos.
     """
     files: dict[str, list[str]] = {}
     for state in library.videos():

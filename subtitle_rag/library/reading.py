@@ -1,8 +1,7 @@
-"""Connections that only read: to a library on a disk that takes no writes, as a snapshot, a share or a full one.
+"""Read-only connections to a library on a read-only disk: a snapshot, a share or a full disk.
 
-SQLite shares memory between the readers of a WAL in a file beside the library, which such a disk does not give. A
-library without a log is read without it. One with a log, which a live program or a snapshot of it leaves, is copied to
-a folder of temporary files, once a process.
+In WAL mode SQLite needs a writable file next to the library. A library without a log is read without it. One with a
+log, left by a running program or a snapshot of it, is copied to a temporary folder once per process.
 """
 
 import shutil
@@ -16,7 +15,7 @@ _lock = threading.Lock()
 
 
 def readable_uri(path: Path) -> str:
-    """Return the URI of a library that nothing is written to; raises OSError."""
+    """Return the URI to read a library without writing; raises OSError."""
     log = Path(f"{path}-wal")
     try:
         has_log = log.stat().st_size > 0

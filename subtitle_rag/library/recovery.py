@@ -1,4 +1,4 @@
-"""Repair of a damaged library: the newest sound backup takes its place, and the damaged file is kept beside it."""
+"""Repair of a damaged library: the newest sound backup replaces it, and the damaged file is kept."""
 
 import json
 import logging
@@ -35,24 +35,24 @@ class LostVideo:
 
 @dataclass(slots=True)
 class Recovery:
-    """What became of a damaged library."""
+    """The result of a repair."""
 
     problem: str
-    """What was wrong; empty if nothing was, and nothing was done."""
+    """The fault; empty if there was none and nothing was done."""
     damaged: Path | None = None
-    """Where the damaged file lies."""
+    """The path of the damaged file."""
     backup: Backup | None = None
-    """The copy in its place."""
+    """The backup that replaced it."""
     lost: list[LostVideo] = field(default_factory=list)
-    """As far as the damaged file can still tell."""
+    """Videos lost, as far as the damaged file is readable."""
 
 
 def repair(path: Path) -> Recovery:
-    """Check a library file; if it is damaged, put the newest sound backup in its place.
+    """Check a library file; replace a damaged one with the newest sound backup.
 
     Raises:
         BusyError: `library_busy`, `disk_full`, `library_readonly`, `library_locked`.
-        AppError: `library_newer`; `library_unrecoverable` if no backup can be used; the file stays as it is then.
+        AppError: `library_newer`; `library_unrecoverable` if no backup is usable; the file is unchanged then.
     """
     private_folder(path.parent)
     with hold_lock(path.parent, "library"):
@@ -72,7 +72,7 @@ def repair(path: Path) -> Recovery:
 
 
 def _refuse_newer(path: Path) -> None:
-    """Raise `library_newer` if the file can still tell so: this program knows neither its content nor its backups."""
+    """Raise `library_newer` if the file still shows its version: this program can read neither it nor its backups."""
     if path.exists():
         with suppress(*DAMAGE), closing(open_read_only(path)) as db:
             refuse_newer(db, str(path))
@@ -92,7 +92,8 @@ def _is_usable(copy: Path) -> bool:
 
 
 def content_check(path: Path) -> str:
-    """Return the first table of a sound file with a value that cannot be right, or nothing. SQLite looks at no values.
+    """Return the first table of a sound file with an impossible value, or an empty string. SQLite does not check
+    values.
 
     Reads everything.
     """
@@ -110,16 +111,16 @@ def content_check(path: Path) -> str:
 
 
 def _check_row(table: str, row: dict[str, object]) -> None:
-    """Raise ValueError or zlib.error for a value that cannot be right."""
+    """Raise ValueError or zlib.error for an impossible value."""
     for name, value in row.items():
         if name in JSON_COLUMNS and isinstance(value, str) and value:
             json.loads(value)
         elif (table, name) == ("track", "raw") and isinstance(value, bytes):
-            zlib.decompress(value)  # checks its sum
+            zlib.decompress(value)  # checks the checksum
 
 
 def _videos(path: Path) -> dict[str, str]:
-    """Return id and title of the videos with captions, as far as the file can be read, from both ends."""
+    """Return id and title of the videos with captions, read from both ends as far as possible."""
     videos: dict[str, str] = {}
     with_captions = "WHERE id IN (SELECT video_id FROM track)"
     for condition, order in ((with_captions, "DESC"), (with_captions, "ASC"), ("", "DESC"), ("", "ASC")):
@@ -140,7 +141,7 @@ def _rows(path: Path, query: str) -> Iterator[tuple[str, str]]:
 
 
 def _replace(path: Path, backup: Path) -> Path | None:
-    """Put a copy of the backup in the place of the file; return where that lies."""
+    """Replace the file with a copy of the backup; return the old file's path."""
     new = path.with_name(f"{path.name}.new")
     try:
         private_file(new)
@@ -155,7 +156,7 @@ def _replace(path: Path, backup: Path) -> Path | None:
 
 
 def _move_aside(path: Path) -> Path | None:
-    """Give the damaged file a second name, which it keeps, and rename its journals; return the name."""
+    """Link the damaged file to a second name and rename its journals; return the name."""
     stamp = f"{datetime.now(UTC):%Y%m%d-%H%M%S}"
     damaged = path.with_name(f"{path.name}.damaged-{stamp}")
     for suffix in JOURNALS:
@@ -164,7 +165,7 @@ def _move_aside(path: Path) -> Path | None:
     if not path.exists():
         return None
     try:
-        os.link(path, damaged)  # so that a kill never leaves the library without a file
+        os.link(path, damaged)  # a kill must never leave the library without a file
     except OSError:
         replace_path(path, damaged)
     return damaged

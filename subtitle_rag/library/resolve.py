@@ -1,4 +1,4 @@
-"""What a name that a user types means in a library: videos, channels, followed sources."""
+"""Look-up of names that users type: videos, channels and followed sources."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from subtitle_rag.library.sources import FollowedSource
 from subtitle_rag.library.store import Library
 
 NAMES_SHOWN = 5
-"""Most names in `several_named`."""
+"""Most names shown in `several_named`."""
 _LOWER = {ord(letter): ord(letter.lower()) for letter in ascii_uppercase}
-"""SQLite's `lower` knows ASCII alone."""
+"""SQLite's `lower` handles only ASCII."""
 
 
 class Address(Protocol):
-    """An address on YouTube, as `captions.Source` is one."""
+    """An address on YouTube; `captions.Source` is one."""
 
     @property
     def kind(self) -> str: ...
@@ -31,7 +31,7 @@ class Address(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NameMatches:
-    """The meanings of a name."""
+    """The matches of a name."""
 
     videos: tuple[str, ...] = ()
     """Ids."""
@@ -39,29 +39,29 @@ class NameMatches:
     """Ids."""
     sources: tuple[FollowedSource, ...] = ()
     is_exact: bool = True
-    """They have this id, address or whole name; False: the name is a part of theirs."""
+    """Whether the id, address or whole name matches; False for a part of the name."""
 
     def __bool__(self) -> bool:
         return bool(self.videos or self.channels or self.sources)
 
 
 def resolve_name(library: Library, name: str, addresses: Iterable[Address] = ()) -> NameMatches:
-    """Return the meanings of `name`: by id, else by address, by whole name, or by a part of names and titles.
+    """Return the matches of `name`: by id, else address, else whole name, else part of a name or title.
 
-    `addresses` are those that the name is itself. Spaces and case are ignored.
+    `addresses` are the addresses that the name is. Ignores spaces and case.
     """
     return next(filter(None, _steps(library, tidy(name), addresses)), NameMatches())
 
 
 def _steps(library: Library, name: str, addresses: Iterable[Address]) -> Iterator[NameMatches]:
-    """Yield the meanings from the narrowest reading to the widest."""
+    """Yield the matches from the narrowest reading to the widest."""
     if not squeeze(name):
         return
     if library.video(name):
         yield NameMatches(videos=(name,))
     yield from (_at(library, address) for address in addresses)
     channels, followed = library.channels(), library.sources.followed()
-    stored_names = dict(channels)  # a channel's videos can have another name than its list has by now
+    stored_names = dict(channels)  # a channel's videos may have another name than its list
     names = {source.id: {source.name, stored_names.get(source.channel_id or "", source.name)} for source in followed}
     exact_sources = [s for s in followed if exact_channels(name, [(s.channel_id or "", each) for each in names[s.id]])]
     yield NameMatches(channels=tuple(exact_channels(name, channels)), sources=tuple(exact_sources))
@@ -72,7 +72,7 @@ def _steps(library: Library, name: str, addresses: Iterable[Address]) -> Iterato
 
 
 def _at(library: Library, address: Address) -> NameMatches:
-    """Return the video or the source at an address, with all tabs of its channel, unless the address names one."""
+    """Return the video or source at an address, with all tabs of its channel unless the address names one."""
     if address.kind == "video":
         return NameMatches(videos=(address.key,)) if library.video(address.key) else NameMatches()
     source = library.sources.find(address.url)
@@ -82,7 +82,7 @@ def _at(library: Library, address: Address) -> NameMatches:
 
 
 def named_sources(library: Library, name: str, addresses: Iterable[Address] = ()) -> tuple[FollowedSource, ...]:
-    """Return the followed sources of this name, by the rule of `resolve_name`; raises UsageError `unknown_channel`."""
+    """Return the followed sources with this name, as in `resolve_name`; raises UsageError `unknown_channel`."""
     matches = next((each for each in _steps(library, tidy(name), addresses) if each.sources), None)
     if matches is None:
         raise UsageError("unknown_channel", channel=tidy(name))
@@ -90,13 +90,13 @@ def named_sources(library: Library, name: str, addresses: Iterable[Address] = ()
 
 
 def several_named(name: str, names: Collection[str]) -> UsageError:
-    """Return the error that `name` means more than one of these names."""
+    """Return the error for a name with several matches."""
     listed_names = [*sorted(names)[:NAMES_SHOWN], *(["…"] if len(names) > NAMES_SHOWN else [])]
     return UsageError("several_named", name=name, names=", ".join(listed_names))
 
 
 def named_channel(library: Library, name: str) -> str:
-    """Return the id of the one channel of this name; raises UsageError `unknown_channel`, `several_named`."""
+    """Return the id of the only channel with this name; raises UsageError `unknown_channel`, `several_named`."""
     ids = channel_ids(library, [name])
     if len(ids) > 1:
         names = dict(library.channels())
@@ -105,7 +105,7 @@ def named_channel(library: Library, name: str) -> str:
 
 
 def named_video(library: Library, name: str) -> Video:
-    """Return the video with this id, or the only one with this in its title.
+    """Return the video with this id, or the only one with this text in its title.
 
     Raises:
         UsageError: `unknown_video`, `several_videos`.
@@ -119,7 +119,7 @@ def named_video(library: Library, name: str) -> Video:
 
 
 def channel_ids(library: Library, names: Sequence[str]) -> list[str]:
-    """Return the channels of these names, each by the rule of `match_channels`.
+    """Return the channels that match these names, as in `match_channels`.
 
     Raises:
         UsageError: `unknown_channel`.
@@ -135,7 +135,7 @@ def channel_ids(library: Library, names: Sequence[str]) -> list[str]:
 
 
 def video_ids(library: Library, names: Iterable[str]) -> list[str]:
-    """Return the videos of these names, each by the rule of `Library.find_videos`.
+    """Return the videos that match these names, as in `Library.find_videos`.
 
     Raises:
         UsageError: `unknown_video`.
@@ -150,19 +150,19 @@ def video_ids(library: Library, names: Iterable[str]) -> list[str]:
 
 
 def exact_channels(name: str, channels: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the ids of channels (id, name) with this name or id; case and spaces are ignored."""
+    """Return the ids of channels (id, name) with this name or id, ignoring case and spaces."""
     query = squeeze(name)
     return [id for id, full_name in channels if query in (squeeze(full_name), id.casefold())]
 
 
 def match_channels(name: str, channels: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the ids of `exact_channels`, else of channels with a name that contains it."""
+    """Return the ids of `exact_channels`, else of channels whose name contains `name`."""
     query = squeeze(name)
     return exact_channels(name, channels) or [id for id, full_name in channels if query in squeeze(full_name)]
 
 
 def match_videos(name: str, videos: Iterable[tuple[str, str]]) -> list[str]:
-    """Match videos (id, title) by the rule of `Library.find_videos`, and return their ids."""
+    """Return the ids of videos (id, title) that match as in `Library.find_videos`."""
     videos = list(videos)
     query = "".join(name.translate(_LOWER).split())
     exact = [id for id, _title in videos if id == name]

@@ -31,39 +31,38 @@ VIDEO_COLUMNS = """video.id, title, channel_id, channel.name, url, published, du
 UNSEARCHABLE = """SELECT video_id, count(*) FROM window WHERE id IN (
   SELECT id FROM window LEFT JOIN indexed ON window_id = id AND vector = 'bm25' WHERE window_id IS NULL
 ) GROUP BY video_id"""
-"""Windows without `bm25` vector, by video. The inner query reads an index of ids, eight times as fast as the rows."""
+"""Windows without `bm25` vector, by video. The inner query reads only an index of ids, eight times as fast."""
 ANALYSES = 1_024
-"""Decompressed morphemes that are kept, 3 KB each. The candidates of a key are mostly those of the one before, and its
-scenes are among them."""
+"""Decompressed morphemes in the cache, 3 KB each. One more typed key needs mostly the same ones."""
 TRACK_LEVEL = 4
-"""Level of compression: the next one takes a third longer for one per cent less."""
+"""Compression level: the next one takes a third longer and saves one per cent."""
 TRACK_COLUMNS = "language, kind, format, raw, sha256, fetched_at, flag, heard_by, heard_with"
-"""The tracks in use, and those beside them."""
+"""Columns of the tracks in use, and of the alternatives."""
 WINDOW_COLUMNS = "id, video_id, ordinal, start_ms, end_ms, text, lines, overlap_before, overlap_after"
 
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """How far a video's sound is heard on this machine: `state` is `due`, `done` or `failed`."""
+    """Progress of a video's transcription on this machine: `state` is `due`, `done` or `failed`."""
 
     state: str
     heard_ms: int = 0
-    """Sound in finished stretches; 0 once its captions are made."""
+    """Transcribed sound; 0 once the captions are complete."""
     length_ms: int = 0
-    """0: not known yet."""
+    """0 if not known yet."""
     failure: str = ""
     details: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class VideoState:
-    """A video with its number of windows, of searchable windows, and its failure."""
+    """A video with its windows, its searchable windows, and its error."""
 
     video: Video
     windows: int
     searchable: int
     due: bool
-    """Its captions are not fetched yet."""
+    """Whether its captions are still to be fetched."""
     failure: str | None
     details: dict[str, Any]
     retry_at: int | None
@@ -71,9 +70,9 @@ class VideoState:
     selection: TrackSelection | None = None
     """As in `Track`."""
     heard_by: str = ""
-    """The model that heard its captions on this machine; empty for captions of another origin."""
+    """The model that transcribed it on this machine; empty for other captions."""
     listening: Listening | None = None
-    """None if nobody has asked to listen to it."""
+    """None if the user never asked to transcribe it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +80,14 @@ class Counts:
     channels: int
     videos: int
     due: int
-    """Videos whose captions are not fetched yet."""
+    """Videos with captions still to fetch."""
     failed: int
     windows: int
     searchable: int
 
     @property
     def waiting(self) -> int:
-        """Windows that the index does not have yet."""
+        """Windows not in the index yet."""
         return self.windows - self.searchable
 
 
@@ -110,7 +109,7 @@ def unpack(packed: bytes, count: int) -> Morphemes:
 
 
 def unpack_forms(packed: bytes, count: int) -> str:
-    """Return the forms of packed morphemes alone, in lines: a set of them takes four times as long to make."""
+    """Return only the forms of packed morphemes, one per line: building a set takes four times as long."""
     return f"\n{_decompressed(packed)[8 * count :].decode()}\n"
 
 
@@ -129,7 +128,7 @@ def video_values(video: Video) -> tuple[Any, ...]:
 
 
 def put_track(db: sqlite3.Connection, video_id: str, track: Track) -> None:
-    """Store a track of a video, or replace it."""
+    """Store or replace a track of a video."""
     packed = zlib.compress(track.raw, TRACK_LEVEL)
     about = (track.language, track.kind, track.format, packed, track.sha256, track.fetched_at, track.flag)
     values = (video_id, *about, track.model, track.settings)
@@ -170,7 +169,7 @@ def window_from(row: Row) -> Window:
 
 
 def speakers_of(lines: str) -> set[str]:
-    """Return the names in the stored lines of a window."""
+    """Return the speakers in the stored lines of a window."""
     return {line[2] for line in json.loads(lines) if len(line) > 2}
 
 

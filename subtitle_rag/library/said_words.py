@@ -1,7 +1,7 @@
-"""Which windows say which words, so that a search can count the places of its words without reading any text.
+"""Counts of windows by their words, from an index, without reading any text.
 
-The table `said` is an inverted index (FTS5) of the morphemes of windows. A window's number in it is made of the number
-of its video and of its own ordinal, so that places and videos are both counted from the numbers alone.
+The table `said` is an inverted index (FTS5) of the windows' morphemes. A window's row number combines the number of its
+video with its ordinal, so the numbers alone give both counts.
 """
 
 import json
@@ -18,18 +18,18 @@ _NUMBERS = f"""SELECT window.id, (number << {_ORDINAL_BITS}) | ordinal AS place
 _AMONG = "window.id IN (SELECT value FROM json_each(?))"
 
 Spelling = Collection[str]
-"""Morphemes that together say a word."""
+"""Morphemes that together make a word."""
 
 
 class PlaceCount(NamedTuple):
-    """How many windows say something, and in how many videos they are."""
+    """Number of windows, and of their videos."""
 
     videos: int
     places: int
 
 
 def put_said(db: sqlite3.Connection, forms: Mapping[str, Collection[str]]) -> None:
-    """Add the morphemes of windows that are not in the table."""
+    """Add the morphemes of windows missing from the table."""
     db.execute(
         f"INSERT OR IGNORE INTO said_video (video_id) SELECT DISTINCT video_id FROM window WHERE {_AMONG}",
         (json.dumps(list(forms)),),
@@ -38,7 +38,7 @@ def put_said(db: sqlite3.Connection, forms: Mapping[str, Collection[str]]) -> No
 
 
 def forget_said(db: sqlite3.Connection, forms: Mapping[str, Collection[str]]) -> None:
-    """Take windows out of the table; `forms` must be those that were put."""
+    """Remove windows from the table; `forms` must be the stored ones."""
     db.executemany("INSERT INTO said (said, rowid, forms) VALUES ('delete', ?, ?)", _rows(db, forms))
 
 
@@ -62,16 +62,17 @@ def count_places(
     among: Collection[str] | None = None,
     without: Collection[str] = (),
 ) -> PlaceCount:
-    """Count the windows that say every word, in any of its spellings.
+    """Count the windows with every word, in any of its spellings.
 
     Args:
-        words: The spellings of each word. Without words all windows that the filters leave are counted.
+        database: The library's database.
+        words: The spellings of each word; without words counts all windows that pass the filters.
         channels: Ids; empty for all.
         videos: Ids; empty for all.
         after: First day of publication.
         before: Last day of publication.
         among: Ids of windows; None for all.
-        without: Ids of windows that are not counted.
+        without: Ids of windows to skip.
     """
     found, values = "SELECT rowid AS place FROM said", dict[str, object]()
     if words:
@@ -79,7 +80,7 @@ def count_places(
         values["words"] = " AND ".join(f"({' OR '.join(map(_all_of, spellings))})" for spellings in words)
     tests = ["TRUE"]
     if channels or videos or after or before:
-        # a video without a day is in no period
+        # A video without a date is in no period.
         tests.append(
             f"""(place >> {_ORDINAL_BITS}) IN (
                   SELECT number FROM said_video JOIN video ON video.id = said_video.video_id WHERE {ONLY}
@@ -90,7 +91,7 @@ def count_places(
     for name, ids, test in (("among", among, "IN"), ("without", without or None, "NOT IN")):
         if ids is not None:
             numbers = f"SELECT place FROM ({_NUMBERS} WHERE window.id IN (SELECT value FROM json_each(:{name})))"
-            tests.append(f"+place {test} ({numbers})")  # the plus keeps SQLite from a search for each number
+            tests.append(f"+place {test} ({numbers})")  # the plus keeps SQLite from one search per number
             values[name] = json.dumps(list(ids))
     counted = f"count(DISTINCT place >> {_ORDINAL_BITS}), count(*)"
     return PlaceCount(*database.row(f"SELECT {counted} FROM ({found}) WHERE {' AND '.join(tests)}", values))
@@ -101,5 +102,5 @@ def _all_of(spelling: Spelling) -> str:
 
 
 def _token(form: str) -> str:
-    """Return a morpheme as one token of the table: its tokenizer divides a text at signs of ASCII."""
+    """Return a morpheme as one token: the table's tokenizer splits at ASCII punctuation."""
     return "".join(letter if letter.isalnum() or letter > "\x7f" else "_" for letter in form)

@@ -1,4 +1,4 @@
-"""The library's schema; `PRAGMA user_version` is the version of the one that a file has."""
+"""The library's schema; `PRAGMA user_version` holds the version of a file."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -8,11 +8,11 @@ from functools import lru_cache
 from subtitle_rag.domain.errors import AppError
 
 SCHEMA_VERSION = 24
-"""Version of `SCHEMA`: raise it with every change of that."""
+"""Increase it with every change of `SCHEMA`."""
 
 
 def make_schema(db: sqlite3.Connection, path: str) -> None:
-    """Make the schema in an empty file, unless another process has done so.
+    """Create the schema in an empty file, unless another process has done so.
 
     Raises:
         AppError: `library_newer`, `library_older`.
@@ -38,14 +38,14 @@ def refuse_newer(db: sqlite3.Connection, path: str) -> None:
 
 
 def schema_version(db: sqlite3.Connection) -> int:
-    """Return the version of the file's schema; 0 before there is one."""
+    """Return the version of the file's schema; 0 before it exists."""
     (version,) = db.execute("PRAGMA user_version").fetchone()
     return int(version)
 
 
 @lru_cache
 def columns() -> Mapping[str, frozenset[str]]:
-    """Return the tables of the current schema with the names of their columns."""
+    """Return the tables of the current schema with their columns."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
         for statement in SCHEMA:
             db.execute(statement)
@@ -55,7 +55,7 @@ def columns() -> Mapping[str, frozenset[str]]:
 
 SCHEMA = (
     "CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
-    # channels, videos, and what YouTube says of them
+    # channels, videos and their metadata
     "CREATE TABLE channel (id TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT",
     """CREATE TABLE video (
          id TEXT PRIMARY KEY,
@@ -68,7 +68,7 @@ SCHEMA = (
          video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
          description TEXT NOT NULL, thumbnail TEXT, heatmap TEXT NOT NULL
        ) STRICT, WITHOUT ROWID""",
-    # how far each stage is with each video
+    # the state of each stage by video
     """CREATE TABLE stage (
          video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
          name TEXT NOT NULL CHECK (name IN ('captions', 'contexts', 'vectors')),
@@ -79,8 +79,7 @@ SCHEMA = (
          PRIMARY KEY (video_id, name)
        ) STRICT, WITHOUT ROWID""",
     "CREATE INDEX stage_state ON stage (state, retry_at)",
-    # captions; why a video has its track is beside `track`, whose bytes are long, and only where others were asked for
-    # or it is doubtful
+    # captions; `track_selection` is separate because `track` has long rows, and has rows only for a choice or a doubt
     """CREATE TABLE track (
          video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
          language TEXT NOT NULL,
@@ -92,7 +91,7 @@ SCHEMA = (
          video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
          tracks TEXT NOT NULL, taken INTEGER NOT NULL, flag TEXT NOT NULL, withheld INTEGER NOT NULL
        ) STRICT, WITHOUT ROWID""",
-    # videos that are listened to on this machine, and the stretches of their sound that are heard
+    # videos to transcribe on this machine, and their finished stretches
     """CREATE TABLE listening (
          video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
          state TEXT NOT NULL CHECK (state IN ('due', 'done', 'failed')),
@@ -107,7 +106,7 @@ SCHEMA = (
          cues TEXT NOT NULL,
          PRIMARY KEY (video_id, begin_ms)
        ) STRICT, WITHOUT ROWID""",
-    # windows, and what the index has of them
+    # windows, and their vectors in the index
     """CREATE TABLE window (
          id TEXT PRIMARY KEY,
          video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
@@ -115,7 +114,7 @@ SCHEMA = (
          lines TEXT NOT NULL, overlap_before TEXT NOT NULL, overlap_after TEXT NOT NULL, rule_hash TEXT NOT NULL,
          UNIQUE (video_id, ordinal)
        ) STRICT""",
-    # every search asks for the places of 150 windows; each would be a page of its own among all texts
+    # every search needs the ordinals of 150 windows; among the texts each would be on its own page
     "CREATE INDEX window_place ON window (id, video_id, ordinal)",
     """CREATE TABLE indexed (
          window_id TEXT NOT NULL REFERENCES window (id) ON DELETE CASCADE,
@@ -123,7 +122,7 @@ SCHEMA = (
          PRIMARY KEY (window_id, vector)
        ) STRICT, WITHOUT ROWID""",
     "CREATE TABLE purge (video_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",
-    # words: of windows, of the library, and those that titles and contexts have and no caption of the video
+    # words: of windows, of the library, and of titles and contexts but no caption of the video
     """CREATE TABLE analysis (
          window_id TEXT PRIMARY KEY REFERENCES window (id) ON DELETE CASCADE,
          count INTEGER NOT NULL, morphemes BLOB NOT NULL
@@ -143,8 +142,8 @@ SCHEMA = (
          PRIMARY KEY (form, window_id)
        ) STRICT, WITHOUT ROWID""",
     "CREATE INDEX context_term_window ON context_term (window_id)",
-    # followed sources and their lists; `removed` tells what the user has removed from what the options have passed
-    # over, `unlisted` counts the videos that YouTube counts on a list beyond those that it lists
+    # followed sources and their lists; `removed` distinguishes videos removed by the user from those the options
+    # exclude, `unlisted` counts videos that YouTube counts but does not list
     """CREATE TABLE source (
          id INTEGER PRIMARY KEY,
          url TEXT NOT NULL UNIQUE,
@@ -162,10 +161,10 @@ SCHEMA = (
          video_id TEXT NOT NULL, removed INTEGER NOT NULL DEFAULT 0,
          PRIMARY KEY (source_id, video_id)
        ) STRICT, WITHOUT ROWID""",
-    # the player client of YouTube that gave a channel's captions where the first one gave none
+    # the YouTube player client that got a channel's captions when the first client got none
     "CREATE TABLE channel_client (channel_id TEXT PRIMARY KEY, client TEXT NOT NULL) STRICT, WITHOUT ROWID",
-    # contexts and summaries; `transcript` names the captions and the rule of their windows, and `source` is the hash
-    # of a section's captions
+    # contexts and summaries; `transcript` is the version of captions and windows, `source` the hash of a section's
+    # captions
     """CREATE TABLE context (
          key TEXT PRIMARY KEY,
          window_id TEXT NOT NULL,
@@ -196,8 +195,8 @@ SCHEMA = (
          transcript TEXT NOT NULL, tries INTEGER NOT NULL, settled INTEGER NOT NULL,
          prompt_tokens INTEGER NOT NULL, tokens INTEGER NOT NULL, ms INTEGER NOT NULL, written_at INTEGER NOT NULL
        ) STRICT, WITHOUT ROWID""",
-    # what the user has: answers, and marked scenes, by video and time, as windows can be cut again. A mark outlives its
-    # video, so it names it
+    # the user's own data: answers, and marked scenes, by video and time because windows can be cut again. A mark
+    # outlives its video, so it repeats its metadata
     """CREATE TABLE answer (
          id INTEGER PRIMARY KEY,
          asked_at INTEGER NOT NULL, question TEXT NOT NULL, text TEXT NOT NULL, model TEXT NOT NULL,

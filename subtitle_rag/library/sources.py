@@ -1,4 +1,4 @@
-"""Followed sources, the videos on their lists, and the state of fetching of each video.
+"""Followed sources, the videos on their lists, and the fetching state of each video.
 
 A listed video is due at once, so a run that ends early leaves its remaining work in the library.
 """
@@ -24,39 +24,39 @@ class SourceOptions:
     """Options of a source: which of its videos, and in which languages."""
 
     tabs: tuple[str, ...] = ()
-    """Tabs of a channel; empty: those of the config."""
+    """Tabs of a channel; empty for the config's."""
     languages: tuple[str, ...] = ("ko",)
     """Best first."""
     translated: bool = False
     """Fall back to machine translations."""
     limit: int | None = None
-    """Number of the newest videos."""
+    """Only the newest videos, at most this many."""
     since: date | None = None
     match: str | None = None
-    """Regular expression to search titles with."""
+    """Regular expression for titles."""
 
 
 @dataclass(frozen=True, slots=True)
 class FollowedSource:
-    """A channel or playlist in which `sync` looks for new videos."""
+    """A channel or playlist that `sync` checks for new videos."""
 
     id: int
     url: str
     channel_id: str | None
-    """The id of a channel; None for a playlist."""
+    """None for a playlist."""
     name: str
     options: SourceOptions
     complete: bool
-    """The list was read to the end that the options set, so only its new entries are read."""
+    """Whether the list was read to the end set by the options, so that only new entries are read."""
     listed_at: int | None
     videos: int
     unlisted: int = 0
-    """Videos that YouTube counts and does not list."""
+    """Videos that YouTube counts but does not list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """State of a video's captions. `tries` counts the failures in a row."""
+    """State of a video's captions. `tries` counts consecutive failures."""
 
     state: str
     tries: int = 0
@@ -68,7 +68,18 @@ class Sources(Store):
     def follow(
         self, url: str, *, name: str, channel_id: str | None, options: SourceOptions, aliases: Iterable[str] = ()
     ) -> FollowedSource:
-        """Follow a source. If its options change, its list is read again from the start; removed videos stay away."""
+        """Follow a source. New options restart its list; removed videos stay away.
+
+        Args:
+            url: The address.
+            name: Its name on YouTube.
+            channel_id: The channel's id; None for a playlist.
+            options: Which videos, and in which languages.
+            aliases: Other spellings of the address.
+
+        Returns:
+            The source as stored.
+        """
         packed_options = _packed(options)
         with self._database.write() as db:
             db.execute(
@@ -90,12 +101,12 @@ class Sources(Store):
         return next(iter(self._followed("WHERE id = (SELECT source_id FROM alias WHERE alias.url = ?)", (url,))), None)
 
     def lister(self, video_id: str) -> FollowedSource | None:
-        """Return the first source whose list has a video."""
+        """Return the first source that lists a video."""
         which = "WHERE id = (SELECT min(source_id) FROM listed WHERE video_id = ?)"
         return next(iter(self._followed(which, (video_id,))), None)
 
     def followed(self) -> list[FollowedSource]:
-        """Return all sources, in the order of their addition."""
+        """Return all sources in the order of their addition."""
         return self._followed("ORDER BY id")
 
     def _followed(self, which: str, values: Sequence[object] = ()) -> list[FollowedSource]:
@@ -111,7 +122,7 @@ class Sources(Store):
             db.executemany("DELETE FROM source WHERE id = ?", ((id,) for id in source_ids))
 
     def only_of(self, source_ids: Iterable[int]) -> list[str]:
-        """Return the videos in the library that no other source lists than these."""
+        """Return the videos in the library that only these sources list."""
         return self._database.column(
             """WITH leaving AS (SELECT value AS id FROM json_each(?))
                SELECT DISTINCT video_id FROM listed JOIN video ON video.id = video_id
@@ -133,7 +144,7 @@ class Sources(Store):
         return frozenset(self._database.column(query, (json.dumps(list(source_ids)),)))
 
     def player_client(self, channel_id: str) -> str:
-        """Return the player client that gave the captions of a channel's latest video; empty if it is not known."""
+        """Return the player client that got the captions of a channel's latest video; empty if unknown."""
         row = self._database.row("SELECT client FROM channel_client WHERE channel_id = ?", (channel_id,))
         return row[0] if row else ""
 
@@ -141,15 +152,15 @@ class Sources(Store):
         self._database.change("INSERT OR REPLACE INTO channel_client VALUES (?, ?)", (channel_id, client))
 
     def rest(self) -> tuple[int, str]:
-        """Return the end of the queue's rest (Unix seconds), and the error code behind it."""
+        """Return the end of the queue's pause (Unix seconds), and its error code."""
         until, code = (self._database.get_setting(REST) or "0 ").split(" ")
         return int(until), code
 
     def current_rest(self, rest_s: int) -> tuple[int, str]:
-        """Return end and code of the rest that still holds, else (0, "").
+        """Return end and code of the current pause, else (0, "").
 
-        `rest_s` is the length of a rest in the config. A rest that would last longer than that and than a day was
-        stored by a clock that was wrong, and is over.
+        `rest_s` is the length of a pause in the config. A pause longer than both that and a day comes from a wrong
+        clock, and is over.
         """
         until, code = self.rest()
         return (until, code) if 0 < until - time.time() <= max(rest_s, DAY_S) else (0, "")
@@ -161,12 +172,12 @@ class Sources(Store):
         self._database.put_setting(REST, None)
 
     def listed(self, source_id: int, ids: Sequence[str]) -> frozenset[str]:
-        """Return those of these videos which the source has listed before, in the library or not."""
+        """Return the ids that the source has listed before, in the library or not."""
         query = "SELECT video_id FROM listed WHERE source_id = ? AND video_id IN (SELECT value FROM json_each(?))"
         return frozenset(self._database.column(query, (source_id, json.dumps(list(ids)))))
 
     def put_listed(self, source_id: int, videos: Sequence[Video], passed_over: Sequence[str] = ()) -> None:
-        """Note listed videos. Those of `videos` not in the library become due; those in `passed_over` do not."""
+        """Store listed videos. New `videos` become due; those in `passed_over` do not."""
         with self._database.write() as db:
             ids = [*(video.id for video in videos), *passed_over]
             db.executemany(
@@ -176,12 +187,12 @@ class Sources(Store):
                 _put_due(db, video)
 
     def mark_complete(self, source_id: int, unlisted: int | None = None) -> None:
-        """Note that all new entries of the list were read, and how many it leaves out; None: as before."""
+        """Record that all new entries of the list were read, and how many it omits; None: as before."""
         query = "UPDATE source SET whole = 1, listed_at = ?, unlisted = ifnull(?, unlisted) WHERE id = ?"
         self._database.change(query, (int(time.time()), unlisted, source_id))
 
     def mark_incomplete(self, source_id: int) -> None:
-        """Note that a run reads new entries from the top: until it ends, more may be below."""
+        """Record that a run is reading new entries from the top, so that older ones may be missing until it ends."""
         self._database.change("UPDATE source SET whole = 0 WHERE id = ?", (source_id,))
 
     def put_due(self, video: Video) -> None:
@@ -190,7 +201,7 @@ class Sources(Store):
             _put_due(db, video)
 
     def put_title(self, video: Video) -> None:
-        """Store the metadata of a video without captions: lists can have its title in another language."""
+        """Store the metadata of a video without captions: lists may give its title in another language."""
         with self._database.write() as db:
             if not db.execute("SELECT 1 FROM track WHERE video_id = ?", (video.id,)).fetchone():
                 put_metadata(db, video)
@@ -202,7 +213,7 @@ class Sources(Store):
         return Stage(*row) if row else None
 
     def refusal(self, video_id: str) -> tuple[int, bool]:
-        """Return the time of a video's refusal (Unix seconds), and whether a list stated it.
+        """Return the time of a video's refusal (Unix seconds), and whether a list reported it.
 
         The video's own page gives a reason.
         """
@@ -211,13 +222,13 @@ class Sources(Store):
         return since or 0, "reason" not in json.loads(details or "{}")
 
     def due(self, now: int, *, source_id: int | None = None, all_failed: bool = False) -> list[str]:
-        """Return the due videos at `now` (Unix seconds): of one source, or of all.
+        """Return the videos due at `now` (Unix seconds): of one source, or of all.
 
-        Those that were never refused come first, each kind in the order of the lists.
+        Videos never refused come first; both groups are in the order of the lists.
 
-        `all_failed` adds failed videos before their retry, and those without one. Videos of files are
-        never due; one with captions that were heard here is, when YouTube is to be asked for its own. A failure of the
-        future was noted by a clock that was wrong: its retry is due.
+        `all_failed` adds failed videos before their retry or without one. Videos of files are never due; a transcribed
+        one is, when YouTube is to be asked for captions again. A failure in the future comes from a wrong clock: its
+        retry is due.
         """
         return self._database.column(
             """SELECT video.id FROM stage JOIN video ON video.id = video_id
@@ -230,14 +241,16 @@ class Sources(Store):
         )
 
     def pass_over(self, video_id: str) -> None:
-        """Delete a due video outside the options; its source does not list it as new again. With captions it stays."""
+        """Delete a due video that the options exclude; its source does not list it as new again. Keeps one with
+        captions.
+        """
         query = "DELETE FROM video WHERE id = :id AND NOT EXISTS (SELECT 1 FROM track WHERE video_id = :id)"
         with self._database.write() as db:
             db.execute(query, {"id": video_id})
             drop_empty_channels(db)
 
     def put_refused(self, video: Video, code: str, details: Mapping[str, Any], retry_at: int | None) -> None:
-        """Store a refusal and the time of its retry (Unix seconds; None: no retry). The stored captions stay."""
+        """Store a refusal and its retry time (Unix seconds; None: no retry). The stored captions stay."""
         with self._database.write() as db:
             if not has_video(db, video.id):
                 put_metadata(db, video)
@@ -268,7 +281,7 @@ def drop_empty_channels(db: sqlite3.Connection) -> None:
 
 
 def put_metadata(db: sqlite3.Connection, video: Video) -> None:
-    """Write a video's row and its channel's, or replace them."""
+    """Write or replace the rows of a video and its channel."""
     db.execute(
         "INSERT INTO channel VALUES (?, ?) ON CONFLICT DO UPDATE SET name = excluded.name",
         (video.channel_id, video.channel),

@@ -1,7 +1,7 @@
-"""The library: videos, their raw tracks, their windows and the state of every stage, in one SQLite file.
+"""The library: videos, raw tracks, windows and the state of every stage, in one SQLite file.
 
-Each method is one transaction. The index is only a cache of this file. The table `purge` names the changed and deleted
-videos whose points the index may still hold.
+Each method is one transaction. The index is only a cache of this file. The table `purge` has the changed and deleted
+videos whose points may still be in the index.
 """
 
 import json
@@ -40,10 +40,10 @@ ALL = "*"
 """Purge of every point of the index."""
 
 _UNINDEXED = "id NOT IN (SELECT window_id FROM indexed WHERE vector = 'bm25')"
-"""Test of a row of `window`: nobody finds it by its words."""
+"""Test for a row of `window` that no search by words finds."""
 
 STAGING = "staging"
-"""Setting: what the index in use lacks while another one is filled beside it."""
+"""Setting: windows and contexts missing from the index in use while another one is filled."""
 
 
 class Library:
@@ -66,7 +66,7 @@ class Library:
         self.vectors = Vectors(self.database)
 
     def close(self) -> None:
-        """Close this thread's connection; those of ended threads are closed already."""
+        """Close this thread's connection; ended threads have closed theirs."""
         self.database.close()
 
     # Videos and their captions
@@ -74,7 +74,15 @@ class Library:
     def put_video(
         self, video: Video, track: Track, windows: Sequence[Window], rule: str, details: Details | None = None
     ) -> None:
-        """Store a video with its captions, or replace it."""
+        """Store or replace a video with its captions.
+
+        Args:
+            video: The video.
+            track: The captions as fetched.
+            windows: The windows cut from them.
+            rule: The rule of the windows.
+            details: Further metadata; None keeps the stored ones.
+        """
         with self.database.write() as db:
             _drop_windows(db, video.id)
             put_metadata(db, video)
@@ -88,7 +96,7 @@ class Library:
             drop_empty_channels(db)
 
     def put_selection(self, video_id: str, selection: TrackSelection | None) -> None:
-        """Replace the reason why a video has its track; the same one is a no-op."""
+        """Replace the reason why a video has its track; does nothing if it is the same."""
         if self.selections(video_id).get(video_id) != selection:
             with self.database.write() as db:
                 db.execute(
@@ -97,7 +105,7 @@ class Library:
                 _put_selection(db, video_id, selection)
 
     def put_done(self, video_id: str) -> None:
-        """Note that the stored captions are those of now: a failure since then is over. Without one it is a no-op."""
+        """Record that the stored captions are current, and delete any failure since."""
         stage = self.sources.stage(video_id)
         if stage is None or stage.state != "done":
             with self.database.write() as db:
@@ -117,7 +125,7 @@ class Library:
     def has(self, video: Video, sha256: str, rule: str, *, failed: bool = False) -> int | None:
         """Return the number of windows if the video is stored with this metadata, track and rule, else None.
 
-        With `failed` also where a later attempt failed, which leaves the stored captions as they are.
+        With `failed` also after a later failed attempt, which keeps the stored captions.
         """
         row = self.database.row(
             """SELECT count(window.id), count(window.id) FILTER (WHERE rule_hash <> ?)
@@ -131,20 +139,20 @@ class Library:
         return int(row[0])
 
     def files(self) -> list[tuple[str, str | None, str]]:
-        """Return (id, path, SHA-256) of every video whose captions came from a file."""
+        """Return (id, path, SHA-256) of every video with captions from a file."""
         return self.database.rows(
             "SELECT id, source, sha256 FROM video JOIN track ON video_id = id WHERE track.kind = 'file'"
         )
 
     def put_metadata(self, video: Video) -> None:
-        """Replace what is known of a video, and keep its captions, windows and all that is made of them."""
+        """Replace a video's metadata, and keep its captions, windows and everything made from them."""
         with self.database.write() as db:
             put_metadata(db, video)
             _put_done(db, video.id)
             drop_empty_channels(db)
 
     def is_cut(self, video: Video, sha256: str, rule: str) -> bool:
-        """Whether a video's windows are of these captions, this rule, and the same chapters, whatever else changed."""
+        """Whether a video's windows come from these captions, this rule and the same chapters."""
         stored = self.video(video.id)
         return (
             stored is not None
@@ -153,7 +161,7 @@ class Library:
         )
 
     def stale(self, rule: str) -> list[str]:
-        """Return the videos with windows of another rule, or with captions and no windows."""
+        """Return the videos with windows of another rule, or with captions but no windows."""
         if self.database.get_setting("rule") == rule:
             return []
         return self.database.column(
@@ -163,11 +171,11 @@ class Library:
         )
 
     def put_rule(self, rule: str) -> None:
-        """Note that all windows are of this rule."""
+        """Record that all windows follow this rule."""
         self.database.put_setting("rule", rule)
 
     def put_failure(self, video: Video, code: str, details: Mapping[str, Any]) -> None:
-        """Store the reason why a video's captions are unusable. Earlier captions stay; the same failure is a no-op."""
+        """Store why a video's captions are unusable. Earlier captions stay; does nothing for the same failure."""
         details_json = json.dumps(details, ensure_ascii=False, sort_keys=True, default=str)
         with self.database.write() as db:
             failure = db.execute(
@@ -206,7 +214,7 @@ class Library:
         return self.videos_by_id(video_id).get(video_id)
 
     def videos_by_id(self, *ids: str) -> dict[str, Video]:
-        """Return the stored ones of these videos."""
+        """Return the stored videos among these ids."""
         query = f"SELECT {rows.VIDEO_COLUMNS} WHERE video.id IN (SELECT value FROM json_each(?))"
         return {row[0]: rows.video_from(row) for row in self.database.rows(query, (json.dumps(ids),))}
 
@@ -215,7 +223,7 @@ class Library:
         return rows.track_from(row, self.selections(video_id).get(video_id)) if row else None
 
     def selections(self, video_id: str | None = None) -> dict[str, TrackSelection]:
-        """Return why videos have their tracks, by video: of one, or of all that have a reason or a flag."""
+        """Return why videos have their tracks, by video: one, or all with a reason or a flag."""
         query = """SELECT video_id, tracks, taken, flag, withheld FROM track_selection
                    WHERE :video IS NULL OR video_id = :video"""
         return {row[0]: rows.selection_from(row[1:]) for row in self.database.rows(query, {"video": video_id})}
@@ -227,7 +235,7 @@ class Library:
         return rows.details_from(row) if row else Details()
 
     def videos(self) -> list[VideoState]:
-        """Return all videos with their state, by channel, the newest first, then by title."""
+        """Return all videos with their state, by channel, then newest first, then by title."""
         windows = dict(self.database.rows("SELECT video_id, count(*) FROM window GROUP BY video_id"))
         missing = dict(self.database.rows(rows.UNSEARCHABLE))
         open_ = {
@@ -256,7 +264,7 @@ class Library:
         return sorted(states, key=lambda state: (natural_key(state.video.channel), state.video.channel_id))
 
     def find_videos(self, name: str) -> list[str]:
-        """Return the id of the video `name`, else of all whose title has it, ignoring spaces and ASCII case."""
+        """Return the id of the video `name`, else of all with it in the title, ignoring spaces and ASCII case."""
         ids = self.database.column("SELECT id FROM video WHERE id = ?", (name,))
         if not ids and (title := _squeezed(name)):
             query = "SELECT id FROM video WHERE instr(lower(replace(title, ' ', '')), ?) ORDER BY id"
@@ -282,19 +290,19 @@ class Library:
         return self.windows([window_id]).get(window_id)
 
     def windows(self, ids: Sequence[str]) -> dict[str, Window]:
-        """Return the stored ones of these windows."""
+        """Return the stored windows among these ids."""
         query = f"SELECT {rows.WINDOW_COLUMNS} FROM window WHERE id IN (SELECT value FROM json_each(?))"
         return {row[0]: rows.window_from(row) for row in self.database.rows(query, (json.dumps(list(ids)),))}
 
     def places(self, ids: Sequence[str]) -> dict[str, tuple[str, int]]:
-        """Return video and ordinal of the stored ones of these windows."""
+        """Return video and ordinal of the stored windows among these ids."""
         query = """SELECT id, video_id, ordinal FROM window INDEXED BY window_place
                    WHERE id IN (SELECT value FROM json_each(?))"""
         positions = self.database.rows(query, (json.dumps(list(ids)),))
         return {id: (video_id, ordinal) for id, video_id, ordinal in positions}
 
     def spans(self, ids: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Return the beginning and the end (ms) of the stored ones of these windows."""
+        """Return start and end (ms) of the stored windows among these ids."""
         query = "SELECT id, start_ms, end_ms FROM window WHERE id IN (SELECT value FROM json_each(?))"
         return {id: (start, end) for id, start, end in self.database.rows(query, (json.dumps(list(ids)),))}
 
@@ -302,7 +310,7 @@ class Library:
         return int(self.database.row("SELECT count(*) FROM window WHERE video_id = ?", (video_id,))[0])
 
     def last_ends(self, video_ids: Iterable[str]) -> dict[str, int]:
-        """Return the time (ms) at which the last window of each of these videos ends."""
+        """Return the end (ms) of the last window of each video."""
         query = """SELECT video_id, max(end_ms) FROM window
                    WHERE video_id IN (SELECT value FROM json_each(?)) GROUP BY video_id"""
         return dict(self.database.rows(query, (json.dumps(list(video_ids)),)))
@@ -317,7 +325,7 @@ class Library:
         return {id: rows.unpack(packed, count) for id, packed, count in self._packed_morphemes(ids)}
 
     def forms(self, ids: Sequence[str]) -> dict[str, str]:
-        """Return the morphemes that each of these windows says, a line break before and after each."""
+        """Return the morphemes of each window, with a line break before and after each."""
         return {id: rows.unpack_forms(packed, count) for id, packed, count in self._packed_morphemes(ids)}
 
     def _packed_morphemes(self, ids: Sequence[str]) -> list[rows.Row]:
@@ -331,7 +339,7 @@ class Library:
         return frozenset(self.database.column(f"SELECT id FROM window WHERE {tests}", squeezed_phrases))
 
     def said_by(self, speakers: Sequence[str]) -> frozenset[str]:
-        """Return the ids of windows in which a speaker has one of these names in theirs, ignoring spaces and case."""
+        """Return the ids of windows with a speaker whose name contains one of these, ignoring spaces and case."""
         rows_of_speakers = self.database.rows(
             "SELECT id, lines FROM window WHERE instr(lines, '\"')"  # only names have quotation marks there
         )
@@ -349,12 +357,12 @@ class Library:
     # The bm25 stage
 
     def pending(self) -> Iterator[tuple[Video, list[Window]]]:
-        """Yield each video with a window without `bm25` vector, and all its windows."""
+        """Yield each video that has a window without `bm25` vector, with all its windows."""
         query = f"SELECT DISTINCT video_id FROM window WHERE {_UNINDEXED} ORDER BY video_id"
         yield from self._with_windows(self.database.column(query))
 
     def with_windows(self) -> Iterator[tuple[Video, list[Window]]]:
-        """Yield each video with windows, and these."""
+        """Yield each video that has windows, with its windows."""
         yield from self._with_windows(self.database.column("SELECT DISTINCT video_id FROM window ORDER BY video_id"))
 
     def _with_windows(self, ids: Sequence[str]) -> Iterator[tuple[Video, list[Window]]]:
@@ -368,10 +376,10 @@ class Library:
         analyses: Mapping[str, tuple[str, Morphemes]],
         context_terms: Mapping[str, Collection[str]] | None = None,
     ) -> None:
-        """Note that the index holds these windows' `bm25` vectors: window id → (source hash, morphemes).
+        """Record the windows' `bm25` vectors in the index: window id → (source hash, morphemes).
 
-        `context_terms`: window id → forms of its context that no window of its video says. Windows deleted in the
-        meantime are skipped.
+        `context_terms`: window id → forms of its context that no window of its video has. Skips windows deleted
+        meanwhile.
         """
         with self.database.write() as db:
             present = _present(db, analyses)
@@ -395,7 +403,7 @@ class Library:
     def put_source_hashes(
         self, hashes: Mapping[str, str], context_terms: Mapping[str, Collection[str]] | None = None
     ) -> None:
-        """Note the source hashes of replaced `bm25` vectors by window, and `context_terms` as in `put_indexed`."""
+        """Record the source hashes of replaced `bm25` vectors by window, with `context_terms` as in `put_indexed`."""
         with self.database.write() as db:
             _put_context_terms(db, _present(db, hashes), context_terms or {})
             db.executemany(
@@ -404,11 +412,11 @@ class Library:
             )
 
     def term_counts(self, forms: Collection[str]) -> dict[str, int]:
-        """Return the document frequency of each form in captions, titles and contexts. Forms in none are left out."""
+        """Return the document frequency of each form in captions, titles and contexts. Leaves out unknown forms."""
         return {form: sum(counts) for form, counts in self.term_sources(forms).items()}
 
     def term_sources(self, forms: Collection[str]) -> dict[str, tuple[int, int]]:
-        """Return by form how many windows say it, and how many contexts and titles have it; none without either."""
+        """Return by form the number of windows with it, and of contexts and titles; leaves out unknown forms."""
         query = """WITH asked AS (SELECT value AS form FROM json_each(?))
                    SELECT form, sum(said), sum(written) FROM (
                      SELECT form, windows AS said, 0 AS written FROM term WHERE form IN asked
@@ -419,11 +427,13 @@ class Library:
         return {form: (window_count, other_count) for form, window_count, other_count in rows}
 
     def version(self) -> int:
-        """Return a number which changes with every commit of another connection, in this or another process."""
+        """Return a number that changes with every commit of another connection, in this or another process."""
         return int(self.database.row("PRAGMA data_version")[0])
 
     def vocabulary(self, *, letters: int) -> list[str]:
-        """Return the forms of at least `letters` letters in captions, titles and contexts, sorted; none is negated."""
+        """Return the forms of at least `letters` letters in captions, titles and contexts, sorted, without negated
+        ones.
+        """
         return self.database.column(
             """SELECT form FROM (
                  SELECT form FROM term WHERE windows > 0 UNION SELECT form FROM context_term
@@ -434,11 +444,11 @@ class Library:
     # Purges of the index
 
     def pending_index_deletes(self) -> list[str]:
-        """Return the videos to purge from the index before new points enter; `ALL` means every point."""
+        """Return the videos to purge from the index before new points are added; `ALL` means every point."""
         return self.database.column("SELECT video_id FROM purge ORDER BY video_id")
 
     def finish_purge(self, *video_ids: str) -> None:
-        """Note that the index has no points of these videos (or of `ALL`) left."""
+        """Record that the index has no more points of these videos (or `ALL`)."""
         with self.database.write() as db:
             if ALL in video_ids:
                 db.execute("DELETE FROM purge")
@@ -452,21 +462,21 @@ class Library:
             query = "DELETE FROM indexed WHERE window_id IN (SELECT value FROM json_each(?))"
             db.execute(query, (json.dumps(list(ids)),))
 
-    # An index that is filled beside the one in use, and noted before it is adopted
+    # An index filled while another is in use, and recorded before it is adopted
 
     def begin_staging(self) -> None:
-        """Note what the index in use lacks: windows, and contexts, those from now on among them."""
+        """Start to record windows and contexts missing from the index in use."""
         lacking = self.database.column(f"SELECT id FROM window WHERE {_UNINDEXED}")
         late = [id for ids in self.contexts.unindexed().values() for id in ids]
         values = {"windows": lacking, "contexts": late, "since": int(time.time())}
         self.database.put_setting(STAGING, json.dumps(values))
 
     def end_staging(self) -> None:
-        """Note that the index has been adopted."""
+        """Record that the index was adopted."""
         self.database.put_setting(STAGING, None)
 
     def forget_staged(self) -> None:
-        """Take back the notes of an index that was not adopted: a kill may have come first."""
+        """Delete the records of an index that was not adopted, perhaps because of a kill."""
         noted = self.database.get_setting(STAGING)
         if noted is None:
             return
@@ -491,7 +501,7 @@ class Library:
 
 
 def _squeezed(text: str) -> str:
-    """Return `text` as by SQL's `lower(replace(text, ' ', ''))`. SQLite's `lower` changes only ASCII."""
+    """Return `text` like SQL's `lower(replace(text, ' ', ''))`. SQLite's `lower` changes only ASCII."""
     return "".join(c.lower() if c.isascii() else c for c in text if not c.isspace())
 
 

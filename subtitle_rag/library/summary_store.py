@@ -1,4 +1,4 @@
-"""Summaries of videos: a few sentences for each, by the model that writes the contexts.
+"""Summaries of videos: a few sentences each, by the model of the contexts.
 
 A summary belongs to one version of the transcript. New captions make it invalid. A new model or prompt leaves it valid
 until it is replaced.
@@ -17,7 +17,7 @@ _OF_PRESENT_CAPTIONS = f"video_summary WHERE transcript = ({_PRESENT} = video_su
 
 @dataclass(frozen=True, slots=True)
 class VideoSummary:
-    """A model's summary of a video. `text` is empty if nothing of the answer is usable."""
+    """A model's summary of a video. `text` is empty if the answer is unusable."""
 
     video_id: str
     text: str
@@ -26,7 +26,7 @@ class VideoSummary:
     prompt: str
     tries: int
     settled: bool
-    """No further request is due by this model and prompt."""
+    """Whether this model and prompt need no further request."""
     prompt_tokens: int
     tokens: int
     ms: int
@@ -49,7 +49,7 @@ class SummaryCounts:
 
 class SummaryStore(Store):
     def of(self, video_ids: Collection[str]) -> dict[str, str]:
-        """Return the valid summaries of these videos, by id; a video without one is left out."""
+        """Return the valid summaries of these videos, by id."""
         query = f"""SELECT video_id, text FROM {_OF_PRESENT_CAPTIONS} AND text <> ''
                       AND video_id IN (SELECT value FROM json_each(?))"""
         return dict(self._database.rows(query, (json.dumps(list(video_ids)),)))
@@ -59,7 +59,7 @@ class SummaryStore(Store):
         return dict(self._database.rows(f"SELECT video_id, text FROM {_OF_PRESENT_CAPTIONS} AND text <> ''"))
 
     def get(self, video_id: str) -> VideoSummary | None:
-        """Return a video's valid summary, or the record of tries that gave none."""
+        """Return a video's valid summary, or the record of failed tries."""
         row = self._database.row(
             f"""SELECT video_id, text, model, digest, prompt, tries, settled, prompt_tokens, tokens, ms, written_at
                 FROM {_OF_PRESENT_CAPTIONS} AND video_id = ?""",
@@ -71,9 +71,9 @@ class SummaryStore(Store):
         return replace(summary, settled=bool(summary.settled))
 
     def put(self, summary: VideoSummary, transcript: str | None = None) -> bool:
-        """Store a summary in place of the video's last one; an empty text leaves a valid one, and its model, in place.
+        """Store a summary, replacing the video's last one; an empty text keeps a valid one and its model.
 
-        Return False if the video has no captions, or others than those of `transcript`.
+        Returns False if the video has no captions, or not the version `transcript`.
         """
         query = f"""INSERT INTO video_summary
                     SELECT :video_id, :text, :model, :digest, :prompt, present.transcript, :tries, :settled,
@@ -89,7 +89,7 @@ class SummaryStore(Store):
         return self._database.change(query, {**asdict(summary), "transcript": transcript}) > 0
 
     def missing(self, recipe: Recipe, selection: WindowSelection = ALL_WINDOWS) -> dict[str, int]:
-        """Return the videos with captions and without a summary by this recipe, with the tries so far, newest first."""
+        """Return the videos with captions but no summary by this recipe, with the tries so far, newest first."""
         query = f"""SELECT video.id, iif(done.digest = :digest AND done.prompt = :prompt, done.tries, 0)
                     FROM video LEFT JOIN (SELECT * FROM {_OF_PRESENT_CAPTIONS}) AS done ON done.video_id = video.id
                     WHERE EXISTS (SELECT 1 FROM window WHERE window.video_id = video.id)

@@ -1,8 +1,8 @@
 """Neural vectors of windows by encoder, and the encoder in use for searches.
 
-One row of `indexed`, under the name of an encoder's dense vector, stands for all vectors of one pass over a window. Its
+One row of `indexed`, under the name of an encoder's dense vector, covers all vectors of one pass over a window. Its
 `source_hash` is the passage's digest, a slash, and the key of the passage's context: with another valid context the
-window is due again. Without a slash it is the claim of a run, which may have ended early.
+window is due again. A hash without a slash is the claim of a run, which may have ended early.
 """
 
 import json
@@ -17,11 +17,11 @@ from subtitle_rag.library.context_store import ALL_WINDOWS, WindowSelection
 ACTIVE = "encoder"
 """Key of the setting with the encoder in use for searches."""
 OF_PIECES = "/pieces-"
-"""Follows an encoder's id where its vectors of windows' pieces are noted, before the rule of these."""
+"""Suffix of an encoder's id for the vectors of pieces; the rule of the pieces follows."""
 RECENT = 64
-"""Latest contexts to look at for videos in work: more than hosts write at once."""
+"""Latest contexts to check for videos in progress: more than hosts write at once."""
 
-# `drop_outdated` deletes the contexts of earlier captions
+# `drop_outdated` deletes the contexts of earlier captions.
 _KEY = """coalesce((SELECT key FROM context WHERE context.window_id = window.id AND context.text <> ''
   ORDER BY written_at DESC, context.rowid DESC LIMIT 1), '')"""
 _CURRENT = f"""(instr(source_hash, '/') > 0 AND substr(source_hash, instr(source_hash, '/') + 1) = {_KEY})"""
@@ -37,7 +37,7 @@ class DueWindow:
     id: str
     video_id: str
     asked: bool
-    """It has a context, or a try of one."""
+    """Whether it has a context, or a try of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class VectorCounts:
 
 @dataclass(frozen=True, slots=True)
 class StoredVector:
-    """Note of a window's vectors: name of the dense one, encoder, and source of the passage."""
+    """Record of a window's vectors: name of the dense one, encoder, and source of the passage."""
 
     name: str
     encoder: str
@@ -66,13 +66,13 @@ class Vectors(Store):
         return self._database.get_setting(ACTIVE)
 
     def activate(self, encoder_id: str, *, forget: Iterable[str] = ()) -> None:
-        """Use this encoder for searches, and delete the notes of those in `forget`."""
+        """Use this encoder for searches, and delete the records of the encoders in `forget`."""
         with self._database.write() as db:
             write_setting(db, ACTIVE, encoder_id)
             db.executemany(f"DELETE FROM indexed WHERE {_OF_ENCODER} AND vector <> 'bm25'", ((id, id) for id in forget))
 
     def forget_pieces(self, encoder_id: str) -> None:
-        """Delete the notes of an encoder's vectors of pieces."""
+        """Delete the records of an encoder's vectors of pieces."""
         self._database.change(f"DELETE FROM indexed WHERE {_OF_PIECES}", (encoder_id,))
 
     def encoders(self) -> dict[str, tuple[str, int]]:
@@ -82,7 +82,7 @@ class Vectors(Store):
         return {encoder: (name, count) for encoder, name, count in self._database.rows(query, (OF_PIECES,))}
 
     def due(self, encoder_id: str, selection: WindowSelection = ALL_WINDOWS) -> list[DueWindow]:
-        """Return the searchable windows with missing or outdated vectors, those of the newest videos first.
+        """Return the searchable windows with missing or outdated vectors, newest videos first.
 
         Takes 1 s at 100,000 windows.
         """
@@ -108,7 +108,7 @@ class Vectors(Store):
         return VectorCounts(windows, current)
 
     def sample(self, count: int) -> list[str]:
-        """Return the ids of some windows: their order has nothing to do with their videos."""
+        """Return the ids of some windows, in an order unrelated to their videos."""
         return self._database.column("SELECT id FROM window ORDER BY id LIMIT ?", (count,))
 
     def videos_in_work(self, now: float, seconds: float) -> set[str]:
@@ -118,9 +118,9 @@ class Vectors(Store):
         return set(self._database.column(query, (RECENT, now, seconds)))
 
     def claim(self, encoder_id: str, name: str, ids: Sequence[str]) -> str:
-        """Claim these windows for a run, with dense vectors named `name`. Read their texts after this.
+        """Claim these windows for a run, with dense vectors named `name`. Read their texts afterwards.
 
-        Deletion, a change of captions or context, and an emptied index end the claim of a window.
+        A window's claim ends with its deletion, a change of captions or context, or an emptied index.
         """
         claim = secrets.token_hex(8)
         query = f"INSERT OR REPLACE {_ROW_OF_WINDOW} IN (SELECT value FROM json_each(?))"
@@ -128,7 +128,7 @@ class Vectors(Store):
         return claim
 
     def note(self, claim: str, sources: Mapping[str, str]) -> list[str]:
-        """Note vectors in the index (window id → source), and return the ids whose claim still holds."""
+        """Record vectors in the index (window id → source), and return the ids whose claim still holds."""
         query = "UPDATE indexed SET source_hash = ? WHERE window_id = ? AND source_hash = ? AND vector <> 'bm25'"
         with self._database.write() as db:
             return [id for id, source in sources.items() if db.execute(query, (source, id, claim)).rowcount]
@@ -146,7 +146,7 @@ class Vectors(Store):
         )
 
     def stored(self, ids: Sequence[str]) -> dict[str, list[StoredVector]]:
-        """Return the notes of these windows' vectors."""
+        """Return the records of these windows' vectors."""
         vectors: dict[str, list[StoredVector]] = {}
         query = """SELECT window_id, vector, encoder, source_hash FROM indexed
                    WHERE window_id IN (SELECT value FROM json_each(?)) AND vector <> 'bm25'
@@ -156,13 +156,13 @@ class Vectors(Store):
         return vectors
 
     def replace(self, vectors: Mapping[str, Sequence[StoredVector]]) -> None:
-        """Note these vectors, by window, in the place of all notes and claims: of the index that is in use now."""
+        """Replace all records and claims of the current index with these vectors, by window."""
         with self._database.write() as db:
             db.execute("DELETE FROM indexed WHERE vector <> 'bm25'")
             _put(db, vectors)
 
     def put(self, vectors: Mapping[str, Sequence[StoredVector]]) -> None:
-        """Note vectors that entered the index without a claim, by window."""
+        """Record vectors added to the index without a claim, by window."""
         if vectors:
             with self._database.write() as db:
                 _put(db, vectors)
