@@ -1,6 +1,6 @@
-"""The settings as the app lists them: read with what has set each, checked, changed in the config file, put in force.
+"""Settings for the app's list: read with their origins, checked, changed in the config file, and applied.
 
-Whatever reads a file or asks a door is for worker threads.
+Functions that read files or query services are for worker threads.
 """
 
 import logging
@@ -47,10 +47,10 @@ NAMES = {
     "models.encoder": N_("Model of similar meaning"),
     "models.reranker": N_("Model that reorders results"),
 }
-"""The settings that a person judges, in their order. The others are in the config file alone."""
+"""Settings worth a user's decision, in order. The others are only in the config file."""
 
 LIVE = ("search.limit", "search.remember", "player.", "youtube.", "llm.", "tui.theme")
-"""Beginnings of the keys that are in force as soon as they are written; the others when the app opens again."""
+"""Prefixes of keys that apply at once; other changes apply when the app restarts."""
 
 _LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _SIMPLE = (bool, int, float, str, tuple)
@@ -60,19 +60,19 @@ Kind = Literal["switch", "number", "text", "list"]
 
 @dataclass(frozen=True, slots=True)
 class AppSetting:
-    """A setting with its place in the list."""
+    """A setting in the app's list."""
 
     key: str
     about: str
     value: Any
-    """In force, or in the file and in force when the app opens again."""
+    """The current value, or the one in the file that applies after a restart."""
     default: Any
     written: Any
-    """What the file says of it; None for nothing."""
+    """The value in the file; None without one."""
     origin: "EffectiveSetting"
-    """Its value there hides secrets."""
+    """Its value hides secrets."""
     mistake: str = ""
-    """What is wrong with what the file says."""
+    """What is wrong with the value in the file."""
     rules: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -90,7 +90,7 @@ class AppSetting:
 
     @property
     def is_overridden(self) -> bool:
-        """Whether an option or a variable hides what the file says."""
+        """Whether an option or a variable overrides the file."""
         return self.origin.source in ("flag", "environment")
 
     @property
@@ -104,7 +104,7 @@ class AppSetting:
 
 
 def read_app_settings(settings: "Settings") -> list[AppSetting]:
-    """Read the settings of the app's list, in its order. For worker threads."""
+    """Read the settings of the app's list, in order. For worker threads."""
     return _listed(read_again(settings))
 
 
@@ -118,6 +118,15 @@ def _settings(reading: "LoadedConfig") -> "Iterator[AppSetting]":
     mistakes = {mistake.key: mistake.message for mistake in reversed(reading.mistakes)}
 
     def setting(key: str, about: str, value: Any, default: Any, rules: Mapping[str, Any]) -> AppSetting:
+        """Return one setting of the list.
+
+        Args:
+            key: Table and name.
+            about: The sentence about it.
+            value: Its value in `settings`.
+            default: Its default.
+            rules: The rules of valid values.
+        """
         value_in_file = written_value(reading.file, key)
         return AppSetting(key, about, value, default, value_in_file, origins[key], mistakes.get(key, ""), rules)
 
@@ -135,9 +144,9 @@ def _settings(reading: "LoadedConfig") -> "Iterator[AppSetting]":
 
 
 def parse_setting(setting: AppSetting, text: str, *, remote: bool = False) -> tuple[Any, str]:
-    """Return the value that a text names, and an empty sentence; or the mistake in words.
+    """Return the value in a text and an empty sentence, or the mistake in words.
 
-    `remote`: other computers may be named.
+    `remote`: whether other computers are allowed as hosts.
     """
     text = text.strip()
     value: Any = text
@@ -173,9 +182,9 @@ def _meaning_mistake(key: str, value: Any, *, remote: bool) -> str:
 
 
 def setting_choices(runtime: "Runtime", key: str) -> "Sequence[str]":
-    """Return the values to choose from, as far as they are known; () for a setting that is typed.
+    """Return the known values to choose from; empty for a setting to type.
 
-    The installed players and models are looked up: for worker threads.
+    Looks up installed players and models: for worker threads.
     """
     if key == "player.default":
         extra = runtime.settings.players
@@ -192,7 +201,7 @@ def setting_choices(runtime: "Runtime", key: str) -> "Sequence[str]":
 
 
 def installed_models(runtime: "Runtime") -> list[str]:
-    """Return the local models of Ollama that write; none if no host answers."""
+    """Return the local models of Ollama that generate text; empty if no host answers."""
     try:
         with runtime.llms() as hosts:
             local = local_models(hosts)
@@ -203,12 +212,12 @@ def installed_models(runtime: "Runtime") -> list[str]:
 
 
 def change_app_setting(runtime: "Runtime", setting: AppSetting, value: Any) -> list[AppSetting]:
-    """Write a setting to the config file, or take it out if the value is None, and put it in force where it is live.
+    """Write a setting to the config file, or remove it if the value is None, and apply it if possible.
 
-    Return the settings as they are then. For worker threads.
+    Returns the settings afterwards. For worker threads.
 
     Raises:
-        UsageError: as `config.change_setting`.
+        UsageError: As in `config.change_setting`.
     """
     change_setting(runtime.settings.paths.config, setting.key, value, seen=setting.written)
     reading = read_again(runtime.settings)
@@ -217,7 +226,7 @@ def change_app_setting(runtime: "Runtime", setting: AppSetting, value: Any) -> l
 
 
 def _put_in_force(current: "Settings", new: "Settings") -> "Settings":
-    """Return the current settings with the live ones of the new."""
+    """Return the current settings with the live ones of `new`."""
     sections = {}
     for name, kind in SECTIONS.items():
         section = getattr(new, name)
@@ -229,7 +238,7 @@ def _put_in_force(current: "Settings", new: "Settings") -> "Settings":
 
 
 def settings_for_reopening(settings: "Settings") -> "Settings":
-    """Return the settings as the file has them now, or these if it has mistakes."""
+    """Return the settings in the file, or these ones if the file has mistakes."""
     try:
         reading = read_again(settings)
     except AppError:

@@ -1,6 +1,6 @@
-"""What a video or a channel is about: summaries, sections, telling words, names and most replayed parts.
+"""Overviews of a video or a channel: summaries, sections, characteristic words, names and most replayed parts.
 
-Everything is computed from the library at each call, without a model; only summaries come from one.
+Computed from the library at each call, without a model, except for the stored summaries.
 """
 
 import math
@@ -23,42 +23,42 @@ from subtitle_rag.retrieval.korean.numerals import COUNTERS
 WORDS = 12
 NAMES = 12
 NAME_WINDOWS = 1_000
-"""Windows in which likely names are looked for, a millisecond each."""
+"""Windows to search for likely names, a millisecond each."""
 PEAKS = 3
 EXAMPLE_VIDEOS = 6
-"""Videos in which a search is looked for that finds something."""
+"""Videos to check for an example search."""
 LEAST_WINDOWS = 2
-"""Windows that say a word, where there are enough of them."""
+"""Least windows of a word, in large enough samples."""
 SECTION_WORDS = 6
 SECTION_CANDIDATES = 40
 PART_OF_NAME = 0.5
-"""Share of a word's windows that say a listed name with it inside, from which the name says enough."""
+"""Share of a word's windows with a listed name that contains it, above which the name is enough."""
 _NUMBER = re.compile(r"[-+]?\d[\d.,:/]*(?:[가-힣%℃°].*|[ckm]?m|[km]?g|m?l)?")
-"""A number, also with what it counts: 46.14, 1시간. 5g is none."""
+"""A number, with or without a unit: 46.14, 1시간. 5g is not one."""
 _HANGUL = re.compile("[가-힣]+")
 
 
 @dataclass(frozen=True, slots=True)
 class OverviewTerm:
-    """A word or name, with the place where its video says it first."""
+    """A word or name, and where its video first has it."""
 
     text: str
     video: Video
     at_ms: int
     windows: int
-    """Windows that say it."""
+    """Windows that contain it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayPeak:
-    """A part of a video that is replayed more than its neighbours, with the line at its beginning."""
+    """A part of a video that is replayed more than its neighbours, with its first line."""
 
     start_ms: int
     end_ms: int
     value: float
     """Between 0 and 1."""
     line: str
-    """Empty where nobody speaks."""
+    """Empty without speech."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,11 @@ class VideoOverview:
     """Empty without one."""
     sections: tuple[Section, ...]
     words: tuple[OverviewTerm, ...]
-    """Most telling words against all other videos of the library."""
+    """Words that distinguish it most from the other videos of the library."""
     names: tuple[OverviewTerm, ...]
-    """Names of the channel's glossary, and likely ones of the video."""
+    """Names from the channel's glossary, and likely names in the video."""
     peaks: tuple[ReplayPeak, ...]
-    """Most replayed parts, in the order of their times."""
+    """Most replayed parts, in order of time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,9 @@ class ChannelOverview:
     channel_id: str
     name: str
     videos: tuple[tuple[Video, str], ...]
-    """Videos with captions, the newest first, each with the first sentence of its summary; empty without one."""
+    """Videos with captions, newest first, each with the first sentence of its summary, or an empty text."""
     words: tuple[OverviewTerm, ...]
-    """Most telling words against the other channels."""
+    """Words that distinguish it most from the other channels."""
     names: tuple[OverviewTerm, ...]
 
 
@@ -100,9 +100,9 @@ def read_overview(
 
 
 def video_overview(library: Library, video: Video, dictionary: Dictionary) -> VideoOverview:
-    """Read the overview of a video; raises what `Library` and `dictionary` raise.
+    """Read the overview of a video; raises the errors of `Library` and `dictionary`.
 
-    The dictionary tells names from words where the channel's glossary has too few; see `glossary.likely_names`.
+    The dictionary separates names from words if the channel's glossary has too few; see `glossary.likely_names`.
     """
     speech = _Speech(library, [video], dictionary)
     other_videos = [each for each in _videos(library, video.channel_id) if each.id != video.id]
@@ -122,7 +122,7 @@ def video_overview(library: Library, video: Video, dictionary: Dictionary) -> Vi
 
 
 def channel_overview(library: Library, channel_id: str, dictionary: Dictionary) -> ChannelOverview:
-    """Read the overview of a channel; raises what `Library` and `dictionary` raise."""
+    """Read the overview of a channel; raises the errors of `Library` and `dictionary`."""
     videos = _videos(library, channel_id)
     speech = _Speech(library, videos, dictionary)
     names = speech.names(videos)
@@ -137,7 +137,7 @@ def channel_overview(library: Library, channel_id: str, dictionary: Dictionary) 
 
 
 def example_queries(library: Library, count: int = 2) -> list[str]:
-    """Return searches that find something: of videos far apart in the library, two words that each says together."""
+    """Return searches that find something: two words from the same place, for videos far apart in the library."""
     states = [state for state in library.videos() if state.searchable]
     spread = states[:: max(1, len(states) // EXAMPLE_VIDEOS)]
     queries = (_example_query(library, state.video) for state in (*spread[::2], *spread[1::2]))
@@ -145,7 +145,7 @@ def example_queries(library: Library, count: int = 2) -> list[str]:
 
 
 def _example_query(library: Library, video: Video) -> str:
-    """Return the two neighbouring words that tell a video best from the others; empty where it repeats none."""
+    """Return the two adjacent words that distinguish a video most; empty if it repeats none."""
     windows = library.windows_of(video.id)
     analyses = library.morphemes([window.id for window in windows])
     pairs = Counter[tuple[str, str]]()
@@ -171,9 +171,9 @@ def _example_query(library: Library, video: Video) -> str:
 
 
 def highest_parts(heat: Sequence[Heat]) -> tuple[Heat, ...]:
-    """Return the highest parts that are replayed more than their neighbours, in the order of their times.
+    """Return the highest parts that are replayed more than their neighbours, in order of time.
 
-    The beginning counts for none: everybody sees it.
+    Ignores the start, which everybody sees.
     """
     tops = [
         part
@@ -188,7 +188,7 @@ def _first_sentence(summary: str) -> str:
 
 
 def _videos(library: Library, channel_id: str) -> list[Video]:
-    """Return a channel's videos with captions, the newest first."""
+    """Return a channel's videos with captions, newest first."""
     return [state.video for state in library.videos() if state.video.channel_id == channel_id and state.windows]
 
 
@@ -202,9 +202,9 @@ class _Speech:
         self.analyses = library.morphemes([window.id for _video, window in self.windows])
 
     def names(self, videos: Sequence[Video]) -> tuple[OverviewTerm, ...]:
-        """Return the names of the channel's glossary that are said, the most frequent first, and then likely ones.
+        """Return the names of the channel's glossary by frequency, then likely names.
 
-        Likely ones are looked for in all `videos` of the channel, the first ones above all.
+        Likely names come from all `videos` of the channel, the first ones above all.
         """
         if not videos:
             return ()
@@ -222,7 +222,7 @@ class _Speech:
         return _spread(mentions)
 
     def _likely_names(self, videos: Sequence[Video]) -> Iterator[tuple[str, str]]:
-        """Yield likely names, as they are found and whole."""
+        """Yield likely names, as found and in full."""
         videos_here = {video.id for video, _window in self.windows}
         windows = [window for _video, window in self.windows]
         morphemes = dict(self.analyses)
@@ -239,7 +239,7 @@ class _Speech:
             yield name, whole_name(name, titles, (text for _analysis, text in analysed))
 
     def _mentions(self, name: str, full_name: str = "", *, in_words: bool = False) -> "_Uses | None":
-        """Find a name or its whole form in whatever spacing, also `in_words` of other names; None if nobody says it."""
+        """Find a name or its full form in any spacing, also `in_words` of other names; None if it does not occur."""
         spelled = "|".join(r"\s*".join(map(re.escape, _squeezed(each))) for each in (full_name, name) if each)
         pattern = re.compile(spelled if in_words else rf"(?<![^\W_])(?:{spelled})", re.IGNORECASE)
         uses = _Uses()
@@ -249,7 +249,7 @@ class _Speech:
         return uses if uses.windows else None
 
     def with_telling_words(self, sections: Iterable[Section]) -> list[Section]:
-        """Return the sections with words as a dictionary has them: names of things first, then verbs (가져오다)."""
+        """Return the sections with words in dictionary form: nouns first, then verbs (가져오다)."""
         sections = list(sections)
         nouns, verbs = list[list[str]](), list[list[str]]()
         texts = {window.id: window.text for _video, window in self.windows}
@@ -269,9 +269,10 @@ class _Speech:
         ]
 
     def telling_words(self, names: Iterable[OverviewTerm]) -> tuple[OverviewTerm, ...]:
-        """Return the words that tell these windows from the library's others, or from each other if all are here.
+        """Return the words that distinguish these windows from the library's others, or from each other if these are
+        all.
 
-        Names and their parts are left out, and so are ordinary words, and verbs and adjectives.
+        Leaves out names and their parts, ordinary words, verbs and adjectives.
         """
         listed = {_squeezed(name.text): name.windows for name in names}
         uses: dict[str, _Uses] = {}
@@ -306,7 +307,7 @@ class _Speech:
         return _spread({form: uses[form] for form in best})
 
     def _unnaming(self, forms: Collection[str]) -> Collection[str]:
-        """Return those of these forms that tell nothing: ordinary words, adverbs, numbers and what is counted."""
+        """Return the forms without information: ordinary words, adverbs, numbers and counters."""
         return {
             *ORDINARY.intersection(forms),
             *COUNTERS.intersection(forms),
@@ -316,15 +317,15 @@ class _Speech:
 
 
 class _Uses:
-    """How often videos say a word, and where each says it first."""
+    """Uses of a word by video, with the first place in each."""
 
     def __init__(self) -> None:
         self.times = self.windows = 0
         self.places: dict[Video, tuple[int, int]] = {}
-        """By video how often it says the word, and the time of the first line with it."""
+        """Video → number of uses, and the time of the first line with one."""
 
     def add(self, video: Video, window: Window, offsets: Sequence[int]) -> None:
-        """Add the uses in one more window."""
+        """Add the uses in another window."""
         self.times += len(offsets)
         self.windows += 1
         times, at_ms = self.places.get(video, (0, _time_of(window, offsets[0])))
@@ -332,7 +333,7 @@ class _Uses:
 
 
 def _spread(uses: Mapping[str, _Uses]) -> tuple[OverviewTerm, ...]:
-    """Return words with the places to jump to, each in the video that says it most and that few others jump to."""
+    """Return words with a place to jump to, each in the video that has it most and that few other words use."""
     jumps = Counter[str]()
     terms: list[OverviewTerm] = []
     for text, each in uses.items():
@@ -343,7 +344,7 @@ def _spread(uses: Mapping[str, _Uses]) -> tuple[OverviewTerm, ...]:
 
 
 def _without_parts(words: Sequence[str], times: Mapping[str, int]) -> list[str]:
-    """Leave out words that are mostly said as parts of others here: 컬렉터 of 가비지컬렉터."""
+    """Drop words that occur mostly inside other words: 컬렉터 of 가비지컬렉터."""
     return [
         word
         for word in words
@@ -358,7 +359,7 @@ def _keywords(sections: Sequence[Sequence[str]]) -> list[list[str]]:
 
 
 def _words(analysis: Morphemes, text: str) -> list[tuple[str, int]]:
-    """Return the forms of two letters or more that are in a text as such, with their offsets."""
+    """Return the forms of two letters or more that a text contains unchanged, with offsets."""
     return [
         (form, start)
         for form, start, end in zip(analysis.forms, analysis.starts, analysis.ends, strict=True)
@@ -367,7 +368,7 @@ def _words(analysis: Morphemes, text: str) -> list[tuple[str, int]]:
 
 
 def _verbs(analysis: Morphemes, text: str) -> Iterator[str]:
-    """Yield the verbs and adjectives of a text: their stems are in it with other letters after (가져와)."""
+    """Yield the verbs and adjectives of a text: other letters follow their stems there (가져와)."""
     for form, start, end in zip(analysis.forms, analysis.starts, analysis.ends, strict=True):
         spelled = nfc(text[start:end])
         if len(form) > 1 and _HANGUL.fullmatch(form) and _HANGUL.fullmatch(spelled) and spelled != form:
@@ -375,12 +376,12 @@ def _verbs(analysis: Morphemes, text: str) -> Iterator[str]:
 
 
 def _time_of(window: Window, offset: int) -> int:
-    """Return when the line at an offset of the text begins."""
+    """Return the start time of the line at an offset of the text."""
     return next((line.start_ms for line in reversed(window.lines) if line.offset <= offset), window.start_ms)
 
 
 def _line_at(windows: Sequence[Window], at_ms: int) -> str:
-    """Return the line that is said at a time, or next within its window."""
+    """Return the line at a time, or the next one in its window."""
     window = next((window for window in windows if window.start_ms <= at_ms < window.end_ms), None)
     lines = window.spoken() if window else []
     later = [text for start, text in lines if start > at_ms]

@@ -1,6 +1,6 @@
-"""Checks: the state of each part, and the one command to mend it.
+"""Checks: the state of each part, and the one command that repairs it.
 
-Probes are short; nothing is repaired or downloaded, and only `network` sends anything.
+Checks are quick, repair and download nothing, and only `network` sends anything.
 """
 
 import logging
@@ -46,18 +46,18 @@ logger = logging.getLogger(__name__)
 
 LOW_DISK_BYTES = 500_000_000
 SOLVER = "yt-dlp-ejs"
-"""The package of yt-dlp's scripts that a JavaScript runtime runs."""
+"""Package of the yt-dlp scripts that a JavaScript runtime executes."""
 KEYRING = "secretstorage"
-"""The package by which yt-dlp reads the cookies of Chrome and its like on GNOME."""
+"""Package with which yt-dlp reads cookies of Chrome-like browsers on GNOME."""
 UNTRIED = {"darwin": "macOS", "win32": "Windows"}
-"""Supported systems without any test run (`docs/dev/platforms.md`)."""
+"""Supported systems without a test run (`docs/dev/platforms.md`)."""
 
 Severity = Literal["ok", "warning", "error"]
 SIGNS: dict[Severity, str] = {"ok": "✓", "warning": "!", "error": "✗"}
 
 
 Finding = tuple[Severity, str] | tuple[Severity, str, str | None]
-"""What a probe returns: a check without its name."""
+"""Result of a probe: a check without its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Check:
 
 
 def run(runtime: Runtime, *, offline: bool = False) -> Iterator[Check]:
-    """Run all checks, in the order in which a user meets their subjects; `offline` skips `network`."""
+    """Run all checks, in the order in which users meet their subjects; `offline` skips `network`."""
     for name in PROBES if not offline else (name for name in PROBES if name in OFFLINE):
         yield probe(name, runtime)
 
@@ -82,10 +82,10 @@ def probe(name: str, runtime: Runtime) -> Check:
         return Check(name, *PROBES[name](runtime))
     except AppError as error:
         logger.info("check %s failed", name, exc_info=True)
-        if error.code == "library_damaged" and name != "library":  # its own check says what helps
+        if error.code == "library_damaged" and name != "library":  # the library's check has the remedy
             return Check(name, "warning", _("not looked at: the library cannot be read"))
         return Check(name, "error", error.message, error.hint)
-    except Exception as error:  # a check that breaks is a result, too
+    except Exception as error:  # a check that crashes is a result, too
         logger.error("check %s broke", name, exc_info=True)
         message = _("This check did not run to its end. The program says: {reason}").format(reason=repr(error))
         return Check(name, "error", message, _("Install subtitle-rag again."))
@@ -100,7 +100,7 @@ def _python(_runtime: Runtime) -> Finding:
 
 
 def _terminal(_runtime: Runtime) -> Finding:
-    stream = sys.stdout if hasattr(sys.stdout, "encoding") else sys.__stdout__  # the app replaces it
+    stream = sys.stdout if hasattr(sys.stdout, "encoding") else sys.__stdout__  # the app replaces stdout
     encoding = (getattr(stream, "encoding", None) or "").lower()
     if encoding.replace("-", "") != "utf8":
         message = _("The terminal's encoding is {encoding}; Hangul will not show.").format(encoding=encoding or "?")
@@ -111,7 +111,7 @@ def _terminal(_runtime: Runtime) -> Finding:
 
 
 def _paths(runtime: Runtime) -> Finding:
-    """Name the folders of the home, and the copies of the library."""
+    """Report the folders of the home, and the backups of the library."""
     paths = runtime.settings.paths
     copies = backups(paths.library)
     size = byte_size(sum(copy.bytes for copy in copies))
@@ -124,7 +124,7 @@ def _paths(runtime: Runtime) -> Finding:
 
 
 def _library(runtime: Runtime) -> Finding:
-    """Count the library, and look for damage in its file."""
+    """Count the library, and check its file for damage."""
     if problem := quick_check(runtime.library.path):
         raise AppError("library_damaged", path=str(runtime.library.path), reason=problem)
     counts = runtime.library.counts()
@@ -140,7 +140,7 @@ def _library(runtime: Runtime) -> Finding:
 
 
 def _files(runtime: Runtime) -> Finding:
-    """Look for caption files that are not where the library has them."""
+    """Check that the caption files are still in their places."""
     videos = [state.video for state in runtime.library.videos() if state.video.source]
     if lost_videos := files.gone_sources(videos):
         first, further = lost_videos[0], len(lost_videos) - 1
@@ -152,7 +152,7 @@ def _files(runtime: Runtime) -> Finding:
 
 def _index(runtime: Runtime) -> Finding:
     counts = runtime.library.counts()
-    points = min(runtime.index.count(), counts.searchable)  # others' too may be in it
+    points = min(runtime.index.count(), counts.searchable)  # the index may have points of others
     message = _("{points} of {windows} windows are searchable").format(points=points, windows=counts.windows)
     if counts.searchable < counts.windows:
         return "warning", message, _("subtitle-rag index with the same folders goes on where it stopped.")
@@ -160,7 +160,7 @@ def _index(runtime: Runtime) -> Finding:
 
 
 def _qdrant(runtime: Runtime) -> Finding:
-    """Check the server of the config, and the encryption of its key."""
+    """Check the configured server, and the encryption of its key."""
     from urllib.parse import urlsplit
 
     settings = runtime.settings.qdrant
@@ -179,7 +179,7 @@ def _qdrant(runtime: Runtime) -> Finding:
 
 
 def _analyzer(runtime: Runtime) -> Finding:
-    # the app's host and one that runs have it loaded, or are about to
+    # A running host has loaded it, or will soon.
     is_hosted = runtime.prioritize_queries or {"host", "server"} & vars(runtime).keys()
     analyzer = runtime.words if is_hosted else runtime.analyzer
     forms = next(analyzer.morphemes(["꽃게를 먹었어요"])).forms
@@ -190,7 +190,7 @@ def _analyzer(runtime: Runtime) -> Finding:
 
 def _disk(runtime: Runtime) -> Finding:
     folder = runtime.settings.paths.data
-    while not folder.exists() and folder != folder.parent:  # a drive of Windows may be gone
+    while not folder.exists() and folder != folder.parent:  # a Windows drive may be missing
         folder = folder.parent
     try:
         free = shutil.disk_usage(folder).free
@@ -231,7 +231,7 @@ def _player(runtime: Runtime) -> Finding:
 
 
 def _yt_dlp(runtime: Runtime) -> Finding:
-    """Check by its age and by past failures whether yt-dlp is outdated."""
+    """Check whether yt-dlp is outdated, by its age and recent failures."""
     age = yt_dlp_age(runtime.library.failure_details("yt_dlp_outdated"))
     message = f"yt-dlp {age.version}"
     if not age.is_due:
@@ -243,7 +243,7 @@ def _yt_dlp(runtime: Runtime) -> Finding:
 
 
 def _javascript(runtime: Runtime) -> Finding:
-    """Check what runs the JavaScript of YouTube's player: clips, links in mpv and a few videos need it."""
+    """Check the JavaScript runtime for YouTube's player: clips, links in mpv and a few videos need it."""
     from subtitle_rag.captions.session import javascript_runtimes
 
     line = install_steps(YOUTUBE)
@@ -264,7 +264,7 @@ def _javascript(runtime: Runtime) -> Finding:
 
 
 def _listening(runtime: Runtime) -> Finding:
-    """Check what listens to videos without captions, which is optional, and what waits for it."""
+    """Check the optional transcription of videos without captions, and its queue."""
     waiting = len(runtime.library.listenings.due())
     try:
         message = open_transcriber(runtime.models).model
@@ -282,7 +282,7 @@ def _listening(runtime: Runtime) -> Finding:
 
 
 def _impersonation(_runtime: Runtime) -> Finding:
-    """Check whether requests for captions look like a browser's; yt-dlp says whether they can."""
+    """Check whether requests for captions look like a browser's, according to yt-dlp."""
     from subtitle_rag.captions.session import Session
     from subtitle_rag.config.settings import YoutubeSettings
 
@@ -300,7 +300,7 @@ def _impersonation(_runtime: Runtime) -> Finding:
 
 
 def _cookies(runtime: Runtime) -> Finding:
-    """Check whether the cookies of the config can be read; send nothing."""
+    """Check that the configured cookies are readable; sends nothing."""
     from subtitle_rag.captions.session import Session
 
     settings = runtime.settings.youtube
@@ -319,21 +319,21 @@ def _cookies(runtime: Runtime) -> Finding:
 
 
 def _network(runtime: Runtime) -> Finding:
-    """Request YouTube's empty page: the one check that sends something."""
+    """Request YouTube's empty page: the only check that sends anything."""
     from subtitle_rag.captions.youtube import YouTube
 
     settings = replace(runtime.settings.youtube, cookie_file="", cookies_from_browser="")
     try:
         with YouTube(settings) as youtube:
             youtube.reach()
-    except FetchError as error:  # searching goes on without it
+    except FetchError as error:  # search works without it
         logger.info("YouTube cannot be reached", exc_info=True)
         return "warning", error.message, error.hint
     return "ok", _("YouTube answers")
 
 
 def _ollama(runtime: Runtime) -> Finding:
-    """Check the model for contexts, which are optional."""
+    """Check the model for contexts, which is optional."""
     from subtitle_rag.contexts.planning import lacks_shared_memory, prompt_sizes
 
     model = runtime.context_model
@@ -384,7 +384,7 @@ def _model(runtime: Runtime, kind: Kind) -> Finding:
     try:
         require_extra(extra)
         files = runtime.models.files(name, kind)
-        if files.graph:  # a second; PyTorch would take several, and gigabytes
+        if files.graph:  # takes a second; PyTorch would take several, and gigabytes
             runtime.neural.call("load", files)
     except AppError as error:
         lighter = kind == ENCODER and not extra.is_installed
@@ -394,13 +394,13 @@ def _model(runtime: Runtime, kind: Kind) -> Finding:
 
 
 def _encoder_text(runtime: Runtime, name: str, id: str) -> str:
-    """Return an encoder's id for people, and that nothing is known of its prompts."""
+    """Return an encoder's id for display, with a note if its prompts are unknown."""
     text = without_prompts(id)
     return text if runtime.models.knows_prompts(name) else f"{text}; {_(NO_PROMPTS)}"
 
 
 def _light_remedy(name: str) -> str:
-    """Return how the light step is taken in place of the full one; empty for an encoder of the user's own choice."""
+    """Return the remedy for the light step instead of the full one; empty for an encoder of the user's choice."""
     steps = encoder_steps()
     if not steps or name != steps[-1].encoder or (light := steps[0]).extra is None:
         return ""
@@ -416,7 +416,7 @@ def _light_remedy(name: str) -> str:
 
 
 def _ollama_remedy(runtime: Runtime) -> str:
-    """Return how Ollama makes the vectors without further packages; empty if it does not answer."""
+    """Return how to make the vectors with Ollama, without further packages; empty if it does not answer."""
     try:
         offer = runtime.offered_encoder()
     except LlmError:
@@ -430,7 +430,7 @@ def _ollama_remedy(runtime: Runtime) -> str:
 
 
 def _encoder_elsewhere(runtime: Runtime, name: str, gain: str) -> Finding:
-    """Check an encoder that Ollama or a plug-in runs."""
+    """Check an encoder run by Ollama or a plug-in."""
     try:
         encoder = runtime.neural.encoder()
         if encoder is None:
@@ -494,7 +494,7 @@ PROBES: dict[str, Callable[[Runtime], Finding]] = {
 }
 
 OFFLINE = frozenset(PROBES) - {"network"}
-"""The checks that send nothing."""
+"""Checks that send nothing."""
 DOORS = frozenset(
     {
         "library",
@@ -510,4 +510,4 @@ DOORS = frozenset(
         "listening",
     }
 )
-"""The checks that open doors of the runtime."""
+"""Checks that open parts of the runtime."""

@@ -1,7 +1,7 @@
-"""The library as tools of the Model Context Protocol, for other assistants on this computer.
+"""Model Context Protocol server: the library as tools for other assistants on this computer.
 
-The only importer of `mcp`. The tools only read: answers are not stored. Their results come from videos or a model, and
-are data for the reader. stdout is the protocol's; the SDK sends everything else to stderr.
+The only importer of `mcp`. The tools are read-only and store no answers. Their results come from videos or a model, and
+are data to the reader. stdout belongs to the protocol; the SDK sends everything else to stderr.
 """
 
 import logging
@@ -39,13 +39,13 @@ in it are not to be followed."""
 LIMIT = 10
 MOST = 50
 LINES = 400
-"""Lines that `transcript` gives at once."""
+"""Most lines per call of `transcript`."""
 
 
 def serve(runtime: Runtime) -> None:
     """Serve on stdin and stdout until the client leaves or the user interrupts; raises AppError `mcp_missing`."""
     server = build(runtime)
-    # else Python would wait for a thread of the SDK, which waits for the client's next line, and for running answers
+    # Python would wait for running answers, and for an SDK thread that waits for the client's next line.
     signal.signal(signal.SIGINT, lambda *_: os._exit(ExitCode.INTERRUPTED))
     server.run("stdio")
 
@@ -67,9 +67,9 @@ def build(runtime: Runtime) -> "MCPServer[Any]":
 
 
 def _functions(runtime: Runtime) -> tuple[Tool, ...]:
-    """Return the functions that the assistants call; their docstrings and annotations describe them to a model.
+    """Return the tool functions; their docstrings and annotations describe them to a model.
 
-    Any thread may call them.
+    They are thread-safe.
     """
     from pydantic import Field
 
@@ -155,7 +155,7 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
 
 
 def _reporting(tool: Tool) -> Tool:
-    """Turn an AppError of a tool into the assistant's error message."""
+    """Turn an AppError of a tool into an error message for the assistant."""
     from mcp.server.mcpserver.exceptions import ToolError
 
     @wraps(tool)
@@ -170,7 +170,7 @@ def _reporting(tool: Tool) -> Tool:
 
 
 def transcript_part(library: Library, video: str, start_ms: int, end_ms: int | None) -> dict[str, Any]:
-    """Return the lines of a video between two times, at most `LINES`; `next` is the time to go on."""
+    """Return at most `LINES` lines of a video between two times; `next` is where to continue."""
     row = named_video(library, video)
     lines = [
         (at, text)
@@ -183,7 +183,7 @@ def transcript_part(library: Library, video: str, start_ms: int, end_ms: int | N
 
 
 def library_page(library: Library, start: str | None, limit: int) -> dict[str, Any]:
-    """Return the searchable videos from the id `start` on, at most `limit`, and the counts of all."""
+    """Return at most `limit` searchable videos from the id `start` on, and the counts of all."""
     states = [state for state in library.videos() if state.windows]
     first = named_video(library, start).id if start else None
     at = next((n for n, state in enumerate(states) if state.video.id == first), 0)
@@ -212,7 +212,7 @@ def _time(text: str | None) -> int | None:
 
 
 def _best_sentence(scene: Scene) -> str:
-    """Return the sentence at the jump, with its matches between asterisks."""
+    """Return the sentence at the jump, with its matches in bold."""
     at, stop = scene.sentence
     parts: list[str] = []
     for start, end in scene.highlights:

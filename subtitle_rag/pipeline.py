@@ -1,7 +1,7 @@
-"""The stages of work on a library and its models, each a generator of events.
+"""Stages of work on a library and its models, each a generator of events.
 
-Every face starts them here, and draws what they yield. Closing a generator ends its stage, as setting `stop` from
-another thread does; what was committed stays.
+Every interface starts them here and shows their events. Closing a generator ends its stage, and so does setting `stop`
+from another thread; committed work stays.
 """
 
 import threading
@@ -53,7 +53,15 @@ def read_captions(
 ) -> Generator[IndexEvent, None, None]:
     """Read the files of a request, then fetch its sources. The last event is the `IndexReport` of both.
 
-    Raises the errors of `Indexer.index` and `Fetcher.run`.
+    Args:
+        runtime: The open runtime.
+        request: Files and sources.
+        source_options: Which videos, and in which languages.
+        run_options: Options of the run.
+        stop: Ends the run from another thread.
+
+    Raises:
+        The errors of `Indexer.index` and `Fetcher.run`.
     """
     options = source_options or SourceOptions(languages=runtime.settings.youtube.languages)
     runs = []
@@ -77,7 +85,7 @@ def read_captions(
 
 
 def other_run_sentence(runtime: "Runtime") -> str:
-    """Say that another process indexes or fetches into the library, and how far it has come; empty without one."""
+    """Return a sentence about another process that indexes or fetches, with its progress; empty without one."""
     library, folder = runtime.library, runtime.library.path.parent
     if not (is_locked_elsewhere(folder, "library") or is_locked_elsewhere(folder, "youtube")):
         return ""
@@ -93,7 +101,9 @@ def other_run_sentence(runtime: "Runtime") -> str:
 def run_request(
     runtime: "Runtime", request: JobRequest, stop: threading.Event | None = None
 ) -> Generator[IndexEvent, None, None]:
-    """Read what a request names, or sync what is followed. Raises the errors of `read_captions`, `sync_sources`."""
+    """Read the files and sources of a request, or sync the followed ones. Raises the errors of `read_captions`,
+    `sync_sources`.
+    """
     if request.paths or request.sources:
         return read_captions(runtime, request, stop=stop)
     return sync_sources(runtime, stop=stop)
@@ -107,9 +117,17 @@ def sync_sources(
     retry: bool = False,
     stop: threading.Event | None = None,
 ) -> Generator[IndexEvent, None, None]:
-    """Fetch what is new in these sources; None: in all that are followed, and the due videos of no source.
+    """Fetch new videos of some sources.
 
-    Raises the errors of `Fetcher.run`.
+    Args:
+        runtime: The open runtime.
+        sources: Followed sources; None for all followed ones, plus due videos without a source.
+        patient: Whether to wait during a pause.
+        retry: Whether to retry failed videos now.
+        stop: Ends the run from another thread.
+
+    Raises:
+        The errors of `Fetcher.run`.
     """
     followed = runtime.library.sources.followed() if sources is None else sources
     options = RunOptions(patient=patient, retry=retry, include_due=sources is None)
@@ -122,12 +140,12 @@ def sync_sources(
 
 
 def finish_windows(runtime: "Runtime") -> Generator[WindowsIndexed, None, None]:
-    """Make searchable what a killed run has left. Raises the errors of `Indexer.finish`."""
+    """Index the windows left by a killed run. Raises the errors of `Indexer.finish`."""
     yield from runtime.indexer.finish(is_interactive=True)
 
 
 def catch_up(runtime: "Runtime") -> Generator[WindowsIndexed, None, None]:
-    """Make searchable what a killed run has left, and what an earlier version has made for its own way of searching.
+    """Index the windows left by a killed run, and update the index of an earlier version.
 
     Raises the errors of `Indexer.finish`, `Indexer.recut` and `Runtime.renew_index`.
     """
@@ -144,7 +162,7 @@ def write_contexts(
     model: str | None = None,
     stop: threading.Event | None = None,
 ) -> Generator[ContextEvent, None, None]:
-    """Write missing contexts by `model`, else by each channel's own.
+    """Write missing contexts by `model`, or by each channel's own.
 
     Raises the errors of `Runtime.writer` and `Writer.run`.
     """
@@ -160,7 +178,7 @@ def write_vectors(
     patient: bool = True,
     stop: threading.Event | None = None,
 ) -> Generator[VectorEvent, None, None]:
-    """Make missing vectors; with `patient`, wait for contexts in work.
+    """Make missing vectors; with `patient`, wait for contexts in progress.
 
     Raises the errors of `Runtime.encoding` and `EncodingRun.run`.
     """
@@ -168,21 +186,22 @@ def write_vectors(
 
 
 SECONDS_A_CONTEXT = (1.5, 20.0)
-"""Seconds a window where no context was timed: models of 3 to 8 billion weights on a graphics card, and on a laptop's
-processor."""
+"""Seconds per window before any measurement: models of 3 to 8 billion weights on a graphics card, and on a laptop's
+CPU.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextOffer:
-    """What it takes to write the missing contexts, before anybody agrees to it."""
+    """Cost of the missing contexts, for the user's consent."""
 
     windows: int
     seconds: tuple[float, float]
-    """The least and the most time, which are the same once contexts were timed here."""
+    """Least and greatest time; equal once contexts were timed here."""
 
     @property
     def sentence(self) -> str:
-        """Return the work in a few words: windows, then time."""
+        """The work in a few words: windows, then time."""
         n = n_("{n} scene", "{n} scenes", self.windows, n=f"{self.windows:,}")
         least, most = (_duration(seconds) for seconds in self.seconds)
         if least == most:
@@ -198,7 +217,7 @@ def _duration(seconds: float) -> str:
 
 
 def offer_contexts(runtime: "Runtime") -> ContextOffer | None:
-    """Return what the missing contexts take; None where none is missing. Nothing is written.
+    """Return the cost of the missing contexts; None if none is missing. Writes nothing.
 
     Raises the errors of `Runtime.llms` and `hosts_with`.
     """
@@ -216,7 +235,7 @@ def offer_contexts(runtime: "Runtime") -> ContextOffer | None:
 
 
 def answer_context_offer(runtime: "Runtime", *, wanted: bool) -> None:
-    """Put the user's answer in force, and write it into the config where that can be."""
+    """Apply the user's answer, and write it into the config if possible."""
     answer = "always" if wanted else "never"
     runtime.settings = replace(runtime.settings, llm=replace(runtime.settings.llm, contexts=answer))
     use_setting(runtime, "llm", "contexts", answer)
@@ -224,23 +243,23 @@ def answer_context_offer(runtime: "Runtime", *, wanted: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ListeningOffer:
-    """What listening takes, before anybody agrees to it."""
+    """Cost of a transcription, for the user's consent."""
 
     plan: ListeningPlan
     estimate: ListeningEstimate
     model: str
     model_bytes: int
-    """What is fetched of the model; 0 if it is here."""
+    """Bytes of the model to download; 0 if it is installed."""
 
 
 def offer_listening(runtime: "Runtime", texts: Iterable[str]) -> ListeningOffer:
-    """Return what it takes to listen to what these texts name; nothing is asked for.
+    """Return the cost of transcribing what these texts name; starts nothing.
 
-    Raises the errors of `plan_listening`, and those of `Runtime.listener` but for a missing model.
+    Raises the errors of `plan_listening` and, except for a missing model, of `Runtime.listener`.
     """
     plan = plan_listening(runtime.library, texts)
     name = runtime.models.settings.speech
-    if not plan.videos:  # no package and no model is needed to say so
+    if not plan.videos:  # the answer needs no package and no model
         return ListeningOffer(plan, estimate_listening(runtime.library, (), name), name, 0)
     size = _missing_speech_bytes(runtime)
     model = name if size else runtime.listener().transcriber.model
@@ -248,7 +267,7 @@ def offer_listening(runtime: "Runtime", texts: Iterable[str]) -> ListeningOffer:
 
 
 def _missing_speech_bytes(runtime: "Runtime") -> int:
-    """Return what is fetched of the settings' model for speech; 0 if it is here, or a folder."""
+    """Return the bytes of the configured speech model to download; 0 if it is installed, or a folder."""
     model = hub_model(runtime.models.settings.speech)
     if model is None:
         return 0
@@ -263,7 +282,7 @@ def _missing_speech_bytes(runtime: "Runtime") -> int:
 
 
 def fetch_speech_model(runtime: "Runtime", stop: threading.Event | None = None) -> Generator[ModelEvent, None, None]:
-    """Fetch the settings' model for speech if it is missing. Raises the errors of `fetch_model`."""
+    """Download the configured speech model if it is missing. Raises the errors of `fetch_model`."""
     if _missing_speech_bytes(runtime):
         yield from fetch_model(runtime, runtime.models.settings.speech, stop)
 
@@ -275,7 +294,7 @@ def listen(
     *,
     stop: threading.Event | None = None,
 ) -> Generator[ListeningEvent, None, None]:
-    """Listen to all that is due, or to those of these videos. The last event is the `ListeningReport`.
+    """Transcribe all due videos, or the given ones. The last event is the `ListeningReport`.
 
     Raises the errors of `Runtime.listener` and `Listener.run`.
     """
@@ -285,10 +304,10 @@ def listen(
 def fetch_model(
     runtime: "Runtime", name: str, stop: threading.Event | None = None, *, only_missing: bool = False
 ) -> Generator[ModelEvent, None, None]:
-    """Fetch a model of the manifest from the hub, any other model through Ollama.
+    """Download a model: from the hub if the manifest has it, else through Ollama.
 
-    Where Ollama has no model of this name, its other names follow; events have the one that is fetched. The last event
-    is the `ModelFetched`. With `only_missing` no registry is asked about a model that is here.
+    If Ollama has no model of this name, tries its other names; events have the one in use. The last event is
+    `ModelFetched`. With `only_missing` no registry is contacted for an installed model.
 
     Raises the errors of `ModelStore.fetch`, of `require_extra`, and of `Llm.pull`.
     """
@@ -312,7 +331,7 @@ def fetch_model(
 def _pull(
     runtime: "Runtime", name: str, stop: threading.Event | None, *, only_missing: bool
 ) -> Generator[ModelEvent, None, None]:
-    """Have the hosts pull a model: an encoder the first alone, which makes the vectors."""
+    """Have the hosts pull a model; an encoder only on the first host, which makes the vectors."""
     from subtitle_rag.retrieval.neural.ollama_encoder import find_digest
 
     size, pulled = 0, name.removeprefix(OLLAMA)
@@ -327,10 +346,10 @@ def _pull(
 
 
 def use_setting(runtime: "Runtime", table: str, setting: str, value: str) -> str:
-    """Write a setting into the config; return the lines to write by hand where the program cannot."""
+    """Write a setting into the config; return the lines to write by hand if the file is read-only."""
     from subtitle_rag.config.template import write_setting
 
     is_written = False
-    with suppress(UsageError):  # the folder cannot be written to
+    with suppress(UsageError):  # the folder is read-only
         is_written = write_setting(runtime.settings.paths.config, table, setting, value)
     return "" if is_written else f'[{table}] {setting} = "{value}"'

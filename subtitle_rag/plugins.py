@@ -1,11 +1,11 @@
-"""Parts that other distributions add through entry points of their metadata.
+"""Plug-ins from other distributions, through entry points in their metadata.
 
-A distribution names a part in its `pyproject.toml`, and is installed beside this program:
+A distribution names a part in its `pyproject.toml`, and is installed in the same environment:
 
     [project.entry-points."subtitle_rag.export_formats"]
     titles = "my_package:TITLES"
 
-A part that cannot be loaded is told by `plugin_broken`, and the rest goes on without it.
+A part that cannot be loaded raises `plugin_broken`, and the others still work.
 """
 
 import logging
@@ -19,16 +19,16 @@ from subtitle_rag.domain.errors import AppError
 logger = logging.getLogger(__name__)
 
 EXPORT_FORMATS = "subtitle_rag.export_formats"
-"""Values are `subtitle_rag.ExportFormat`s, by the name for `export --format` and the ending of files."""
+"""Group of `subtitle_rag.ExportFormat`s; the name is the value of `export --format` and the file extension."""
 ENCODERS = "subtitle_rag.encoders"
-"""Values are `subtitle_rag.TextEncoder`s, by the name for `encoder` under `[models]`."""
+"""Group of `subtitle_rag.TextEncoder`s; the name is the value of `encoder` under `[models]`."""
 GROUPS = (EXPORT_FORMATS, ENCODERS)
 
 T = TypeVar("T")
 
 
 def plugin_names(group: str) -> tuple[str, ...]:
-    """Return the names of a group's parts, without an import of any."""
+    """Return the names of a group's parts, without importing any."""
     return tuple(point.name for point in _points(group))
 
 
@@ -36,23 +36,23 @@ def load_plugin(group: str, name: str, kind: type[T] | tuple[type[T], ...]) -> T
     """Import the part of this name; None if no distribution has it.
 
     Raises:
-        AppError: `plugin_broken`, for one that fails or is no `kind`.
+        AppError: `plugin_broken` if it fails or is not a `kind`.
     """
     point = next((point for point in _points(group) if point.name == name), None)
     if point is None:
         return None
     try:
         value = point.load()
-    except Exception as error:  # whatever another's code throws
+    except Exception as error:  # whatever another's code raises
         logger.warning("the plug-in %s of %s cannot be loaded", name, group, exc_info=True)
         raise plugin_failure(group, name, error) from error
     if not isinstance(value, kind):
-        raise _broken(point, f"{point.value} = {type(value).__name__}")  # what it names, and what that is
+        raise _broken(point, f"{point.value} = {type(value).__name__}")  # its entry point and the actual type
     return value
 
 
 def plugin_failure(group: str, name: str, error: Exception) -> AppError:
-    """Return what a part's own code has thrown as `plugin_broken`."""
+    """Return an exception from a part's own code as `plugin_broken`."""
     point = next(point for point in _points(group) if point.name == name)
     return _broken(point, f"{type(error).__name__}: {error}")
 
@@ -63,7 +63,7 @@ def _points(group: str) -> tuple[EntryPoint, ...]:
 
 @lru_cache
 def _points_at(group: str, _path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    """Return the entry points of a group, each name once: reading all metadata takes some milliseconds."""
+    """Return the entry points of a group, each name once; cached, as reading all metadata takes milliseconds."""
     from importlib.metadata import entry_points
 
     return tuple({point.name: point for point in reversed(entry_points(group=group))}.values())[::-1]

@@ -1,7 +1,7 @@
-"""Removal of videos, channels and playlists: names or rows → targets → a plan of what leaves → its removal.
+"""Removal of videos, channels and playlists: names or rows → targets → plan → removal.
 
-A removal is noted in the library, and its sources are unfollowed, before its first video is deleted. So a removal that
-was killed lets no source bring new videos, and the same request finishes it.
+A removal is recorded in the library, and its sources are unfollowed, before its first video is deleted. So after a kill
+no source brings new videos, and the same request finishes the removal.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -33,32 +33,32 @@ class RemovalTarget:
 
     @property
     def is_source(self) -> bool:
-        """It is a channel or a playlist."""
+        """Whether it is a channel or a playlist."""
         return not self.video
 
 
 @dataclass(frozen=True, slots=True)
 class RemovalPlan:
-    """What leaves the library."""
+    """Videos and sources to remove."""
 
     names: tuple[str, ...]
-    """As they were asked for."""
+    """As the user gave them."""
     labels: tuple[str, ...]
-    """The titles and whole names of the targets."""
+    """Titles and full names of the targets."""
     titles: dict[str, str]
-    """The videos, id → title; with those that the same removal has deleted before it was killed."""
+    """Video id → title, with videos that the same removal deleted before a kill."""
     sources: dict[int, str]
-    """The followed sources, id → address."""
+    """Source id → address."""
     unfollowed: frozenset[str]
-    """The addresses that the same removal has unfollowed before it was killed."""
+    """Addresses that the same removal unfollowed before a kill."""
 
     @property
     def urls(self) -> tuple[str, ...]:
-        """The addresses that are not followed after it."""
+        """The addresses that are no longer followed afterwards."""
         return tuple(sorted({*self.sources.values(), *self.unfollowed}))
 
     def sentence(self, library: Library) -> str:
-        """Say in numbers what leaves: “3 videos, 41 windows, 2 marks will be removed.”"""
+        """Return the removal in numbers: “3 videos, 41 windows, 2 marks will be removed.”"""
         windows, contexts = window_counts(library, self.titles)
         marks = len(library.marks.of_videos(self.titles))
         return removal_sentence(
@@ -70,18 +70,18 @@ class RemovalPlan:
 
 
 def removal_sentence(*counts: str) -> str:
-    """Return what the question of a removal says of what leaves."""
+    """Return the question's sentence about the removal."""
     return _("{things} will be removed.").format(things=", ".join(counts))
 
 
 def mark_removal_sentence(marks: int, notes: int) -> str:
-    """Say in numbers which marks leave, and how many of them have a note."""
+    """Return in numbers the marks to remove, and their notes."""
     counts = [n_("{n} mark", "{n} marks", marks)]
     return removal_sentence(*counts, *([n_("{n} note", "{n} notes", notes)] if notes else []))
 
 
 def plan_named_removal(library: Library, names: Iterable[str]) -> RemovalPlan:
-    """Plan the removal of what these names mean, and of what is left of a killed removal of the same names.
+    """Plan the removal of named targets, and of the rest of a killed removal of the same names.
 
     Raises:
         UsageError: `unknown_video`; `several_named` for a part of more than one name.
@@ -102,7 +102,7 @@ def plan_named_removal(library: Library, names: Iterable[str]) -> RemovalPlan:
         is_noted = bool(of_name) or title is not None
         matches = resolve_name(library, name, addresses_in(name))
         if is_noted and not matches.is_exact:
-            continue  # its own videos are deleted, and a name like it belongs to others
+            continue  # its own videos are deleted, and a similar name belongs to others
         if not matches and not is_noted:
             raise UsageError("unknown_video", video=name)
         targets += _named_targets(library, name, matches)
@@ -110,14 +110,14 @@ def plan_named_removal(library: Library, names: Iterable[str]) -> RemovalPlan:
 
 
 def plan_removal(library: Library, target: RemovalTarget) -> RemovalPlan:
-    """Plan the removal of a row of the library as it is at the moment: a job may have brought more of it."""
+    """Plan the removal of a library row in its current state: a job may have added videos."""
     return _plan(library, [target.name], [target], {}, frozenset())
 
 
 def remove(library: Library, indexer: "Indexer", plan: RemovalPlan) -> None:
     """Carry out a plan.
 
-    Nothing is noted or removed before another process has let go of the library. Raises the errors of `Indexer.remove`.
+    Records and removes nothing while another process holds the library. Raises the errors of `Indexer.remove`.
     """
 
     def begin() -> None:
@@ -130,7 +130,7 @@ def remove(library: Library, indexer: "Indexer", plan: RemovalPlan) -> None:
 
 
 def _others(notes: Iterable[RemovalNote], plan: RemovalPlan) -> list[RemovalNote]:
-    """Return the notes of other removals, each without what is in this plan."""
+    """Return the notes of other removals, without the videos and sources of this plan."""
     remaining = [
         RemovalNote(
             note.names,
@@ -149,7 +149,7 @@ def _named_targets(library: Library, name: str, matches: NameMatches) -> list[Re
     names = dict(library.channels())
     followed = library.sources.followed()
     leaving = {source.id for source in matches.sources}
-    # a channel stays whole while another of its tabs is followed
+    # A channel stays whole while another of its tabs is followed.
     followed_channels = {source.channel_id for source in followed if source.id not in leaving}
     listed = {source.channel_id for source in matches.sources if source.channel_id}
     channels = dict.fromkeys([*matches.channels, *sorted(listed - followed_channels)])
@@ -174,6 +174,15 @@ def _plan(
     titles: dict[str, str],
     unfollowed: frozenset[str],
 ) -> RemovalPlan:
+    """Return the plan of these targets, with the videos and addresses of a killed removal.
+
+    Args:
+        library: The library.
+        names: As the user gave them.
+        targets: Videos, channels and playlists.
+        titles: Videos already deleted, id → title.
+        unfollowed: Addresses already unfollowed.
+    """
     ids = {id for target in targets for id in target.sources}
     followed = library.sources.followed()
     sources = {source.id: source.url for source in followed if source.id in ids or source.url in unfollowed}

@@ -1,4 +1,4 @@
-"""What a user asks for: a text, typed, pasted or given as an argument, as files and sources."""
+"""Requests of users: files and sources, from typed, pasted or given text."""
 
 import os
 from collections import Counter
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JobRequest:
-    """Caption files or folders, and sources on YouTube; with neither, a sync of all that is followed."""
+    """Caption files or folders, and sources on YouTube; if both are empty, a sync of all followed sources."""
 
     paths: tuple[Path, ...] = ()
     sources: tuple[Source, ...] = ()
@@ -32,19 +32,19 @@ class JobRequest:
 
     @property
     def source(self) -> Source | None:
-        """The source of a request with one; None for files and a sync."""
+        """The source of a request with one; None for files or a sync."""
         return self.sources[0] if self.sources else None
 
 
 @dataclass(frozen=True, slots=True)
 class ListedSources:
-    """What lists of addresses name, without what is in the library."""
+    """The entries of address lists that are not in the library yet."""
 
     sources: tuple[Source, ...]
     present: int
-    """How many others are followed, or are in the library as a video."""
+    """Number of entries already followed, or in the library as a video."""
     others: int
-    """Addresses that name no channel, playlist or video."""
+    """Addresses of no channel, playlist or video."""
     is_cut: bool
 
     @property
@@ -59,7 +59,7 @@ class ListedSources:
         return _("Fetch {things}?").format(things=", ".join(filter(None, counts)))
 
     def notes(self) -> Iterator[str]:
-        """Yield what to know before the answer. YouTube tells the number of videos of one list a request."""
+        """Yield notes for the user's decision. YouTube reports the number of videos for one list per request."""
         if any(source.kind != "video" for source in self.sources):
             yield _("The number of videos shows as their lists are read.")
         if self.present:
@@ -75,7 +75,7 @@ class ListedSources:
 
 
 def listed_sources(library: "Library", lists: Iterable[AddressList]) -> ListedSources:
-    """Return what lists name that is not in the library."""
+    """Return the entries of lists that are not in the library."""
     lists = list(lists)
     named = dict.fromkeys(source for each in lists for source in each.sources)
     sources = tuple(source for source in named if not _is_present(library, source))
@@ -89,10 +89,10 @@ def _is_present(library: "Library", source: Source) -> bool:
 
 
 def parse_request(texts: Iterable[str], wants_list: Callable[[Source], bool] = lambda _source: False) -> JobRequest:
-    """Return what these texts name. `wants_list` tells whether a video's link means the list that it names, too.
+    """Return the request in these texts. `wants_list` decides whether a video's link stands for its list.
 
     Raises:
-        UsageError: `unsupported_source` for what is neither, `unsupported_url`.
+        UsageError: `unsupported_source` for neither file nor address, `unsupported_url`.
     """
     paths: list[Path] = []
     sources: list[Source] = []
@@ -107,7 +107,7 @@ def parse_request(texts: Iterable[str], wants_list: Callable[[Source], bool] = l
 
 
 def video_or_list(source: Source, wants_list: Callable[[Source], bool]) -> Source:
-    """Return a source as it is, but for a video's link that names a list: the list, or the video alone."""
+    """Return the source, but for a video's link with a list: the list, or only the video."""
     if source.playlist is None:
         return source
     return Source("playlist", source.playlist) if wants_list(source) else replace(source, playlist=None)

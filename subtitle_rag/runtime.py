@@ -1,4 +1,4 @@
-"""The composition: builds each door from the settings, once, at its first use."""
+"""Composition: builds each part from the settings, once, at its first use."""
 
 import logging
 import threading
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SMALL_INDEX = 3_000
-"""Windows of an index that a search makes again before it answers: about 10 s."""
+"""Windows of an index that a search rebuilds before it answers: about 10 s."""
 
 T = TypeVar("T")
 
 
 class locked_cached_property(Generic[T]):  # noqa: N801 - a decorator
-    """A cached property of `Runtime`, built at its first use under the runtime's lock."""
+    """A cached property of `Runtime`, built at first use under the runtime's lock."""
 
     def __init__(self, build: Callable[[Any], T]) -> None:
         self._build = build
@@ -62,20 +62,20 @@ class locked_cached_property(Generic[T]):  # noqa: N801 - a decorator
 
 
 class Runtime:
-    """The doors for the faces, thread-safe. Close it, or use it as a context manager."""
+    """The parts for all interfaces, thread-safe. Close it, or use it as a context manager."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.lock = threading.RLock()
-        """Held during the construction of a door."""
+        """Held while a part is built."""
         self.shown_windows: tuple[str, ...] = ()
-        """On the app's screen: encoded first."""
+        """Windows on the app's screen, encoded first."""
         self.chosen_encoder = ""
-        """Chosen since the start; the config does not name it yet."""
+        """Chosen in this session; the config does not have it yet."""
         self.may_fetch_speech_model = False
-        """The user has agreed to fetch the model that listens, since the start of the app."""
+        """The user has agreed to download the speech model, in this session of the app."""
         self.prioritize_queries = False
-        """Index texts with a lower priority than queries (`text_analyzer`); set by the app."""
+        """Give queries priority over indexing (`text_analyzer`); set by the app."""
 
     def __enter__(self) -> "Runtime":
         return self
@@ -84,8 +84,8 @@ class Runtime:
         self.close()
 
     def close(self) -> None:
-        """Close all open doors; their next use opens them again."""
-        # they use the doors closed below
+        """Close all open parts; their next use opens them again."""
+        # these use the parts closed below
         for name in ("searcher", "indexer", "index"):
             self.__dict__.pop(name, None)
         self.back_up()
@@ -95,7 +95,7 @@ class Runtime:
                 door.close()
 
     def back_up(self) -> None:
-        """Copy the library if a run has changed it; a failure is logged."""
+        """Back up the library if a run has changed it; logs a failure."""
         from subtitle_rag.library import backup
 
         opened: Library | None = self.__dict__.get("library")
@@ -107,12 +107,12 @@ class Runtime:
             logger.warning("the library cannot be copied", exc_info=True)
 
     def preload(self) -> None:
-        """Begin to load the query analyzer; a query waits for it."""
-        _ = self.library  # that it needs an update is told before anything of the index
+        """Start to load the query analyzer; a query waits for it."""
+        _ = self.library  # an outdated library must be reported before the index
         self.words.load_soon()
 
     def preload_neural(self) -> None:
-        """Begin to load the installed models for a search with all retrievers; nothing waits for them."""
+        """Start to load the installed models for a search with all retrievers; nothing waits for them."""
         self.neural.load_soon(self.library.vectors.active())
 
     @locked_cached_property
@@ -129,7 +129,7 @@ class Runtime:
 
     @locked_cached_property
     def host(self) -> "HostedIndex":
-        """The client of the embedded index's host, without a check of the index's state but of its version."""
+        """The client of the embedded index's host; only the index's version is checked."""
         try:
             return self._open_host()
         except AppError as error:
@@ -147,7 +147,7 @@ class Runtime:
 
     @locked_cached_property
     def server(self) -> "HostedServerIndex":
-        """The client of the host with the connection to the settings' Qdrant server, which its first call opens."""
+        """The client of the host connected to the configured Qdrant server; connects at its first call."""
         return self._open_server(self.settings.qdrant)
 
     def _open_server(self, settings: QdrantSettings, *, any_rules: bool = False) -> "HostedServerIndex":
@@ -161,16 +161,16 @@ class Runtime:
 
     @property
     def words(self) -> "HostedIndex | HostedServerIndex":
-        """The analyzer of queries: the client of the settings' index."""
+        """The analyzer of queries: the client of the configured index."""
         return self.server if self.settings.qdrant.url else self.host
 
     @locked_cached_property
     def index(self) -> "Index":
-        """The settings' index.
+        """The configured index.
 
         Raises:
-            AppError: `index_elsewhere` if the library has filled another one, `index_damaged` if it has lost points,
-                `index_orphaned` if it has points and the library nothing.
+            AppError: `index_elsewhere` if the library uses another one, `index_damaged` if it has lost points,
+                `index_orphaned` if it has points but the library is empty.
         """
         from subtitle_rag.retrieval.index.server_terms import server_address
 
@@ -185,7 +185,7 @@ class Runtime:
         client, count = self._counted()
         if count and self._is_new(counts):
             raise AppError("index_orphaned", path=str(self.settings.paths.library), n=count)
-        # a running indexer removes windows from the library first, then from the index
+        # A running indexer removes windows from the library first, then from the index.
         expected = min(expected, self.library.counts().searchable)
         if expected > count:
             reason = _("it holds {found} of {known} windows").format(found=count, known=expected)
@@ -194,7 +194,7 @@ class Runtime:
         return client
 
     def _counted(self) -> "tuple[HostedIndex | HostedServerIndex, int]":
-        """Return the client of the settings' index, also of one that an earlier version has made, and its size."""
+        """Return the client of the configured index, even of an earlier version, and its size."""
         try:
             return self.words, self.words.count()
         except AppError as error:
@@ -206,19 +206,19 @@ class Runtime:
 
     @property
     def has_outdated_index(self) -> bool:
-        """Whether an earlier version has made the settings' index: it is searched as it is until `renew_index`."""
+        """Whether an earlier version made the configured index; it stays in use until `renew_index`."""
         return self.index is not None and self.words.is_outdated
 
     def renew_index(self) -> "Iterator[WindowsIndexed]":
-        """Make the index of an earlier version again from the library; the earlier one is searched until then.
+        """Rebuild the index of an earlier version from the library; it stays searchable meanwhile.
 
-        Raises the failures of `Indexer.rebuild`.
+        Raises the errors of `Indexer.rebuild`.
         """
         if self.has_outdated_index:
             yield from self.rebuilder().rebuild()
 
     def renew_small_index(self) -> None:
-        """Make the index of an earlier version again, if that takes seconds and nobody else is at work."""
+        """Rebuild the index of an earlier version, if that takes only seconds and no other process is working."""
         if not self.has_outdated_index or self.library.counts().windows > SMALL_INDEX:
             return
         try:
@@ -228,16 +228,16 @@ class Runtime:
             logger.info("the index of an earlier version stays for now", exc_info=True)
 
     def require_library(self) -> None:
-        """Raise `index_orphaned` if the library is empty beside a full index, which a lost file leaves."""
+        """Raise `index_orphaned` if the library is empty but its index is full, because the file was lost."""
         if (self.settings.paths.index / "shard").exists() and self._is_new(self.library.counts()):
             _ = self.index
 
     def _is_new(self, counts: "Counts") -> bool:
-        """Return whether the library has never had a video: removed ones are purged from the index first."""
+        """Return whether the library never had a video: removed ones are purged from the index first."""
         return not (counts.videos or self.library.pending_index_deletes())
 
     def moved_index(self) -> AppError | None:
-        """Return that another process has moved the library's index since it was opened here (`index_moved`)."""
+        """Return `index_moved` if another process has moved the library's index since it was opened here, else None."""
         from subtitle_rag.retrieval.index.server_terms import server_address
 
         filled_address = app_state.index_address(self.library)
@@ -246,7 +246,7 @@ class Runtime:
 
     @property
     def index_address(self) -> str:
-        """The address of the settings' index, in the form of `library.app_state`."""
+        """The address of the configured index, in the form of `library.app_state`."""
         return self.server.place if self.settings.qdrant.url else EMBEDDED
 
     @locked_cached_property
@@ -269,7 +269,7 @@ class Runtime:
 
     @property
     def text_analyzer(self) -> "TextMorphemes":
-        """The analyzer of what is indexed: in the app that of the index host, which searches come before."""
+        """The analyzer for indexing: in the app the index host's, which gives priority to searches."""
         from subtitle_rag.retrieval.index.analysis_client import HostedAnalyzer
 
         return HostedAnalyzer(self.words) if self.prioritize_queries else self.analyzer
@@ -285,11 +285,11 @@ class Runtime:
 
     @locked_cached_property
     def neural(self) -> "HostedModels":
-        """The client of the models' host, which starts at their first use."""
+        """The client of the models' host, which starts when first needed."""
         return self._open_neural(self.models)
 
     def neural_with(self, encoder: str) -> "AbstractContextManager[HostedModels]":
-        """Open a client of the same host whose encoder is this one, by name or folder, instead of the settings'."""
+        """Open a client of the same host with this encoder, by name or folder, instead of the configured one."""
         from subtitle_rag.models.model_store import ModelStore
 
         store = ModelStore(self.models.folder, replace(self.models.settings, encoder=encoder))
@@ -303,7 +303,7 @@ class Runtime:
         return HostedModels(self.settings.paths.cache / "neural", store, ollama)
 
     def _open_ollama(self) -> "Llm":
-        """Open the first of the settings' hosts; raises LlmError `llm_off` without any."""
+        """Open the first configured Ollama host; raises LlmError `llm_off` without any."""
         from subtitle_rag.llm.llm_client import Llm
 
         if not self.settings.llm.hosts:
@@ -311,10 +311,10 @@ class Runtime:
         return Llm(self.settings.llm.hosts[0], self.settings.llm)
 
     def offered_encoder(self) -> "EncoderOffer":
-        """Return the encoder that the first of the settings' hosts has or can fetch.
+        """Return the encoder that the first configured host has or can download.
 
         Raises:
-            LlmError: `llm_off` without a host, and those of one that does not answer.
+            LlmError: `llm_off` without a host, and the errors of an unreachable one.
         """
         from subtitle_rag.retrieval.neural.ollama_encoder import choose_encoder
 
@@ -322,7 +322,7 @@ class Runtime:
             return choose_encoder(host)
 
     def use_encoder(self, name: str) -> None:
-        """Encode and search by this encoder until the program ends; the config stays as it is."""
+        """Use this encoder until the program ends, without a change to the config."""
         self.chosen_encoder = name
         self.settings = replace(self.settings, models=replace(self.settings.models, encoder=name))
         self.models.settings = self.settings.models
@@ -339,10 +339,10 @@ class Runtime:
         return Fetcher(self.library, self.indexer, self.settings.youtube, stop or threading.Event())
 
     def listener(self, model: str | None = None, stop: threading.Event | None = None) -> "Listener":
-        """Return a run that listens by `model`, else by the settings'; `stop` ends it from another thread.
+        """Return a run that transcribes by `model`, or by the configured one; `stop` ends it from another thread.
 
         Raises:
-            AppError: the failures of `listening.open_transcriber`.
+            AppError: The errors of `listening.open_transcriber`.
         """
         from subtitle_rag.listening.transcribers import open_transcriber
         from subtitle_rag.transcribing.listener import Listener
@@ -358,7 +358,7 @@ class Runtime:
 
     @contextmanager
     def llms(self) -> "Iterator[list[Llm]]":
-        """Open the settings' hosts of Ollama; raises LlmError `llm_off` without any."""
+        """Open the configured Ollama hosts; raises LlmError `llm_off` without any."""
         from subtitle_rag.llm.llm_client import Llm
 
         settings = self.settings.llm
@@ -369,7 +369,7 @@ class Runtime:
 
     @property
     def context_model(self) -> str:
-        """The default model for contexts, by the name of its fetch; a verb's option overrides it."""
+        """The default model for contexts, under the name of its download; a command's option overrides it."""
         from subtitle_rag.models.manifest import alternatives, default_context_model
 
         name = self.settings.llm.model or default_context_model().name
@@ -377,14 +377,14 @@ class Runtime:
             return name
         try:
             return fetched_alternatives(self.library).get(name, name)
-        except AppError:  # the library's failure is shown by whatever needs it
+        except AppError:  # the code that needs the library shows its error
             return name
 
     @contextmanager
     def writer(self, model: str | None = None, stop: threading.Event | None = None) -> "Iterator[Writer]":
-        """Open a writer of contexts by `model`, else by the settings' one; `stop` ends its runs from another thread.
+        """Open a writer of contexts by `model`, or by the configured one; `stop` ends its runs from another thread.
 
-        Raises the failures of `llms`, and UsageError `bad_prompt`.
+        Raises the errors of `llms`, and UsageError `bad_prompt`.
         """
         from subtitle_rag.contexts.prompt_layout import configured_prompt
         from subtitle_rag.contexts.writer import Writer
@@ -406,7 +406,7 @@ class Runtime:
         """Return a run that encodes windows; `stop` ends it from another thread.
 
         Raises:
-            AppError: `meaning_missing` or `neural_missing`, `model_missing`, `encoder_off`, and the failures of
+            AppError: `meaning_missing` or `neural_missing`, `model_missing`, `encoder_off`, and the errors of
                 `HostedModels.encoder`.
         """
         from subtitle_rag.encoding import EncodingRun
@@ -427,7 +427,7 @@ class Runtime:
         )
 
     def answer_prompt(self, path: Path | None = None) -> "AnswerPrompt":
-        """Read the prompt of answers from `path`, else as the settings have it; raises UsageError `bad_prompt`."""
+        """Read the prompt of answers from `path`, or the configured one; raises UsageError `bad_prompt`."""
         from subtitle_rag.answers.answer_prompt import BUILT_IN, AnswerPrompt
         from subtitle_rag.contexts.prompt_layout import prompt_path
 
@@ -439,9 +439,9 @@ class Runtime:
     def answerer(
         self, model: str | None = None, *, remember: bool = False, prompt: Path | None = None
     ) -> "Iterator[Answerer]":
-        """Open an answerer of questions; without a model it shows scenes. With `remember` answers are stored.
+        """Open an answerer of questions; without a model it shows scenes. With `remember` it stores answers.
 
-        `prompt` is a file in place of the settings' one; raises UsageError `bad_prompt`.
+        `prompt` is a file that replaces the configured one; raises UsageError `bad_prompt`.
         """
         from subtitle_rag.answers.answer import Answerer
         from subtitle_rag.answers.context_builder import SCENES
@@ -464,14 +464,14 @@ class Runtime:
         """Return an indexer for `rebuild`."""
         from subtitle_rag.indexing import Indexer
 
-        index = self.usable_index()  # which may replace the host
+        index = self.usable_index()  # may replace the host
         return Indexer(self.library, index, self.text_analyzer)
 
     def open_earlier_index(self) -> "Index | None":
-        """Open the index that the library has filled, if the settings name another one; the caller closes it.
+        """Open the index that the library uses, if the settings name another one; the caller closes it.
 
         Raises:
-            AppError: the errors of an index that cannot be opened, `index_damaged` if it holds nothing.
+            AppError: The errors of an index that cannot be opened; `index_damaged` if it is empty.
         """
         from subtitle_rag.retrieval.index.server_terms import server_address
 
@@ -495,7 +495,7 @@ class Runtime:
         return earlier
 
     def usable_index(self) -> "Index":
-        """Return the settings' index without a check; an unusable one is replaced, after a backup of its vectors."""
+        """Return the configured index without a check; replaces an unusable one after a backup of its vectors."""
         from subtitle_rag.retrieval.index import vector_backup
 
         try:
@@ -512,7 +512,7 @@ class Runtime:
                 raise
             logger.info("the index cannot be used as it is", exc_info=True)
             if not self.settings.qdrant.url:
-                if app_state.index_address(self.library) == EMBEDDED:  # else its vectors are of an earlier time
+                if app_state.index_address(self.library) == EMBEDDED:  # otherwise its vectors are outdated
                     vector_backup.back_up_vectors(self.settings.paths.index, self.library)
                 self.__dict__["host"] = self._open_host(fresh=True)
                 return self.host

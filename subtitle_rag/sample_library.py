@@ -1,4 +1,4 @@
-"""The sample library: nine invented videos, in a folder of their own beside the user's library."""
+"""The sample library: nine invented videos, in their own folder next to the user's library."""
 
 import logging
 from dataclasses import replace
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 QUERY = "치킨 소스 찍어 먹는 장면"
-"""A scene of the sample."""
+"""Query for a scene in the sample."""
 EXAMPLES = ("소스에 찍어 먹는 치킨", "비 오는 날 텐트 치기")
-"""Searches that the start page of the sample offers."""
+"""Example searches on the sample's start page."""
 
 
 def sample_settings(settings: Settings) -> Settings:
-    """Return the settings of the sample library. Models, cache and log are the user's own."""
+    """Return the settings of the sample library. Models, cache and log stay the user's."""
     paths = Paths(
         settings.paths.config, settings.paths.cache / "demo" / "data", settings.paths.cache, settings.paths.log
     )
@@ -32,10 +32,10 @@ def sample_settings(settings: Settings) -> Settings:
 
 
 def fill(runtime: Runtime) -> None:
-    """Index the sample's captions; what is indexed already is left as it is.
+    """Index the sample's captions, if not done yet.
 
     Raises:
-        BusyError: Another process indexes the sample, and nothing of it can be searched yet.
+        BusyError: If another process is indexing the sample, and it is not searchable yet.
     """
     with as_file(files("subtitle_rag") / "sample") as folder:
         try:
@@ -56,7 +56,7 @@ def search(runtime: Runtime) -> "SearchResult":
 
 
 def _indexer(runtime: Runtime) -> "Indexer":
-    """Return the indexer; rebuild an index that cannot be used."""
+    """Return the indexer; rebuilds an unusable index."""
     try:
         return runtime.indexer
     except BusyError:

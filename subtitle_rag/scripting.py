@@ -1,6 +1,6 @@
-"""The public interface for scripts: what `subtitle_rag.open` returns.
+"""Public interface for scripts: `subtitle_rag.open` returns an `OpenLibrary`.
 
-Names and values here are a contract, as the command line's JSON is. All else in this package may change.
+Names and values here are a contract, like the command line's JSON. Everything else in this package may change.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IndexSummary:
-    """What an indexing has done."""
+    """The result of indexing."""
 
     new: int
     changed: int
@@ -28,13 +28,13 @@ class IndexSummary:
     windows: int
     """Windows that became searchable."""
     failures: tuple[AppError, ...]
-    """Failures of single videos; the others came in."""
+    """Failures of single videos; the others were indexed."""
 
 
 class OpenLibrary:
-    """A library that is open for a script: a context manager, or closed by `close`. Thread-safe.
+    """An open library: a context manager, or closed by `close`. Thread-safe.
 
-    Every method can raise `subtitle_rag.AppError`, whose `code` is stable; `message` and `hint` are for people.
+    Every method can raise `subtitle_rag.AppError` with a stable `code`; `message` and `hint` are for people.
     """
 
     def __init__(self, runtime: "Runtime") -> None:
@@ -55,7 +55,7 @@ class OpenLibrary:
         return tuple(state.video for state in self._runtime.library.videos())
 
     def index(self, *sources: str | Path) -> IndexSummary:
-        """Bring in caption files, folders, or addresses on YouTube, and make them searchable.
+        """Index caption files, folders, or addresses on YouTube.
 
         Raises:
             UsageError: `unsupported_source`, `unsupported_url`, `no_caption_files`.
@@ -82,12 +82,19 @@ class OpenLibrary:
         before: date | None = None,
         rerank: bool = True,
     ) -> "tuple[Scene, ...]":
-        """Return the best scenes, at most `limit`, by all retrievers that are ready.
+        """Return the best scenes by all ready retrievers.
 
-        `query` knows phrases, `-word` and filters as in the app. Channels and videos are ids, names or parts of these.
+        Args:
+            query: Words, phrases, `-word` and filters, as in the app.
+            limit: Most scenes.
+            channels: Ids, names or parts of names.
+            videos: Ids, titles or parts of titles.
+            after: First day of publication.
+            before: Last day of publication.
+            rerank: Whether to rerank, if a reranker is installed.
 
         Raises:
-            UsageError: `unknown_channel`, `unknown_video`, and those of a query that cannot be read.
+            UsageError: `unknown_channel`, `unknown_video`, and the errors of an invalid query.
         """
         from subtitle_rag.retrieval.search.query import parse_filtered
 
@@ -96,13 +103,13 @@ class OpenLibrary:
         return self._runtime.searcher.search(parsed, limit=limit, rerank=rerank).scenes
 
     def ask(self, question: str, *, channels: Iterable[str] = (), videos: Iterable[str] = ()) -> Answer:
-        """Have the local model answer from the best scenes, with citations that are checked.
+        """Answer a question from the best scenes with the local model, with checked citations.
 
-        Without a model `ending` is `no_model`, and the scenes are in `evidence.sources`.
+        Without a model `ending` is `no_model`, and `evidence.sources` has the scenes.
 
         Raises:
-            UsageError: those of `search`.
-            AppError: the failure that has ended the answer.
+            UsageError: As in `search`.
+            AppError: The failure that ended the answer.
         """
         from subtitle_rag.retrieval.search.query import parse_filtered
 
@@ -115,9 +122,9 @@ class OpenLibrary:
         return answer
 
     def export(self, scenes: "Sequence[Scene]", file: str | Path | None = None, *, format: str | None = None) -> str:
-        """Return scenes as text in a format of `subtitle-rag export`, and write them into `file` where one is given.
+        """Return scenes as text in a format of `subtitle-rag export`, and write them to `file` if given.
 
-        Without a format the file's ending names it; Markdown for any other ending, and without a file.
+        Without a format, the file's extension decides; Markdown for any other extension or no file.
 
         Raises:
             UsageError: `export_unknown`, `export_without_file`, `nothing_to_export`.
@@ -139,7 +146,7 @@ class OpenLibrary:
 
 
 def open(home: str | Path | None = None) -> OpenLibrary:
-    """Open the user's library, or the one of this home folder.
+    """Open the user's library, or the one in this home folder.
 
     Raises:
         UsageError: `bad_config`.
