@@ -1,4 +1,4 @@
-"""The dialog that asks before something is stopped, removed or deleted."""
+"""Confirmation before something is stopped, removed or deleted."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -19,7 +19,7 @@ from subtitle_rag.tui.text.job_lines import job_line
 
 
 class ConfirmScreen(Dialog[None]):
-    """Enter takes the button with the focus: at first the harmless one."""
+    """Enter presses the focused button: at first the harmless one."""
 
     AUTO_FOCUS = "#keep"
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -1,4 +1,4 @@
-"""The other videos that say the same as a scene, to play one of them."""
+"""Choice among a scene's copies in other videos, to play one."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class CopiesScreen(ListDialog["Scene"]):
-    """Returns a copy."""
+    """Returns the chosen copy."""
 
     AUTO_FOCUS = "#copy-rows"
     BINDINGS = bindings("screen.enter screen.back list.down list.up")
@@ -44,7 +44,7 @@ class CopiesScreen(ListDialog["Scene"]):
 
 
 def _row(copy: "Scene") -> Content:
-    """Return the second and the title, and below them what tells videos of one title apart."""
+    """Return time and title, and below them the details that distinguish videos of the same title."""
     start = clock(copy.at_ms).rjust(TIME_CELLS)
     about = Content.styled(channel_and_date(copy.video), MUTED)
     return Content.assemble((start, "bold"), "  ", clean(copy.video.title), "\n", " " * (TIME_CELLS + 2), about)

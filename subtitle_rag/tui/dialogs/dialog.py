@@ -1,4 +1,4 @@
-"""The bases of dialogs: modal screens that return a result, or None. Many have a list."""
+"""Bases of dialogs: modal screens that return a result, or None. Many have a list."""
 
 from typing import TypeVar
 
@@ -12,14 +12,14 @@ WidgetT = TypeVar("WidgetT", bound=Widget)
 
 
 def framed(box: WidgetT, title: str, keys: str = "") -> WidgetT:
-    """Write a title and the keys of a dialog into the frame of its box, and return that."""
+    """Write a dialog's title and keys into the frame of its box, and return the box."""
     box.border_title, box.border_subtitle = Content(title).markup, Content(keys).markup
     return box
 
 
 class Dialog(ModalScreen[ScreenResultType]):
     def check_consume_key(self, key: str, character: str | None) -> bool:  # noqa: ARG002 - Textual calls it so
-        """Keep letters from the commands of the app: a key that was meant for the dialog must not close it."""
+        """Keep letters from the app's commands: a key for the dialog must not close it."""
         return character is not None and character.isprintable()
 
     def action_back(self) -> None:
@@ -28,7 +28,7 @@ class Dialog(ModalScreen[ScreenResultType]):
 
 
 class ListDialog(Dialog[ScreenResultType]):
-    """A dialog with a list, through which keys move."""
+    """A dialog with a list that keys move through."""
 
     rows = getters.query_one(OptionList)
 

@@ -1,4 +1,4 @@
-"""The dialog that writes scenes in a format: into a file, or into the clipboard. It shows the text before."""
+"""Export of scenes into a file or the clipboard, with a preview of the text."""
 
 import os
 from collections.abc import Sequence
@@ -39,11 +39,11 @@ FORMATS = {
     "srt": N_("Subtitles (SRT)"),
     "vtt": N_("Subtitles (VTT)"),
 }
-"""The formats by name, in the order of the list."""
+"""Formats by name, in the order of the list."""
 MOST_LINES = 200
-"""Lines of the preview."""
+"""Most lines of the preview."""
 MOST_CHARACTERS = 500
-"""Characters of a line in the preview."""
+"""Most characters per line of the preview."""
 
 
 class ExportScreen(ListDialog[None]):
@@ -58,14 +58,14 @@ class ExportScreen(ListDialog[None]):
     page = getters.query_one("#export-preview", VerticalScroll)
 
     def __init__(self, context: AppContext, sources: Sequence[ExportSource]) -> None:
-        """`sources` are the scenes to choose from, at least one."""
+        """`sources` are the choices of scenes, at least one."""
         super().__init__()
         self.context = context
         self._sources = sources
         self.source = sources[0]
         self._export: ExportText | None = None
         self._replaceable: Path | None = None
-        """The file that the next Enter replaces."""
+        """The file that the next Enter overwrites."""
 
     def compose(self) -> ComposeResult:
         with framed(Vertical(id="export"), _("Export"), self._keys()):
@@ -101,7 +101,7 @@ class ExportScreen(ListDialog[None]):
     def _take_source(self, source: ExportSource) -> None:
         before = file_name(self.source, _("Scenes"), self.format)
         self.source = source
-        if self.path.value in ("", before):  # the user has named no other file
+        if self.path.value in ("", before):  # the user has typed no other file name
             self.path.replace_value(file_name(source, _("Scenes"), self.format))
         self._show_source()
         self._read()
@@ -144,7 +144,9 @@ class ExportScreen(ListDialog[None]):
         )
 
     def _is_awaited(self, source: ExportSource, format: str) -> bool:
-        """Return whether scenes and format are still those chosen: a text may come after the key that changed them."""
+        """Return whether scenes and format are still the chosen ones: a key may have changed them while the text was
+        made.
+        """
         return (source, format) == (self.source, self.format)
 
     def _show_text(self, source: ExportSource, format: str, export: "ExportText") -> None:
@@ -208,7 +210,7 @@ class ExportScreen(ListDialog[None]):
 
 
 def _write(typed: str, export: "ExportText", replaceable: Path | None) -> tuple[Path, bool]:
-    """Write the file, unless it is there and not `replaceable`. Return its path, and whether it was written."""
+    """Write the file, unless it exists and is not `replaceable`. Return its path, and whether it was written."""
     from subtitle_rag.exporting.formats import write_export
 
     path = Path(typed).expanduser().absolute()

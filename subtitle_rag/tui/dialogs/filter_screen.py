@@ -1,7 +1,7 @@
-"""A field and a list of filters. It returns the query with the new filters.
+"""Choice of filters, with a field to narrow the list. Returns the query with the new filters.
 
-An input method delivers its last syllable and Enter in one breath, and the app gets Enter before the field has the
-syllable. So the actions of keys wait in the field's own queue.
+An input method sends its last syllable together with Enter, and the app receives Enter before the field has the
+syllable. So key actions wait in the field's own queue.
 """
 
 from datetime import date
@@ -39,10 +39,10 @@ from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets.text_field import TextField
 
 ERASE = "backspace"
-"""The key that takes the last filter away, where nothing is typed."""
+"""Key that removes the last filter while the field is empty."""
 NAME_CELLS = 11
 NOTE_CELLS = 24
-"""The most cells of a note; on a narrow screen value and note have half of the room each."""
+"""Most cells of a note; on a narrow screen value and note have half of the width each."""
 
 
 class FilterScreen(ListDialog[str]):
@@ -57,16 +57,16 @@ class FilterScreen(ListDialog[str]):
     line = getters.query_one("#wanted", TextField)
 
     def __init__(self, context: AppContext, text: str) -> None:
-        """`text` is the query, which is returned even if it has not changed."""
+        """`text` is the query; it is returned even if unchanged."""
         super().__init__()
         self.context = context
         self._text = text
         self._catalogue: FilterCatalogue | None = None
         self._chips: tuple[Chip, ...] = ()
         self._covered_ids: frozenset[str] = frozenset()
-        """Ids of the rows that the query's filters cover already."""
+        """Ids of rows that the query's filters already cover."""
         self._row_values: list[Chip | FilterOption | None] = []
-        """The values of the rows; None clears all filters."""
+        """Values of the rows; None clears all filters."""
         self._narrowed_by = ""
 
     def compose(self) -> ComposeResult:
@@ -101,7 +101,7 @@ class FilterScreen(ListDialog[str]):
         self._list(first=True)
 
     def _list(self, *, first: bool = False) -> None:
-        """Draw the rows; the highlight keeps its row, or goes to the `first`."""
+        """Draw the rows; the highlight keeps its row, or goes to `first`."""
         typed = self._narrowed_by = self.line.value
         chips = query_chips(self._text)
         if self._catalogue and (chips != self._chips or not self._covered_ids):
@@ -123,7 +123,7 @@ class FilterScreen(ListDialog[str]):
         self.query_one("#rest", Static).update(Content(self._rest(offers)))
 
     def _rest(self, offers: FilterOptions) -> str:
-        """Return how to reach filters that are not on the list."""
+        """Return a hint about filters missing from the list."""
         if self._catalogue is None:
             return _("Opening the library…")
         if self._catalogue.is_empty:
@@ -171,7 +171,7 @@ class FilterScreen(ListDialog[str]):
 
 
 def _row(value: Chip | FilterOption | None, cells: int) -> Content:
-    """Return a sign for a filter of the query, its name, its value in `cells` cells, and a note."""
+    """Return a sign for an active filter, its name, its value in `cells` cells, and a note."""
     if value is None:
         return Content.styled("✕ " + _("Remove all filters"), "bold")
     if isinstance(value, Chip):

@@ -1,4 +1,4 @@
-"""The page of help over a screen."""
+"""Help over a screen: its keys and their meaning."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -20,13 +20,13 @@ from subtitle_rag.tui.text.key_help import key_rows
 from subtitle_rag.tui.widgets.footer import CommandTexts, KeyBar
 
 KEY_CELLS = 20
-"""Width of the column with the keys."""
+"""Width of the key column."""
 
 Row = tuple[str, str]
 
 
 class HelpScreen(Dialog[None]):
-    """The keys of the screen below, those of its footer first; redrawn for each width."""
+    """The keys of the screen below, its footer's first; redrawn for each width."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("screen.back screen.enter"),
@@ -59,7 +59,7 @@ class HelpScreen(Dialog[None]):
 
 
 def _sections(about: Screen[Any]) -> Iterator[tuple[str, list[Row]]]:
-    """Yield titles and rows: what the footer has, then what else works here, and what works everywhere."""
+    """Yield titles and rows: the footer's keys, other keys of the screen, and keys that work everywhere."""
     sentence = cast("CommandTexts", about).sentence
     first = [hint.id for bar in about.query(KeyBar) for hint in bar.hints]
     nodes = [node for node in about.walk_children() if node.display]

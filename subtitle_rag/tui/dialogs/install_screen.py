@@ -1,4 +1,4 @@
-"""Asks how search by meaning is to be installed; a copy that cannot do so names the commands."""
+"""Choice of a way to install search by meaning; if the program cannot install, shows the commands."""
 
 from textual import on
 from textual.app import ComposeResult
@@ -18,7 +18,7 @@ from subtitle_rag.tui.text.model_lines import InstallWay, install_ways
 
 
 class InstallScreen(ListDialog[str]):
-    """Returns the name of the way that the user chooses."""
+    """Returns the name of the chosen way."""
 
     AUTO_FOCUS = "#ways"
     BINDINGS = bindings("screen.enter screen.back list.down list.up")
@@ -67,7 +67,7 @@ class InstallScreen(ListDialog[str]):
 
 
 def _row(way: InstallWay) -> Content:
-    """Return title, sizes and gain of a way."""
+    """Return title, sizes and benefit of a way."""
     lines = [Content.styled(way.title, "bold"), Content.styled(way.detail, MUTED)]
     if way.gain:
         lines.append(Content.styled(way.gain, MUTED))

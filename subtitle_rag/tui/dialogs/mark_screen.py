@@ -1,4 +1,4 @@
-"""The dialog with note and tag of a mark."""
+"""Note and tag of a mark."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from subtitle_rag.library.mark_store import Mark
 
 MOST_TAGS = 12
-"""Tags in use that are listed."""
+"""Most tags in the list."""
 
 
 class MarkScreen(Dialog[None]):
@@ -37,7 +37,7 @@ class MarkScreen(Dialog[None]):
     def __init__(
         self, mark: "Mark", tags: Sequence[str], *, save: Callable[[str, str], object], remove: Callable[[], object]
     ) -> None:
-        """`tags` are those in use. `save` is called with note and tag."""
+        """`tags` are the ones in use. `save` is called with note and tag."""
         super().__init__()
         self._mark = mark
         self._tags = tags
@@ -64,7 +64,7 @@ class MarkScreen(Dialog[None]):
                 yield Static(Content.styled(_("Tags: {tags}").format(tags=tags), MUTED), markup=False)
 
     def on_mount(self) -> None:
-        """Take the notices away: the one that names the key of this dialog lies over its fields on a low screen."""
+        """Dismiss the toasts: on a low screen the one about this dialog's key covers its fields."""
         self.app.clear_notifications()
 
     def action_take(self) -> None:

@@ -1,4 +1,4 @@
-"""Ctrl+O: the players for a scene, each with what it does."""
+"""Ctrl+O: the players for a scene, with what each can do."""
 
 from collections.abc import Callable
 
@@ -19,11 +19,11 @@ from subtitle_rag.tui.text.content import MUTED
 
 NAME_CELLS = 14
 DIGITS = 9
-"""Players with a digit of their own."""
+"""Players with a digit key."""
 
 
 class PlayerScreen(ListDialog[str]):
-    """Returns a player."""
+    """Returns the chosen player."""
 
     AUTO_FOCUS = "#players"
     BINDINGS = bindings("screen.enter player.prefer screen.back list.down list.up")
@@ -54,7 +54,7 @@ class PlayerScreen(ListDialog[str]):
         return text.format(play=key("screen.enter"), prefer=key("player.prefer"), close=key("screen.back"))
 
     def _about(self) -> Content:
-        """Return the scene and, without a screen for players, its link."""
+        """Return the scene, and its link if this computer has no screen for players."""
         scene = self._scene
         title = Content.assemble((clock(scene.at_ms), "bold"), "  ", clean(scene.video.title))
         if self._offers:
@@ -69,7 +69,7 @@ class PlayerScreen(ListDialog[str]):
         self.rows.highlighted = at
 
     def _row(self, number: int) -> Content:
-        """Return its digit, its name, what it does, and a mark on the default one."""
+        """Return the digit, name and abilities of a player, and a mark on the default one."""
         name, what = self._offers[number]
         digit = f"{number + 1}" if number < DIGITS else " "
         label = Content.styled(clean(name), "bold").truncate(NAME_CELLS, ellipsis=True, pad=True)
@@ -92,7 +92,7 @@ class PlayerScreen(ListDialog[str]):
             self._prefer(self._chosen)
 
     def on_key(self, event: events.Key) -> None:
-        """A digit plays at once."""
+        """Play at once when a digit is pressed."""
         if event.character and event.character in "123456789" and int(event.character) <= len(self._offers):
             event.stop()
             self.dismiss(self._offers[int(event.character) - 1][0])

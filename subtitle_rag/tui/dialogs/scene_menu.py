@@ -1,4 +1,4 @@
-"""The actions of a scene, which a right click opens."""
+"""Actions of a scene, opened by a right click."""
 
 from collections.abc import Sequence
 
@@ -40,7 +40,7 @@ class SceneMenu(ListDialog[str]):
 
 
 def _row(id: str) -> Content:
-    """Return the key that does the same, and what it does."""
+    """Return the key of a command, and its sentence."""
     keys = next(map(keymap.key_text, keymap.keys(id)), "")
     label = Content.styled(keys, "bold").truncate(KEY_CELLS, pad=True)
     return Content.assemble(" ", label, _(COMMANDS[id].label))

@@ -1,4 +1,4 @@
-"""Asks for the value of a setting: a choice, a typed text, or either."""
+"""The value of a setting: a choice, a typed text, or either."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from subtitle_rag.app_settings import AppSetting
 
 MAX_ROWS = 10
-"""Choices in sight."""
+"""Visible choices."""
 
 
 class SettingDialog(Dialog[str]):
@@ -42,9 +42,14 @@ class SettingDialog(Dialog[str]):
         preview: Callable[[str], object] = lambda _value: None,
         is_open: bool = False,
     ) -> None:
-        """`mistake_in` says what is wrong with a typed text, `preview` shows a highlighted choice.
+        """Ask for a value.
 
-        With `is_open` another value may be typed in place of a choice.
+        Args:
+            setting: The setting.
+            choices: Known values.
+            mistake_in: Returns what is wrong with a typed text.
+            preview: Shows a highlighted choice.
+            is_open: Whether another value may be typed.
         """
         super().__init__()
         self._setting = setting
@@ -112,7 +117,7 @@ class SettingDialog(Dialog[str]):
             self.dismiss(self.text.value)
 
     def action_move(self, rows: int) -> None:
-        """Move through the choices, and on into the field."""
+        """Move through the choices, and from the last one into the field."""
         if not self._choices:
             return
         last = len(self._choices) - 1

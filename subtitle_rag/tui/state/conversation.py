@@ -1,4 +1,4 @@
-"""Questions, their answers and the citations in them, as values."""
+"""Questions, their answers and citations, as values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.search.scenes import Scene
 
 SIGNS = {"supported": "", "unsupported": "?", "unchecked": "–"}
-"""Sign after a citation, by its status: none where the scene says all that is claimed; the words for a "?" are under
-the answer."""
+"""Citation status → sign; none if the scene supports the whole claim. The words missing for a "?" are under the answer.
+"""
 
 
 class CitationRef(NamedTuple):
-    """A number on the page: a citation in an answer, or the scene's row below it."""
+    """A number on the page: a citation in an answer, or the row of its scene."""
 
     turn: int
     """Index of the turn."""
@@ -37,11 +37,11 @@ class QuestionTurn:
     text: str = ""
     answer: Answer | None = None
     error: AppError | None = None
-    """Why the answer is missing."""
+    """Why there is no answer."""
     request: AnswerRequest | None = None
-    """What the model reads, without a word of the answer to it."""
+    """The request while the model reads it, before the first word of the answer."""
     request_s: float = 0.0
-    """How long it has been reading."""
+    """Reading time so far."""
 
     @property
     def ended(self) -> bool:
@@ -49,7 +49,7 @@ class QuestionTurn:
 
     @property
     def failure(self) -> AppError | None:
-        """Why there is no answer, or not a whole one."""
+        """Why there is no answer, or no complete one."""
         return self.error or (self.answer.error if self.answer else None)
 
     @property
@@ -69,18 +69,18 @@ class QuestionTurn:
         return next((citation.number for citation in self.citations if citation.status == "supported"), None)
 
     def best_ms(self, source: EvidenceSource) -> int:
-        """Return the time of its first supported citation, or else of the question's best line."""
+        """Return the time of the source's first supported citation, or else of the question's best line."""
         of_scene = (citation for citation in self.citations if citation.number == source.number)
         at_ms = next((citation.at_ms for citation in of_scene if citation.status == "supported"), None)
         return source.at_ms if at_ms is None else at_ms
 
     def time_of(self, ref: CitationRef, source: EvidenceSource) -> int:
-        """Return the time to which a number of this turn leads."""
+        """Return the time that a number of this turn jumps to."""
         at_ms = None if ref.at is None else self.citations[ref.at].at_ms
         return self.best_ms(source) if at_ms is None else at_ms
 
     def sign(self, source: EvidenceSource) -> str:
-        """Return the sign of a scene's citations, the worst first; none for a scene that is not cited."""
+        """Return the worst sign among a scene's citations; empty for a scene without any."""
         signs = {SIGNS[citation.status] for citation in self.citations if citation.number == source.number}
         return next((sign for sign in (SIGNS["unsupported"], SIGNS["unchecked"]) if sign in signs), " ")
 
@@ -89,7 +89,7 @@ class QuestionTurn:
 
 
 def citation_refs(turns: Sequence[QuestionTurn]) -> list[CitationRef]:
-    """Return all citations in reading order, each answer's before the rows of the scenes below the last one."""
+    """Return all citations in reading order; the scene rows follow the last answer."""
     refs = [
         CitationRef(number, turn.citations[at].number, at)
         for number, turn in enumerate(turns)
@@ -100,18 +100,18 @@ def citation_refs(turns: Sequence[QuestionTurn]) -> list[CitationRef]:
 
 
 def listing_turn(turns: Sequence[QuestionTurn]) -> int | None:
-    """Return the index of the turn whose scenes are listed: the last one that has any, once it is answered."""
+    """Return the index of the turn with listed scenes: the last answered one that has any."""
     return next((at for at in reversed(range(len(turns))) if turns[at].sources and turns[at].ended), None)
 
 
 def scene_of(source: EvidenceSource, at_ms: int) -> "Scene":
-    """Return a source as a scene whose jump time is `at_ms`."""
+    """Return a source as a scene that jumps to `at_ms`."""
     scene = scene_of_lines(source.video, source.lines, at_ms, (source.start_ms, source.end_ms))
     return replace(scene, rank=source.number, id=source.scene, context=source.context)
 
 
 def turn_of_answer(record: "StoredAnswer", videos: Mapping[str, Video]) -> QuestionTurn:
-    """Return the turn of a stored answer; scenes of removed videos have only their words."""
+    """Return the turn of a stored answer; scenes of removed videos have only their text."""
     sources = tuple(
         EvidenceSource(
             number=source.number,

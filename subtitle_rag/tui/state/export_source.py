@@ -1,4 +1,4 @@
-"""The scenes of an export, the name of its file, and what is read for a scene to be exported, played or marked.
+"""Scenes to export, the name of the file, and the library's data for a scene to export, play or mark.
 
 Functions with a library read it: for worker threads.
 """
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.search.scenes import Scene
 
 SUFFIXES = {"anki": "apkg"}
-"""Endings of files that differ from the name of the format."""
+"""Formats with a different file extension."""
 MOST_NAME = 60
-"""Characters of a proposed name."""
+"""Most characters of a proposed name."""
 
 
 class ExportSource(NamedTuple):
@@ -33,7 +33,7 @@ class ExportSource(NamedTuple):
 
 
 def file_name(source: ExportSource, fallback: str, format: str) -> str:
-    """Return a name for the file: the query, else the title of the only video, else `fallback`."""
+    """Return a file name: the query, else the title of the only video, else `fallback`."""
     titles = {scene.video.title for scene in source.scenes}
     text = source.query or (next(iter(titles)) if len(titles) == 1 else "") or fallback
     stem = " ".join(re.sub(r"[^\w-]+", " ", tidy(text)).split())[:MOST_NAME].strip(" -")
@@ -41,7 +41,7 @@ def file_name(source: ExportSource, fallback: str, format: str) -> str:
 
 
 def with_suffix(name: str, format: str, formats: tuple[str, ...]) -> str:
-    """Return a name of a file with the ending of a format in the place of another format's."""
+    """Return a file name with the extension of a format in place of another format's."""
     stem, dot, end = name.rpartition(".")
     is_known = bool(dot) and end.lower() in {suffix(each) for each in formats}
     return f"{stem if is_known else name}.{suffix(format)}"
@@ -66,7 +66,7 @@ def scene_markdown(library: "Library", scene: "Scene", note: str, tag: str) -> s
 
 
 def playable_clips(library: "Library", scenes: "Sequence[Scene]") -> "list[Clip]":
-    """Return the scenes that can be played one after another."""
+    """Return the scenes that can be played in a row."""
     from subtitle_rag.exporting.player_clips import make_clips
     from subtitle_rag.exporting.scene_reader import read_scenes, scene_span
 

@@ -22,7 +22,7 @@ MOST = 100
 LONGEST = 40
 """Longest name in the query, in characters."""
 SPANS = ((N_("today"), 1), (N_("last 7 days"), 7), (N_("last 30 days"), 30), (N_("last 365 days"), 365))
-"""Days up to today, today included."""
+"""Spans of days up to and including today."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class FilterOption:
     chip: Chip | None = None
     id: str = ""
     squeezed: str = field(default="", repr=False)
-    """The label in the form for comparison with typed text."""
+    """The label in the form that is compared with typed text."""
     initials: str = field(default="", repr=False)
-    """The text with each syllable as its first consonant."""
+    """The label with each syllable reduced to its first consonant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class FilterOptions:
 
 
 class FilterCatalogue:
-    """The options of a library, made once for all typed text."""
+    """The options of a library, built once for all typed text."""
 
     def __init__(self, videos: "Sequence[VideoFacets]") -> None:
         self.is_empty = not videos
@@ -106,10 +106,10 @@ class FilterCatalogue:
 
 
 def spelled(name: str, id: str, lookup: Callable[[str], list[str]]) -> str:
-    """Return a value that names `id` alone: its name, a part of it that no other name holds, or the id.
+    """Return a value that matches only `id`: its name, a unique part of the name, or the id.
 
-    A query holds no quotation marks and no invisible characters: names with such are cut into parts. `lookup` returns
-    the ids of a value.
+    A query cannot contain quotation marks and invisible characters: such names are cut into parts. `lookup` returns the
+    ids that match a value.
     """
     parts = "".join("\0" if c in QUOTES or unicodedata.category(c)[0] == "C" else c for c in name).split("\0")
     for part in sorted(map(tidy, parts), key=len, reverse=True):
@@ -122,12 +122,22 @@ def spelled(name: str, id: str, lookup: Callable[[str], list[str]]) -> str:
 def _option(
     name: str, label: str, note: str = "", id: str = "", *, chip: Chip | None = None, synonyms: Iterable[str] = ()
 ) -> FilterOption:
+    """Return an option with its forms for comparison.
+
+    Args:
+        name: The filter.
+        label: The displayed text.
+        note: A note after it.
+        id: The id of a channel or video.
+        chip: The filter's chip.
+        synonyms: Other words that match.
+    """
     squeezed = squeeze(tidy(" ".join((label, *synonyms))))
     return FilterOption(name, label, note, chip, id, squeezed, first_consonants(squeezed))
 
 
 def _matching(options: Sequence[FilterOption], needle: str) -> list[FilterOption]:
-    """Return the options that hold `needle`, or whose syllables begin with its consonants; prefixes come first."""
+    """Return the options that contain `needle`, or whose syllables begin with its consonants; prefixes come first."""
     if needle and all(letter in FIRST_CONSONANTS for letter in needle):
         matches = [option for option in options if needle in option.initials]
         return sorted(matches, key=lambda option: not option.initials.startswith(needle))
@@ -144,7 +154,7 @@ def _spans(today: date) -> Iterator[FilterOption]:
 
 
 def _days(typed: str, today: date) -> Iterator[FilterOption]:
-    """Yield the typed day, month or year as first and as last day."""
+    """Yield the typed day, month or year as the first and as the last day."""
     if days := parse_period(typed, today):
         for name, day in zip(("after", "before"), days, strict=True):
             yield _option(name, day.isoformat(), chip=Chip(name, day.isoformat()))

@@ -1,4 +1,4 @@
-"""A job on the screens: the sums of a run's events, as one immutable value."""
+"""A job on screen: the totals of a run's events, as one immutable value."""
 
 from dataclasses import dataclass, replace
 
@@ -18,7 +18,7 @@ from subtitle_rag.domain.events import (
 )
 
 VIDEOS_BEFORE_RATE = 5
-"""Videos from YouTube after which the remaining time is shown."""
+"""YouTube videos after which the remaining time is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +27,15 @@ class Job:
 
     source: str
     fetches: bool = False
-    """It brings captions from YouTube, where the pauses between videos set the pace."""
+    """Whether it downloads captions from YouTube, at the pace set by pauses between videos."""
     videos: int = 0
     """Videos of the run; 0 while it is looking for them."""
     listed: int = 0
-    """Videos new in their lists."""
+    """New videos on the lists."""
     done: frozenset[str] = frozenset()
-    """Videos in the library by now."""
+    """Videos now in the library."""
     new: int = 0
-    """New or changed ones of them."""
+    """Number of them that are new or changed."""
     windows: int = 0
     """Windows of new and changed videos."""
     searchable: int = 0
@@ -47,18 +47,18 @@ class Job:
     seconds: float = 0.0
     resting: Resting | None = None
     rested: float = 0.0
-    """Seconds of finished rests."""
+    """Seconds of finished pauses."""
     waiting: int = 0
     """Jobs after this one."""
     stopping: bool = False
     ended: bool = False
     stopped: bool = False
-    """It ended before its work did, and can be resumed."""
+    """Whether it ended early, and can be resumed."""
     reason: AppError | None = None
-    """Why, if not by the user."""
+    """Why, unless the user stopped it."""
 
     def after(self, event: IndexEvent, seconds: float) -> "Job":
-        """Return the sums with one more event, `seconds` after the beginning."""
+        """Return the totals after one more event, `seconds` after the start."""
         rested = self.rested + (seconds - self.seconds if self.resting else 0.0)
         job = replace(self, seconds=seconds, resting=None, rested=rested)
         match event:
@@ -88,31 +88,30 @@ class Job:
 
     @property
     def processed(self) -> int:
-        """Videos read or failed, each once: the second track of a video may come after a failed one."""
+        """Videos read or failed, each once: the second track of a video may follow a failed one."""
         return len(self.done | {failure.video for failure in self.failures})
 
     @property
     def library_sums(self) -> tuple[int, ...]:
-        """The sums that change the counts of the library."""
+        """The totals that change the library's counts."""
         return self.listed, self.processed, self.searchable
 
     @property
     def left_s(self) -> float | None:
-        """Remaining seconds of a fetching job; None until the rate is reliable."""
+        """Remaining seconds of a downloading job; None until the rate is reliable."""
         if not self.fetches or self.new < VIDEOS_BEFORE_RATE or self.rate <= 0:
             return None
         return max(0, self.videos - self.processed) / self.rate
 
     @property
     def rate(self) -> float:
-        """New videos per second of work, without rests."""
+        """New videos per second, without pauses."""
         worked = self.seconds - self.rested
         return self.new / worked if worked > 0 else 0.0
 
     @property
     def progress(self) -> float:
-        """0 to 1. Reading files is quick. The windows of unread videos are estimated from the read ones, so that the
-        bar never runs back."""
+        """0 to 1. Reading files is quick. Windows of unread videos are estimated, so that the bar never runs back."""
         if not self.videos or not self.processed:
             return 0.0
         part = min(1.0, self.processed / self.videos)

@@ -1,4 +1,4 @@
-"""Requests of the user, and their queue."""
+"""Queue of the user's requests."""
 
 import logging
 from dataclasses import dataclass, field
@@ -20,15 +20,15 @@ def request_name(request: JobRequest) -> str:
 
 @dataclass(slots=True)
 class JobQueue:
-    """One request at a time: the current one, waiting ones, and stopped ones."""
+    """Requests, run one at a time: the current one, waiting ones, and stopped ones."""
 
     current: JobRequest | None = None
     waiting: list[JobRequest] = field(default_factory=list)
     stopped: list[JobRequest] = field(default_factory=list)
-    """They wait for the user to resume them."""
+    """Waiting for the user to resume them."""
 
     def add(self, request: JobRequest) -> bool:
-        """Queue a request. False if it runs or waits already."""
+        """Queue a request. Returns False if it is running or waiting already."""
         if request == self.current or request in self.waiting:
             return False
         if request in self.stopped:

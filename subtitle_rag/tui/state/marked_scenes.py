@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 class MarkedScenes:
     def __init__(self, marks: "Iterable[Mark]" = (), videos: Mapping[str, Video] | None = None) -> None:
-        """`videos` are those of the marks that are in the library."""
+        """`videos` are the videos of the marks that are still in the library."""
         self.marks = tuple(marks)
-        """In the order in which they were made."""
+        """In the order of their creation."""
         self._videos = videos or {}
         self._by_video: dict[str, list[Mark]] = {}
         for mark in self.marks:
             self._by_video.setdefault(mark.video_id, []).append(mark)
 
     def mark_of(self, scene: "Scene") -> "Mark | None":
-        """Return the mark of a scene: of its span, else one whose second it has, or that has its second.
+        """Return the mark with the scene's span, else one where either jump time is within the other's span.
 
-        Another query merges other windows, so that the spans of a scene and of its mark may differ.
+        Another query merges other windows, so the spans of a scene and its mark may differ.
         """
         marks = self._by_video.get(scene.video.id, [])
         span = (scene.start_ms, scene.end_ms)
@@ -37,12 +37,12 @@ class MarkedScenes:
         return next(exact, None) or next(near, None)
 
     def tag_of(self, scene: "Scene") -> str | None:
-        """Return the tag of a marked scene, which may be empty; None of one that is not marked."""
+        """Return the tag of a marked scene, possibly empty; None for an unmarked one."""
         mark = self.mark_of(scene)
         return mark.tag if mark else None
 
     def scene_of(self, mark: "Mark") -> "Scene":
-        """Return a mark as a scene, to be played and exported like those of a search."""
+        """Return a mark as a scene, to play and export."""
         video = self._videos.get(mark.video_id) or Video(mark.video_id, mark.title, "", mark.channel, mark.url)
         return scene_of_lines(video, [(mark.at_ms, mark.line)], mark.at_ms, (mark.start_ms, mark.end_ms))
 

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 QUICK_S = 600
-"""Longest time for the vectors of 1,000 windows with which a step is recommended."""
+"""Longest time for the vectors of 1,000 windows at which a step is still recommended."""
 SLOWER = 4
-"""How many times as long a processor without AVX2 takes."""
+"""Slow-down of a processor without AVX2."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepOffer:
-    """A step of search, and what it still needs."""
+    """A step of search, and its missing packages and models."""
 
     step: SearchStep
     bytes: int
@@ -38,9 +38,9 @@ class StepOffer:
     packages: int
     """Megabytes of missing packages."""
     by_hand: str = ""
-    """The instruction for the user, if the program cannot install packages by itself."""
+    """Instruction for the user, if the program cannot install packages."""
     seconds: int = 0
-    """About what the vectors of this library take here; 0 for an empty one."""
+    """Estimated time for the vectors of this library; 0 for an empty one."""
 
     @classmethod
     def of(cls, runtime: "Runtime", step: SearchStep) -> "StepOffer":
@@ -53,7 +53,7 @@ class StepOffer:
 
     @property
     def is_quick(self) -> bool:
-        """Whether it makes the vectors of 1,000 windows here within ten minutes."""
+        """Whether it makes the vectors of 1,000 windows within ten minutes."""
         return 1_000 * _seconds_per_window(self.step) <= QUICK_S
 
     @property
@@ -62,7 +62,7 @@ class StepOffer:
 
 
 def _seconds_per_window(step: SearchStep) -> float:
-    """Return the seconds of a window with the processors that an encoder takes here."""
+    """Return the seconds per window with the processors that an encoder uses."""
     plan = plan_graph(waits=False)
     slower = SLOWER if plan.why == "no_avx2" else 1
     return slower * (step.seconds or 0) / 1_000 / plan.threads
@@ -75,11 +75,11 @@ class ModelDownload(StageProgress):
     stage: ClassVar[StageName] = "offer"
 
     names: tuple[str, ...] = ()
-    """Models to download, wholly or in part."""
+    """Models to download, in full or in part."""
     done: int = 0
-    """Bytes of all of them."""
+    """Downloaded bytes of all models."""
     all: int = 0
-    """By the manifest, until the hub has answered."""
+    """From the manifest, until the hub has answered."""
     rate: float | None = None
     """Bytes per second."""
     packages: int = 0
@@ -87,26 +87,26 @@ class ModelDownload(StageProgress):
     environment: str = ""
     """The Python environment for the packages."""
     by_hand: str = ""
-    """The instruction for the user, if the program cannot install packages by itself."""
+    """Instruction for the user, if the program cannot install packages."""
     installer_line: str = ""
-    """The last line of the packages' installer."""
+    """The last line of the package installer's output."""
     through_ollama: "EncoderOffer | None" = None
     """The encoder that Ollama offers instead of packages."""
     steps: tuple[StepOffer, ...] = ()
-    """The steps to choose from, the lightest first."""
+    """The steps to choose from, lightest first."""
     config_text: str = ""
-    """The lines for the config, if the program could not write them there."""
+    """The lines for the config, if the program could not write them."""
 
     @property
     def fetchable(self) -> bool:
-        """The download can be started or resumed here."""
+        """Whether the download can be started or resumed here."""
         return self.state in ("offered", "dismissed", "paused", "failed")
 
     @property
     def recommended(self) -> StepOffer | None:
-        """The best step that the program can take by itself and that is quick here, without PyTorch where there is one.
+        """The best step that the program can take alone and that is quick here, without PyTorch if possible.
 
-        None without steps that it can take.
+        None if there is no such step.
         """
         takeable = [offer for offer in self.steps if not offer.by_hand]
         quick = [offer for offer in takeable if offer.is_quick and offer.step.extra is not NEURAL]
@@ -115,13 +115,15 @@ class ModelDownload(StageProgress):
 
     @property
     def is_by_ollama(self) -> bool:
-        """Ollama fetches an encoder, which `find_download` does not look for."""
+        """Whether Ollama downloads an encoder, which `find_download` ignores."""
         return any(map(manifest.is_ollama, self.names))
 
 
 def find_download(runtime: "Runtime") -> ModelDownload | None:
-    """Return the possible download. None if the settings name no model of the manifest, or if the encoder is installed
-    and nothing else is partly downloaded. Reads files: for worker threads."""
+    """Return the possible download. Reads files: for worker threads.
+
+    None if the settings name no model of the manifest, or if the encoder is installed and nothing is partly downloaded.
+    """
     try:
         models = missing_models(runtime)
         partial = any(runtime.models.state(model.name).status == "partial" for model in models)
@@ -133,13 +135,13 @@ def find_download(runtime: "Runtime") -> ModelDownload | None:
         elif runtime.library.database.get_setting(MODEL_OFFER):
             state = "dismissed"
         return _with_steps(runtime, sized_download(runtime, models, state))
-    except OSError:  # a folder that cannot be read takes no library down
+    except OSError:  # an unreadable folder must not break the library
         logger.warning("the models' folder cannot be read", exc_info=True)
         return None
 
 
 def find_through_ollama(runtime: "Runtime") -> "EncoderOffer | None":
-    """Return the encoder of the settings' Ollama; None if none is there, or it is not needed. Asks the server."""
+    """Return the encoder of the configured Ollama; None if there is none, or no need. Queries the server."""
     if not (missing_packages(runtime) and runtime.settings.llm.hosts):
         return None
     try:
@@ -150,7 +152,7 @@ def find_through_ollama(runtime: "Runtime") -> "EncoderOffer | None":
 
 
 def _with_steps(runtime: "Runtime", download: ModelDownload) -> ModelDownload:
-    """Add the steps to an offer, if the user has not decided for an encoder of their own."""
+    """Add the steps to an offer, unless the user has chosen an encoder."""
     steps = encoder_steps()
     if not steps or runtime.models.configured(ENCODER) != steps[-1].encoder:
         return download
@@ -158,7 +160,7 @@ def _with_steps(runtime: "Runtime", download: ModelDownload) -> ModelDownload:
 
 
 def _further_download(runtime: "Runtime") -> ModelDownload | None:
-    """Return the steps beyond the one in use: not offered by themselves, but there by their key."""
+    """Return the steps beyond the current one: available by key, but not offered."""
     steps = encoder_steps()
     names = [step.encoder for step in steps]
     configured = runtime.models.configured(ENCODER)
@@ -168,7 +170,7 @@ def _further_download(runtime: "Runtime") -> ModelDownload | None:
 
 
 def missing_packages(runtime: "Runtime") -> "Extra | None":
-    """Return the packages of the settings' encoder; None if they are installed, or it needs none."""
+    """Return the packages of the configured encoder; None if they are installed or not needed."""
     extra = runtime.models.required_extra(runtime.models.configured(ENCODER))
     return None if extra is None or extra.is_installed else extra
 
@@ -176,7 +178,7 @@ def missing_packages(runtime: "Runtime") -> "Extra | None":
 def missing_models(runtime: "Runtime") -> list[NeuralModel]:
     """Return the models of settings and manifest that are not installed.
 
-    A reranker counts if it needs no other packages than the encoder: gigabytes are not part of a light step.
+    A reranker counts only if it needs no other packages than the encoder: gigabytes are not part of a light step.
     """
     models = [manifest.neural_model(runtime.models.configured(kind)) for kind in (ENCODER, RERANKER)]
     encoder, reranker = models
@@ -186,13 +188,13 @@ def missing_models(runtime: "Runtime") -> list[NeuralModel]:
 
 
 def by_hand_line(extra: "Extra") -> str:
-    """Return what the user can do where the program cannot install the extra by itself; empty if it can."""
+    """Return the instruction for the user if the program cannot install the extra; empty if it can."""
     refusal = install_refusal(extra)
     return refusal.hint if refusal else ""
 
 
 def sized_download(runtime: "Runtime", models: list[NeuralModel], state: StageState) -> ModelDownload:
-    """Return the offer of models and, if needed, of packages, with their sizes."""
+    """Return the offer of models, and of packages if needed, with sizes."""
     done = sum(runtime.models.state(model.name).bytes for model in models)
     remaining = sum(runtime.models.due_bytes(model) for model in models)
     offer = ModelDownload(state, names=tuple(model.name for model in models), done=done, all=done + remaining)

@@ -1,4 +1,4 @@
-"""Reads, adds and removes the filters of a query. Its text is their only home.
+"""Filters in a query: read, added and removed in its text, which is the only place that stores them.
 
 A new filter never goes to the end: after an open quotation mark it would become a part of the phrase.
 """
@@ -13,14 +13,14 @@ from subtitle_rag.retrieval.search.query import KINDS, KOREAN, QUOTES, Part, kin
 from subtitle_rag.tui.state.clean_text import clean
 
 MAX_TITLE = 200
-"""Characters of a title that a filter may hold."""
+"""Most characters of a title in a filter."""
 DAYS = ("after", "before")
-"""Filters that hold once: the last typed one counts."""
+"""Filters that apply once: the last one typed wins."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A filter in force: its English name and its value; dates in ISO's form, kinds as in `Video`."""
+    """An active filter: English name and value; dates in ISO format, kinds as in `Video`."""
 
     name: str
     value: str
@@ -32,7 +32,7 @@ class Chip:
 
 
 def query_chips(text: str) -> tuple[Chip, ...]:
-    """Return the filters of a query, each once, in their order, without unfinished ones."""
+    """Return the complete filters of a query, each once, in order."""
     chips: dict[tuple[str, str], Chip] = {}
     for _part, chip in _chips(tidy(text)):
         for key in [key for key in chips if chip.name in DAYS and key[0] == chip.name]:
@@ -42,7 +42,7 @@ def query_chips(text: str) -> tuple[Chip, ...]:
 
 
 def with_filter(text: str, chip: Chip) -> str:
-    """Return the text with this filter among its leading ones; a day replaces the one before."""
+    """Return the text with this filter among its leading ones; a day replaces the previous one."""
     typed = tidy(text)
     if any(present.key == chip.key for present in query_chips(typed)):
         return typed
@@ -66,7 +66,7 @@ def without_filter(text: str, chip: Chip) -> str:
 
 
 def transfer_filters(text: str, before: str, after: str) -> str:
-    """Return `text` with the changes of filters between `before` and `after`: `text` may have grown meanwhile."""
+    """Return `text` with the filter changes between `before` and `after`: the user may have typed meanwhile."""
     if tidy(text) == tidy(before):
         return after
     removed = [chip for chip in query_chips(before) if chip.key not in {each.key for each in query_chips(after)}]
@@ -79,7 +79,7 @@ def transfer_filters(text: str, before: str, after: str) -> str:
 
 
 def without_filters(text: str) -> str:
-    """Return the text without filters, also without unfinished and wrong ones."""
+    """Return the text without filters, even unfinished and wrong ones."""
     typed = tidy(text)
     return _cut(typed, [part for part in query_parts(typed) if part.name])
 
@@ -91,7 +91,7 @@ def filter_text(chip: Chip) -> str:
 
 
 def in_video(video_id: str, title: str) -> str:
-    """Return the filter of one video: by its title, or by its id if the title is long or has a quotation mark."""
+    """Return the filter for one video: by title, or by id if the title is long or has a quotation mark."""
     plain = len(title) <= MAX_TITLE and any(c.isalnum() for c in title) and not any(c in title for c in QUOTES)
     return filter_text(Chip("video", clean(title) if plain else video_id))
 
@@ -107,7 +107,7 @@ def filter_word(name: str) -> str:
 
 
 def filter_value_text(chip: Chip) -> str:
-    """Return the value without quotation marks, which no query can hold; kinds in the language of the interface."""
+    """Return the value without quotation marks, which queries cannot contain; kinds in the interface's language."""
     if chip.name == "kind":
         return next(word for word in KINDS[chip.value] if word.isascii() != _korean())
     return tidy(chip.value.translate(dict.fromkeys(map(ord, QUOTES), " ")))
@@ -122,7 +122,7 @@ def _chips(typed: str) -> Iterator[tuple[Part, Chip]]:
         if part.name and part.value and not part.minus:
             try:
                 yield part, Chip(part.name, _value(part))
-            except UsageError:  # half a date
+            except UsageError:  # a date still being typed
                 continue
 
 
@@ -135,7 +135,7 @@ def _value(part: Part) -> str:
 def _cut(typed: str, some: Iterable[Part]) -> str:
     for part in sorted(some, key=lambda part: part.start, reverse=True):
         rest = typed[part.end :]
-        # a minus right after the filter excluded nothing, and must not begin to: empty quotes neutralise it
+        # A minus right after the filter excluded nothing, and must not begin to: empty quotes neutralise it.
         guard = '""' if rest.startswith("-") else ""
         typed = f"{typed[: part.start]} {guard}{rest}"
     return " ".join(typed.split())

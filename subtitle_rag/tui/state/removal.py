@@ -1,4 +1,4 @@
-"""Rows of the library that can be removed, and what a removal takes."""
+"""Rows of the library that can be removed, and the extent of a removal."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LibraryRow:
-    """A video, or a channel or playlist with its displayed name. Neither on the row of all videos."""
+    """A video, or a channel or playlist with its displayed name. The row of all videos has neither."""
 
     video: "VideoState | None" = None
     channel: "ChannelState | None" = None
@@ -33,7 +33,7 @@ class LibraryRow:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """The content of a target at the time of the user's request."""
+    """The content of a target when the user asks to remove it."""
 
     target: "RemovalTarget"
     videos: frozenset[str]
@@ -42,7 +42,7 @@ class Removal:
     files: frozenset[str]
     """Files of the videos."""
     sentence: str
-    """What leaves, in numbers."""
+    """The removal in numbers."""
 
     @classmethod
     def of(cls, target: "RemovalTarget", library: "Library") -> "Removal":
@@ -55,7 +55,7 @@ class Removal:
         return cls(target, frozenset(plan.titles), addresses, files, plan.sentence(library))
 
     def named_by(self, request: JobRequest) -> bool:
-        """Return whether the request would bring some of it back."""
+        """Return whether the request would restore some of it."""
         if request.source:
             return request.source.url in self.addresses or request.source.key in self.videos
         return any(Path(file).is_relative_to(path.absolute()) for file in self.files for path in request.paths)

@@ -1,6 +1,6 @@
 """The text of the library's field, typed, pasted or dropped: caption files, or addresses on YouTube.
 
-A look into a folder has a time limit: nobody waits for a home folder, or the root of a disk, while typing.
+Scanning a folder has a time limit, so that typing never waits for a home folder or a whole disk.
 """
 
 import os
@@ -17,7 +17,7 @@ from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.requests import video_or_list
 
 LOOK_S = 0.7
-"""Longest look into a folder."""
+"""Longest scan of a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,30 +28,30 @@ class FieldCheck:
     paths: tuple[Path, ...] = ()
     sources: tuple[Source, ...] = ()
     refusal: UsageError | None = None
-    """Why an address cannot be used."""
+    """Why an address is unusable."""
     files: int = 0
-    """Caption files in it, or addresses of a list."""
+    """Caption files in the folder, or addresses of a list."""
     films: int = 0
-    """Films and sound files in it."""
+    """Films and sound files in the folder."""
     more: bool = False
-    """The look ended before the folder did."""
+    """Whether the scan ended before the folder did."""
 
     @property
     def names_lists(self) -> bool:
-        """Whether an address of a video names a list, too."""
+        """Whether a video's address also names a list."""
         return any(source.playlist for source in self.sources)
 
 
 def pasted_address(text: str) -> str | None:
-    """Return the address in a pasted text, or several with a space between two."""
+    """Return the address in a pasted text, or several separated by spaces."""
     try:
         return " ".join(find_addresses(text)) or None
-    except UsageError:  # too long to look through
+    except UsageError:  # too long to search
         return None
 
 
 def typed_url(text: str) -> str | None:
-    """Return the addresses that a typed text consists of; None beside other words. A name after @ is a filter there."""
+    """Return the addresses in a typed text; None if it has other words. A name after @ is a filter there."""
     addresses = pasted_address(text)
     if not addresses or "/" not in addresses:
         return None
@@ -61,7 +61,7 @@ def typed_url(text: str) -> str | None:
 
 
 def pasted_line(text: str) -> str:
-    """Return the pasted text as one line: each line of several is a path, in quotes if it has spaces."""
+    """Return the pasted text as one line: several lines are paths, quoted if they contain spaces."""
     lines = [line for line in map(str.strip, text.splitlines()) if line]
     if len(lines) < 2:
         return "".join(lines)
@@ -69,9 +69,9 @@ def pasted_line(text: str) -> str:
 
 
 def read(text: str, *, whole_list: bool = False) -> FieldCheck:
-    """Return the meaning of `text`, without a look into folders.
+    """Return the meaning of `text`, without scanning folders.
 
-    `whole_list` asks for the lists that addresses of videos name.
+    `whole_list` selects the lists in addresses of videos.
     """
     try:
         paths, sources = read_typed(text)
@@ -90,7 +90,7 @@ def read(text: str, *, whole_list: bool = False) -> FieldCheck:
 
 
 def _is_path(text: str) -> bool:
-    """Return whether a text that names nothing on the disk is to name something, and no words of a query."""
+    """Return whether a text looks like a path that does not exist, rather than words of a query."""
     from subtitle_rag.captions.file_names import MEDIA_SUFFIXES
     from subtitle_rag.captions.formats import caption_suffixes
 
@@ -99,7 +99,7 @@ def _is_path(text: str) -> bool:
 
 
 def look(text: str, stop: Callable[[], bool] = lambda: False) -> FieldCheck:
-    """Return the meaning of `text`; for a folder, with the number of caption files in it and below."""
+    """Return the meaning of `text`; for a folder, with the number of caption files below it."""
     check = read(text)
     if check.kind == "list":
         try:
@@ -119,7 +119,7 @@ def look(text: str, stop: Callable[[], bool] = lambda: False) -> FieldCheck:
 
 
 def _counts(path: Path) -> Iterator[tuple[int, int]]:
-    """Yield how many caption files, and how many films and sound files there are; for a folder, of each one below."""
+    """Yield the number of caption files, and of films and sound files, one by one for a folder."""
     from subtitle_rag.captions.file_names import MEDIA_SUFFIXES
     from subtitle_rag.captions.formats import caption_suffixes
 

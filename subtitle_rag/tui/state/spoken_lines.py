@@ -1,4 +1,4 @@
-"""The lines of a video: search in them, lines as a scene that can be played, and the surroundings of a scene."""
+"""Lines of a video: search in them, lines as a playable scene, and the surroundings of a scene."""
 
 import re
 import unicodedata
@@ -23,16 +23,16 @@ Span = tuple[int, int]
 
 
 class VideoMoment(NamedTuple):
-    """A time of a video, at which its transcript opens."""
+    """The video and time at which a transcript opens."""
 
     video: Video
     at_ms: int | None = None
     query: "LexicalQuery | None" = None
-    """The query that found it: its words are marked in the transcript."""
+    """The query that found it; the transcript marks its words."""
 
 
 def find_query_words(lines: SpokenLines, query: "LexicalQuery | None") -> dict[int, list[Span]]:
-    """Return the words of a query by line, by their letters alone."""
+    """Return the words of a query by line, by letters alone."""
     if query is None:
         return {}
     from subtitle_rag.retrieval.search import highlights
@@ -42,13 +42,13 @@ def find_query_words(lines: SpokenLines, query: "LexicalQuery | None") -> dict[i
 
 
 def read_spoken_lines(windows: Iterable[Window]) -> list[tuple[int, str]]:
-    """Return the lines of a video's windows: start (ms) and text, without control characters and empty lines."""
+    """Return the lines of a video's windows as start (ms) and clean text, without empty lines."""
     lines = ((start, clean(text)) for window in windows for start, text in window.dialogue())
     return sorted((line for line in lines if line[1].strip()), key=lambda line: line[0])
 
 
 def read_gap_lines(library: "Library", video_id: str) -> list[tuple[int, str]]:
-    """Return a line for each place of a video's speech that listening here did not understand."""
+    """Return a line for each stretch of speech that the transcription here did not understand."""
     from subtitle_rag.captions.heard_tracks import read_gaps
     from subtitle_rag.transcribing.gaps import gap_line
 
@@ -57,14 +57,14 @@ def read_gap_lines(library: "Library", video_id: str) -> list[tuple[int, str]]:
 
 
 def line_at(lines: SpokenLines, at_ms: int) -> int:
-    """Return the index of the line that is said at a time."""
+    """Return the index of the line at a time."""
     return max(0, bisect_right(lines, at_ms, key=lambda line: line[0]) - 1)
 
 
 def find_spoken(lines: SpokenLines, typed: str) -> dict[int, list[Span]]:
-    """Return the places of a typed text by line, whatever the spaces and letter cases.
+    """Return the matches of a typed text by line, ignoring spaces and case.
 
-    The half syllable at the end of a text that is still typed does not count.
+    Ignores the half-composed syllable at the end of a text still being typed.
     """
     characters = "".join(unicodedata.normalize("NFC", typed).split())
     letters = re.sub("[ㄱ-ㅣ]+$", "", characters) or characters
@@ -76,12 +76,12 @@ def find_spoken(lines: SpokenLines, typed: str) -> dict[int, list[Span]]:
 
 
 def scene_of_line(video: Video, at_ms: int, text: str) -> "Scene":
-    """Return a line as a scene, to be played and copied like those of a search."""
+    """Return a line as a scene, to play and copy."""
     return scene_of_lines(video, [(at_ms, text)], at_ms, (at_ms, at_ms))
 
 
 def scene_of_lines(video: Video, lines: SpokenLines, at_ms: int, span_ms: Span) -> "Scene":
-    """Return lines as a scene that begins and ends at `span_ms`, to be played and exported like those of a search."""
+    """Return lines as a scene with the span `span_ms`, to play and export."""
     from subtitle_rag.retrieval.search.scenes import Scene
 
     offsets, offset = [], 0
@@ -105,7 +105,7 @@ def scene_of_lines(video: Video, lines: SpokenLines, at_ms: int, span_ms: Span) 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The lines said around a scene of one video; None means not read yet."""
+    """The lines around a scene of one video; None if not read yet."""
 
     lines: SpokenLines | None = None
     """All its lines: start (ms) and text."""
@@ -114,13 +114,13 @@ class Surroundings:
     heat: Sequence[Heat] = ()
     matches: "Sequence[Mention] | None" = None
     gaps: SpokenLines = ()
-    """A line for each place of its speech that was not understood."""
+    """A line for each stretch of speech that was not understood."""
 
 
 def read_surroundings(runtime: "Runtime", video_id: str, result: "SearchResult | None") -> Iterator[Surroundings]:
-    """Yield the library's part, then the same with the index's matches of the query of `result`.
+    """Yield the surroundings from the library, then with the index's matches for the query of `result`.
 
-    Raises the errors of the doors.
+    Raises the errors of library and index.
     """
     windows = runtime.library.windows_of(video_id)
     lines = read_spoken_lines(windows)

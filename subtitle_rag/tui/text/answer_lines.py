@@ -1,6 +1,6 @@
 """Questions and answers as `Content` without markup, with citations for the cursor and the mouse.
 
-A model's answer is outside text, as captions are: `clean` filters it line by line.
+A model's answer is outside text, like captions: `clean` filters it line by line.
 """
 
 import re
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from subtitle_rag.library.rows import Counts
 
 META = "citation"
-"""Style meta of a citation for the mouse: its turn, and its index among that turn's citations."""
+"""Style meta of a citation for the mouse: its turn, and its index among the turn's citations."""
 _NUMBER = re.compile(r"\[\d{1,3}\]")
 _CITED = "bold $focus"
 _WARNED = "bold $alert"
 NUMBER_CELLS = 4
 MOST_TITLE = 16
-"""Cells of a title on a narrow page; elsewhere a third of it."""
+"""Most cells of a title on a narrow page; on wide pages it has a third."""
 
 
 def draw_answers(turns: Sequence[QuestionTurn], cursor: CitationRef | None, width: int) -> Content:
-    """Return all questions and answers, with the scenes of the last one below it, in rows of `width` cells."""
+    """Return all questions and answers, with the last one's scenes below, in rows of `width` cells."""
     last = conversation.listing_turn(turns)
     pieces = (
         piece
@@ -61,7 +61,7 @@ def citation_offset(answers: Content, ref: CitationRef) -> int | None:
 
 
 def _pieces(turn: QuestionTurn, number: int, cursor: CitationRef | None, width: int) -> Iterator[Content]:
-    """Yield a question, its answer, the remarks on it and, with a `width`, a row for each of its scenes."""
+    """Yield a question, its answer, notes on it and, with a `width`, a row per scene."""
     yield Content("\n\n" if number else "") + Content.styled(f"❯ {clean(turn.question)}", "bold") + Content("\n")
     yield from _answer(turn, number, cursor)
     rows = list(_below(turn))
@@ -109,7 +109,7 @@ def _answer(turn: QuestionTurn, number: int, cursor: CitationRef | None) -> Iter
 
 
 def _claims(text: str, start: int, end: int, unfounded: Sequence[tuple[int, int]]) -> Iterator[Content]:
-    """Yield a part of an answer, with a sign after each claim that no scene bears out."""
+    """Yield a part of an answer, with a sign after each claim that no scene supports."""
     for begin, stop in unfounded:
         if not start <= begin < stop <= end:
             continue
@@ -137,7 +137,7 @@ def _lines(text: str) -> Content:
 
 
 def _below(turn: QuestionTurn) -> Iterator[str | tuple[str, str]]:
-    """Yield the remarks under an answer, or the lines that replace it."""
+    """Yield the notes under an answer, or the lines that replace it."""
     from subtitle_rag.answers.wording import reading_plan
     from subtitle_rag.contexts.context_text import reading_notes
 
@@ -160,7 +160,7 @@ def _below(turn: QuestionTurn) -> Iterator[str | tuple[str, str]]:
 
 
 def _failure(error: AppError) -> Iterator[str | tuple[str, str]]:
-    """Yield what went wrong, and the key that helps."""
+    """Yield the failure, and the key that helps."""
     yield f"! {clean(error.message)}", "bold"
     advice = {
         "llm_model_missing": _("{key} chooses one of the models that are here, and asks again."),
@@ -176,8 +176,9 @@ def answer_text(turn: QuestionTurn) -> str:
 
 
 def fault_lines(answer: Answer) -> Iterator[str]:
-    """Yield a sentence for each kind of faulty citation, with the numbers of those citations in their order, and for
-    each claim without a citation that no scene bears out."""
+    """Yield a sentence per kind of faulty citation with their numbers, and one per unsupported claim without a
+    citation.
+    """
     from subtitle_rag.answers.wording import citation_fault, unfounded_fault
 
     faults: dict[tuple[str, str], list[int]] = {}
@@ -216,7 +217,7 @@ def _remarks(answer: Answer) -> Iterator[str]:
 
 
 def welcome(counts: "Counts | None") -> Content:
-    """Return the page of an empty conversation; that of a library without videos, or one that opens, says so."""
+    """Return the page of an empty conversation, also for a library that is empty or still opening."""
     if counts is None or not counts.videos:
         return paragraphs(search_text.welcome(counts))
     return paragraphs(
@@ -232,6 +233,6 @@ def welcome(counts: "Counts | None") -> Content:
 
 
 def recent_answer_row(answer: "StoredAnswer", *, show_times: bool) -> Content:
-    """Return the question, and when it was asked."""
+    """Return the question and its time."""
     asked = f"  {short_moment(answer.asked_at, time.time())}" if show_times else ""
     return Content.assemble(clean(answer.question), (asked, MUTED))

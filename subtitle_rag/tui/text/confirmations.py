@@ -1,4 +1,4 @@
-"""What the confirming dialog asks, and the words of its two buttons."""
+"""Texts of the confirmation dialog: the question, and its two buttons."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,13 +20,13 @@ class Confirmation(NamedTuple):
     title: str
     text: Content
     confirm: str
-    """The button of what was asked for."""
+    """The button that acts."""
     keep: str
-    """The harmless button: the focus is there, and Enter takes it."""
+    """The harmless button: focused, so Enter presses it."""
 
 
 def leave_confirmation(waiting: int) -> Confirmation:
-    """Ask before a running job is stopped, for which `waiting` others wait."""
+    """Ask before a running job is stopped, and with it `waiting` others."""
     note = _("Finished videos are kept; the same request resumes the rest.")
     queue = n_("{n} job waits for it.", "{n} jobs wait for it.", waiting)
     keys = _("{quit} stops it and quits · {stay} lets it go on")
@@ -44,13 +44,13 @@ def removal_confirmation(removal: Removal) -> Confirmation:
 
 
 def list_confirmation(listed: "ListedSources") -> Confirmation:
-    """Ask before all that a list of addresses names is fetched."""
+    """Ask before everything in a list of addresses is downloaded."""
     text = paragraphs([(listed.question, "bold"), *listed.notes()])
     return Confirmation(_("Import"), text, _("Fetch all"), _("Not now"))
 
 
 def listening_confirmation(offer: "ListeningOffer") -> Confirmation:
-    """Ask before videos are listened to: what is fetched, and about how long it takes."""
+    """Ask before videos are transcribed, with the download and the estimated time."""
     from subtitle_rag.transcribing.gaps import estimate_lines
 
     first, *rest = estimate_lines(offer.estimate)
@@ -67,7 +67,7 @@ def listening_confirmation(offer: "ListeningOffer") -> Confirmation:
 
 
 def context_confirmation(offer: "ContextOffer") -> Confirmation:
-    """Ask before a model describes scenes, with the time that takes."""
+    """Ask before a model describes scenes, with the estimated time."""
     rows: Rows = [(offer.sentence, "bold"), _("A local model describes each scene, so that search finds more.")]
     rows.append(
         _("It goes on in the background, now and at each start; {key} pauses it.").format(key=key("library.background"))
@@ -85,7 +85,7 @@ def mark_confirmation(line: str, note: str) -> Confirmation:
 
 
 def recents_confirmation(searches: int) -> Confirmation:
-    """Ask before the last searches are forgotten."""
+    """Ask before the last searches are deleted."""
     from subtitle_rag.removing import removal_sentence
 
     text = paragraphs([removal_sentence(n_("{n} recent search", "{n} recent searches", searches))])

@@ -1,6 +1,6 @@
-"""Outside text on the screen: titles and captions as `Content`, never as markup, measured in cells.
+"""Outside text on screen: titles and captions as `Content`, never as markup, measured in cells.
 
-Control characters are dropped here once more. Spans are cut out before, since dropping moves the text after.
+Drops control characters a second time, after cutting out spans, as that moves the text.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -32,7 +32,7 @@ def short_name(name: str) -> str:
 Rows = list[str | tuple[str, str]]
 """Lines, some with a style."""
 MARK = "bold $match"
-"""Style of typed words; the underline remains without colours."""
+"""Style of typed words; the underline works without colours."""
 RELATED_MARK = "underline"
 """Style of variants of typed words."""
 MUTED = "dim"
@@ -49,8 +49,16 @@ def marked(
     style: str = "",
     related: Collection[tuple[int, int]] = (),
 ) -> Content:
-    """Return `text[start:end]` in `style`, with the parts within `spans` (of all of `text`) marked; those of the spans
-    that are `related` in another way."""
+    """Return `text[start:end]` with marks.
+
+    Args:
+        text: The whole text.
+        spans: Spans of the whole text to mark.
+        start: Where the part begins.
+        end: Where the part ends.
+        style: The style of the part.
+        related: The spans to mark as variants.
+    """
     parts: list[tuple[str, str]] = []
     at = start
     for span in spans:
@@ -64,18 +72,20 @@ def marked(
 
 
 def assembled(*parts: str | Content | tuple[str, str]) -> Content:
-    """Join parts that are clean: Textual would look for control characters again, for a third of a row's time."""
+    """Join clean parts. Textual would check for control characters again, a third of a row's time."""
     return Content.assemble(*parts, strip_control_codes=False)
 
 
 def mark_label(tag: str) -> str:
-    """Return the sign of a marked scene, with its tag, before its byline."""
+    """Return the sign of a marked scene with its tag, to precede its byline."""
     return f"{SIGN} #{clean(tag)} · " if tag else f"{SIGN} "
 
 
 def byline(scene: "Scene") -> Content:
-    """Return copies · channel · date · title; the longest comes last, for the end is cut off. Without a mark in the
-    speech, the reason comes first, and the matched title next."""
+    """Return copies · channel · date · title; the longest is last, since the end is cut off.
+
+    Without a mark in the speech, the reason comes first, then the matched title.
+    """
     video = scene.video
     published = video.published.isoformat() if video.published else ""
     title = marked(video.title, scene.title_highlights, 0, len(video.title), MUTED)
@@ -90,12 +100,12 @@ def byline(scene: "Scene") -> Content:
 
 
 def time_head(at_ms: int) -> str:
-    """Return the beginning of a row: a time in its column."""
+    """Return the start of a row: a time in its column."""
     return clock(at_ms).rjust(TIME_CELLS) + "  "
 
 
 def hanging(head: str, content: Content, width: int, style: str = "") -> Sequence[Content]:
-    """Wrap `content` to `width` cells beside the time `head`. Empty content gives no row."""
+    """Wrap `content` to `width` cells next to the time `head`. Empty content gives no row."""
     if not content.plain.strip():
         return []
     indent = TIME_CELLS + 2

@@ -1,6 +1,6 @@
-"""Why a video is missing, in a few words, and when it is retried; other times in words.
+"""Reasons for a missing video in a few words, its retry time, and other times in words.
 
-The sentences of `errors` name the video. In its own row and in sums, a word or two are enough.
+The sentences of `errors` name the video; rows and totals need only a word or two.
 """
 
 import time
@@ -49,22 +49,22 @@ def failure_words(code: str, details: Mapping[str, Any]) -> str:
 
 
 def sums(codes: Iterable[str]) -> str:
-    """Count each code, the most frequent first: "members only 12 · no captions 3"."""
+    """Count each code, most frequent first: "members only 12 · no captions 3"."""
     return " · ".join(f"{_(WORDS.get(code, code))} {n}" for code, n in Counter(codes).most_common())
 
 
 def failed_count(n: int) -> list[str]:
-    """Return how many failed; nothing without any."""
+    """Return the number of failures; empty without any."""
     return [n_("! {n} failed", "! {n} failed", n, n=f"{n:,}")] if n else []
 
 
 def failure_sign(code: str) -> str:
-    """Return "!" for an alarm, "–" for a usual reason."""
+    """Return "!" for an alarm, "–" for an expected reason."""
     return "–" if code in EXPECTED else "!"
 
 
 def retry_text(retry_at: int | None) -> str:
-    """Say when a failed video is retried (Unix seconds); empty without automatic retry."""
+    """Return when a failed video is retried (Unix seconds); empty without an automatic retry."""
     if retry_at is None:
         return ""
     now = time.time()

@@ -1,4 +1,4 @@
-"""Lines about a job, and why there is none in the sample."""
+"""Lines about a job, and why the sample has none."""
 
 from subtitle_rag.domain.errors import EXPECTED, UsageError
 from subtitle_rag.fetching.estimate import estimate_text
@@ -10,11 +10,11 @@ from subtitle_rag.tui.text.failure_reasons import failed_count, remaining
 
 BAR = 10
 WINDOWS_BEFORE_REMAINING = 20
-"""Windows of a run, or of a job over files, after which the remaining time is shown; the rate comes earlier."""
+"""Windows after which a run, or a job over files, shows its remaining time; the rate comes earlier."""
 
 
 def sample_refusal() -> UsageError:
-    """Return why the sample takes in nothing, and the way to the user's own library."""
+    """Return why the sample accepts no captions, and how to open the user's own library."""
     return UsageError("sample_library", key=key("library.sample"))
 
 
@@ -35,7 +35,7 @@ def job_line(job: Job) -> str:
 
 
 def job_brief(job: Job) -> str:
-    """Return what a running job has come to: videos, the remaining time, then the number of waiting jobs."""
+    """Return the state of a running job: videos, remaining time, then waiting jobs."""
     waiting = [_waiting(job)] if job.waiting else []
     if not job.videos:
         return " · ".join([_activity(job), *waiting])
@@ -45,8 +45,7 @@ def job_brief(job: Job) -> str:
 
 
 def headline(job: Job) -> str:
-    """Return the activity of a job, or that it stopped. It is above rows with counts and the reason of a rest or
-    stop."""
+    """Return the activity of a job, or that it stopped, as a heading."""
     if job.ended:
         return _stopped(_stop(job))
     if job.resting and not job.stopping:
@@ -68,7 +67,7 @@ def _waiting(job: Job) -> str:
 
 
 def _counts(job: Job) -> list[str]:
-    """Return the failures, and the number of waiting jobs."""
+    """Return the failures and the number of waiting jobs."""
     parts = [shortfall(job)] if job.failures else []
     if job.waiting:
         parts.append(_waiting(job))
@@ -91,7 +90,7 @@ def _activity(job: Job) -> str:
 
 
 def pace(job: Job) -> list[str]:
-    """Return rate and remaining time of a job, each as soon as it is known."""
+    """Return rate and remaining time of a job, each once it is known."""
     notes = _pace(job)
     if notes and not job.fetches and job.searchable >= WINDOWS_BEFORE_REMAINING and job.progress:
         notes.append(remaining(job.seconds * (1 - job.progress) / job.progress))

@@ -1,4 +1,4 @@
-"""The keys in force and their meaning, for the help and the reference."""
+"""Active keys and their meaning, for the help and the reference."""
 
 from collections.abc import Callable, Iterable
 
@@ -12,9 +12,9 @@ def key_meaning(id: str) -> str:
 
 
 def key_rows(ids: Iterable[str], meaning: Callable[[str], str] = key_meaning) -> list[tuple[str, str]]:
-    """Return (keys, meaning) of the commands that have keys.
+    """Return (keys, meaning) of the commands with keys.
 
-    Letters of Hangul, which share a key with others, are left out: the help says once that these work too.
+    Leaves out Hangul letters, which share a key with Latin ones: the help mentions once that they work too.
     """
     rows = ((" ".join(keymap.key_text(name) for name in keymap.keys(id) if not is_jamo(name)), id) for id in ids)
     return [(keys, meaning(id)) for keys, id in rows if keys]

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from subtitle_rag.library.rows import VideoState
 
 FAILURES = 4
-"""Most failures with lines of their own."""
+"""Most failures with their own lines."""
 
 
 def field_line(check: FieldCheck, *, is_sample: bool = False) -> str:
-    """Say how the field was understood, and the effect of Enter; in the sample the way to the user's own library."""
+    """Return how the field was understood, and the effect of Enter; in the sample, the way to the user's library."""
     if check.kind == "nothing":
         return ""
     if is_sample and (check.sources or check.more or check.files):
@@ -104,13 +104,13 @@ def beginning() -> Rows:
 
 
 def blocked(check: "Check") -> Rows:
-    """Return what keeps a beginner from captions or a search, and what mends it."""
+    """Return what blocks a beginner from captions or a search, and the remedy."""
     remedy = [(f"  {clean(check.remedy)}", MUTED)] if check.remedy else []
     return [(f"! {clean(check.message)}", "bold"), *remedy]
 
 
 def progress_briefs(job: Job | None, stages: Stages) -> Iterator[str]:
-    """Yield what is under way, the most important first."""
+    """Yield the running work, most important first."""
     if job is not None and (job.stopped or not job.ended):
         yield clean(job_line(job) if job.stopped or job.resting or job.stopping else job_brief(job))
     contexts, vectors = ContextProgress.among(stages), VectorProgress.among(stages)
@@ -132,7 +132,7 @@ def _brief(counts: str, seconds: float | None) -> str:
 
 
 def stage_notices(stages: Stages) -> list[str]:
-    """Return why work in the background failed or is incomplete, and the key that tries again."""
+    """Return why background work failed or is incomplete, and the key to try again."""
     windows = (ContextProgress.among(stages), VectorProgress.among(stages))
     notices = [stage_notice(progress) for progress in windows if progress and progress.state in ("failed", "done")]
     listening, download = ListeningProgress.among(stages), ModelDownload.among(stages)
@@ -144,8 +144,10 @@ def stage_notices(stages: Stages) -> list[str]:
 
 
 def shortfalls(job: Job) -> Rows:
-    """Return the reason of a stop or rest, the sums of skipped videos, and the last failures, the newest first: little
-    room cuts off the others."""
+    """Return the reason of a stop or pause, the totals of skipped videos, and the last failures.
+
+    Newest failures come first, since the end may be cut off.
+    """
     rows: Rows = []
     if job.ended and job.reason:
         rows += failure_rows(job.reason)
@@ -167,7 +169,7 @@ def shortfalls(job: Job) -> Rows:
 
 
 def failed_video(state: "VideoState") -> Rows:
-    """Return why a video is missing, when it is retried, and the keys for it."""
+    """Return why a video is missing, its retry time, and its keys."""
     code = state.failure or ""
     if is_silent(state):
         return _silent_video(state)
@@ -181,12 +183,12 @@ def failed_video(state: "VideoState") -> Rows:
 
 
 def is_silent(state: "VideoState") -> bool:
-    """Whether a video has no captions, and can be listened to."""
+    """Whether a video has no captions, and can be transcribed."""
     return state.failure in SILENT and not state.due and not state.windows
 
 
 def listening_state(state: "VideoState") -> str:
-    """Return how far listening to a video is, in a few words; empty if nobody has asked for it."""
+    """Return the progress of a video's transcription in a few words; empty if it was never requested."""
     listening = state.listening
     if listening is None or state.windows:
         return ""
@@ -199,7 +201,7 @@ def listening_state(state: "VideoState") -> str:
 
 
 def _silent_video(state: "VideoState") -> Rows:
-    """Return that a video has no captions, and the keys for it."""
+    """Return that a video has no captions, and its keys."""
     message, _hint = _sentences(state)
     rows: Rows = [f"– {message}"]
     if listening := listening_state(state):
@@ -215,5 +217,5 @@ def _sentences(state: "VideoState") -> tuple[str, str]:
     error = AppError(code, **{"title": state.video.title, **state.details})
     try:
         return clean(error.message), clean(error.hint)
-    except KeyError:  # another version has written it, with other details
+    except KeyError:  # written by another version, with other details
         return clean(_(failure_reasons.WORDS.get(code, code))), ""

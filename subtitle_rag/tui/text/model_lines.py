@@ -14,11 +14,11 @@ from subtitle_rag.tui.text.failure_reasons import remaining
 from subtitle_rag.tui.text.stage_lines import failure_line
 
 RESUMABLE = frozenset({"hub_unreachable", "no_connection"})
-"""Failures after which the user only has to resume."""
+"""Failures that the user can simply resume from."""
 
 
 class InstallWay(NamedTuple):
-    """A way to run search by meaning here."""
+    """A way to run search by meaning on this computer."""
 
     name: str
     title: str
@@ -27,13 +27,13 @@ class InstallWay(NamedTuple):
 
 
 IN_PROCESS = "packages"
-"""The models of the settings run in a process of this program."""
+"""The configured models run in a process of this program."""
 THROUGH_OLLAMA = "ollama"
 """Ollama runs the encoder; there is no reranker."""
 
 
 def install_ways(offer: ModelDownload) -> list[InstallWay]:
-    """Return the ways that the program can go by itself, a step by its name; none where the user must type a line."""
+    """Return the ways that the program can take alone, steps by name; empty if the user must type a command."""
     ways = [_step_way(each, offer) for each in offer.steps if not each.by_hand]
     if encoder := offer.through_ollama:
         template = _("{model}, already here") if encoder.is_pulled else "{model} {size}"
@@ -65,7 +65,7 @@ def _keys() -> dict[str, str]:
 
 
 def offer_line(stages: Stages) -> str:
-    """Return the line of what a model could add to the search: descriptions, else meaning; empty without an offer."""
+    """Return what a model could add to the search: descriptions, else meaning; empty without an offer."""
     contexts = ContextProgress.among(stages)
     if contexts and contexts.state == "offered" and contexts.offer:
         template = _("Find more scenes by AI descriptions: {key} ({size}) · hide: {away}")
@@ -74,7 +74,7 @@ def offer_line(stages: Stages) -> str:
 
 
 def download_line(offer: ModelDownload | None) -> str:
-    """Return the line of the screens; empty without news."""
+    """Return the line for all screens; empty without news."""
     match offer:
         case ModelDownload(state="offered", steps=[_, *_], through_ollama=None):
             template = _("Search by meaning, too: {key} installs it ({size}), {away} hides this.")
@@ -113,7 +113,7 @@ def _packages_line(offer: ModelDownload) -> str:
 
 
 def _due_bytes(offer: ModelDownload) -> int:
-    """Return the bytes of packages and models to download, of the recommended way."""
+    """Return the bytes of packages and models to download for the recommended way."""
     if offer.steps:
         return (offer.recommended or offer.steps[0]).all_bytes
     return offer.packages * 1_000_000 + offer.all - offer.done
@@ -145,7 +145,7 @@ def _megabytes(template: str, offer: ModelDownload) -> str:
 
 
 def _listed(offer: ModelDownload) -> str:
-    """Return the models' names without their makers'."""
+    """Return the models' names without their makers."""
     return clean(", ".join(map(_without_owner, offer.names)))
 
 

@@ -1,4 +1,4 @@
-"""The rows of an overview: a time, what is there, and the second that the row opens."""
+"""Rows of an overview: a time, a text, and the time that the row opens."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -21,18 +21,18 @@ DAY_CELLS = 10
 
 @dataclass(frozen=True, slots=True)
 class OverviewRow:
-    """A row, or the title of those below it, which opens nothing."""
+    """A row, or a title, which opens nothing."""
 
     content: Content
     video: Video | None = None
     at_ms: int | None = None
-    """None for a video of a channel, whose row opens its own overview."""
+    """None for a video of a channel; its row opens the video's overview."""
     words: str = ""
-    """What is said there, as far as the row knows it."""
+    """The speech there, if the row knows it."""
 
 
 def video_rows(overview: "VideoOverview") -> list[OverviewRow]:
-    """Return the rows of a video; parts without any have no title."""
+    """Return the rows of a video; empty parts have no title."""
     video = overview.video
     return _apart(
         _part(_("Sections"), (_section_row(video, each) for each in overview.sections)),
@@ -43,7 +43,7 @@ def video_rows(overview: "VideoOverview") -> list[OverviewRow]:
 
 
 def channel_rows(overview: "ChannelOverview") -> list[OverviewRow]:
-    """Return the rows of a channel; parts without any have no title."""
+    """Return the rows of a channel; empty parts have no title."""
     has_days = any(video.published for video, _sentence in overview.videos)
     return _apart(
         _part(_("Videos"), (_video_row(video, sentence, has_days) for video, sentence in overview.videos)),
@@ -83,7 +83,7 @@ def _timed_row(video: Video, at_ms: int, text: str, detail: str) -> OverviewRow:
 
 
 def _video_row(video: Video, sentence: str, has_days: bool) -> OverviewRow:
-    """Return a row of a channel, in which the day has a column if it is known of any video."""
+    """Return a row of a channel; days have a column if any video has one."""
     day = video.published.isoformat() if video.published else ""
     head = day.rjust(DAY_CELLS) + "  " if has_days else "  "
     detail = f"\n{' ' * len(head)}{clean(sentence)}" if sentence else ""

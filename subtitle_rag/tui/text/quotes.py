@@ -1,4 +1,4 @@
-"""Texts for the clipboard, each with its source: a line of a transcript, and an answer."""
+"""Texts for the clipboard with their sources: a transcript's line, and an answer."""
 
 from subtitle_rag.domain.values import Video, clock
 from subtitle_rag.tui.state.clean_text import clean
@@ -6,7 +6,7 @@ from subtitle_rag.tui.state.conversation import QuestionTurn
 
 
 def quote_scene(video: Video, at_ms: int, words: str) -> str:
-    """Return words of a video with its title, their time and the link."""
+    """Return words of a video with title, time and link."""
     return f"“{clean(words)}”\n{source(video, at_ms)}"
 
 
@@ -17,7 +17,7 @@ def source(video: Video, at_ms: int) -> str:
 
 
 def quote_answer(turn: QuestionTurn) -> str:
-    """Return a question, its answer, the remarks on it, and a line for each scene that it cites."""
+    """Return a question, its answer, notes on it, and a line per cited scene."""
     from subtitle_rag.answers.wording import answer_remarks
     from subtitle_rag.tui.text import answer_lines
 

@@ -1,4 +1,4 @@
-"""The rows of a list of scenes by video: each has a left part, which may be cut, and a right one, which never is."""
+"""Rows of a scene list by video: the left part may be cut, the right part never is."""
 
 from typing import TYPE_CHECKING
 
@@ -22,15 +22,15 @@ SHORT_REASONS = {
     "nearby": N_("nearby"),
     "meaning": N_("≈ meaning"),
 }
-"""Where the words of a scene come from that does not say them itself; by `Scene.reason`, or the source of a word."""
+"""Origin of words that a scene does not say; by `Scene.reason`, or the source of a word."""
 NAMED_CELLS = 10
-"""Room for the missing words that are named beside the first one."""
+"""Cells for missing words named after the first one."""
 LEAD = 12
-"""Most characters before the first mark of a sentence that has no room up to its last one."""
+"""Most characters before the first mark of a sentence too long to reach its last one."""
 
 
 def header_row(group: VideoGroup, width: int, *, with_channel: bool) -> Parts:
-    """Return a video's title, and channel, date and number of scenes as far as the title leaves room for them."""
+    """Return a video's title, and as much of channel, date and number of scenes as fits."""
     video = group.video
     title = marked(video.title, group.scenes[0].title_highlights, 0, len(video.title), "bold")
     count = n_("{n} place", "{n} places", group.count, n=f"{group.count:,}")
@@ -42,7 +42,7 @@ def header_row(group: VideoGroup, width: int, *, with_channel: bool) -> Parts:
 
 
 def scene_row(scene: "Scene", width: int, time_cells: int, tag: str | None = None) -> Parts:
-    """Return time and best sentence of a scene, and why it is there, copies, and the tag of a marked one.
+    """Return time and best sentence of a scene, and its reason, copies and tag.
 
     Text beyond the edge costs time: a hundred characters of Hangul take as long to draw as the rest of a row.
     """
@@ -66,13 +66,13 @@ def scene_row(scene: "Scene", width: int, time_cells: int, tag: str | None = Non
 
 
 def more_row(count: int, time_cells: int) -> Parts:
-    """Return the row that stands for further scenes of a video."""
+    """Return the row for further scenes of a video."""
     text = n_("→ {n} more", "→ {n} more", count, n=f"{count:,}")
     return Content.styled(" " * (time_cells + 3) + text, MUTED), Content()
 
 
 def short_reason(scene: "Scene") -> str:
-    """Return in a word or two why a scene is there that does not say all typed words; else nothing."""
+    """Return the reason of a scene without all typed words, in a word or two; else an empty text."""
     missing = [clean(word.word) for word in scene.words if word.source == "missing"]
     if scene.reason == "meaning" or len(missing) == len(scene.words):
         return _(SHORT_REASONS[scene.reason]) if scene.reason in SHORT_REASONS else ""

@@ -1,4 +1,4 @@
-"""A search in words: the line beside the query, and the calm page in place of an empty list of scenes."""
+"""A search in words: the line next to the query, and the page that replaces an empty list."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ NAME = "subtitle_rag"
 
 
 def failure(error: AppError) -> Rows:
-    """Return the page of a library that failed to open."""
+    """Return the page for a library that failed to open."""
     hint, retry = clean(error.hint), _("{key} tries again, {quit} leaves.")
     if error.code in UNUSABLE_INDEX:
         hint = _("A new one is made from the library, in seconds or minutes; nothing is fetched.")
@@ -34,7 +34,7 @@ def failure(error: AppError) -> Rows:
 
 
 def welcome(counts: "Counts | None", indexing: str = "", *, recents: bool = False, choices: bool = False) -> Rows:
-    """Return the page of an empty query: what the library holds, what blocks, and the title of searches to choose."""
+    """Return the page for an empty query: the library's size, obstacles, and the title above ready searches."""
     name = (NAME, "bold")
     if counts is None:
         return [name, "", (_("Opening the library…"), MUTED)]
@@ -51,7 +51,7 @@ def welcome(counts: "Counts | None", indexing: str = "", *, recents: bool = Fals
 
 
 def place_label(title: str, at_ms: int) -> str:
-    """Return the row that plays on where one was."""
+    """Return the row that continues at the last place played."""
     return _("Play on: {title} {time}").format(title=short_name(title), time=clock(at_ms))
 
 
@@ -69,9 +69,9 @@ def news(counts: "Counts | None", stages: Stages, new_videos: int) -> Rows:
 def no_scenes(
     typed: str, counts: "Counts | None", suggested: Sequence[object] | None = None, indexing: str = ""
 ) -> Rows:
-    """Return the page of a query without scenes. `suggested` queries follow; None until they are known.
+    """Return the page for a query without scenes. `suggested` queries follow; None until they are known.
 
-    A library that is opening, or has no videos, has no better queries either.
+    A library that is empty or still opening has no suggestions.
     """
     if counts is None or not counts.videos:
         return welcome(counts)
@@ -106,7 +106,7 @@ def tips(typed: str, suggested: int = 0) -> Rows:
 
 
 def searchable_videos(counts: "Counts | None") -> tuple[int, int] | None:
-    """Return (searchable videos, videos in all) while some are due; else None."""
+    """Return (searchable videos, all videos) while some are due; else None."""
     if not counts or not counts.due:
         return None
     obtainable = counts.videos - counts.failed
@@ -114,7 +114,7 @@ def searchable_videos(counts: "Counts | None") -> tuple[int, int] | None:
 
 
 def so_far(counts: "Counts | None", indexing: str = "") -> str:
-    """Say how much can be searched while the index is being made; empty once all can."""
+    """Return how much is searchable while the index is built; empty once everything is."""
     if part := searchable_videos(counts):
         done, all_of_them = (f"{n:,}" for n in part)
         return _("Indexing: {done} of {all} videos can be searched so far.").format(done=done, all=all_of_them)
@@ -125,7 +125,7 @@ def so_far(counts: "Counts | None", indexing: str = "") -> str:
 
 
 def result_title(result: "SearchResult") -> str:
-    """Return how many scenes of how many videos were found; without any, nothing is counted."""
+    """Return the number of scenes and videos found; without any, an uncounted title."""
     places, videos = sum(result.scenes_by_video.values()), len(result.scenes_by_video)
     if not places:
         return _("Scenes")
@@ -135,7 +135,7 @@ def result_title(result: "SearchResult") -> str:
 
 
 def result_note(result: "SearchResult", counts: "Counts | None") -> str:
-    """Return what has ordered the scenes, and how much of a library that grows is searched."""
+    """Return how the scenes were ordered, and how much of a growing library is searchable."""
     parts = [_stage(result)]
     if progress := searchable_videos(counts):
         parts.append(_("{done}/{all} videos").format(done=progress[0], all=progress[1]))
@@ -145,8 +145,7 @@ def result_note(result: "SearchResult", counts: "Counts | None") -> str:
 def notice_line(
     result: "SearchResult", suggestion: "Suggestion | None" = None, period: "PeriodOffer | None" = None
 ) -> str:
-    """Return what to know of a search: words that the library does not have, a query to search instead, a filter by
-    date to take, and the videos that one leaves out."""
+    """Return notes on a search: unknown words, a better query, an offered filter by date, and undated videos."""
     parts: list[str] = []
     if result.unknown_words and result.scenes:
         parts.append(_("Not in this library: {words}").format(words=", ".join(map(clean, result.unknown_words))))
@@ -162,7 +161,7 @@ def notice_line(
 
 
 def _stage(result: "SearchResult") -> str:
-    """Return the stage of the scenes' order in a few cells. Empty for a search of words alone."""
+    """Return the stage of the order in a few cells; empty for a search by words alone."""
     stage = ""
     if result.reranked:
         stage = _("+reranked")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 NAME_CELLS = 30
 VALUE_CELLS = 26
 WITH_EFFECT = 90
-"""Cells from which a row has room for the effect too."""
+"""Cells from which a row also shows the effect."""
 LANGUAGE_NAMES = {"ko": "한국어", "en": "English"}
 EMPTY = {
     "language": N_("the system's"),
@@ -44,7 +44,7 @@ def value_text(key: str, value: Any) -> str:
 
 
 def setting_row(setting: "AppSetting", width: int) -> Content:
-    """Return name and value, then the mistake; or the effect, where there is room."""
+    """Return name and value, then the mistake, or the effect if it fits."""
     hidden = setting.origin.value if setting.kind in ("text", "list") and setting.key != "language" else setting.value
     name = Content(setting.name).truncate(NAME_CELLS, ellipsis=True, pad=True)
     value = Content(value_text(setting.key, tuple(hidden) if isinstance(hidden, list) else hidden))
@@ -57,7 +57,7 @@ def setting_row(setting: "AppSetting", width: int) -> Content:
 
 
 def setting_origin(setting: "AppSetting") -> str:
-    """Say where the file sets a value; empty for a default, and where something else has set it."""
+    """Return where the file sets a value; empty for a default, or a value from elsewhere."""
     origin = setting.origin
     if setting.is_overridden or setting.written is None:
         return ""
@@ -65,7 +65,7 @@ def setting_origin(setting: "AppSetting") -> str:
 
 
 def setting_note(setting: "AppSetting") -> str:
-    """Say what the row has no room for: the whole effect, the default, what has set it, and when a change holds."""
+    """Return what does not fit in the row: the full effect, the default, the origin, and when a change applies."""
     default = _("Default: {value}").format(value=value_text(setting.key, setting.default))
     origin = setting_origin(setting)
     parts = [setting.about, f"{default} · {origin}" if origin else default]

@@ -1,7 +1,7 @@
-"""The work in the background: lines about listening and the update of yt-dlp, and a row of each other stage.
+"""Background work: lines about transcription and the update of yt-dlp, and a row for each other stage.
 
-Rows have a bar with counts, pace and state. Captions and windows are those of the job. Contexts and vectors are those
-of the whole library: their runs take every pending window.
+Rows have a bar with counts, pace and state. Captions and windows count for the job. Contexts and vectors count for the
+whole library, since their runs take every pending window.
 """
 
 from subtitle_rag.domain.errors import AppError
@@ -25,11 +25,11 @@ SHORTEST_BAR = 8
 
 WINDOW_STAGES: tuple[StageName, ...] = ("contexts", "vectors")
 ROWS = ("job", "captions", "windows", *WINDOW_STAGES)
-"""The widgets, from top to bottom; the first one is the job's headline."""
+"""The widgets from top to bottom; the first is the job's headline."""
 
 
 def windows_rate(windows: float) -> str:
-    """Return windows per second, or per minute if they are few."""
+    """Return windows per second, or per minute if few."""
     if windows >= 1:
         return _("{rate} windows/s").format(rate=f"{windows:.0f}" if windows >= 10 else f"{windows:.1f}")
     return _("{rate}/min").format(rate=f"{windows * 60:.1f}")
@@ -41,7 +41,7 @@ def with_counts(template: str, progress: WindowProgress) -> str:
 
 
 def pace(progress: WindowProgress) -> list[str]:
-    """Return the rate of a run and, when enough windows are done, its remaining time: the same on all screens."""
+    """Return the rate of a run and, after enough windows, its remaining time: the same on all screens."""
     rate, seconds = progress.rate, progress.remaining_s
     if not rate or seconds is None:
         return []
@@ -49,7 +49,7 @@ def pace(progress: WindowProgress) -> list[str]:
 
 
 def overview_lines(progress: ContextProgress) -> list[str]:
-    """Return the stored sections of a long video whose overview is in work; with their time if no other is known."""
+    """Return the finished sections of a long video's overview; with their time if no other is known."""
     if progress.overview is None:
         return []
     done, sections = progress.overview
@@ -60,7 +60,7 @@ def overview_lines(progress: ContextProgress) -> list[str]:
 
 
 def stage_notice(progress: WindowProgress) -> str:
-    """Return the sentence in a bar's place: why the run failed, or what it lacks at its end; empty without news."""
+    """Return the sentence that replaces a bar: why the run failed or is incomplete; empty without news."""
     error = progress.error if progress.state == "failed" else None
     if isinstance(progress, ContextProgress):
         return _context_notice(progress, error)
@@ -85,7 +85,7 @@ def _context_notice(progress: ContextProgress, error: AppError | None) -> str:
 
 
 def context_brief(progress: ContextProgress) -> list[str]:
-    """Return counts, what the model is at, rate and remaining time of the run, the most important first."""
+    """Return counts, current work, rate and remaining time of the run, most important first."""
     from subtitle_rag.contexts.context_text import request_notes
 
     parts = [with_counts(_("Contexts {done}/{all}"), progress), *request_notes(progress.request, progress.request_s)]
@@ -102,13 +102,13 @@ def failure_line(error: AppError, hint: str, key_id: str) -> str:
 
 
 def vector_brief(progress: VectorProgress) -> list[str]:
-    """Return counts, rate and remaining time of the run: of windows, or of their pieces while these are made."""
+    """Return counts, rate and remaining time of the run: of windows, or of pieces while these are made."""
     template = _("Vectors of pieces {done}/{all}") if progress.pieces else _("Vectors {done}/{all}")
     return [with_counts(template, progress), *pace(progress), clean(progress.model)]
 
 
 def listening_line(progress: ListeningProgress) -> str:
-    """Return the line of the library; empty without news."""
+    """Return the line for the library; empty without news."""
     match progress.state:
         case "working":
             return "  ".join(listening_brief(progress))
@@ -121,7 +121,7 @@ def listening_line(progress: ListeningProgress) -> str:
 
 
 def listening_brief(progress: ListeningProgress) -> list[str]:
-    """Return what is fetched or how much is heard, pace and remaining time, the most important first."""
+    """Return the download or the transcribed part, pace and remaining time, most important first."""
     from subtitle_rag.transcribing.gaps import pace_text
 
     if progress.done_bytes or progress.all_bytes:
@@ -138,7 +138,7 @@ def listening_brief(progress: ListeningProgress) -> list[str]:
 
 
 def has_news(progress: WindowProgress) -> bool:
-    """Return whether contexts or vectors can be paused, resumed or asked for again."""
+    """Return whether contexts or vectors can be paused, resumed or retried."""
     return bool(progress.windows) and (_is_under_way(progress) or bool(stage_notice(progress)))
 
 

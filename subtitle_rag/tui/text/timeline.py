@@ -1,7 +1,7 @@
 """A video's timeline in the preview: its replay curve, and the matches of the query.
 
 Glyphs carry the meaning, colour only helps: `█` is the current scene, `┃` are scenes of the list, `│` are further
-matches. No row is wider than the timeline, and all have the same scale.
+matches. All rows have the same scale, and none is wider than the timeline.
 """
 
 import math
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 CURRENT, LISTED, FURTHER, BAR, CHAPTER = "█", "┃", "│", "─", "╵"
 BLOCKS = "▁▂▃▄▅▆▇█"
 ROWS = 3
-"""With or without a curve, so that nothing below moves when it comes."""
+"""With or without a curve, so that nothing below moves when it arrives."""
 CELLS_A_CHAPTER = 4
-"""Denser chapters get no ticks."""
+"""Least cells per chapter; denser chapters get no ticks."""
 _STYLES = {CURRENT: "bold $focus", LISTED: "$focus"}
 
 
@@ -41,7 +41,7 @@ class Timeline:
     """Times of further matches."""
     heat: Sequence[Heat] = ()
     chapters: Sequence[int] = ()
-    """Times of their beginnings."""
+    """Start times."""
 
     @property
     def marks(self) -> list[int]:
@@ -51,7 +51,7 @@ class Timeline:
 
     @property
     def length_ms(self) -> int:
-        """Length of the rows: the video, and marks beyond its end."""
+        """Length of the rows: the video, or the last mark beyond its end."""
         return max(1, self.duration_ms, *self.marks)
 
     def cell(self, ms: int, width: int) -> int:
@@ -101,7 +101,7 @@ def _sound(heat: Sequence[Heat]) -> list[Heat]:
 
 
 def _curve(line: Timeline, width: int) -> Content | None:
-    """Draw the maximum of each cell; None without values."""
+    """Draw the maximum per cell; None without values."""
     values = [0.0] * width
     for part in _sound(line.heat):
         for cell in range(line.cell(part.start_ms, width), line.cell(part.end_ms - 1, width) + 1):
@@ -121,7 +121,7 @@ def _bar(line: Timeline, width: int) -> Content:
 
 
 def _times(line: Timeline, width: int) -> Content:
-    """Draw beginning and end, the current time if it fits between them, and ticks for the chapters."""
+    """Draw start and end, the current time if it fits between them, and ticks for the chapters."""
     cells = [" "] * width
     end = clock(line.length_ms)
     if len(end) <= width:

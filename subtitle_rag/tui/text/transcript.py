@@ -1,4 +1,4 @@
-"""Lines of speech on the screen: those of a scene, alone or between the lines around it, and those of a whole video."""
+"""Lines of speech on screen: a scene, alone or with the lines around it, or a whole video."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.search.scenes import Scene
 
 HEAD_CELLS = TIME_CELLS + 2
-"""Cells of the time in front of a line."""
+"""Cells of the time before a line."""
 
 _Row = tuple[int | None, str, int | None]
-"""Start (ms), text, and which line of a scene it is."""
+"""Start (ms), text, and the index of the line within a scene."""
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptLines:
-    """Lines to be drawn, thousands of them: each is drawn when it comes into sight."""
+    """Lines to draw, possibly thousands: each is drawn when it becomes visible."""
 
     lines: Sequence[tuple[int | None, str]] = ()
     """Start (ms) and text. Words of a neighbouring window have no start."""
     words: Callable[[int], Content] = lambda _index: Content()
-    """The words of a line, with their marks."""
+    """Return the words of a line, with their marks."""
     matched: int | None = None
-    """The index of the line with the sign."""
+    """Index of the line with the sign."""
 
     def rows(self, index: int, width: int) -> Sequence[Content]:
-        """Return a line's rows, wrapped to `width` cells beside its time."""
+        """Return a line's rows, wrapped to `width` cells next to its time."""
         start, _text = self.lines[index]
         sign, style = ("▶", "bold") if index == self.matched else (" ", "")
         head = "" if start is None else f"{sign}{clock(start).rjust(TIME_CELLS - 1)}"
@@ -43,7 +43,7 @@ class TranscriptLines:
 
 
 def scene_lines(scene: "Scene", surroundings: Surroundings) -> TranscriptLines:
-    """Return the lines of a scene between those around it; alone, it has the words of the neighbouring windows."""
+    """Return the lines of a scene with those around it; without them, with the words of the neighbouring windows."""
     above, below = _around(scene, surroundings.lines or ())
     first = last = ""
     if not (above or below):
@@ -73,7 +73,7 @@ def scene_lines(scene: "Scene", surroundings: Surroundings) -> TranscriptLines:
 def video_lines(
     lines: SpokenLines, marks: Mapping[int, Sequence[Span]], matched: int | None, gaps: Collection[int] = ()
 ) -> TranscriptLines:
-    """Return the lines of a whole video, with the marks of a search in it by line; `gaps` are no speech."""
+    """Return the lines of a whole video, with a search's marks by line; `gaps` are not speech."""
 
     def words(index: int) -> Content:
         text, style = lines[index][1], "bold" if index == matched else MUTED if index in gaps else ""
@@ -83,7 +83,7 @@ def video_lines(
 
 
 def _around(scene: "Scene", lines: SpokenLines) -> tuple[SpokenLines, SpokenLines]:
-    """Return the video's lines before and after those of the scene."""
+    """Return the video's lines before and after the scene."""
     if not scene.lines:
         return (), ()
     first, last = scene.lines[0].start_ms, scene.lines[-1].start_ms
