@@ -26,12 +26,13 @@ from scripts.benchmarks import _frame
 from scripts.benchmarks._corpus import documents
 from scripts.benchmarks._frame import Table, mean_texts
 from scripts.benchmarks._halves import halves
+from scripts.benchmarks._korquad import read_korquad
 from subtitle_rag.contexts import context_file
 from subtitle_rag.domain.values import nfc
 from subtitle_rag.evaluation import metrics, temp_library
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.metrics import GoldWindows
-from subtitle_rag.evaluation.questions import Dataset, gold_set
+from subtitle_rag.evaluation.questions import Dataset, Document, gold_set
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search import fusion
 from subtitle_rag.retrieval.search.fusion import Candidates, Ranked, fuse, fuse_scores, merge_neighbours, shares
@@ -48,18 +49,19 @@ READ = 20
 SETS = ("scene_bench", "scene_bench+contexts", "korquad")
 
 
-def read_set(name: str, data: Path) -> tuple[Dataset, dict[str, str]]:
-    """Return a set and its windows' contexts."""
+def read_set(name: str, data: Path) -> tuple[Dataset, list[Document], dict[str, str]]:
+    """Return a set's questions, its documents, and the contexts of these by window."""
     if name == "korquad":
-        korquad = load_questions(next((data / name).glob("*.json")))
-        return replace(korquad, questions=tuple(random.Random(7).sample(korquad.questions, KORQUAD_QUESTIONS))), {}
+        korquad, articles = read_korquad(next((data / name).glob("*.json")))
+        drawn = tuple(random.Random(7).sample(korquad.questions, KORQUAD_QUESTIONS))
+        return replace(korquad, questions=drawn), articles, {}
     videos = list(documents([data / "fashion_asr", data / "pyconkr_2019"]))
     questions = load_questions(data / "scene_bench" / "queries.jsonl")
     contexts = {}
     if name.endswith("+contexts"):
         by_name = {nfc(Path(video.source or "").name): windows for video, windows in videos}
         contexts = context_file.assign(context_file.load(data / "scene_bench" / "contexts.jsonl"), by_name)
-    return replace(questions, documents=tuple(videos)), contexts
+    return questions, videos, contexts
 
 
 @dataclass(frozen=True)
@@ -74,14 +76,14 @@ class Measured:
 
 
 def measured(name: str, data: Path, encoder: Path, analyzer: Analyzer, *, pieces: bool) -> Measured:
-    dataset, contexts = read_set(name, data)
+    dataset, videos, contexts = read_set(name, data)
     with (
         _frame.models_of(encoder, pieces=pieces) as models,
-        temp_library.create(dataset.documents, analyzer, contexts, models=models, encoder=models.encoder()) as copy,
+        temp_library.create(videos, analyzer, contexts, models=models, encoder=models.encoder()) as copy,
     ):
-        questions = gold_set(dataset, copy.library, {video.id: some for video, some in dataset.documents})
+        questions = gold_set(dataset, copy.library, {video.id: some for video, some in videos})
         candidates = [copy.searcher.candidates(parse_query(question.query)) for question in questions.questions]
-    times = {window.id: (window.start_ms, window.end_ms) for _video, some in dataset.documents for window in some}
+    times = {window.id: (window.start_ms, window.end_ms) for _video, some in videos for window in some}
     of_halves = halves(questions.questions, HALVES_SEED)
     return Measured(f"{name}, {encoder.name}", questions.windows, candidates, of_halves, times)
 

@@ -268,9 +268,7 @@ SENTENCES: dict[str, str] = {
     "unknown_tab": N_("{name} is not a tab of a channel."),
     "unknown_tab.hint": N_("Tabs are: {known}."),
     "bad_queries": N_("{path}, line {line}: {reason}."),
-    "bad_queries.hint": N_(
-        "Each line needs id, query, kind and gold: [{{video, start, end}}]; a KorQuAD file works as it is."
-    ),
+    "bad_queries.hint": N_("Each line needs id, query, kind and gold: [{{video, start, end}}]."),
     "no_last_search": N_("There is no scene {number}: no search is remembered."),
     "no_last_search.hint": N_("Search first with subtitle-rag search, then open one of its numbers."),
     "searches_not_remembered": N_(

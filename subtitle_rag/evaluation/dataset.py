@@ -1,26 +1,22 @@
 """Read a set of questions with known answers.
 
-A file holds JSON lines (`{"id", "query", "kind", "gold": [{"video", "start", "end"}]}`, seconds, over the videos of a
-library) or KorQuAD 1.0, which brings its own documents; their content decides.
+A file holds JSON lines (`{"id", "query", "kind", "gold": [{"video", "start", "end"}]}`, seconds).
 
 Every line of `eval make` names its model. A file holds such questions or a person's, since their figures do not
 compare.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from subtitle_rag.domain.values import nfc
-from subtitle_rag.evaluation import korquad
 from subtitle_rag.evaluation.questions import Dataset, Gold, Question
 from subtitle_rag.evaluation.records import MADE_BY
 from subtitle_rag.i18n import _
 from subtitle_rag.json_lines import (
     bad_queries,
     objects,
-    read_text,
     refusing,
     seconds,
     string,
@@ -28,26 +24,8 @@ from subtitle_rag.json_lines import (
 )
 
 
-def load_about_scenes(path: Path) -> Dataset:
-    """Read questions about the library's videos.
-
-    Raises:
-        UsageError: as `load_questions`; `bad_queries` also for a set with documents of its own.
-    """
-    dataset = load_questions(path)
-    if dataset.documents:
-        raise bad_queries(path, 1, _("its questions are about documents of its own, not about scenes"))
-    return dataset
-
-
 def load_questions(path: Path) -> Dataset:
     """Read a file; raises UsageError `unreadable`, or `bad_queries` with the line and the reason."""
-    try:
-        document = json.loads(read_text(path))
-    except (ValueError, RecursionError):
-        document = None  # more than one line of JSON, or a mistake, which has a line then
-    if isinstance(document, dict) and "data" in document and "query" not in document:
-        return korquad.read_korquad(path, document)
     entries = tuple(_questions(path))
     if not entries:
         raise bad_queries(path, 1, _("it holds no questions"))

@@ -34,7 +34,7 @@ def run_arms(
     encoding: ProgressCallback = ignore_progress,
     reading: Callable[[int, float | None], object] | None = None,
 ) -> EvalReport:
-    """Measure the search with the questions of a file: over the library, or over the file's own documents.
+    """Measure the library's search with the questions of a file.
 
     `contexts` is a file of contexts in place of a model's. Without `retrievers` all that are ready are measured.
     Windows are ranked one by one, before neighbours merge, so that a long scene wins nothing. Copies serve if the
@@ -51,15 +51,13 @@ def run_arms(
     require_extra(EVAL)  # before the file is read: without it nothing can be measured
     dataset = load_questions(source)
     file_contexts = context_file.load(contexts) if contexts is not None else []
-    windows = {video.id: some for video, some in dataset.documents} or all_windows(runtime.library)
+    windows = all_windows(runtime.library)
     gold = gold_set(dataset, runtime.library, windows)
     models = EvalModels.of(runtime, neural=neural, rerank=rerank)
     sets = models.retrievers(retrievers)
     with ExitStack() as opened:
         library_views = LibraryViews(runtime, models, opened, any(names != LEXICAL for names in sets), encoding)
-        views = {
-            view.level: view for view in library_views.of(dataset, file_contexts, contexts.name if contexts else "")
-        }
+        views = {view.level: view for view in library_views.of(file_contexts, contexts.name if contexts else "")}
         arms = all_arms([*views], sets, FULL_DEPTH if models.reranker is not None else 0)
         if models.reranker is not None and reading is not None:
             most = sum(map(len, windows.values()))

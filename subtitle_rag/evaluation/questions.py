@@ -1,7 +1,7 @@
 """Questions, the ranges of video that answer them, and the windows that show these ranges."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from subtitle_rag.domain.values import Video, Window
@@ -53,11 +53,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Questions, and the documents of a set that brings its own."""
+    """The questions of a file."""
 
     path: Path
     questions: tuple[Question, ...]
-    documents: tuple[Document, ...] = field(default=(), repr=False)
     by_model: bool = False
     """Whether a model made the questions (`eval make`)."""
 

@@ -17,7 +17,7 @@ from subtitle_rag.domain.values import Morphemes, Track
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.evaluation.arm_models import EvalModels
 from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE
-from subtitle_rag.evaluation.questions import Dataset, Document
+from subtitle_rag.evaluation.questions import Document
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.portable_names import windows_by_name
 from subtitle_rag.library.store import Library
@@ -165,16 +165,12 @@ class LibraryViews:
     def _contexts(self) -> dict[str, str]:
         return self.runtime.library.contexts.texts()
 
-    def of(self, dataset: Dataset, contexts: Sequence[context_file.FileContext], setting: str) -> list[LibraryView]:
-        """Return views of the set's own documents, or else of the library.
+    def of(self, contexts: Sequence[context_file.FileContext], setting: str) -> list[LibraryView]:
+        """Return views of the library: without contexts, with a model's, with those of a file, with the text alone.
 
-        They have no contexts, a model's, those of a file (`setting` names it), or nothing but the windows' text.
+        `setting` names the file.
         """
-        if dataset.documents:
-            self._documents, self._analyzer = dataset.documents, CachingAnalyzer(self.runtime.analyzer)
-            views = [self._copy(NO_MODEL, dataset.documents)]
-        else:
-            views = [*([self.without_contexts()] if self._contexts else []), self.as_it_is()]
+        views = [*([self.without_contexts()] if self._contexts else []), self.as_it_is()]
         if contexts:
             windows = {video.id: some for video, some in self._documents}
             by_name = windows_by_name(self.runtime.library, windows, {context.video for context in contexts})

@@ -7,7 +7,7 @@ from pathlib import Path
 from subtitle_rag.evaluation import temp_library
 from subtitle_rag.evaluation.arm_run import ArmRun, MeasuredArm
 from subtitle_rag.evaluation.arms import GIVEN, NO_MODEL, Arm, Retrievers
-from subtitle_rag.evaluation.dataset import load_about_scenes
+from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.questions import Dataset, Document, GoldSet, gold_set
 from subtitle_rag.evaluation.report import Row
 from subtitle_rag.library.portable_names import all_windows, windows_by_name
@@ -33,9 +33,9 @@ def questions_about(path: Path, runtime: Runtime) -> tuple[Dataset, frozenset[st
     """Read a set of questions; return it with the ids of the library's videos that they are about.
 
     Raises:
-        UsageError: as `load_about_scenes`; `bad_queries` also if the library has none of the videos.
+        UsageError: as `load_questions`; `bad_queries` also if the library has none of the videos.
     """
-    dataset = load_about_scenes(path)
+    dataset = load_questions(path)
     windows = all_windows(runtime.library)
     gold_set(dataset, runtime.library, windows)
     names = {gold.video for question in dataset.questions for gold in question.gold}

@@ -10,7 +10,6 @@ from hypothesis import given, strategies as st
 
 from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.domain.values import Window
-from subtitle_rag.evaluation import korquad
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.questions import Gold, Question, answers
 from tests.support.cases import cases
@@ -41,7 +40,6 @@ def test_lines_become_questions(tmp_path: Path) -> None:
 
     assert [question.id for question in dataset.questions] == ["q1", "q2"]
     assert dataset.questions[0] == Question("q1", "메밀국수", "keyword", (Gold("a.srt", 1500, 9000),))
-    assert not dataset.documents
 
 
 def test_a_mark_of_byte_order_and_windows_line_ends_are_read(tmp_path: Path) -> None:
@@ -181,79 +179,3 @@ def test_answers_name_the_ranges_that_each_window_shows() -> None:
     document = [window("a", 0, 60_000), window("b", 60_000, 120_000), window("c", 120_000, 180_000)]
 
     assert answers(question, {"v": document, "w": []}) == {"a": {0, 1}, "b": {1}}
-
-
-def korquad_file(folder: Path, contexts: list[str], answer: str) -> Path:
-    entries = [
-        {
-            "context": context,
-            "qas": [
-                {
-                    "id": f"{number}",
-                    "question": "어디?",
-                    "answers": [{"text": answer, "answer_start": context.index(answer)}],
-                }
-            ]
-            if answer in context
-            else [],
-        }
-        for number, context in enumerate(contexts)
-    ]
-    path = folder / "korquad.json"
-    path.write_text(json.dumps({"version": "1", "data": [{"title": "글", "paragraphs": entries}]}), encoding="utf-8")
-    return path
-
-
-def test_korquad_is_told_by_its_content(tmp_path: Path) -> None:
-    long = "가나다 라마바사. " * 60 + "정답은 여기 있다. " + "아자차 카타파하. " * 30
-    dataset = load_questions(korquad_file(tmp_path, ["짧은 글이다.", long], "여기"))
-
-    ((video, windows),) = dataset.documents
-    assert video.title == "글"
-    assert [w.ordinal for w in windows] == list(range(len(windows)))
-    assert "".join("".join(w.text for w in windows).split()) == "".join(("짧은 글이다." + long).split())
-    (question,) = dataset.questions
-    (answering,) = answers(question, {video.id: windows})
-    assert "여기" in next(w.text for w in windows if w.id == answering)
-
-
-def test_an_answer_across_a_cut_is_in_both_windows(tmp_path: Path) -> None:
-    context = "가" * 590
-    (video, windows), *_rest = load_questions(korquad_file(tmp_path, [context], context[280:310])).documents
-    path = korquad_file(tmp_path, ["가" * 290 + "정답이여기" + "나" * 290], "정답이여기")
-    dataset = load_questions(path)
-
-    loaded = answers(dataset.questions[0], {video.id: dataset.documents[0][1]})
-
-    assert len(windows) == 2
-    assert len(loaded) == 2
-    assert set(loaded.values()) == {frozenset({0})}
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        {},
-        [],
-        None,
-        [{}],
-        [{"title": "a"}],
-        [{"title": "a", "paragraphs": [{"context": "x"}]}],
-        [{"title": "a", "paragraphs": [{"context": "x", "qas": [{"id": "1", "question": "?", "answers": []}]}]}],
-        [{"title": "a", "paragraphs": []}],
-    ],
-)
-def test_another_layout_is_refused(tmp_path: Path, data: object) -> None:
-    path = tmp_path / "k.json"
-    path.write_text(json.dumps({"data": data}), encoding="utf-8")
-
-    assert refusal(path).code == "bad_queries"
-
-
-@given(st.text(alphabet="가나다. \n?", max_size=2_000))
-def test_pieces_lose_nothing_but_spaces(text: str) -> None:
-    parts = list(korquad.pieces(text))
-
-    assert "".join("".join(part for _at, part in parts).split()) == "".join(text.split())
-    assert all(text[at : at + len(part)] == part for at, part in parts)
-    assert all(len(part) <= 1.5 * korquad.WINDOW_CHARS + 2 * korquad.REACH for _at, part in parts)

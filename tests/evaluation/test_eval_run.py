@@ -1,7 +1,6 @@
-"""Whole evaluations: of a small library, and of an invented KorQuAD file."""
+"""Whole evaluations of a small library."""
 
 import json
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -132,54 +131,6 @@ def test_a_table_stands_whatever_the_kinds_are_called() -> None:
     assert f"| bm25 | a\\|b c | 1 |{' 50.0 [25.0, 75.0] |' * 4}" in table
     assert table.count("| bm25 | all |") == 2
     assert "\x1b" not in table
-
-
-ARTICLES = {
-    "메밀국수": "메밀국수는 메밀가루로 만든 면이다. 강원도에서 즐겨 먹는다.",
-    "왜가리": "왜가리는 물가에 사는 새이다. 논과 강에서 물고기를 잡는다.",
-    "귤": "귤은 제주도에서 많이 나는 과일이다. 껍질을 말려 차로 마신다.",
-}
-ASKED = {
-    "메밀국수": ("메밀국수를 즐겨 먹는 곳은?", "강원도"),
-    "왜가리": ("왜가리는 어디에 사는가?", "물가"),
-    "귤": ("귤껍질을 말려 무엇으로 마시는가?", "차로"),
-}
-
-
-def test_a_korquad_file_brings_its_own_library(
-    runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    articles = [
-        {
-            "title": title,
-            "paragraphs": [
-                {
-                    "context": text,
-                    "qas": [
-                        {
-                            "id": title,
-                            "question": ASKED[title][0],
-                            "answers": [{"text": ASKED[title][1], "answer_start": text.index(ASKED[title][1])}],
-                        }
-                    ],
-                }
-            ],
-        }
-        for title, text in ARTICLES.items()
-    ]
-    path = tmp_path / "korquad.json"
-    path.write_text(json.dumps({"version": "x", "data": articles}), encoding="utf-8")
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
-
-    report = run_arms(runtime, path)
-
-    assert report.queries == 3
-    assert [row.name for row in report.rows] == ["bm25", "bm25 bare"]
-    assert report.rows[0].figures.means["hit@1"].value == 1.0
-    assert runtime.library.counts().videos == 0
-    assert list(scratch.iterdir()) == []
 
 
 @pytest.mark.campaign(part="data")

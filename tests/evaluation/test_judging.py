@@ -8,7 +8,7 @@ import pytest
 
 from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.evaluation import judging, measures
-from subtitle_rag.evaluation.dataset import load_about_scenes
+from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.judging import Judge, JudgeReport, choose_judge, judge_cases, read_answers
 from subtitle_rag.evaluation.measures import MEASURES, JudgedAnswer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
@@ -199,7 +199,7 @@ def test_cases_have_what_the_search_finds_and_what_was_answered(talks: Searchabl
         question("q2", "-국수", TALK),
     )
     answers = write_lines(tmp_path / "a.jsonl", {"id": "q1", "answer": "백두 번째입니다."})
-    questions = load_about_scenes(queries).questions
+    questions = load_questions(queries).questions
     first, second = judge_cases(questions, talks.searcher, scenes=2, answers=read_answers(answers, questions))
     assert (first.reference, first.answer, len(first.scenes)) == ("102번째입니다.", "백두 번째입니다.", 2)
     assert "102번째 이야기" in first.scenes[0]
@@ -220,18 +220,10 @@ def test_cases_have_what_the_search_finds_and_what_was_answered(talks: Searchabl
     ],
 )
 def test_a_wrong_line_of_answers_is_told(tmp_path: Path, line: bytes, number: int, reason: str) -> None:
-    questions = load_about_scenes(write_lines(tmp_path / "q.jsonl", question("q1", "국수", TALK))).questions
+    questions = load_questions(write_lines(tmp_path / "q.jsonl", question("q1", "국수", TALK))).questions
     answers = tmp_path / "a.jsonl"
     answers.write_bytes(line + b"\n")
     with pytest.raises(AppError) as failure:
         read_answers(answers, questions)
     assert (failure.value.code, failure.value.details["line"]) == ("bad_answers", number)
     assert reason in failure.value.message
-
-
-def test_questions_about_documents_of_their_own_are_not_judged(tmp_path: Path) -> None:
-    paragraph = {"context": "국수는 시장에서 판다.", "qas": [{"id": "k1", "question": "어디서?", "answers": []}]}
-    complete = {"version": "1.0", "data": [{"title": "국수", "paragraphs": [paragraph]}]}
-    with pytest.raises(UsageError) as failure:
-        load_about_scenes(write_lines(tmp_path / "k.json", complete))
-    assert failure.value.code == "bad_queries"

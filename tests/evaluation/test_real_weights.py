@@ -10,7 +10,7 @@ from subtitle_rag.domain.values import Line, Video, Window
 from subtitle_rag.evaluation import metrics, temp_library
 from subtitle_rag.evaluation.arm_run import ArmRun
 from subtitle_rag.evaluation.arms import NO_MODEL, Arm
-from subtitle_rag.evaluation.questions import Dataset, Gold, Question, gold_set
+from subtitle_rag.evaluation.questions import Dataset, Document, Gold, Question, gold_set
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.query import parse_query
 from tests.support.models_here import Asked, Here
@@ -69,8 +69,8 @@ ASKED = {
 }
 
 
-def invented() -> Dataset:
-    documents = []
+def invented() -> tuple[Dataset, list[Document]]:
+    documents: list[Document] = []
     for id, lines in MEETINGS.items():
         starts = range(0, len(lines) * 60_000, 60_000)
         windows = tuple(
@@ -82,23 +82,29 @@ def invented() -> Dataset:
         Question(query, query, "meeting", (Gold(id, at * 60_000, (at + 1) * 60_000),))
         for query, (id, at) in ASKED.items()
     )
-    return Dataset(Path("invented"), tuple(questions), tuple(documents))
+    return Dataset(Path("invented"), tuple(questions)), documents
 
 
 def test_scores_keep_what_one_retriever_alone_is_sure_of(minilm: Asked, analyzer: Analyzer) -> None:
     arms = [("bm25",), ("dense",), ("bm25", "dense"), ("bm25", "dense", "rrf")]
 
-    words, meaning, both, by_ranks = scores(invented(), minilm, analyzer, arms)
+    words, meaning, both, by_ranks = scores(*invented(), minilm, analyzer, arms)
 
     assert words < 0.6 < by_ranks < 0.8
     assert meaning == 1.0
     assert both > 0.9
 
 
-def scores(dataset: Dataset, minilm: Asked, analyzer: Analyzer, arms: Sequence[tuple[str, ...]]) -> list[float]:
+def scores(
+    dataset: Dataset,
+    documents: Sequence[Document],
+    minilm: Asked,
+    analyzer: Analyzer,
+    arms: Sequence[tuple[str, ...]],
+) -> list[float]:
     """The mean reciprocal rank of each arm."""
-    with temp_library.create(dataset.documents, analyzer, models=Here([minilm]), encoder=minilm) as copy:
-        questions = gold_set(dataset, copy.library, {video.id: some for video, some in dataset.documents})
+    with temp_library.create(documents, analyzer, models=Here([minilm]), encoder=minilm) as copy:
+        questions = gold_set(dataset, copy.library, {video.id: some for video, some in documents})
         runs = [ArmRun(Arm.of(NO_MODEL, arm), copy) for arm in arms]
         rankings = [[run.rank(parse_query(question.query)) for question in questions.questions] for run in runs]
     return [metrics.means(metrics.per_question(questions.windows, some))["mrr@10"].value for some in rankings]

@@ -22,7 +22,7 @@ eval_ = click.Group("eval")
 
 @eval_.command(
     "run",
-    help=N_("Answer the questions of a file, or of KorQuAD 1.0, and print how well each part searches."),
+    help=N_("Answer the questions of a file, and print how well each part searches."),
 )
 @click.argument("queries", type=FILE_PATH)
 @click.option(

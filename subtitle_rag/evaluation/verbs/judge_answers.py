@@ -13,7 +13,7 @@ from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import FILE_PATH, complete_context_models, retrievers_option, runtime_outcome
 from subtitle_rag.domain.errors import UsageError, os_error_as_unwritable
 from subtitle_rag.domain.values import tidy
-from subtitle_rag.evaluation.dataset import load_about_scenes
+from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.judging import Judge, JudgeReport, choose_judge, judge_cases, read_answers
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.tables import Table
@@ -67,7 +67,7 @@ def eval_judge(
 ) -> output.Outcome:
     path = out or queries.with_name(f"{queries.stem}.judged.jsonl")
     names = tuple(name.strip() for name in retrievers.split(",")) if retrievers is not None else None
-    questions = load_about_scenes(queries).questions
+    questions = load_questions(queries).questions
     texts = read_answers(answers, questions) if answers else {}
     with evaluation_lock(runtime), runtime.llms() as hosts:
         judging = choose_judge(hosts, runtime.context_model, model, allow_same=allow_same)

@@ -4,16 +4,15 @@ It has the layout of SQuAD 1.1: `data[].paragraphs[].qas[].answers[0]` with `ans
 Every article is a video, its paragraphs are cut into windows of invented times.
 """
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from subtitle_rag.captions.windows import window_id
 from subtitle_rag.domain.values import Line, Video, Window
 from subtitle_rag.evaluation.questions import Dataset, Document, Gold, Question
-from subtitle_rag.i18n import _
-from subtitle_rag.json_lines import bad_queries
 
 WINDOW_MS = 60_000
 """Invented length of a window."""
@@ -26,31 +25,19 @@ REACH = 80
 _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 
 
-def read_korquad(path: Path, file: Mapping[str, Any]) -> Dataset:
-    """Read the questions of a KorQuAD file, and its articles as videos with windows.
-
-    Raises:
-        UsageError: `bad_queries` for a file of another layout.
-    """
+def read_korquad(path: Path) -> tuple[Dataset, list[Document]]:
+    """Read the questions of a KorQuAD file, and its articles as videos with windows."""
     questions: list[Question] = []
     documents: list[Document] = []
-    position = "data"
-    try:
-        for number, article in enumerate(file["data"]):
-            position = f"data[{number}]"
-            video = Video(f"korquad-{number:04d}", str(article["title"]), "korquad", "KorQuAD 1.0")
-            windows: list[Window] = []
-            for paragraph in article["paragraphs"]:
-                placed = _paragraph_windows(video.id, str(paragraph["context"]), len(windows))
-                questions += _korquad_questions(video.id, paragraph["qas"], placed)
-                windows += [window for window, _offset in placed]
-            documents.append((video, tuple(windows)))
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        reason = _("{place} is not laid out as in KorQuAD 1.0").format(place=position)
-        raise bad_queries(path, 1, reason) from error
-    if not questions:
-        raise bad_queries(path, 1, _("it holds no questions"))
-    return Dataset(path, tuple(questions), tuple(documents))
+    for number, article in enumerate(json.loads(path.read_text("utf-8"))["data"]):
+        video = Video(f"korquad-{number:04d}", str(article["title"]), "korquad", "KorQuAD 1.0")
+        windows: list[Window] = []
+        for paragraph in article["paragraphs"]:
+            placed = _paragraph_windows(video.id, str(paragraph["context"]), len(windows))
+            questions += _korquad_questions(video.id, paragraph["qas"], placed)
+            windows += [window for window, _offset in placed]
+        documents.append((video, tuple(windows)))
+    return Dataset(path, tuple(questions)), documents
 
 
 def pieces(text: str) -> Iterator[tuple[int, str]]:
