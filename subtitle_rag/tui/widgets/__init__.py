@@ -1,1 +1,1 @@
-"""Parts of screens. They know values and text, never the app."""
+"""Parts of screens. They know values and texts, but not the app."""

@@ -1,4 +1,4 @@
-"""The answers of a conversation, and the numbers in them, which lead to the seconds that they rest on."""
+"""Answers of a conversation, with numbers that jump to the cited seconds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class AnswerPane(VerticalScroll):
-    """A cursor goes through the numbers. The page stays at its end while an answer grows, unless the user scrolls."""
+    """A cursor moves through the numbers. The page stays at its end while an answer grows, unless the user scrolls."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(str(number), f"play_number({number})", show=False) for number in range(1, 10)
@@ -43,15 +43,15 @@ class AnswerPane(VerticalScroll):
         self._cursor: CitationRef | None = None
 
     def on_focus(self) -> None:
-        """Move the terminal's caret here: an input method would draw its letters in the field."""
+        """Move the terminal's caret here; otherwise an input method would compose in the field."""
         self.app.cursor_position = self.region.offset
 
     def reset(self) -> None:
-        """Forget the number to which the user moved."""
+        """Forget the number that the user moved to."""
         self._cursor = None
 
     def show(self, turns: Sequence[QuestionTurn], counts: "Counts | None", *, to_end: bool = False) -> None:
-        """Show a conversation about a library of this size; None while it opens."""
+        """Show a conversation about a library with these counts; None while it opens."""
         self._turns, self._counts = turns, counts
         self.can_focus = bool(turns)
         count = len(self.listed_turn.sources)
@@ -59,7 +59,7 @@ class AnswerPane(VerticalScroll):
         self.draw(to_end=to_end)
 
     def draw(self, *, to_end: bool = False) -> None:
-        """Redraw the text of the turns. It grows while a model answers."""
+        """Redraw the turns. Their text grows while a model answers."""
         to_end = self._cursor is None and (to_end or self.scroll_y >= self.max_scroll_y - 1)
         if self._turns:
             width = self._drawing.content_size.width
@@ -76,7 +76,7 @@ class AnswerPane(VerticalScroll):
         self.call_after_refresh(self.draw)
 
     def _reveal(self) -> None:
-        """Scroll to the number under the cursor if it is out of view."""
+        """Scroll to the number under the cursor if it is not visible."""
         offset = answer_lines.citation_offset(self._text, self._cursor) if self._cursor else None
         if offset is None:
             return
@@ -88,7 +88,7 @@ class AnswerPane(VerticalScroll):
 
     @property
     def listed_turn(self) -> QuestionTurn:
-        """The turn whose scenes are listed: the last one that has any."""
+        """The turn with listed scenes: the last one that has any."""
         return next((turn for turn in reversed(self._turns) if turn.sources), QuestionTurn(""))
 
     @property
@@ -106,7 +106,7 @@ class AnswerPane(VerticalScroll):
         return self._cursor is not None
 
     def step(self, rows: int) -> None:
-        """Move to the next number, or the one before."""
+        """Move to the next or previous number."""
         refs = conversation.citation_refs(self._turns)
         if not refs:
             return
@@ -117,7 +117,7 @@ class AnswerPane(VerticalScroll):
         self._move_cursor(refs[index])
 
     def choose(self, number: int) -> bool:
-        """Move to the scene of a number. Return False if the last answer has none."""
+        """Move to the scene of a number. Returns False if the last answer has none."""
         refs = conversation.citation_refs(self._turns)
         ref = next((ref for ref in reversed(refs) if ref.number == number and ref.at is None), None)
         if ref is not None:

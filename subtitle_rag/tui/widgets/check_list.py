@@ -1,7 +1,7 @@
-"""The checks of `doctor` on the screen, each with its result and remedy as it ends.
+"""Checks of `doctor`, each shown with its result and remedy when it ends.
 
-Probes run in daemon threads: the end of the app waits for Textual's workers, and a probe of a hanging service takes a
-minute. Probes of the runtime's doors share one thread, since they wait for the same lock.
+Probes run in daemon threads, because the app waits for Textual's workers when it ends, and a hanging service takes a
+minute. Probes of the runtime's parts share one thread, since they wait for the same lock.
 """
 
 import threading
@@ -47,7 +47,7 @@ LABELS = {
     "network": "YouTube",
 }
 THREADS = 3
-"""Besides the one of the runtime's doors."""
+"""In addition to the thread for the runtime's parts."""
 
 
 @dataclass
@@ -99,7 +99,7 @@ class CheckList(Vertical):
         return bool(self._under_way)
 
     def start(self, names: Sequence[str] | None = None) -> None:
-        """Run all probes, or these, except for running ones."""
+        """Run all probes, or the given ones, except for running ones."""
         names_to_run = [name for name in names or self.names if name not in self._under_way]
         self._under_way.update(names_to_run)
         for name in names_to_run:
@@ -116,12 +116,12 @@ class CheckList(Vertical):
                 threading.Thread(target=self._run, args=(queue,), name="check", daemon=True).start()
 
     def on_unmount(self) -> None:
-        """Begin no more probes."""
+        """Start no more probes."""
         for queue in self._queues:
             queue.clear()
 
     def leave_out(self, names: Collection[str]) -> None:
-        """Hide these: another row shows them."""
+        """Hide these checks: another row shows them."""
         self._without = frozenset(names)
         self._show(self.names)
 

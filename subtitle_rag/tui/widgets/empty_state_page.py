@@ -1,4 +1,4 @@
-"""The page in the place of the scenes, if there are none to show: a notice, ready queries, and advice."""
+"""Page for an empty list of scenes: a notice, ready queries, and advice."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadyQuery:
-    """A query to search, or with a `scene` a place to play."""
+    """A query to search, or a `scene` to play."""
 
     query: str
     why: str = ""
@@ -36,7 +36,7 @@ class ReadyQuery:
 class ReadyQueryList(OptionList, can_focus=False):
     """A list without focus: the screen's keys move its highlight.
 
-    It begins without a highlight, so that Enter alone does nothing.
+    Starts without a highlight, so that Enter alone does nothing.
     """
 
     @dataclass
@@ -53,7 +53,7 @@ class ReadyQueryList(OptionList, can_focus=False):
         self._choices: list[ReadyQuery] = []
 
     def fill(self, choices: Sequence[ReadyQuery]) -> None:
-        """Show other queries; the highlight stays with its query."""
+        """Show other queries; the highlight stays on its query."""
         self.display = bool(choices)
         if list(choices) == self._choices:
             return
@@ -68,20 +68,20 @@ class ReadyQueryList(OptionList, can_focus=False):
         return self._choices[at] if self.display and at is not None and at < len(self._choices) else None
 
     def move(self, rows: int) -> None:
-        """Move the highlight; above the first row it vanishes."""
+        """Move the highlight; above the first row it disappears."""
         at = (-1 if self.highlighted is None else self.highlighted) + rows
         self.highlighted = min(at, len(self._choices) - 1) if at >= 0 and self._choices else None
         self.call_after_refresh(self._into_view)
 
     def choose(self) -> bool:
-        """Post the highlighted query or place. Return False if there is none."""
+        """Post the highlighted query or place. Returns False if there is none."""
         choice = self.highlighted_choice
         if choice is not None:
             self.post_message(self.PlaceChosen(choice.scene) if choice.scene else self.QueryChosen(choice.query))
         return choice is not None
 
     def leave(self) -> bool:
-        """Remove the highlight; False without one."""
+        """Remove the highlight; returns False without one."""
         has_left = self.highlighted_choice is not None
         self.highlighted = None
         return has_left
@@ -114,17 +114,17 @@ RECENTS = 5
 
 @dataclass(frozen=True, slots=True)
 class StartOffers:
-    """What the start page offers besides its field."""
+    """Offers of the start page in addition to its field."""
 
     recents: Sequence[str] = ()
     examples: Sequence[str] = ()
-    """Searches that find something, for who has none."""
+    """Searches that find something, for users without recent ones."""
     place: "Scene | None" = None
-    """The place that was played last."""
+    """The last place played."""
     new_videos: int = 0
-    """Videos since the last time."""
+    """New videos since the last time."""
     indexing: str = ""
-    """What is being indexed, here or in another window."""
+    """The running indexing, here or in another window."""
 
 
 class EmptyStatePage(VerticalScroll, can_focus=False):
@@ -138,7 +138,7 @@ class EmptyStatePage(VerticalScroll, can_focus=False):
         self._fill(search_text.failure(error))
 
     def show_welcome(self, counts: "Counts | None", stages: Stages, offers: StartOffers) -> None:
-        """Show the program's name, searches to choose, the last place, and one line of what could be better."""
+        """Show the program's name, ready searches, the last place, and one line about a possible improvement."""
         queries = [ReadyQuery(query) for query in offers.recents[:RECENTS] or offers.examples]
         if offers.place:
             label = search_text.place_label(offers.place.video.title, offers.place.at_ms)
@@ -149,7 +149,7 @@ class EmptyStatePage(VerticalScroll, can_focus=False):
     def show_no_scenes(
         self, text: str, counts: "Counts | None", suggestions: "Sequence[Suggestion] | None", indexing: str
     ) -> None:
-        """Show the page of a query without scenes. Its suggestions are None until they are known."""
+        """Show the page for a query without scenes. Suggestions are None until they are known."""
         from subtitle_rag.retrieval.search.suggestions import suggestion_reason
 
         queries = [ReadyQuery(each.query, suggestion_reason(each)) for each in suggestions or ()]

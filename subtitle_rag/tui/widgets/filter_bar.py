@@ -1,4 +1,4 @@
-"""The filters of the query as chips under it, as many as fit."""
+"""The query's filters as chips below it, as many as fit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from subtitle_rag.tui.state.query_filters import Chip, filter_label
 from subtitle_rag.tui.text.content import MUTED
 
 LABEL_CELLS = 32
-"""Longest chip."""
+"""Most cells of a chip."""
 STYLE = "$foreground on $panel-lighten-1"
 CROSS = " ✕ "
 
@@ -26,7 +26,7 @@ class FilterBar(Widget):
         chip: Chip
 
     class More(Message):
-        """The user wants to see the filters without room."""
+        """The user wants to see the hidden filters."""
 
     def __init__(self) -> None:
         super().__init__(id="filters")
@@ -50,7 +50,7 @@ class FilterBar(Widget):
                 self.post_message(self.FilterRemoved(chip) if chip else self.More())
 
     def _layout_chips(self) -> list[tuple[int, Content, Chip | None]]:
-        """Return (end cell, content, chip); without a chip it is the number of hidden ones."""
+        """Return (end cell, content, chip); the number of hidden ones has no chip."""
         room = self.content_size.width
         parts: list[tuple[Content, Chip | None]] = [(draw_chip(chip, room), chip) for chip in self._chips]
         count = count_fitting([content.cell_length for content, _chip in parts], room)
@@ -69,7 +69,7 @@ def draw_chip(chip: Chip, room: int = LABEL_CELLS) -> Content:
 
 
 def count_fitting(widths: Sequence[int], room: int) -> int:
-    """Count the chips of these widths that fit, with a cell between them and the number of hidden ones at the end."""
+    """Count the leading chips that fit, with gaps of one cell and the number of hidden ones at the end."""
     used = 0
     for count, width in enumerate(widths):
         used += width + (1 if count else 0)

@@ -1,7 +1,7 @@
-"""The last line of a screen: at most seven acts that work there now, with their keys, in one order everywhere.
+"""The last line of a screen: at most seven available commands with their keys, in the same order everywhere.
 
-Textual's own footer has a widget for each key and rebuilds all of them with every move of the focus: a third of the
-cost of a key press here. This one is a line of text.
+Textual's footer has a widget per key and rebuilds them with every move of the focus: a third of the cost of a key press
+here. This one is a line of text.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,25 +18,25 @@ from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.keys.keymap import key_in
 
 MOST = 7
-"""Hints of a footer."""
+"""Most hints of a footer."""
 NEEDED = ("app.help", "screen.back")
-"""Ids of commands that a narrow footer keeps longest, beside its first one."""
+"""Commands that a narrow footer keeps longest, besides its first one."""
 
 
 class CommandTexts(Protocol):
-    """What a screen with a footer says of its commands."""
+    """Texts of a screen's commands, for its footer."""
 
     @property
     def footer_ids(self) -> Collection[str]:
-        """Ids of the commands that the footer shows at this moment, as far as they can be run."""
+        """Ids of the commands for the footer at this moment, if they are available."""
         ...
 
     def label(self, id: str) -> str:
-        """Return what a command is called here, in a word or two."""
+        """Return a command's name here, in a word or two."""
         ...
 
     def sentence(self, id: str) -> str:
-        """Return what a command does here."""
+        """Return a command's effect here."""
         ...
 
 
@@ -54,7 +54,7 @@ class KeyHint(NamedTuple):
 
 
 def fitting(hints: Sequence[KeyHint], width: int) -> list[KeyHint]:
-    """Return the hints that fit into `width` cells, in their order: the last go first, but for `NEEDED` ones."""
+    """Return the hints that fit into `width` cells, in order: the last are dropped first, except for `NEEDED` ones."""
     fit = list(hints)
     while fit and sum(hint.cells for hint in fit) > width:
         fit.remove(next((hint for hint in reversed(fit[1:]) if hint.id not in NEEDED), fit[-1]))
@@ -62,7 +62,7 @@ def fitting(hints: Sequence[KeyHint], width: int) -> list[KeyHint]:
 
 
 class KeyBar(Widget, can_focus=False):
-    """The enabled keys of the screen that fit, clickable."""
+    """The screen's available keys, as many as fit, clickable."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {"key-bar--key", "key-bar--description", "key-bar--hover"}
@@ -102,7 +102,7 @@ class KeyBar(Widget, can_focus=False):
             self.call_after_refresh(self._look_up)
 
     def _look_up(self) -> None:
-        """Take the screen's commands that can be run now, each with its first key that works here."""
+        """Collect the screen's available commands, each with its first key that works here."""
         self._is_look_up_due = False
         if not self.is_attached:  # the screen was closed meanwhile
             return

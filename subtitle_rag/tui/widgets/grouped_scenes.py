@@ -1,7 +1,6 @@
-"""The scenes of a search, a header for each video with its best scenes under it.
+"""The scenes of a search: a header per video with its best scenes below.
 
-The cursor rests on scenes, and on the rows that stand for the rest of a video. Headers and the lines between are no
-rows: keys pass over them.
+The cursor stops on scenes, and on the rows for the rest of a video. Keys skip headers and empty lines.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,13 +27,13 @@ BLANK: Row = (Content(), Content())
 
 class _Line(NamedTuple):
     key: str
-    """Of the row, or the id of the video whose header it is; empty between two videos."""
+    """Key of the row, or video id of the header; empty between two videos."""
     row: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Rest:
-    """The scenes of a video that are not shown."""
+    """The hidden scenes of a video."""
 
     video_id: str
     count: int
@@ -45,10 +44,10 @@ class GroupedSceneList(SceneList):
 
     @dataclass
     class EndNear(Message):
-        """The last rows come into sight, or the rest of a video was opened whose scenes it does not have."""
+        """The last rows became visible, or a video was opened whose further scenes are not loaded."""
 
         by_user: bool = True
-        """It was scrolled or opened; else the list leaves room."""
+        """Whether the user scrolled or opened a video; otherwise the list has space left."""
 
     class SceneOpened(Message):
         """The scene under the highlight is to be read."""
@@ -60,15 +59,15 @@ class GroupedSceneList(SceneList):
         self._scenes: tuple[Scene, ...] = ()
         self._groups: dict[str, VideoGroup] = {}
         self._opened: set[str] = set()
-        """Videos whose scenes are all shown."""
+        """Videos that show all their scenes."""
         self._rests: dict[str, _Rest] = {}
         """By row."""
         self._lines: list[_Line] = []
         self._first_lines: list[int] = []
-        """By row."""
+        """First line by row."""
         self._time_cells = 0
         self._has_channels = False
-        """The videos are of several channels."""
+        """Whether the videos are from several channels."""
 
     def fill(
         self,
@@ -79,11 +78,14 @@ class GroupedSceneList(SceneList):
         counts: Mapping[str, int] | None = None,
         fold: bool = False,
     ) -> None:
-        """Show other scenes; the highlight goes to the row `keep` if it is among them, else to the top.
+        """Show other scenes. Does not redraw scenes of equal appearance.
 
-        With `still` the highlighted row stays where it is on the screen, as far as the list is long enough. Scenes of
-        equal appearance are not redrawn. `counts` tells how many scenes of each video were found. With `fold` no video
-        stays open.
+        Args:
+            scenes: The scenes, best first.
+            keep: The row to highlight; the first one if it is missing.
+            still: Whether the highlighted row keeps its place on screen, if the list is long enough.
+            counts: Scenes found per video.
+            fold: Whether to close all videos.
         """
         line = self.cursor_line
         groups = group_by_video(scenes, counts or {})
@@ -100,7 +102,7 @@ class GroupedSceneList(SceneList):
             if changed := not same or self._lines != lines_before:
                 self.redraw()
             row = self.index(keep or "")
-            if row is None and (at := self.index(above)) is not None:  # the rest that it stood for has come
+            if row is None and (at := self.index(above)) is not None:  # the rest that it represented is now loaded
                 row = at + 1
             self.cursor = row or 0
             if still and row is not None:
@@ -187,14 +189,14 @@ class GroupedSceneList(SceneList):
 
     @property
     def cursor_line(self) -> int:
-        """The line of the widget at which the highlighted row is."""
+        """The line of the widget with the highlighted row."""
         return self._first_line(self.cursor) - round(self.scroll_offset.y)
 
     def _first_line(self, row: int | None) -> int:
         return self._first_lines[row or 0] if self._first_lines else 0
 
     def scroll_to_cursor(self) -> None:
-        """Scroll so that the first scene of a video is seen with its header."""
+        """Scroll so that the first scene of a video is visible with its header."""
         if self.cursor is None:
             return
         line = self._first_lines[self.cursor]
@@ -215,7 +217,7 @@ class GroupedSceneList(SceneList):
         super().go_to(scene)
 
     def open_video(self, video_id: str) -> None:
-        """Show all scenes of a video, or only the best ones again. A highlight that goes is put on its last scene."""
+        """Show all scenes of a video, or only the best ones. A hidden highlight moves to the video's last scene."""
         key, at = self.cursor_key, self.cursor
         is_closing = video_id in self._opened
         if is_closing:
@@ -232,11 +234,11 @@ class GroupedSceneList(SceneList):
             self.post_message(self.EndNear())
 
     def open_rest(self) -> bool:
-        """Show the scenes that the highlighted row stands for. Return False for another row."""
+        """Show the rest of a video if its row is highlighted. Returns False for any other row."""
         rest = self._rests.get(self.cursor_key)
         if rest is None:
             return False
-        if rest.video_id in self._opened:  # they are on their way
+        if rest.video_id in self._opened:  # already loading
             self.post_message(self.EndNear())
         else:
             self.open_video(rest.video_id)
@@ -247,7 +249,7 @@ class GroupedSceneList(SceneList):
             self.post_message(self.SceneOpened())
 
     def action_close(self) -> None:
-        """Show only the best scenes of the video again."""
+        """Show only the best scenes of the video."""
         scene, rest = self.value, self._rests.get(self.cursor_key)
         video_id = scene.video.id if scene else rest.video_id if rest else ""
         if video_id in self._opened:

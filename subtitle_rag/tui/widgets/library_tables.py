@@ -1,4 +1,4 @@
-"""The panels of the library: channels and playlists, and the videos of the one under the cursor."""
+"""Panels of the library: channels and playlists, and the videos of the highlighted one."""
 
 from collections import Counter
 from dataclasses import replace
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 WITH_DATE, WITH_CHANNEL = 40, 66
-"""Cells from which a row of a video has room for these beside its title."""
+"""Cells from which a video's row has room for these in addition to its title."""
 WITH_COUNTS = 22
-"""Cells from which a row of a channel has room for all its counts, not only for the one that matters most."""
+"""Cells from which a channel's row shows all its counts, not only the most important one."""
 EVERYTHING = "*"
-"""The key of the first row of channels."""
+"""Key of the first row of channels."""
 
 
 class ChannelTable(RowTable[ChannelState]):
@@ -41,7 +41,7 @@ class ChannelTable(RowTable[ChannelState]):
         super().__init__("channels", lambda state: state.key)
 
     def show(self, states: "Sequence[ChannelState]") -> None:
-        """Show these, in this order, after the row of all videos."""
+        """Show the channels in this order, after the row of all videos."""
         self.fill((everything(states), *states))
 
     def action_open(self) -> None:
@@ -61,7 +61,7 @@ class ChannelTable(RowTable[ChannelState]):
 
 
 def everything(states: "Sequence[ChannelState]") -> ChannelState:
-    """Return the sums of all channels; these include the videos of playlists."""
+    """Return the totals of all channels, with the videos of playlists."""
     channels = [state for state in states if state.kind == "channel"]
     failures = sum((Counter(state.failures) for state in channels), Counter[str]())
     sums = {field: sum(getattr(state, field) for state in channels) for field in ("videos", "windows", "due", "done")}
@@ -69,7 +69,7 @@ def everything(states: "Sequence[ChannelState]") -> ChannelState:
 
 
 def channel_name(state: ChannelState) -> str:
-    """Return the name, marked if it is a playlist's."""
+    """Return the name, marked for a playlist."""
     template = _("Playlist: {name}") if state.kind == "playlist" else "{name}"
     return template.format(name=clean(state.name))
 
@@ -80,7 +80,7 @@ class VideoTable(RowTable["VideoState"]):
     def __init__(self) -> None:
         super().__init__("videos", lambda state: state.video.id)
         self.shows_channel = False
-        """Videos of several channels are listed."""
+        """Whether the listed videos are from several channels."""
 
     async def action_close(self) -> None:
         await self.run_action("screen.back")
@@ -95,7 +95,7 @@ class VideoTable(RowTable["VideoState"]):
 
 
 def video_state_text(state: "VideoState") -> str:
-    """Return why a video is not searchable, with the key that mends it; empty where it is."""
+    """Return why a video is not searchable, and the key that helps; empty for a searchable one."""
     if state.due:
         return _("waiting")
     if listening := listening_state(state):
@@ -113,21 +113,21 @@ def video_state_text(state: "VideoState") -> str:
 
 
 def _letter(id: str) -> str:
-    """Return the key of a command as it is pressed in a list."""
+    """Return the key of a command that works in a list."""
     names = keymap.keys(id)
     return keymap.key_text(next((name for name in names if len(name) == 1), names[0]))
 
 
 def is_alarm(state: "VideoState") -> bool:
-    """Whether a video failed in a way that is not usual."""
+    """Whether a video failed for an unusual reason."""
     return state.failure is not None and state.failure not in EXPECTED and not state.due
 
 
 class LibraryTables:
-    """Both panels. A library of one channel of files has only that of the videos."""
+    """Both panels. A library with only one channel of files shows only the videos."""
 
     def __init__(self, *, show_times: bool) -> None:
-        """`show_times=False` leaves out times, which differ from run to run."""
+        """`show_times=False` hides times, which differ from run to run."""
         self.channels = ChannelTable()
         self.videos = VideoTable()
         self.panels = Horizontal(self.channels, self.videos, id="tables")
@@ -135,7 +135,7 @@ class LibraryTables:
         self._video_states: list[VideoState] = []
         self._channel_states: list[ChannelState] = []
         self._words: list[str] = []
-        """Only what has all of these in its title or its channel's name is listed."""
+        """Words that listed titles or channel names must contain."""
         self._progress = ""
         self.failures_only = False
 
@@ -150,12 +150,12 @@ class LibraryTables:
         return any(state.failure for state in self._video_states)
 
     def toggle_failures(self) -> None:
-        """Show only the videos that failed, the alarms first; or all again."""
+        """Show only failed videos, alarms first, or all again."""
         self.failures_only = not self.failures_only
         self.narrow()
 
     def look_for(self, text: str) -> None:
-        """List only what has all words of `text` in its title or its channel's name; without any, everything."""
+        """List only videos with all words of `text` in the title or channel name; all without words."""
         words = tidy(text).casefold().split()
         if words != self._words:
             self._words = words
@@ -171,7 +171,7 @@ class LibraryTables:
         self.channels.show(states)
 
     def _named(self) -> "list[VideoState]":
-        """Return the videos that the typed words name."""
+        """Return the videos that match the typed words."""
         return [state for state in self._video_states if _has_words(state, self._words)]
 
     def narrow(self) -> None:
@@ -188,7 +188,7 @@ class LibraryTables:
         self._label()
 
     def show_progress(self, progress: str) -> None:
-        """Show in the border of the videos what fills them."""
+        """Show the running work in the border of the videos."""
         self._progress = progress
         self._label()
 
@@ -207,7 +207,7 @@ class LibraryTables:
 
     @property
     def details(self) -> Rows:
-        """Why the video under the cursor has no captions, or those that it has."""
+        """Why the video under the cursor has no captions, or details of its captions."""
         from subtitle_rag.captions.speech import selection_notes
 
         video = self.row.video
@@ -224,14 +224,14 @@ class LibraryTables:
 
     @property
     def row(self) -> LibraryRow:
-        """The row under the cursor of the table that has the focus."""
+        """The row under the cursor in the focused table."""
         if self.videos.has_focus:
             return LibraryRow(video=self.videos.value)
         channel = self.channels.channel if self.channels.has_focus else None
         return LibraryRow(channel=replace(channel, name=channel_name(channel)) if channel else None)
 
     def neighbour(self, *, back: bool) -> "ChannelTable | VideoTable | None":
-        """Return the next table for the focus, or with `back` the one before. None after the last one."""
+        """Return the next table for the focus, or the previous one with `back`; None beyond the ends."""
         tables = [table for table in (self.channels, self.videos) if table.display and table.row_count]
         at = next((at for at, table in enumerate(tables) if table.has_focus), len(tables) if back else -1)
         following = at - 1 if back else at + 1

@@ -1,4 +1,4 @@
-"""The border of a panel, see `app.tcss`: what it is and how much of it above, what else there is to say below."""
+"""The border of a panel, see `app.tcss`: title and count above, notes below."""
 
 from textual.content import Content
 from textual.widget import Widget
@@ -7,7 +7,7 @@ from subtitle_rag.tui.state.clean_text import clean
 
 
 def label_panel(panel: Widget, title: str, subtitle: str = "") -> None:
-    """Put texts into the border of a panel: never as markup, and drawn only if they are others."""
+    """Put texts into the border of a panel, never as markup; redraws only changes."""
     for name, text in (("border_title", title), ("border_subtitle", subtitle)):
         content = Content(clean(text))
         if (content.markup or None) != getattr(panel, name):

@@ -1,7 +1,7 @@
-"""The highlighted scene beside the list.
+"""The highlighted scene next to the list.
 
-It is drawn at once from the list's values. When the highlight has rested for a moment, a worker reads the scene's
-surroundings in its video. They stay in a cache until the next answer. A part that fails is left out.
+Drawn at once from the list's values. When the highlight has rested for a moment, a worker reads the scene's
+surroundings in its video. They are cached until the next result. A part that fails is left out.
 """
 
 import asyncio
@@ -35,12 +35,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 REST_S = 0.15
-"""Debounce: rest of the highlight before library and index are asked about its video."""
+"""Debounce: rest of the highlight before library and index are read for its video."""
 TYPED_REST_S = 0.6
-"""The rest after a search moved the row: a slow typist of Hangul has the next syllable by then, and its search need not
-wait for the surroundings of half a word."""
+"""The same after a search moved the row: long enough for slow typists of Hangul, so that no search waits for the
+surroundings of half a word.
+"""
 KEPT_VIDEOS = 16
-"""Videos in the cache of one answer: a megabyte or two."""
+"""Videos in the cache of one result: a megabyte or two."""
 
 
 class TimelineBar(Static):
@@ -76,12 +77,12 @@ class TimelineBar(Static):
 
 
 class Preview(Vertical):
-    """One scene: its video in the border, its place in the video, and what is said around it."""
+    """One scene: its video in the border, its place in the video, and the speech around it."""
 
     can_focus = False
 
     def __init__(self, scenes: SceneList, surroundings: "ReadSurroundings") -> None:
-        """`scenes` is the list beside it. `surroundings` reads the surroundings of a video's scenes, in a thread."""
+        """`scenes` is the list next to it. `surroundings` reads the surroundings of a video's scenes, in a thread."""
         self.transcript = TranscriptList()
         self._timeline = TimelineBar()
         super().__init__(self._timeline, self.transcript, id="preview", classes="panel")
@@ -91,16 +92,16 @@ class Preview(Vertical):
         self.scene: Scene | None = None
         self._result: SearchResult | None = None
         self._cache: dict[str, Surroundings] = {}
-        """By video, for the current answer."""
+        """By video, for the current result."""
         self._around = Surroundings()
-        """The lines around the shown scene; those of the answer before until new ones come."""
+        """The lines around the shown scene; the previous ones until new ones arrive."""
         self._reading: tuple[str, SearchResult | None, Worker[None]] | None = None
-        """The last reading of surroundings: video, result and its worker."""
+        """The last reading of surroundings: video, result and worker."""
 
     def show(self, scene: "Scene | None", result: "SearchResult | None" = None, *, new: bool = False) -> None:
-        """Show a scene. `result` is its search's, if any; `new`: the result has just come.
+        """Show a scene. `result` is its search's, if any; `new`: the result has just arrived.
 
-        A scene on the screen already keeps its scroll position.
+        A scene already on screen keeps its scroll position.
         """
         before, self.scene = self.scene, scene
         self.visible = scene is not None
@@ -112,7 +113,7 @@ class Preview(Vertical):
         self._look_soon(TYPED_REST_S if new else REST_S)
 
     def _forget_stale(self, result: "SearchResult | None", before: "Scene | None") -> None:
-        """Forget the surroundings of another answer or video."""
+        """Forget the surroundings of another result or video."""
         same = self._result is not None and result is not None and self._result.query == result.query
         if result is not self._result:
             self._cache.clear()
@@ -130,7 +131,7 @@ class Preview(Vertical):
         self._look_soon(REST_S)
 
     def on_show(self) -> None:
-        """Draw again: there is room now."""
+        """Draw again, as there is room now."""
         self.on_resize()
 
     # --- surroundings ---
@@ -152,7 +153,7 @@ class Preview(Vertical):
         return surroundings is not None and (surroundings.matches is not None or self._result is None)
 
     def _is_reading(self, video_id: str) -> bool:
-        """Tell whether these surroundings are on their way, so that a new size of the screen does not ask twice."""
+        """Return whether these surroundings are being read, so that a resize does not read them twice."""
         if self._reading is None:
             return False
         video, result, worker = self._reading
@@ -171,12 +172,12 @@ class Preview(Vertical):
                 if worker.is_cancelled:
                     return
                 self.post_message(SurroundingsRead(video_id, result, surroundings))
-        except Exception:  # whatever a door throws: the drawing stays, and the next search reports the failure
+        except Exception:  # the drawing stays, and the next search reports the failure
             logger.info("the scene's surroundings were not read", exc_info=True)
 
     @on(SurroundingsRead)
     def _surroundings_read(self, message: SurroundingsRead) -> None:
-        if message.result is not self._result:  # of an older answer
+        if message.result is not self._result:  # from an older result
             return
         self._cache.pop(message.video_id, None)
         self._cache[message.video_id] = message.surroundings
@@ -212,13 +213,13 @@ class Preview(Vertical):
             return
         content = scene_lines(self.scene, self._around)
         at = None
-        if self.transcript.has_focus and (line := self.transcript.line):  # the lines around it have come
+        if self.transcript.has_focus and (line := self.transcript.line):  # the lines around it have arrived
             at = next((index for index, (start, _text) in enumerate(content.lines) if start == line[0]), None)
         self.transcript.put(content, at=at, hold=self._around.lines is None)
 
     @property
     def line_scene(self) -> "Scene | None":
-        """The line under the cursor of the transcript as a scene, if the transcript has the focus."""
+        """The transcript's line under the cursor as a scene, if the transcript has the focus."""
         if self.scene is None or not self.transcript.has_focus or (line := self.transcript.line) is None:
             return None
         return scene_of_line(self.scene.video, *line)

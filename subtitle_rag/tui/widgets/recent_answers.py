@@ -1,4 +1,4 @@
-"""The last questions whose answers the library keeps."""
+"""The last questions with stored answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class RecentAnswers(OptionList):
         label_panel(self, _("Last questions") + f" · {len(answers)}")
 
     def step(self, rows: int) -> None:
-        """Move the highlight; from outside go to it first."""
+        """Move the highlight; from outside, focus the list first."""
         if self.screen.focused is self:
             self.highlighted = (self.highlighted or 0) + rows
         else:

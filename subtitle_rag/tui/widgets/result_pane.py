@@ -1,4 +1,4 @@
-"""The result of a search: its scenes, and the preview of the chosen one in the room that the screen has for it."""
+"""The result of a search: its scenes, and the preview of the highlighted one if it fits."""
 
 import asyncio
 from dataclasses import replace
@@ -22,39 +22,39 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.search.searcher import SearchResult
 
 WIDE = 100
-"""Columns from which there is room for the preview beside the list."""
+"""Columns from which the preview fits next to the list."""
 DEEPER = 4
-"""How many times as many windows the next search for further scenes is asked for."""
+"""Factor of the depth when further scenes are needed."""
 FRAME_S = 0.02
-"""More than Textual waits between two frames."""
+"""Slightly more than one frame of Textual."""
 DIM_S = 0.3
-"""Time after a change of the query until its old scenes are dimmed."""
+"""Delay before the scenes of an old query are dimmed."""
 
 
 class ResultPane(Container):
-    """Keys go from the field to the list and the lines of the preview, which the user shows and hides."""
+    """Keys move from the field to the list and the preview's lines; the user shows and hides the preview."""
 
     def __init__(self, field: TextField, scenes: GroupedSceneList, preview: Preview) -> None:
-        """`field` is the one above: the focus goes from there to the list, and back."""
+        """`field` is the field above: the focus moves from there to the list, and back."""
         super().__init__(scenes, preview, id="found")
         self.field, self.scenes, self.preview = field, scenes, preview
         self._is_beside = True
-        """The preview has room beside the list; else a key opens it in the place of the list."""
+        """Whether the preview fits next to the list; otherwise a key opens it over the list."""
         self._is_open = {True: True, False: False}
-        """What the user chose for each of the two."""
+        """The user's choice for each of the two layouts."""
         self.text: str | None = None
         """The query of the scenes. None before the first result, and for an empty query."""
         self.result: SearchResult | None = None
         self._answer: SearchResult | None = None
-        """The result as the search gave it: what was read of its videos stays when further scenes come."""
+        """The result as the search returned it: the surroundings of its videos stay when further scenes arrive."""
         self._depth = 0
-        """Windows from each retriever among which all scenes were asked for."""
+        """Windows per retriever in the latest search of all scenes."""
         self._user_choice: str | None = None
-        """The row to which the user moved the highlight."""
+        """The row that the user moved the highlight to."""
         self._dim_timer: Timer | None = None
 
     def keeps_old_results(self, text: str, result: "SearchResult") -> bool:
-        """Return whether the scenes stay while the user types on, as nothing is found for the longer last word."""
+        """Return whether to keep the scenes while the user types on, because the longer last word finds nothing."""
         before, words = (self.text or "").split(), text.split()
         if text == self.text or not before or len(before) != len(words) or not words[-1].isalnum():
             return False
@@ -64,10 +64,10 @@ class ResultPane(Container):
         return not result.scenes and self.scenes.row_count > 0
 
     def accepts(self, text: str, result: "SearchResult", *, is_composing: bool) -> bool:
-        """Return whether a result is to replace the one on the screen.
+        """Return whether a result replaces the one on screen.
 
-        A result without scenes does not, while an input method is at work on the last syllable. Nor does an earlier
-        stage of the same search.
+        A result without scenes does not while an input method composes the last syllable, nor does an earlier stage of
+        the same search.
         """
         if is_composing and self._has_more(result):
             return False
@@ -94,7 +94,7 @@ class ResultPane(Container):
         return DEEPER * self._depth if self._depth else DEPTH
 
     def extend(self, further: "SearchResult", depth: int) -> None:
-        """Put the scenes of a search to this depth behind those that are shown."""
+        """Append the scenes of a search to this depth."""
         if self.result is None:
             return
         self._depth = depth
@@ -111,7 +111,7 @@ class ResultPane(Container):
             self.preview.show(scene, self._answer)
 
     def set_progress(self, progress: tuple[int, int] | None) -> None:
-        """Note the progress of a refinement, or None for its end."""
+        """Record the progress of a refinement, or None at its end."""
         if self.result is not None and self.result.rerank_progress != progress:
             self.result = replace(self.result, rerank_progress=progress, final=progress is None)
 
@@ -121,7 +121,7 @@ class ResultPane(Container):
 
     @work(group="chosen", exclusive=True, exit_on_error=False)
     async def show_preview(self) -> None:
-        """Show the preview one frame after the list: whoever types looks at the list."""
+        """Show the preview one frame after the list: a typing user looks at the list."""
         await asyncio.sleep(FRAME_S)
         scene = self.preview.scene if self.scenes.row_count else None
         self.preview.show(self.scenes.value or scene, self._answer, new=True)
@@ -139,7 +139,7 @@ class ResultPane(Container):
             self.preview.show(scene, self._answer)
 
     def set_stale(self, stale: bool) -> None:
-        """Dim the scenes of an old query after `DIM_S`, as dimming at every key would flicker and be slow."""
+        """Dim the scenes of an old query after `DIM_S`: dimming at every key would flicker and be slow."""
         if self._dim_timer:
             self._dim_timer.stop()
         self._dim_timer = self.set_timer(DIM_S, lambda: self.add_class("-stale")) if stale else None
@@ -157,7 +157,7 @@ class ResultPane(Container):
         return self.is_open and not self._is_beside
 
     def fit(self, width: int) -> None:
-        """Give the preview its room on a screen of this width."""
+        """Lay out the preview for a screen of this width."""
         self._is_beside = width >= WIDE
         self._arrange()
 
@@ -169,7 +169,7 @@ class ResultPane(Container):
             self._set_open(not self.is_open)
 
     def open_preview(self) -> None:
-        """Go to the lines of the preview, and show it. Without a scene, say so."""
+        """Show the preview and focus its lines; without a scene, show a message."""
         if not self.preview.visible:
             self.app.notify(_("No scene is chosen yet."), markup=False)
             return
@@ -177,7 +177,7 @@ class ResultPane(Container):
         self.preview.transcript.focus()
 
     def uncover(self) -> bool:
-        """Bring the list back from under the preview, and return whether it was there."""
+        """Close a preview that covers the list, and return whether there was one."""
         if covered := self.covers_list:
             self._set_open(False)
         return covered
@@ -203,10 +203,10 @@ class ResultPane(Container):
         return transcript if transcript.has_focus else self.scenes
 
     def focus_next(self) -> None:
-        """Go from the field to the list, to the transcript and back, as far as they are on the screen."""
+        """Move the focus from the field to the list, the transcript and back, if they are visible."""
         scenes, transcript = self.scenes, self.preview.transcript
         stops: list[Widget] = [self.field]
-        # `is_on_screen` knows no covers
+        # `is_on_screen` ignores covering widgets.
         if scenes.row_count and scenes.is_on_screen and not self.covers_list:
             stops.append(scenes)
         if transcript.row_count and transcript.is_on_screen:
@@ -215,7 +215,7 @@ class ResultPane(Container):
         stops[(at + 1) % len(stops)].focus()
 
     def leave_transcript(self) -> bool:
-        """Go back to the list, if the focus is in the transcript."""
+        """Move the focus from the transcript to the list, and return whether it did."""
         if in_transcript := self.preview.transcript.has_focus:
             self.scenes.focus()
         return in_transcript
@@ -227,5 +227,5 @@ class ResultPane(Container):
 
 
 def _stage(result: "SearchResult") -> tuple[bool, int]:
-    """Return how far the search has come: its later stages compare greater."""
+    """Return the stage of a search: later ones compare greater."""
     return result.reranked, len(result.retrievers)

@@ -1,4 +1,4 @@
-"""A list of rows of two lines."""
+"""A list of two-line rows."""
 
 from collections.abc import Callable, Mapping
 from typing import ClassVar
@@ -18,7 +18,7 @@ Row = tuple[Content, Content]
 LINES = 2
 """Lines of a row."""
 GAP = 2
-"""Cells before what stands at the right end of a line."""
+"""Cells before the right part of a line."""
 RIGHT_BUTTON = 3
 HIGHLIGHTED, HOVERED = "rows--highlighted", "rows--hovered"
 
@@ -42,10 +42,10 @@ class RowList(ValueRows[T]):
         """The highlight has moved to another row."""
 
     class RowClicked(Message):
-        """A row was clicked; the highlight is there."""
+        """A row was clicked and highlighted."""
 
     class RowDoubleClicked(Message):
-        """A row was clicked twice; the highlight is there."""
+        """A row was double-clicked and highlighted."""
 
     def __init__(self, id: str) -> None:
         super().__init__(id)
@@ -55,14 +55,16 @@ class RowList(ValueRows[T]):
     # --- rows ---
 
     def put(self, values: Mapping[str, T], make: Callable[[T], Row]) -> None:
-        """Show these values; `make` is called for a row when it is first seen. Scroll position and highlight stay, as
-        far as there are rows."""
+        """Show these values; `make` is called for a row when it becomes visible.
+
+        Scroll position and highlight stay, as far as there are rows.
+        """
         self.set_values(values)
         self._make_row = make
         self.redraw()
 
     def redraw(self) -> None:
-        """Rebuild all rows: their width or their contents have changed."""
+        """Rebuild all rows after a change of width or contents."""
         self._cache = {}
         self.virtual_size = Size(self.width, self.line_count)
         self.cursor = self.cursor  # there may be fewer rows
@@ -89,7 +91,7 @@ class RowList(ValueRows[T]):
         return LINES * self.row_count
 
     def line_parts(self, line: int) -> Row:
-        """Return a line: what is cut where it is too long, and what stands at its right end."""
+        """Return the two parts of a line: the left one is cut if too long, the right one is aligned right."""
         return self._row(self._keys[line // LINES])[line % LINES], Content()
 
     def lines_of(self, row: int) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""A list of thousands of rows of one line with a stable position while rows come, change and leave."""
+"""A list of thousands of one-line rows with a stable position while rows come, change and leave."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, NamedTuple
@@ -15,29 +15,29 @@ from subtitle_rag.tui.text.content import MUTED
 from subtitle_rag.tui.widgets.row_view import T, ValueRows, draw_row
 
 LONGEST = 300
-"""Longest text of a part, in characters; more never fits."""
+"""Most characters of a part; more never fits."""
 GAP = 2
 """Least cells between the parts of a row."""
 RIGHT_SHARE = 0.4
-"""Share of a row that its right part has where the left one fills the rest."""
+"""Share of the row for its right part when the left part fills the rest."""
 SHORT_RIGHT = 12
 """Cells of a right part that is never cut, such as a date."""
 
 
 class RowParts(NamedTuple):
-    """The texts of a row, which may come from outside."""
+    """The texts of a row, possibly outside text."""
 
     left: str
     right: str = ""
-    """Secondary, aligned to the right."""
+    """Secondary text, aligned right."""
     is_alarm: bool = False
-    """The right part warns."""
+    """Whether the right part is a warning."""
 
 
 class RowTable(ValueRows[T]):
-    """Rows of values with a key. The cursor is on a whole row.
+    """Rows of values with keys. The cursor covers a whole row.
 
-    The left part of a row has all the room that its own right part leaves.
+    The left part of a row uses all the space left by its own right part.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"row--cursor"}
@@ -51,7 +51,7 @@ class RowTable(ValueRows[T]):
     """
 
     class CursorMoved(Message):
-        """The cursor has moved to another row, or there are no rows any more."""
+        """The cursor has moved to another row, or the rows are gone."""
 
         def __init__(self, table: "RowTable[Any]") -> None:
             super().__init__()
@@ -65,7 +65,7 @@ class RowTable(ValueRows[T]):
         """The row under the cursor was chosen with Enter or a click."""
 
     def __init__(self, id: str, key: Callable[[T], str]) -> None:
-        """`key` returns the unique key of a value, stable over changes of its contents."""
+        """`key` returns the unique key of a value, stable when its contents change."""
         super().__init__(id)
         self.add_class("panel")
         self._key = key
@@ -81,7 +81,7 @@ class RowTable(ValueRows[T]):
     # --- rows ---
 
     def fill(self, values: Iterable[T]) -> None:
-        """Show these values, in this order. The cursor stays on its row, or at its index if that row has left."""
+        """Show these values in this order. The cursor stays on its row, or at its index if that row is gone."""
         before = self.cursor_key
         self.set_values({self._key(value): value for value in values})
         self._set_size()
@@ -89,7 +89,7 @@ class RowTable(ValueRows[T]):
         if row != self.cursor:
             self.cursor = row
         else:
-            self.cursor = row  # which may be beyond the end
+            self.cursor = row  # possibly beyond the end
             if self.cursor_key != before:
                 self.post_message(self.CursorMoved(self))
         self.refresh()
@@ -141,7 +141,7 @@ class RowTable(ValueRows[T]):
 
 
 def row_content(parts: RowParts, width: int) -> Content:
-    """Return a row in `width` cells; what does not fit ends in an ellipsis."""
+    """Return a row in `width` cells; an ellipsis ends what does not fit."""
     left, right = (clean(text[:LONGEST]) for text in (parts.left, parts.right))
     gap = GAP if right else 0
     room = width - gap
@@ -153,7 +153,7 @@ def row_content(parts: RowParts, width: int) -> Content:
 
 
 def shorten(text: str, cells: int) -> str:
-    """Return a text in at most `cells` cells, with an ellipsis where it is cut."""
+    """Return a text in at most `cells` cells, with an ellipsis if cut."""
     if cell_len(text) <= cells:
         return text
     return set_cell_size(text, cells - 1).rstrip() + "…" if cells > 0 else ""

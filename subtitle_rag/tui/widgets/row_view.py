@@ -1,7 +1,7 @@
-"""The base of lists, tables and transcripts: rows with a cursor, of which only those in sight are drawn.
+"""Base of lists, tables and transcripts: rows with a cursor, drawn only while visible.
 
-Textual's own are too slow between two keys. `OptionList` wraps every row when it comes and once more when it is drawn:
-25 ms for a screenful, at each syllable. `DataTable` takes 0.7 s for 5,000 new rows and 25 ms to draw a screenful.
+Textual's widgets are too slow to refill on every key press. `OptionList` wraps every row when it is added and again
+when it is drawn: 25 ms per screenful. `DataTable` takes 0.7 s for 5,000 new rows and 25 ms to draw a screenful.
 """
 
 import re
@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
 class RowView(ScrollView, can_focus=True):
-    """Rows of one or more lines. A subclass knows how many there are and which lines they have, and draws a line."""
+    """Rows of one or more lines. A subclass has their number and their lines, and draws a line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *widget_bindings("list.down list.up"),
@@ -40,7 +40,7 @@ class RowView(ScrollView, can_focus=True):
     ]
 
     cursor: reactive[int | None] = reactive(None, repaint=False)
-    """The index of a row; None without rows, and in lists that begin without one."""
+    """The index of a row; None without rows, or in lists that start without a cursor."""
 
     @property
     def row_count(self) -> int:
@@ -51,7 +51,7 @@ class RowView(ScrollView, can_focus=True):
         raise NotImplementedError
 
     def row_of(self, line: int) -> int | None:
-        """Return the row of a line; None where there is none."""
+        """Return the row of a line; None without one."""
         raise NotImplementedError
 
     @property
@@ -60,11 +60,11 @@ class RowView(ScrollView, can_focus=True):
 
     @property
     def page(self) -> int:
-        """Rows that are in sight, less one."""
+        """Visible rows minus one."""
         raise NotImplementedError
 
     def on_focus(self) -> None:
-        """Move the terminal's caret here: it would draw the letters that compose for a command into the field."""
+        """Move the terminal's caret here; otherwise letters composed for a command would appear in the field."""
         self.app.cursor_position = self.region.offset
 
     # --- the cursor ---
@@ -77,7 +77,7 @@ class RowView(ScrollView, can_focus=True):
         self.scroll_to_cursor()
 
     def move(self, rows: int) -> None:
-        """Move the cursor, without running over the ends."""
+        """Move the cursor within the ends."""
         if self.row_count:
             self.cursor = (self.cursor or 0) + rows
 
@@ -93,7 +93,7 @@ class RowView(ScrollView, can_focus=True):
     # --- lines ---
 
     def row_style(self, name: str = "") -> Style:
-        """Return the style of a row by the name of its component, with the `reverse` that Textual 8.2.8 leaves out."""
+        """Return the style of a row by component name, with the `reverse` that Textual 8.2.8 omits."""
         if not name:
             return self.get_visual_style()
         style = self.get_visual_style(name)
@@ -112,7 +112,7 @@ class RowView(ScrollView, can_focus=True):
             self.scroll_to_region(self.region_of(self.cursor), animate=False, force=True, immediate=True)
 
     def line_under(self, event: events.MouseEvent) -> int:
-        """Return the line at the mouse: its place is told from the corner of the border."""
+        """Return the line under the mouse, whose position counts from the corner of the border."""
         return event.y - self.gutter.top + self.scroll_offset.y
 
     def row_under(self, event: events.MouseEvent) -> int | None:
@@ -120,7 +120,7 @@ class RowView(ScrollView, can_focus=True):
 
 
 class ValueRows(RowView, Generic[T]):
-    """Rows of values with a key each. Their order is that of the values."""
+    """Rows of values with a key each, in the order of the values."""
 
     def __init__(self, id: str) -> None:
         super().__init__(id=id)
@@ -129,7 +129,7 @@ class ValueRows(RowView, Generic[T]):
         self._keys: list[str] = []
 
     def set_values(self, values: Mapping[str, T]) -> None:
-        """Take other values. The subclass draws them."""
+        """Set other values. The subclass draws them."""
         self.values_by_key, self._keys = values, list(values)
 
     @property
@@ -155,7 +155,7 @@ class ValueRows(RowView, Generic[T]):
 
 
 def mark_selection(view: RowView, content: Content, line: int) -> Content:
-    """Return the content of a line with the part that the mouse has selected in its style."""
+    """Return the content of a line with the part selected by the mouse in its style."""
     selection = view.text_selection
     span = selection.get_span(line) if selection else None
     if span is None:
@@ -166,7 +166,7 @@ def mark_selection(view: RowView, content: Content, line: int) -> Content:
 
 
 def select_lines(selection: Selection, lines: int, text_of: Callable[[int], str]) -> tuple[str, str]:
-    """Return the selected text of a view with this number of lines, and what ends it."""
+    """Return the selected text of a view with this number of lines, and the text after it."""
     first = max(0, selection.start.y if selection.start else 0)
     last = min(lines - 1, selection.end.y if selection.end else lines - 1)
     text = "\n".join(text_of(line) if line >= first else "" for line in range(last + 1))
@@ -174,12 +174,20 @@ def select_lines(selection: Selection, lines: int, text_of: Callable[[int], str]
 
 
 def draw_row(view: RowView, content: Content, style: Style, width: int, line: int) -> Strip:
-    """Draw one line of the view, with its letters' places in it for the mouse."""
+    """Draw one line of the view, with the offsets of its letters for the mouse.
+
+    Args:
+        view: The view.
+        content: The content of the line.
+        style: The style of the row.
+        width: Cells of the line.
+        line: The index of the line.
+    """
     return draw_strip(view, mark_selection(view, content, line), style, width).apply_offsets(0, line)
 
 
 def draw_strip(widget: Widget, content: Content, style: Style, width: int) -> Strip:
-    """Draw one row of `width` cells; a longer text ends in an ellipsis, before a number that does not fit."""
+    """Draw one row of `width` cells; a longer text ends in an ellipsis, placed before a number that does not fit."""
     end = "…" if content.cell_length > width else ""
     room = _room_before_number(content.plain, width - 1) if end else width
     blank = width - 1 - room if end else 0
@@ -201,7 +209,7 @@ def draw_strip(widget: Widget, content: Content, style: Style, width: int) -> St
 
 
 def _room_before_number(text: str, room: int) -> int:
-    """Return how many of `room` cells to fill so that no number is cut: 1… of 10점 would tell another one."""
+    """Return how many of `room` cells to fill so that no number is cut: 10점 cut to 1… would be wrong."""
     for number in _NUMBER.finditer(text):
         start, end = number.span()
         if cell_len(text[: start + 1]) > room:

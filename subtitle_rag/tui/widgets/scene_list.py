@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class SceneList(RowList["Scene"]):
-    """A list of scenes beside their preview."""
+    """A list of scenes with a preview."""
 
     def __init__(self) -> None:
         super().__init__("scenes")
@@ -18,20 +18,20 @@ class SceneList(RowList["Scene"]):
 
     @property
     def scenes(self) -> Sequence["Scene"]:
-        """All scenes that it has."""
+        """All scenes in the list."""
         return self.values
 
     def of_video(self, video_id: str) -> list["Scene"]:
-        """Return its scenes of a video, in the order of time."""
+        """Return its scenes of a video, in order of time."""
         scenes = (scene for scene in self.scenes if scene.video.id == video_id)
         return sorted(scenes, key=lambda scene: (scene.at_ms, scene.rank))
 
     def go_to(self, scene: "Scene") -> None:
-        """Move the highlight to a scene that it has."""
+        """Move the highlight to a scene in the list."""
         self.cursor = self.index(scene.id)
 
     def to_nearest(self, video_id: str, at_ms: int) -> None:
-        """Move the highlight to the video's scene nearest to a time, if it has one."""
+        """Move the highlight to the video's scene nearest to a time, if any."""
         nearest = min(self.of_video(video_id), key=lambda each: (abs(each.at_ms - at_ms), each.rank), default=None)
         if nearest is not None:
             self.go_to(nearest)

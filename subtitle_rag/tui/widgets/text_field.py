@@ -1,4 +1,4 @@
-"""One-line text fields that play well with input methods, and the line at the top of a screen that holds one."""
+"""One-line text fields that work well with input methods, and the bar at the top of a screen with one."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 MAX_PASTED = 10_000
-"""Characters of a pasted text: no query, address or path is as long, and every key draws the field."""
+"""Most characters of a pasted text: no query, address or path is as long, and every key redraws the field."""
 
 
 EDITING_KEYS = {
@@ -35,7 +35,7 @@ EDITING_KEYS = {
     for binding in Binding.make_bindings(Input.BINDINGS)
     if binding.action.startswith(("cursor_", "delete_", "home", "end"))
 }
-"""Keys of `Input` that move the cursor or delete, with their actions. The app's own keys come before them."""
+"""Keys of `Input` that move the cursor or delete, with their actions. The app's own keys come first."""
 
 
 class VisibleHighlighter(Highlighter):
@@ -44,20 +44,22 @@ class VisibleHighlighter(Highlighter):
 
 
 class TextField(Input):
-    """A text field that steals no key of ours: ctrl+d, ctrl+k and the like of `Input` lose to priority bindings."""
+    """A text field that leaves the app's keys alone: ctrl+d, ctrl+k and other keys of `Input` lose to priority
+    bindings.
+    """
 
     virtual_size = Reactive(Size(0, 0))
-    """Constant, so that no key causes a new layout: the width of the field does not depend on its text."""
+    """Constant, so that no key causes a new layout: the field's width does not depend on its text."""
 
     def __init__(self, placeholder: str, id: str) -> None:
         super().__init__(
             placeholder=placeholder, id=id, compact=True, select_on_focus=False, highlighter=VisibleHighlighter()
         )
         self.replacement = ""
-        """A text that → at the end of the value puts in its place; empty for none."""
-        # every repaint can make the window of an input method flicker
+        """Text that replaces the value when → is pressed at its end; empty for none."""
+        # Every repaint may make the window of an input method flicker.
         self.cursor_blink = False
-        # Textual 8.2.8 does not scroll to the end of a long first text
+        # Textual 8.2.8 does not scroll to the end of a long initial text.
         self._initial_value = False
 
     @property
@@ -68,8 +70,8 @@ class TextField(Input):
     async def _on_key(self, event: events.Key) -> None:
         """Edit in the order of the keys.
 
-        Textual inserts a letter here, but runs an editing key once it has come up to the app: of a burst, as input
-        methods of telephones send for each syllable, the letters came before the deletions.
+        Textual inserts letters here, but runs editing keys only after they reach the app. Input methods of phones send
+        a burst per syllable, so the letters would arrive before the deletions.
         """
         if action := EDITING_KEYS.get(event.key):
             event.stop()
@@ -78,19 +80,19 @@ class TextField(Input):
 
     @property
     def cursor_screen_offset(self) -> Offset:
-        """The cell of the caret: Textual 8.2.8 adds one at the text's end, and a composition is drawn beside it."""
+        """The cell of the caret: Textual 8.2.8 adds one at the end of the text, where compositions appear."""
         x, y, _width, _height = self.content_region
         return Offset(x + self._position_to_cell(self.cursor_position) - self.scroll_offset.x, y)
 
     def action_cursor_right(self, select: bool = False) -> None:
-        """Move the cursor; at the end of the value, put the replacement in its place."""
+        """Move the cursor; at the end of the value, replace it."""
         if self.replacement and not select and self.cursor_position == len(self.value):
             self.replace_value(self.replacement)
         else:
             super().action_cursor_right(select)
 
     def action_delete_left_word(self) -> None:
-        """Delete back to a space, as a shell does: a filter or an address goes whole."""
+        """Delete back to a space, as a shell does, so that a filter or an address goes whole."""
         if self.selection.is_empty:
             before = self.value[: self.cursor_position].rstrip()
             self.delete(before.rfind(" ") + 1, self.cursor_position)
@@ -98,7 +100,7 @@ class TextField(Input):
             self.delete_selection()
 
     def on_resize(self) -> None:
-        """Keep the cursor in view, and place the caret: the field got the focus before it had a place."""
+        """Keep the cursor visible and place the caret: the field had the focus before it had a position."""
         cursor = cell_len(self.value[: self.cursor_position])
         self.scroll_to_region(Region(cursor, 0, 1, 1), animate=False, force=True)
         self._place_caret()
@@ -112,12 +114,12 @@ class TextField(Input):
             self.app.cursor_position = self.cursor_screen_offset
 
     def _on_paste(self, event: events.Paste) -> None:
-        """Keep all lines: the handler of `Input`, which comes next, knows only the first."""
+        """Keep all lines: the handler of `Input`, which runs next, keeps only the first."""
         first, *others = event.text[:MAX_PASTED].splitlines() or [""]
         event.text = " ".join(filter(None, map(str.strip, (first, *others)))) if others else first
 
     def replace_value(self, text: str) -> None:
-        """Put a text in the place of the value, with the cursor at its end."""
+        """Replace the value, with the cursor at its end."""
         self.value = text
         self.cursor_position = len(text)
 
@@ -125,8 +127,8 @@ class TextField(Input):
 def after_typing(screen: Screen[Any], act: Callable[..., object], *arguments: object) -> None:
     """Call `act` after the keys before this one have arrived.
 
-    An input method delivers its last syllable and Enter in one breath, and the app gets Enter before the field has
-    the syllable.
+    An input method sends its last syllable together with Enter, and the app receives Enter before the field has the
+    syllable.
     """
     (screen.focused or screen).call_later(screen.call_later, act, *arguments)
 
@@ -143,18 +145,18 @@ class SourceInput(TextField):
             self.post_message(FieldChecked(event.value, check))
 
     def _on_paste(self, event: events.Paste) -> None:
-        """Write the lines as a command line has them: they are files."""
+        """Write the lines as on a command line, since they are files."""
         event.text = pasted_line(event.text[:MAX_PASTED])
 
     @work(thread=True, group="take", exclusive=True, exit_on_error=False)
     def submit(self, value: str, whole_list: bool) -> None:
-        """Read the value; `whole_list` asks for the lists that addresses of videos name."""
+        """Read the value; `whole_list` selects the lists in addresses of videos."""
         check = source_field.read(value, whole_list=whole_list)
         self.post_message(FieldTaken(value, source_field.look(value) if check.kind == "files" else check))
 
 
 class Counter(Static):
-    """A line as wide as its text; no new layout while that width stays."""
+    """A line as wide as its text, without a new layout while the width stays the same."""
 
     def __init__(self) -> None:
         super().__init__(id="counter", markup=False)
@@ -181,9 +183,10 @@ class QueryBar(Horizontal):
         self._prompt.update(Content(sign))
 
     def set_hint(self, hint: str) -> None:
-        """Show under the field why its text is not searched or asked, the words that the library lacks, or an offer.
+        """Show under the field why its text is not searched, its unknown words, or an offer, which begins with an
+        arrow.
 
-        Empty: show nothing. An offer begins with an arrow.
+        Empty: show nothing.
         """
         is_offer = hint.startswith("→")
         self.set_class(not is_offer, "-warned")

@@ -1,11 +1,11 @@
-"""Lines of speech with a cursor, quick enough for videos of twelve hours: a line is drawn when it comes into sight."""
+"""Lines of speech with a cursor, fast enough for twelve-hour videos: a line is drawn when it becomes visible."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import ClassVar
 
-from rich._wrap import divide_line  # `Content.wrap` of Textual 8.2.8 breaks lines by it too
+from rich._wrap import divide_line  # `Content.wrap` of Textual 8.2.8 breaks lines with it too
 from textual import events
 from textual.content import Content
 from textual.geometry import Size
@@ -19,7 +19,7 @@ from subtitle_rag.tui.widgets.row_view import RowView, draw_row
 
 CURSOR = "transcript--cursor"
 MOST_COUNTS = 50_000
-"""Lines whose rows stay counted."""
+"""Lines with cached row counts."""
 
 
 class TranscriptList(RowView):
@@ -37,18 +37,18 @@ class TranscriptList(RowView):
     BINDINGS = widget_bindings("scene.close")
 
     class DoubleClicked(Message):
-        """A line was clicked twice; the cursor is there."""
+        """A line was double-clicked; the cursor is there."""
 
     class Left(Message):
-        """The user goes back to the list beside it."""
+        """The user goes back to the list."""
 
     def __init__(self) -> None:
         super().__init__(id="transcript")
         self._content = TranscriptLines()
         self._counts: dict[tuple[str, int], int] = {}
-        """Rows of a text at a width in cells: between two queries the list is hidden, and has no width."""
+        """Rows of a text at a width in cells. Kept between queries, while the hidden list has no width."""
         self._starts: list[int] = [0]
-        """The first row of each line, and of the line after the last."""
+        """The first row of each line, and of the end."""
         self._rows: dict[int, Sequence[Content]] = {}
         self._hold = False
         self._laid_out_size = self.size
@@ -59,7 +59,7 @@ class TranscriptList(RowView):
     def put(self, content: TranscriptLines, *, at: int | None = None, hold: bool = False) -> None:
         """Show these lines, with the cursor on the line `at`, or else on the matched one, a third below the top.
 
-        With `hold`, blank rows take the place of lines above that are still to come.
+        With `hold`, blank rows replace lines above that are still to arrive.
         """
         self._content, self._hold, self._moved = content, hold, False
         self.set_reactive(TranscriptList.cursor, self._nearest(content.matched if at is None else at))
@@ -124,7 +124,7 @@ class TranscriptList(RowView):
     # --- the cursor ---
 
     def _nearest(self, at: int | None, step: int = 1) -> int | None:
-        """Return the line at `at`, or the next one in the direction of `step` that has a time."""
+        """Return the line at `at`, or the next one with a time in the direction of `step`."""
         lines = self._content.lines
         if at is None or not lines:
             return None
