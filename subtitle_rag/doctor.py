@@ -35,6 +35,7 @@ from subtitle_rag.plugins import (
     ENCODERS,
     EXPORT_FORMATS,
     GROUPS,
+    is_built_in,
     load_plugin,
     plugin_names,
 )
@@ -144,7 +145,7 @@ def _files(runtime: Runtime) -> Finding:
     videos = [state.video for state in runtime.library.videos() if state.video.source]
     if lost_videos := files.gone_sources(videos):
         first, further = lost_videos[0], len(lost_videos) - 1
-        error = AppError("source_gone", title=first.title, path=str(first.source))
+        error = AppError("file_gone", title=first.title, path=str(first.source))
         more = n_("{n} more is gone too.", "{n} more are gone too.", further) if further else ""
         return "warning", f"{error.message} {more}".rstrip(), error.hint
     return "ok", n_("{n} caption file", "{n} caption files", len(videos))
@@ -458,6 +459,8 @@ def _plugins(_runtime: Runtime) -> Finding:
     names, broken = [], []
     for group in GROUPS:
         for name in plugin_names(group):
+            if is_built_in(group, name):
+                continue
             names.append(name)
             try:
                 load_plugin(group, name, kinds[group])

@@ -168,7 +168,7 @@ class EncodingRun:
         is part of the report.
 
         Raises:
-            BusyError: `vectors_busy`, and the errors of library and index.
+            BusyError: `busy`, and the errors of library and index.
             AppError: `index_elsewhere` if the index has moved, and the errors of library and index.
         """
         selection = selection or WindowSelection()
@@ -236,7 +236,7 @@ class EncodingRun:
                 for name in self._index.vectors().keys() - names:
                     self._index.drop_vector(name)
         except BusyError as error:
-            if error.code != "library_busy":
+            if error.details.get("lock") != "library":
                 raise
 
     def _names(self, id: str) -> Iterator[str]:

@@ -173,7 +173,7 @@ class KnownFiles:
 class Indexer:
     """Brings captions into one library and its index. A lock admits one indexer to a library.
 
-    Every method that writes raises `BusyError("library_busy")` while another indexer runs, and the errors of the
+    Every method that writes raises `BusyError("busy")` while another indexer runs, and the errors of the
     library and the index.
     """
 

@@ -25,8 +25,13 @@ def file_name(path: Path) -> str:
     return "stdin" if path == STDIN else str(path)
 
 
+def refused_line(path: Path, line: int, reason: str, form: str) -> UsageError:
+    return UsageError("bad_line", path=file_name(path), line=line, reason=reason, form=form)
+
+
 def bad_queries(path: Path, line: int, reason: str) -> UsageError:
-    return UsageError("bad_queries", path=file_name(path), line=line, reason=reason)
+    form = "id, query, kind, gold: [{video, start, end}]"
+    return refused_line(path, line, reason, form)
 
 
 @contextmanager

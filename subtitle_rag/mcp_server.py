@@ -12,7 +12,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 from subtitle_rag import __version__
-from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.domain.errors import AppError, bad_time
 from subtitle_rag.domain.events import EvidenceSource
 from subtitle_rag.domain.values import clock, parse_clock
 from subtitle_rag.installation.extras import MCP
@@ -43,7 +43,7 @@ LINES = 400
 
 
 def serve(runtime: Runtime) -> None:
-    """Serve on stdin and stdout until the client leaves or the user interrupts; raises AppError `mcp_missing`."""
+    """Serve on stdin and stdout until the client leaves or the user interrupts; raises AppError `missing_extra`."""
     server = build(runtime)
     # Python would wait for running answers, and for an SDK thread that waits for the client's next line.
     signal.signal(signal.SIGINT, lambda *_: os._exit(ExitCode.INTERRUPTED))
@@ -51,7 +51,7 @@ def serve(runtime: Runtime) -> None:
 
 
 def build(runtime: Runtime) -> "MCPServer[Any]":
-    """Return the server; raises AppError `mcp_missing` without the SDK."""
+    """Return the server; raises AppError `missing_extra` without the SDK."""
     try:
         from mcp.server.mcpserver import MCPServer
         from mcp_types import ToolAnnotations
@@ -208,7 +208,7 @@ def _time(text: str | None) -> int | None:
     try:
         return parse_clock(text)
     except ValueError:
-        raise UsageError("bad_time", value=text) from None
+        raise bad_time(text) from None
 
 
 def _best_sentence(scene: Scene) -> str:

@@ -64,7 +64,7 @@ class ExitCode(IntEnum):
 
 SHORTEST_BAR, LONGEST_BAR = 8, 40
 """Cells of a progress bar: an eighth of the line, so that a label beside it has room."""
-RETRY_LATER = ("llm_not_running", "llm_broke_off", "llm_timeout", "llm_busy", "no_connection")
+RETRY_LATER = ("llm_not_running", "llm_broke_off", "llm_timeout", "hub_unreachable")
 """Failures of Ollama after which a later retry can succeed."""
 
 

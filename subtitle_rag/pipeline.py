@@ -275,7 +275,7 @@ def _missing_speech_bytes(runtime: "Runtime") -> int:
     try:
         runtime.listener()
     except AppError as error:
-        if error.code != "speech_model_missing":
+        if error.code != "model_missing":
             raise
         return round(model.disk_gb * 1e9)
     return 0
@@ -320,7 +320,7 @@ def fetch_model(
         try:
             yield from _pull(runtime, current, stop, only_missing=only_missing)
         except LlmError as error:
-            if following is None or error.code != "llm_model_unknown":
+            if following is None or error.code != "unknown":
                 raise
             continue
         if len(names) > 1:

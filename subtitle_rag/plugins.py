@@ -10,11 +10,15 @@ A part that cannot be loaded raises `plugin_broken`, and the others still work.
 
 import logging
 import sys
+from collections.abc import Iterator
 from functools import lru_cache
-from importlib.metadata import EntryPoint
-from typing import TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from subtitle_rag.domain.errors import AppError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +34,11 @@ T = TypeVar("T")
 def plugin_names(group: str) -> tuple[str, ...]:
     """Return the names of a group's parts, without importing any."""
     return tuple(point.name for point in _points(group))
+
+
+def is_built_in(group: str, name: str) -> bool:
+    """Whether a part is of this program, whose names no other distribution can take."""
+    return any(point.name == name and _is_own(point) for point in _points(group))
 
 
 def load_plugin(group: str, name: str, kind: type[T] | tuple[type[T], ...]) -> T | None:
@@ -57,18 +66,36 @@ def plugin_failure(group: str, name: str, error: Exception) -> AppError:
     return _broken(point, f"{type(error).__name__}: {error}")
 
 
-def _points(group: str) -> tuple[EntryPoint, ...]:
+def _points(group: str) -> "tuple[EntryPoint, ...]":
     return _points_at(group, tuple(sys.path))
 
 
 @lru_cache
-def _points_at(group: str, _path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+def _points_at(group: str, _path: tuple[str, ...]) -> "tuple[EntryPoint, ...]":
     """Return the entry points of a group, each name once; cached, as reading all metadata takes milliseconds."""
     from importlib.metadata import entry_points
 
-    return tuple({point.name: point for point in reversed(entry_points(group=group))}.values())[::-1]
+    points = sorted([*_of_checkout(group), *entry_points(group=group)], key=_is_own, reverse=True)
+    by_name = {point.name: point for point in reversed(points)}
+    return tuple(by_name[name] for name in sorted(by_name))
 
 
-def _broken(point: EntryPoint, reason: str) -> AppError:
+def _is_own(point: "EntryPoint") -> bool:
+    return point.module.startswith(f"{__package__}.")
+
+
+def _of_checkout(group: str) -> "Iterator[EntryPoint]":
+    """Yield the entry points of a checkout: an editable installation has those of the day when it was made."""
+    import tomllib
+    from importlib.metadata import EntryPoint
+
+    file = Path(__file__).parents[1] / "pyproject.toml"
+    if file.is_file():
+        project = tomllib.loads(file.read_text("utf-8")).get("project", {})
+        own = project.get("entry-points", {}) if project.get("name") == "subtitle-rag" else {}
+        yield from (EntryPoint(name, value, group) for name, value in own.get(group, {}).items())
+
+
+def _broken(point: "EntryPoint", reason: str) -> AppError:
     package = point.dist.name if point.dist else "?"
     return AppError("plugin_broken", name=point.name, package=package, reason=reason)

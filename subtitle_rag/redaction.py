@@ -28,12 +28,10 @@ SYSTEM_TYPES = (AttributeError, ImportError, MemoryError, NameError, RecursionEr
 """Likewise, of the standard library."""
 SAFE_DETAILS = frozenset(
     {"host", "model", "status", "n", "version", "oldest", "seconds", "needed", "free", "retry_at", "place", "known"}
-    | {"n_prompt_tokens", "n_ctx", "read", "variable", "collection", "port"}
+    | {"n_prompt_tokens", "n_ctx", "read", "collection", "port", "kind", "lock"}
 )
 """Details of an AppError without text of the library."""
-SAFE_REASONS = frozenset(
-    {"library_readonly", "library_damaged", "index_damaged", "hub_unreachable", "folder_unwritable"}
-)
+SAFE_REASONS = frozenset({"library_readonly", "library_damaged", "index_damaged", "hub_unreachable", "unwritable"})
 """Codes of AppErrors whose `reason` is the system's or the program's own."""
 SAFE_ATTRIBUTES = ("status_code", "status", "errno", "sqlite_errorname")
 """Numbers and names that exceptions of other packages carry."""

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from subtitle_rag.captions.addresses import addresses_in
-from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.domain.values import tidy
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.library.app_state import RemovalNote, put_unfinished_removals, unfinished_removals
 from subtitle_rag.library.overview import window_counts
-from subtitle_rag.library.resolve import NameMatches, resolve_name, several_named
+from subtitle_rag.library.resolve import NameMatches, resolve_name, several_named, unknown_video
 from subtitle_rag.library.store import Library
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def plan_named_removal(library: Library, names: Iterable[str]) -> RemovalPlan:
     """Plan the removal of named targets, and of the rest of a killed removal of the same names.
 
     Raises:
-        UsageError: `unknown_video`; `several_named` for a part of more than one name.
+        UsageError: `unknown`; `several_named` for a part of more than one name.
     """
     names = [tidy(name) for name in names]
     notes = unfinished_removals(library)
@@ -104,7 +103,7 @@ def plan_named_removal(library: Library, names: Iterable[str]) -> RemovalPlan:
         if is_noted and not matches.is_exact:
             continue  # its own videos are deleted, and a similar name belongs to others
         if not matches and not is_noted:
-            raise UsageError("unknown_video", video=name)
+            raise unknown_video(name)
         targets += _named_targets(library, name, matches)
     return _plan(library, names, targets, titles, frozenset(urls))
 

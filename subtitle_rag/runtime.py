@@ -406,7 +406,7 @@ class Runtime:
         """Return a run that encodes windows; `stop` ends it from another thread.
 
         Raises:
-            AppError: `meaning_missing` or `neural_missing`, `model_missing`, `encoder_off`, and the errors of
+            AppError: `missing_extra`, `model_missing`, `encoder_off`, and the errors of
                 `HostedModels.encoder`.
         """
         from subtitle_rag.encoding import EncodingRun
@@ -508,7 +508,7 @@ class Runtime:
         except BusyError:
             raise
         except AppError as error:
-            if error.code == "index_newer":
+            if error.code == "newer_version":
                 raise
             logger.info("the index cannot be used as it is", exc_info=True)
             if not self.settings.qdrant.url:

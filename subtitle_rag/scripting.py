@@ -59,7 +59,7 @@ class OpenLibrary:
 
         Raises:
             UsageError: `unsupported_source`, `unsupported_url`, `no_caption_files`.
-            BusyError: `library_busy` while another process indexes.
+            BusyError: `busy` while another process indexes.
         """
         from subtitle_rag import pipeline
         from subtitle_rag.requests import parse_request
@@ -94,7 +94,7 @@ class OpenLibrary:
             rerank: Whether to rerank, if a reranker is installed.
 
         Raises:
-            UsageError: `unknown_channel`, `unknown_video`, and the errors of an invalid query.
+            UsageError: `unknown`, and the errors of an invalid query.
         """
         from subtitle_rag.retrieval.search.query import parse_filtered
 
@@ -127,7 +127,7 @@ class OpenLibrary:
         Without a format, the file's extension decides; Markdown for any other extension or no file.
 
         Raises:
-            UsageError: `export_unknown`, `export_without_file`, `nothing_to_export`.
+            UsageError: `unknown_value`, `export_without_file`, `nothing_chosen`.
             AppError: `unwritable`, `plugin_broken`.
         """
         from subtitle_rag.exporting.formats import format_of_file, is_binary, render_export, write_export

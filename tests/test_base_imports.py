@@ -162,7 +162,7 @@ def test_the_base_finds_scenes_and_tells_what_each_extra_needs(variables: dict[s
     assert [check for check in checks.values() if check["severity"] == "error"] == []
     assert set(codes[3:]) == {1}, refused
     errors = [json.loads(part)["errors"][0]["code"] for part in refused[:3]]
-    assert errors == ["neural_missing", "neural_missing", "eval_missing"]
+    assert errors == ["missing_extra", "missing_extra", "missing_extra"]
     for extra in (EXTRAS["neural"], EXTRAS["eval"], EXTRAS["mcp"]):
         assert _names_the_line(ended.stderr, extra)
 

@@ -377,9 +377,9 @@ def test_one_works_on_a_library_at_a_time(place: Place, captions: Path) -> None:
     first = place.indexer.index([captions])
     next(first)
     for second in (place.indexer.index([captions]), place.indexer.rebuild()):
-        with failing("library_busy", BusyError):
+        with failing("busy", BusyError):
             next(second)
-    with failing("library_busy", BusyError):
+    with failing("busy", BusyError):
         place.indexer.remove([ID])
     assert place.library.counts().videos == 0
     list(first)

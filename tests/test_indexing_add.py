@@ -166,7 +166,7 @@ def test_an_indexer_that_stays_at_work_is_told_of(
     monkeypatch.setattr(indexing, "BACKGROUND_TIMEOUT_S", patience)
     with FileLock(place.folder / "library.lock"):
         for work in (place.indexer.add(watched(), manual(), DETAILS), place.indexer.finish()):
-            with failing("library_busy", BusyError):
+            with failing("busy", BusyError):
                 list(work)
     assert place.library.counts().videos == 0
     assert changes(add(place, watched(), manual())) == ["new"]

@@ -230,7 +230,7 @@ def test_causes_groups_and_loops_are_told(folder: Path) -> None:
             "subtitle_rag.domain.errors.AppError: library_damaged, path='/lib/data/library.db', "
             "reason='file is not a database'",
         ),
-        (AppError("unknown_video", video=QUERY), "subtitle_rag.domain.errors.AppError: unknown_video"),
+        (AppError("unknown", name=QUERY), "subtitle_rag.domain.errors.AppError: unknown"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -431,7 +431,7 @@ def test_a_command_is_logged_without_what_was_typed(isolated_home: Path) -> None
     lines = written(isolated_home / "log")
     assert " cli[" in lines[0]
     assert lines[0].endswith("show begins, options: --at")
-    assert any("unknown_video" in line for line in lines)
+    assert any("unknown" in line for line in lines)
     assert "ends with status 2 after" in lines[-1]
     assert "secret-query" not in "\n".join(lines)
 

@@ -306,5 +306,5 @@ def test_without_the_sdk_it_says_what_to_install(home: Path, monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
     with Runtime(load()) as runtime, pytest.raises(AppError) as caught:
         mcp_server.build(runtime)
-    assert caught.value.code == "mcp_missing"
+    assert caught.value.code == "missing_extra"
     assert caught.value.details["line"] == install_steps(MCP)

@@ -96,6 +96,6 @@ def test_an_older_program_says_update(home: Path, capsys: pytest.CaptureFixture[
     assert found.code == 1
     assert "newer subtitle-rag" in found.err
     assert "rebuild" not in found.err
-    with Runtime(config.load(home)) as runtime, failing("index_newer"):
+    with Runtime(config.load(home)) as runtime, failing("newer_version"):
         runtime.rebuilder()
     assert analyzer(home) == NEWER

@@ -103,7 +103,9 @@ def test_vlc_is_given_no_link(program: Callable[[str], Played]) -> None:
     played = program("vlc")
     with pytest.raises(UsageError) as caught:
         play("vlc")
-    assert (caught.value.code, caught.value.details) == ("needs_file", {"player": "vlc"})
+    assert caught.value.message == (
+        "vlc cannot play this video: it plays only files, and there is none beside the video's captions."
+    )
     play("vlc", extra={"vlc": ("vlc", "{url}")})  # somebody's own command may know how
     assert played() == [URL]
 
@@ -141,14 +143,14 @@ def test_the_browser_opens_the_link(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_browser_opens_no_file() -> None:
     with pytest.raises(UsageError) as caught:
         play("browser", media=FILE, watch_url=None, link=None)
-    assert caught.value.code == "needs_link"
+    assert caught.value.code == "player_unfit"
 
 
 def test_a_machine_without_a_browser_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(webbrowser, "open", lambda link: False)
     with pytest.raises(AppError) as caught:
         play("browser")
-    assert (caught.value.code, caught.value.details) == ("browser_failed", {"link": "https://youtu.be/abc?t=59"})
+    assert caught.value.message == "browser could not play https://youtu.be/abc?t=59: no browser was found."
 
 
 def test_all_players_can_be_asked_for_once() -> None:
@@ -261,7 +263,7 @@ def launched(extra: dict[str, tuple[str, ...]]) -> Launch:
 def test_a_player_that_ends_at_once_with_an_error_has_failed(tmp_path: Path) -> None:
     with pytest.raises(AppError) as caught:
         launched(script(tmp_path, "exit 3")).wait(20)
-    assert (caught.value.code, caught.value.details) == ("player_ended", {"player": "own", "link": URL, "status": 3})
+    assert caught.value.message == f"own could not play {URL}: it ended at once, with status 3."
 
 
 @pytest.mark.programs("sh")

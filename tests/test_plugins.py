@@ -62,7 +62,7 @@ def scenes() -> list[ExportedScene]:
 
 
 def test_names_are_known_without_an_import() -> None:
-    assert set(plugins.plugin_names(EXPORT_FORMATS)) == {"titles", "failing", "wrong", "absent", "md"}
+    assert set(plugins.plugin_names(EXPORT_FORMATS)) >= {"titles", "failing", "wrong", "absent", "md"}
     assert "tiny_plugin" not in sys.modules
 
 
@@ -72,6 +72,27 @@ def test_a_format_is_written_as_the_others_are() -> None:
 
 def test_a_built_in_format_keeps_its_name() -> None:
     assert "# " in render_export("md", scenes(), None).text
+
+
+def test_the_built_in_formats_are_entry_points_as_those_of_others() -> None:
+    names = [name for name in plugins.plugin_names(EXPORT_FORMATS) if plugins.is_built_in(EXPORT_FORMATS, name)]
+    assert names == ["anki", "csv", "jsonl", "md", "srt", "txt", "vtt"]
+    assert all(plugins.load_plugin(EXPORT_FORMATS, name, ExportFormat) for name in names)
+
+
+def test_an_installation_finds_its_formats_without_a_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a wheel has them: in the metadata alone."""
+    package = tmp_path / "site" / "subtitle_rag"
+    package.mkdir(parents=True)
+    monkeypatch.setattr(plugins, "__file__", str(package / "plugins.py"))
+    info = tmp_path / "subtitle_rag-9.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: subtitle-rag\nVersion: 9\n")
+    (info / "entry_points.txt").write_text(f"[{EXPORT_FORMATS}]\nwheel = subtitle_rag.exporting.markdown:MARKDOWN\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "."))
+    plugins._points_at.cache_clear()
+    assert plugins.is_built_in(EXPORT_FORMATS, "wheel")
+    assert plugins.load_plugin(EXPORT_FORMATS, "wheel", ExportFormat)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +111,7 @@ def test_a_broken_part_is_told_by_name_package_and_reason(name: str, reason: str
 def test_an_unknown_format_is_told_with_all_that_there_are() -> None:
     with pytest.raises(AppError) as unknown:
         render_export("nothing", scenes(), None)
-    assert unknown.value.code == "export_unknown"
+    assert unknown.value.code == "unknown_value"
     assert "titles" in unknown.value.hint
 
 

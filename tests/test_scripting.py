@@ -65,10 +65,10 @@ def test_a_script_goes_all_the_way(library: subtitle_rag.OpenLibrary, tmp_path: 
     ("call", "code"),
     [
         (lambda library: library.index("no such file"), "unsupported_source"),
-        (lambda library: library.search("국수", channels=["nobody"]), "unknown_channel"),
+        (lambda library: library.search("국수", channels=["nobody"]), "unknown"),
         (lambda library: library.export((), format="anki"), "export_without_file"),
-        (lambda library: library.export((), format="nothing"), "export_unknown"),
-        (lambda library: library.export(()), "nothing_to_export"),
+        (lambda library: library.export((), format="nothing"), "unknown_value"),
+        (lambda library: library.export(()), "nothing_chosen"),
     ],
 )
 def test_what_cannot_be_is_an_error_with_a_code(library: subtitle_rag.OpenLibrary, call: object, code: str) -> None:

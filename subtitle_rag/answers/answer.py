@@ -84,7 +84,7 @@ class Conversation:
         """Answer a question. The last event is the `Answer`, failures of the model included.
 
         Raises:
-            UsageError: `unknown_video`, `unknown_channel`.
+            UsageError: `unknown`.
             AppError: from the library and the index.
         """
         for event in self._events(query, stop or threading.Event(), seed):

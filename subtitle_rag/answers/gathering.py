@@ -92,7 +92,7 @@ class Gatherer:
         """Return the evidence. Without a `budget`, as there is no model, nothing is cut.
 
         Raises:
-            UsageError: `empty_query` for filters alone, `unknown_video`, `unknown_channel`; if all captions are to be
+            UsageError: `empty_query` for filters alone, `unknown`; if all captions are to be
                 read, `whole_too_long` and `whole_of_words`.
             AppError: from the library and the index.
         """

@@ -129,7 +129,7 @@ def read_address_list(path: Path) -> AddressList:
     """Read a file of addresses.
 
     Raises:
-        UsageError: `list_unreadable`, `list_empty`.
+        UsageError: `list_unreadable`.
     """
     try:
         with path.open("rb") as file:
@@ -145,14 +145,14 @@ def parse_address_list(raw: bytes, name: str) -> AddressList:
     """Read the bytes of a list; `name` is the file's name for error messages.
 
     Raises:
-        UsageError: `list_unreadable`, `list_empty`.
+        UsageError: `list_unreadable`.
     """
     return _named(_parsed(raw, name), name)
 
 
 def _named(addresses: AddressList, name: str) -> AddressList:
     if not addresses.sources:
-        raise UsageError("list_empty", path=name, others=addresses.others)
+        raise UsageError("list_unreadable", path=name, reason=_("it names no channel, playlist or video of YouTube"))
     return addresses
 
 

@@ -8,7 +8,6 @@ own name.
 
 import hashlib
 import logging
-import math
 import os
 import stat
 from collections import Counter, deque
@@ -40,7 +39,7 @@ from subtitle_rag.captions.json_segments import is_speech, may_be_segments
 from subtitle_rag.captions.language_tags import is_language, language_tag, title_language
 from subtitle_rag.captions.metadata import clean_name
 from subtitle_rag.captions.microdvd import lacks_rate
-from subtitle_rag.captions.parse import parse_captions, unread_times
+from subtitle_rag.captions.parse import oversized, parse_captions, unread_times
 from subtitle_rag.captions.sami import sami_languages
 from subtitle_rag.captions.text_encoding import decode, decode_part
 from subtitle_rag.config.config_file import read_regular
@@ -232,7 +231,7 @@ def read(file: CaptionFile) -> Track:
                 "unreadable", path=path, reason=str(error.details.get("reason", error.message))
             ) from error
         if len(raw) > limit:
-            raise CaptionError("too_large", path=path, size=limit_mb + 1, limit=limit_mb)
+            raise oversized(path, len(raw), limit_mb)
         return _track(file, raw, modified_at(file))
     try:
         info = file.path.stat()
@@ -247,7 +246,7 @@ def read(file: CaptionFile) -> Track:
         _check_scarcity(file.path, error)
         raise CaptionError("unreadable", path=path, reason=_reason(error)) from error
     if size > limit:
-        raise CaptionError("too_large", path=path, size=math.ceil(size / 2**20), limit=limit_mb)
+        raise oversized(path, size, limit_mb)
     return _track(file, _with_rate(file, raw), int(info.st_mtime))
 
 
@@ -465,7 +464,7 @@ def _look_inside(path: Path, known_id: str, findings: _Findings, languages: Sequ
         assert isinstance(inside, dict)
         inside[path] = replace(file, name=name, probe=probe, track=best.number)
     elif not group:
-        left_out["left_out_pictures" if probe.tracks else "left_out_films", path.suffix.lower()] += 1
+        left_out["left_out_formats" if probe.tracks else "left_out_films", path.suffix.lower()] += 1
         findings.silent.setdefault(video_id, (path, replace(file, probe=probe)))
 
 
@@ -479,7 +478,7 @@ def _left_out(path: Path) -> str | None:
     """Return the notice code for a file that may hold captions but is not read; None for other files."""
     suffix = path.suffix.lower()
     if suffix == ".sub" and _head(path).startswith(_VOBSUB):
-        return "left_out_pictures"
+        return "left_out_formats"
     if suffix == ".json" and read_name(path.name) and is_speech(_head(path)) and not _is_captions(path):
         return "left_out_formats"
     return LEFT_OUT.get(suffix)

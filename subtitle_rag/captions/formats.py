@@ -106,7 +106,7 @@ FAMILIAR = (".smi", ".srt", ".vtt", ".ass")
 """The best-known suffixes."""
 
 LEFT_OUT = {
-    **dict.fromkeys((".sup", ".idx"), "left_out_pictures"),
+    **dict.fromkeys((".sup", ".idx"), "left_out_formats"),
     **dict.fromkeys(
         (".stl", ".scc", ".mcc", ".cap", ".usf", ".pac", ".ttxt", ".jss", ".mpl", ".mpl2", ".aqt", ".pjs", ".rt"),
         "left_out_formats",

@@ -20,6 +20,11 @@ def unread_times(raw: bytes, format: str) -> int:
     return recognize(text, format).unread_times(text)
 
 
+def oversized(path: str, size: int, limit_mb: int) -> CaptionError:
+    reason = _("{size} MB, and {limit} MB are the most").format(size=math.ceil(size / 2**20), limit=limit_mb)
+    return CaptionError("too_large", path=path, reason=reason)
+
+
 def parse_captions(raw: bytes, format: str, *, path: str = "", language: str = "") -> list[Cue]:
     """Return the cues of a caption file, sorted by start, times in milliseconds.
 
@@ -29,11 +34,11 @@ def parse_captions(raw: bytes, format: str, *, path: str = "", language: str = "
 
     Raises:
         CaptionError: `not_captions` for other files, `no_cues` without spoken lines, `unknown_encoding`, or `too_large`
-            and `too_much_text` for more than any video has.
+            for more than any video has.
     """
     limit = FORMATS[format].limit_mb
     if len(raw) > limit * 2**20:
-        raise CaptionError("too_large", path=path, size=math.ceil(len(raw) / 2**20), limit=limit)
+        raise oversized(path, len(raw), limit)
     text = decode(raw, path=path).text.lstrip("\ufeff \t\n")
     if not text:
         raise CaptionError("not_captions", path=path, reason=_("the file is empty"))
@@ -43,7 +48,7 @@ def parse_captions(raw: bytes, format: str, *, path: str = "", language: str = "
         cues = recognize(text, format).read(text, language)
     except UnusableTextError as error:
         is_much = isinstance(error, TooMuchTextError)
-        raise CaptionError("too_much_text" if is_much else "not_captions", path=path, reason=str(error)) from error
+        raise CaptionError("too_large" if is_much else "not_captions", path=path, reason=str(error)) from error
     if cues is None:
         raise CaptionError("not_captions", path=path, reason=_("no line in it has caption times"))
     if not cues:

@@ -56,7 +56,7 @@ RULES = dict.fromkeys(FINAL, Rule(None)) | {
     "bot_check": Rule(HOUR, rests_after=1),
     "network": Rule(MINUTE, rests_after=1),
     "yt_dlp_outdated": Rule(DAY, rests_after=5),
-    "video_protected": Rule(None),
+    "protected": Rule(None),
     "sign_in_required": Rule(None),
 }
 
@@ -78,7 +78,7 @@ _TEXTS = [
         ("processing", r"processing this video"),
         ("script_required", r"requested format is not available"),
         ("empty_tab", r"does not have a \S+ tab|not currently live"),
-        ("video_protected", r"drm protected|\bdrm\b"),
+        ("protected", r"drm protected|\bdrm\b"),
         ("sign_in_required", r"registered users|account credentials|requires? (?:a )?(?:log ?in|authentication)"),
         ("not_found", r"unavailable|is ?n.t available|removed|terminated|does not exist|not found|no longer available"),
     )

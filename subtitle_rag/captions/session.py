@@ -204,7 +204,7 @@ class Session:
         """Download a video's sound into a folder, and return its file.
 
         Continues an interrupted download. `progress` gets the bytes so far and the total or 0; an exception from it
-        ends the download. Also raises FetchError `sound_live` and BusyError `disk_full`.
+        ends the download. Also raises FetchError `live` and BusyError `disk_full`.
         """
 
         def advance(state: dict[str, Any]) -> None:
@@ -231,7 +231,7 @@ class Session:
         ):
             info: Info = ydl.extract_info(url, download=False, process=False, ie_key="Youtube") or {}
             if info.get("is_live") or info.get("live_status") in ("is_live", "is_upcoming"):
-                raise FetchError("sound_live", title=title)
+                raise FetchError("live", title=title)
             if info.get("_type", "video") != "video":  # the trailer of a paid video
                 raise FetchError("payment_required", title=title)
             about = ydl.process_ie_result(info, download=False)

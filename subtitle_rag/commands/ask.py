@@ -265,7 +265,7 @@ def _forget(runtime: "Runtime", options: AskOptions) -> output.Outcome:
         number = int(id) if id.isdecimal() and len(id) < 19 else -1  # SQLite's numbers have 64 bits
         answer = stored.get(number)
         if answer is None:
-            raise UsageError("unknown_answer", answer=tidy(id))
+            raise UsageError("unknown", kind=_("saved answer"), name=tidy(id), command="subtitle-rag ask --history")
         count, names = 1, [line_text(answer.question)]
     from subtitle_rag.removing import removal_sentence
 

@@ -13,6 +13,7 @@ from subtitle_rag.commands.scene_arguments import SceneChoice, choose_scenes, ch
 from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.plugins import EXPORT_FORMATS, plugin_names
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
@@ -20,21 +21,14 @@ if TYPE_CHECKING:
     from subtitle_rag.exporting.exported_scene import ExportedScene
     from subtitle_rag.runtime import Runtime
 
-NAMES = ("md", "csv", "jsonl", "txt", "srt", "vtt", "anki")
-"""The formats, which are imported when one is used."""
-
-
-class FormatChoice(click.Choice[str]):
-    """The formats, with those of plug-ins, which are looked up when one is used."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from subtitle_rag.plugins import EXPORT_FORMATS, plugin_names
-
-        return value if value in plugin_names(EXPORT_FORMATS) else super().convert(value, param, ctx)
-
 
 @click.command("export")
-@click.option("--format", "name", type=FormatChoice(NAMES), help=N_("The format; else the ending of FILE, else md."))
+@click.option(
+    "--format",
+    "name",
+    type=click.Choice(plugin_names(EXPORT_FORMATS)),
+    help=N_("The format; else the ending of FILE, else md."),
+)
 @choose_scenes
 @click.option("-o", "--output", "file", metavar="FILE", help=N_("Write this file instead of standard output."))
 @click.option("--clips", metavar="DIR", help=N_("Where the clips of the scenes are, for Anki's cards."))
@@ -85,7 +79,7 @@ def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
 
     parts = make_clips(scenes)
     if not parts:
-        raise UsageError("no_playable_scene" if scenes else "nothing_to_play")
+        raise UsageError("no_playable_scene" if scenes else "nothing_chosen")
     notes = []
     if left_out := len(scenes) - len(parts):
         notes.append(
@@ -167,7 +161,7 @@ def clip_(
     ffmpeg = Ffmpeg.find()
     scenes = read_scenes(runtime.library, [padded_span(span, round(1000 * pad)) for span in spans])
     if not scenes:
-        raise UsageError("nothing_to_clip")
+        raise UsageError("nothing_chosen")
     clips: list[ClipFile] = []
     errors: list[AppError] = []
     total_s, done_s = sum(map(_seconds, scenes)), 0.0

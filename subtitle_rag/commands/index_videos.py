@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 WITHOUT_CAPTIONS = ("left_out_films", "left_out_unseen", "no_caption_files")
 """Failures of files none of which has captions: they can be listened to."""
-STAGE_FAILURES = ("bad_prompt", "model_unknown", "model_kind", "model_damaged")
+STAGE_FAILURES = ("bad_prompt", "unknown", "model_kind", "model_damaged")
 """Failures that leave a stage out: the captions came in all the same."""
 STDIN = "-"
 MAX_STDIN = 2**25
@@ -170,7 +170,7 @@ def _listed(runtime: "Runtime", lists: Sequence[str], *, yes: bool) -> "tuple[So
     """Return what lists of addresses name that is not in the library, after one question; nothing after a no.
 
     Raises:
-        UsageError: `list_unreadable`, `list_empty`; click.UsageError without a terminal to ask on.
+        UsageError: `list_unreadable`; click.UsageError without a terminal to ask on.
     """
     from subtitle_rag.requests import listed_sources
 
@@ -226,7 +226,7 @@ def _source_options(
     tab_names = _split(tabs or "")
     for tab in tab_names:
         if tab not in TABS:
-            raise UsageError("unknown_tab", name=tab, known=", ".join(TABS))
+            raise UsageError("unknown_value", kind=_("tab of a channel"), name=tab, known=", ".join(TABS))
     first_day = parse_day("since", since) if since is not None else None
     return SourceOptions(
         tab_names,
@@ -289,7 +289,7 @@ def _run(
             if error.code in STAGE_FAILURES:
                 output.say_error(error)
                 outcome.errors = [*outcome.errors, error]
-            elif error.code != f"{stage}_busy":  # the process with the lock comes to these videos as well
+            elif error.details.get("lock") != stage:  # the process with the lock comes to these videos as well
                 raise
         outcome.result[stage] = output.report_values(report) if report else None
         if report and as_text:

@@ -293,7 +293,7 @@ def _failure_lines(failed: "Sequence[VideoState]") -> Iterator[str]:
 
 def _gone_lines(lost_files: "Sequence[Video]") -> Iterator[str]:
     """Yield the caption files that are gone; `--json` has all of them."""
-    errors = [AppError("source_gone", title=video.title, path=str(video.source)) for video in lost_files]
+    errors = [AppError("file_gone", title=video.title, path=str(video.source)) for video in lost_files]
     yield from (f"! {error.message}" for error in errors[:SELECTIONS])
     if more := len(errors) - len(errors[:SELECTIONS]):
         yield _more_videos(more)

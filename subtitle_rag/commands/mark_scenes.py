@@ -101,7 +101,7 @@ def marks_remove(runtime: "Runtime", numbers: Sequence[int], yes: bool) -> outpu
 def _mark(marks: "MarkStore", number: int) -> "Mark":
     mark = next((mark for mark in marks.all() if mark.id == number), None)
     if mark is None:
-        raise UsageError("unknown_mark", number=number)
+        raise UsageError("unknown", kind=_("mark"), name=number, command="subtitle-rag marks list")
     return mark
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from subtitle_rag.commands.options import QueryFilters, channel_option, complete_videos, pack_options, video_option
-from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.errors import UsageError, bad_time
 from subtitle_rag.domain.values import Video, clock, parse_clock, tidy
 from subtitle_rag.i18n import N_, _
 
@@ -120,18 +120,20 @@ def _scene_of_number(runtime: "Runtime", number: int) -> tuple[Video, int]:
     from subtitle_rag.library.resolve import named_video
 
     if not runtime.settings.search.remember:  # what an earlier search left would be another scene
-        raise UsageError("searches_not_remembered", number=number)
+        raise UsageError(
+            "no_such_scene", number=number, reason=_("searches are not remembered (remember = false under [search])")
+        )
     scenes = found_scenes(runtime.library)
     if not scenes:
         runtime.library.database.check_writable()  # else no search would be remembered
-        raise UsageError("no_last_search", number=number)
+        raise UsageError("no_such_scene", number=number, reason=_("no search is remembered"))
     if not 1 <= number <= len(scenes):
-        raise UsageError("no_such_number", number=number, last=len(scenes))
+        raise UsageError("no_such_scene", number=number, reason=_("the last search found {n}").format(n=len(scenes)))
     id, at_ms = scenes[number - 1][:2]
     window = runtime.library.window(id)
     if window is not None:
         return named_video(runtime.library, window.video_id), at_ms
-    raise UsageError("scene_gone", number=number)
+    raise UsageError("no_such_scene", number=number, reason=_("it is no longer in the library"))
 
 
 def check_within(video: Video, at_ms: int) -> None:
@@ -144,7 +146,7 @@ def time_of(text: str) -> int:
     try:
         return parse_clock(text)
     except ValueError:
-        raise UsageError("bad_time", value=text) from None
+        raise bad_time(text) from None
 
 
 def spans_of(runtime: "Runtime", target: str) -> "Iterator[ExportedScene]":
@@ -169,7 +171,7 @@ def scene_span(runtime: "Runtime", target: str) -> "ExportedScene":
     if separator and name and dash:
         (video, start_ms), end_ms = _video_at(runtime, name, start), time_of(end)
         if end_ms <= start_ms:
-            raise UsageError("bad_time", value=time)
+            raise bad_time(time)
         return ExportedScene(video, start_ms, end_ms, start_ms)
     video, at_ms = video_and_time(runtime, target)
     span = span_at(runtime.library, video, at_ms)

@@ -66,7 +66,7 @@ def stage_options(redo_help: str, *more: Callable[[Command], Command]) -> Callab
 
 
 def select_windows(runtime: "Runtime", options: StageOptions) -> "WindowSelection":
-    """Raises UsageError `unknown_channel`, `unknown_video`."""
+    """Raises UsageError `unknown`."""
     from subtitle_rag.library.context_store import WindowSelection
     from subtitle_rag.library.resolve import channel_ids, video_ids
 

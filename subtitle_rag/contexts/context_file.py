@@ -16,7 +16,7 @@ from subtitle_rag.contexts.writer import ContextIndexer
 from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.domain.values import Window, nfc
 from subtitle_rag.i18n import _
-from subtitle_rag.json_lines import BadLine, bad_queries, file_name, objects, refusing, seconds, string
+from subtitle_rag.json_lines import BadLine, bad_queries, file_name, objects, refused_line, refusing, seconds, string
 from subtitle_rag.library.connection import hold_lock
 from subtitle_rag.library.context_store import GIVEN, Context
 from subtitle_rag.library.portable_names import all_windows, file_counts, portable_name, windows_by_name
@@ -142,7 +142,7 @@ def to_json_lines(entries: Iterable[dict[str, Any]]) -> str:
 
 
 def bad_contexts(path: Path, line: int, reason: str) -> UsageError:
-    return UsageError("bad_contexts", path=file_name(path), line=line, reason=reason)
+    return refused_line(path, line, reason, "video, start, end, context")
 
 
 @dataclass(slots=True)
@@ -166,7 +166,7 @@ def plan_import(library: Library, path: Path) -> ContextImport:
     """Read a whole file and compare it with the library; nothing is written.
 
     Raises:
-        UsageError: `unreadable`; `bad_contexts` with the line; `contexts_foreign` if the library lacks all the videos.
+        UsageError: `unreadable`; `bad_line` with the line; `contexts_foreign` if the library lacks all the videos.
     """
     contexts = load(path, bad_contexts)
     by_name = windows_by_name(library, all_windows(library), {context.video for context in contexts})
@@ -197,7 +197,7 @@ def import_contexts(library: Library, indexer: ContextIndexer, contexts: Sequenc
     """Store contexts, all or none, and add them to the index; return their number.
 
     Raises:
-        BusyError: `contexts_busy`, and those of the library and the index.
+        BusyError: `busy`, and those of the library and the index.
     """
     with hold_lock(library.path.parent, "contexts"):
         stored = library.contexts.put_given(contexts)

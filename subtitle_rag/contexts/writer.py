@@ -59,7 +59,7 @@ class Writer:
         """Write the missing contexts. The last event is the `ContextReport`.
 
         Raises:
-            BusyError: `contexts_busy`, and those of the library and the index.
+            BusyError: `busy`, and those of the library and the index.
             AppError: those of `Llm.check`, if no host has the model.
         """
         selection = selection or WindowSelection()

@@ -8,7 +8,7 @@ from subtitle_rag.i18n import N_
 SENTENCES: dict[str, str] = {
     # captions
     "unreadable": N_("{path} cannot be read: {reason}."),
-    "unreadable.hint": N_("Check that the file exists and that you may read it."),
+    "unreadable.hint": N_("Check that it exists and that you may read it."),
     "not_captions": N_("{path} holds no captions: {reason}."),
     "not_captions.hint": N_("Save the captions as .srt or .vtt, and index the file again."),
     "unknown_encoding": N_("{path} is in an encoding that is not known here."),
@@ -25,17 +25,16 @@ SENTENCES: dict[str, str] = {
         "{path} has cues whose times cannot be read: {n}. Their text stands between the others, or is left out."
     ),
     "damaged_times.hint": N_("If scenes of it begin at a wrong second, correct these times, and index it again."),
-    "left_out_pictures": N_("Left out: {files}. Their captions are pictures, not text."),
-    "left_out_pictures.hint": N_("Get the captions as text, or turn them into .srt with Subtitle Edit."),
-    "left_out_formats": N_("Left out: {files}. These formats are not read."),
+    "left_out_formats": N_("Left out: {files}. Their captions are pictures, or in a format that is not read."),
     "left_out_formats.hint": N_("Turn them into .srt with Subtitle Edit or ffmpeg, and index them again."),
     "left_out_archives": N_("Left out: {files}. Archives are not opened."),
     "left_out_archives.hint": N_("Unpack them, and index the folder again."),
     "left_out_tracks": N_("Left out, because another file of the same video is taken: {files}."),
     "left_out_tracks.hint": N_("If one of them is another video, give it a name of its own, and index it again."),
-    "source_gone": N_("The caption file of {title} is gone: {path}."),
-    "source_gone.hint": N_(
-        "Its captions are kept. If it was moved, index the folder where it is now: it stays the same video."
+    "file_gone": N_("The file of {title} is gone: {path}."),
+    "file_gone.hint": N_(
+        "Its captions are kept. Mount its disk; or if it was moved, name the folder where it is now: it "
+        "stays the same video."
     ),
     "left_out_films": N_("Left out: {files}. These films and sound files have no captions beside or inside them."),
     "left_out_films.hint": N_(
@@ -47,10 +46,8 @@ SENTENCES: dict[str, str] = {
     "left_out_unseen.hint": N_("Install ffmpeg, or put caption files named like the films beside them."),
     "no_cues": N_("{path} is a caption file without a single spoken line."),
     "no_cues.hint": N_("Nothing to do if the video has no speech; else download its captions again."),
-    "too_large": N_("{path} is {size} MB; caption files of more than {limit} MB are refused."),
+    "too_large": N_("{path} is too large: {reason}."),
     "too_large.hint": N_("Split the file, or check that it really holds captions."),
-    "too_much_text": N_("{path} holds {reason}, more than the captions of a video can have."),
-    "too_much_text.hint": N_("Split the file, or check that it really holds captions."),
     "caption_unexpected": N_("{path} cannot be used: reading it failed with {reason}, a fault of this program."),
     "caption_unexpected.hint": N_("Other files are not affected. Please report it with the lines of the log."),
     "no_caption_files": N_("No caption files in {path}."),
@@ -62,19 +59,15 @@ SENTENCES: dict[str, str] = {
     "sound_unreadable.hint": N_("Check that a player plays it; a damaged file can be recorded or fetched again."),
     "no_sound": N_("{path} has no sound."),
     "no_sound.hint": N_("Nothing to do: there is nothing to hear in it."),
-    "sound_protected": N_("{path} is protected against copying; its sound cannot be decoded."),
-    "sound_protected.hint": N_("Listen to a copy without protection, if you have the right to one."),
-    "sound_elsewhere": N_("{path} is a list that leads to other files or addresses; these are not opened."),
-    "sound_elsewhere.hint": N_("Name the films or sound files themselves."),
-    "speech_model_missing": N_("The model {name}, which hears speech, is not here."),
-    "speech_model_missing.hint": N_("subtitle-rag models get {name} fetches it."),
+    "protected": N_("{title} is protected against copying; its sound cannot be used."),
+    "protected.hint": N_("Listen to a copy without protection, if you have the right to one."),
     "listening_ended": N_("Listening to {path} was cut off: {reason}."),
     "listening_ended.hint": N_(
         "What was heard before is kept; try again. If it ends there again, the file is at fault."
     ),
-    "listening_stuck": N_("Listening to {path} was given up: nothing came for {seconds} s."),
-    "listening_stuck.hint": N_(
-        "What was heard before is kept; try again. If it ends there again, the file is at fault."
+    "model_memory": N_("The model {name} does not fit into memory."),
+    "model_memory.hint": N_(
+        "Close other programs, or set a smaller model under [models] in the config. What is done is kept."
     ),
     "listening_memory": N_("There is not enough memory to listen to {path} with {model}."),
     "listening_memory.hint": N_(
@@ -106,32 +99,24 @@ SENTENCES: dict[str, str] = {
     "script_required.hint": N_("Install what runs it: {line}"),
     "upcoming": N_("{title} has not begun yet."),
     "upcoming.hint": N_("It is tried again once it is published: subtitle-rag sync."),
-    "video_protected": N_("{title} is protected against copying; its sound is not fetched."),
-    "video_protected.hint": N_("Nothing to do: such videos are left alone."),
     "sign_in_required": N_("{title} is shown to signed-in users only."),
     "sign_in_required.hint": N_("Set cookies_from_browser in the config, then try again."),
-    "sound_live": N_("{title} is live: it can be listened to when it has ended."),
-    "sound_live.hint": N_("Then run the same command again."),
+    "live": N_("{title} is live; it has captions and sound when it has ended."),
+    "live.hint": N_("It is tried again later: subtitle-rag sync. To listen to it, run the same command again then."),
     "film_no_captions": N_("{title} has no captions beside or inside it."),
     "film_no_captions.hint": N_("subtitle-rag listen makes them on this machine."),
     "half_heard": N_("{title} is heard up to {heard} of {length}."),
     "half_heard.hint": N_("subtitle-rag listen goes on with it."),
-    "channel_empty": N_("{title} has no videos."),
-    "channel_empty.hint": N_("Check the address; --tabs chooses among videos, shorts and streams."),
+    "empty_tab": N_("{title} has no videos there."),
+    "empty_tab.hint": N_("Check the address; --tabs chooses among videos, shorts and streams."),
     "processing": N_("YouTube is still processing {title}."),
     "processing.hint": N_("It is fetched later: subtitle-rag sync."),
-    "sound_gone": N_("The film of {title} is gone: {path}."),
-    "sound_gone.hint": N_("Mount its disk, or name the folder where it is now: subtitle-rag listen FOLDER."),
-    "nothing_understood": N_("The model understood nothing of what is said in {title}."),
-    "nothing_understood.hint": N_("Try a larger model: subtitle-rag listen --again --model NAME."),
-    "nothing_said": N_("Nobody speaks in {title}, as far as the model can tell."),
-    "nothing_said.hint": N_("If somebody does, try a larger model: subtitle-rag listen --again --model NAME."),
+    "nothing_heard": N_("The model understood no speech in {title}."),
+    "nothing_heard.hint": N_("If somebody speaks in it, try a larger model: subtitle-rag listen --again --model NAME."),
     "nothing_to_hear": N_("{source} has nothing to listen to: no film or sound file, video or channel of the library."),
     "nothing_to_hear.hint": N_("Name a film, a folder, an address, or a video or channel of subtitle-rag list."),
-    "listening_busy": N_("Another subtitle-rag is listening for {path}."),
-    "listening_busy.hint": N_("Wait until it has finished, or stop it there, and try again."),
-    "live": N_("{title} is live; captions come when it has ended."),
-    "live.hint": N_("It is tried again later: subtitle-rag sync."),
+    "busy": N_("Another subtitle-rag is {work} in {path}."),
+    "busy.hint": N_("Wait until it has finished, or stop it there, and try again."),
     "no_captions": N_("{title} has no captions in {languages}."),
     "no_captions.hint": N_("YouTube may add them later: sync checks again. --translated fetches machine translations."),
     "caption_blocked": N_("YouTube sent no captions for {title}, but an empty file or a web page."),
@@ -140,8 +125,6 @@ SENTENCES: dict[str, str] = {
     ),
     "caption_damaged": N_("The captions of {title} came damaged: {reason}."),
     "caption_damaged.hint": N_("They are tried again later: subtitle-rag sync."),
-    "empty_tab": N_("{title} has no such tab."),
-    "empty_tab.hint": N_("Choose other tabs with --tabs, or leave them out."),
     "rate_limited": N_("YouTube limits requests (“{title}”)."),
     "rate_limited.hint": N_("The queue rests and resumes by itself; raise pause in the config if it happens often."),
     "bot_check": N_("YouTube asks for proof that you are not a robot (“{title}”)."),
@@ -156,55 +139,35 @@ SENTENCES: dict[str, str] = {
     "yt_dlp_outdated.hint": N_(
         "Update it: subtitle-rag doctor shows the line for that. Nothing is lost: subtitle-rag sync resumes."
     ),
-    "youtube_busy": N_("Another subtitle-rag is fetching from YouTube into {path}."),
-    "youtube_busy.hint": N_("Wait until it has finished, or stop it there, and try again."),
     # a user's request
     "empty_query": N_("The query holds nothing to search for."),
-    "empty_query.hint": N_("Type a word or two of the scene, for example: chicken sauce."),
+    "empty_query.hint": N_("Type a word or two of the scene, for example: chicken sauce. A minus only leaves out."),
     "query_too_long": N_("The query has {length} characters; {limit} is the most."),
     "query_too_long.hint": N_("Shorten it to the few words that describe the scene."),
-    "only_exclusions": N_("The query only says what to leave out."),
-    "only_exclusions.hint": N_("Add a word to search for."),
-    "bad_filter": N_("{value} is not a date for {name}."),
-    "bad_filter.hint": N_("Write dates as 2026-05-31."),
-    "unknown_kind": N_("There is no kind of video called {value}."),
-    "unknown_kind.hint": N_("Kinds are: video, short, stream."),
+    "bad_value": N_("{value} is no {kind}."),
+    "bad_value.hint": N_("Write it as {form}."),
+    "unknown_value": N_("There is no {kind} called {name}."),
+    "unknown_value.hint": N_("Choose one of these: {known}."),
     "excluded_filter": N_("The filter {name}: cannot be excluded with a minus."),
     "excluded_filter.hint": N_(
         "Write {name}: without the minus to search there only; a minus before a word leaves out what holds it."
     ),
-    "unknown_retriever": N_("There is no retriever called {name}."),
-    "unknown_retriever.hint": N_("Retrievers that are ready: {ready}."),
-    "pieces_without_dense": N_(
-        "Pieces order windows together with their own vectors, and dense is not among the retrievers."
-    ),
-    "pieces_without_dense.hint": N_("Name dense too: bm25,dense,pieces."),
-    "retriever_not_ready": N_("The retriever {name} has nothing to search in: no model has made vectors for it."),
+    "retriever_not_ready": N_("The retriever {name} cannot be used: {reason}."),
     "retriever_not_ready.hint": N_(
         "Retrievers that are ready: {ready}. subtitle-rag doctor shows what is missing for the others."
     ),
-    "unknown_video": N_("There is no video or scene {video} in the library."),
-    "unknown_video.hint": N_("subtitle-rag list shows the videos, subtitle-rag search the scenes."),
+    "unknown": N_("There is no {kind} {name}."),
+    "unknown.hint": N_("{command} shows what there is."),
     "whole_too_long": N_("The captions of {videos} videos are about {tokens} tokens; whole they may have {most}."),
     "whole_too_long.hint": N_("Choose fewer with --video, --channel, --after or --before, or ask without --whole."),
     "whole_of_words": N_("Phrases and excluded words choose scenes; they cannot be used where all captions are read."),
     "whole_of_words.hint": N_("Leave them out, or ask without --whole."),
-    "several_videos": N_("More than one video's title holds {video}."),
-    "several_videos.hint": N_("Use the video's id; subtitle-rag list shows it."),
-    "export_unknown": N_("There is no export format {format}."),
-    "export_unknown.hint": N_("Formats are: {known}."),
-    "plugin_broken": N_("The plug-in {name} of {package} cannot be used: {reason}."),
-    "plugin_broken.hint": N_("Update or remove its package; everything else works without it."),
     "several_named": N_("{name} can mean more than one video or channel: {names}."),
     "several_named.hint": N_("Use the whole name, or the id; subtitle-rag list shows it."),
-    "unknown_channel": N_("There is no channel {channel} in the library."),
-    "unknown_channel.hint": N_("subtitle-rag list shows the channels."),
-    "unknown_answer": N_("There is no saved answer {answer}."),
-    "unknown_answer.hint": N_("subtitle-rag ask --history shows their numbers; --forget all deletes all of them."),
+    "plugin_broken": N_("The plug-in {name} of {package} cannot be used: {reason}."),
+    "plugin_broken.hint": N_("Update or remove its package; everything else works without it."),
     "no_link": N_("{video} has no link: its caption file's name carries no YouTube id."),
     "no_link.hint": N_("Rename the file to end in [id] before its extension, as yt-dlp does, and index it again."),
-    "bad_time": N_("{value} is not a time."),
-    "bad_time.hint": N_("Write times as 12:41, 1:02:33 or 761."),
     "beyond_end": N_("{value} is beyond the end of “{video}”, which lasts {length}."),
     "beyond_end.hint": N_("subtitle-rag show VIDEO lists its lines with their times."),
     "bad_config": N_("The setting in {place} is wrong: {reason}."),
@@ -219,11 +182,8 @@ SENTENCES: dict[str, str] = {
     "no_editor.hint": N_("Name one in the environment variable VISUAL or EDITOR, and try again."),
     "list_unreadable": N_("The list of channels in {path} cannot be read: {reason}."),
     "list_unreadable.hint": N_(
-        "Name subscriptions.csv of Google Takeout or its archive, an OPML file, or a browser's bookmarks as HTML."
-    ),
-    "list_empty": N_("{path} names no channel, playlist or video of YouTube."),
-    "list_empty.hint": N_(
-        "Lists are subscriptions.csv of Google Takeout, OPML, bookmarks as HTML, or addresses one a line."
+        "Name subscriptions.csv of Google Takeout or its archive, an OPML file, a browser's bookmarks as "
+        "HTML, or a file with an address a line."
     ),
     "unsupported_source": N_("{source} is neither a caption file nor a folder, or it does not exist."),
     "unsupported_source.hint": N_("Name a caption file ({formats}), a folder of them, or an address on YouTube."),
@@ -233,30 +193,20 @@ SENTENCES: dict[str, str] = {
     "bad_pattern.hint": N_("Put a backslash before characters such as ( [ * + ? that are meant as they are."),
     "range_silent": N_("{video} has no captions between {start} and {end}."),
     "range_silent.hint": N_("Name a range in which somebody speaks; subtitle-rag show VIDEO lists the lines."),
-    "unknown_mark": N_("There is no mark {number}."),
-    "unknown_mark.hint": N_("subtitle-rag marks list shows their numbers."),
     "export_exists": N_("{path} already exists."),
     "export_exists.hint": N_("Name another file, or replace this one with --force."),
-    "unreadable_folder": N_("The folder {path} cannot be read: {reason}."),
-    "unreadable_folder.hint": N_("Name the folder that the clips were written to."),
-    "nothing_to_clip": N_("No scene is chosen to cut."),
-    "nothing_to_clip.hint": N_("Name scenes (3, VIDEO@12:41), or choose them with --query or --marks."),
+    "nothing_chosen": N_("No scene is chosen."),
+    "nothing_chosen.hint": N_(
+        "Name scenes (3, VIDEO@12:41), or choose them with --query, --video, --channel or --marks."
+    ),
     "clip_without_video": N_("There is no video of {video} here, and no address to download it from."),
     "clip_without_video.hint": N_("Put the video's file beside its captions, with the same name."),
     "clip_folder": N_("{path} is the name of a video, and the clips go into a folder."),
     "clip_folder.hint": N_("Name a folder, or with --join a file that ends in .mp4."),
     "clip_without_picture": N_("{file} has sound alone."),
     "clip_without_picture.hint": N_("Cut it without --join, and with --subs soft or none."),
-    "nothing_to_export": N_("No scene is chosen to export."),
-    "nothing_to_export.hint": N_(
-        "Name scenes (3, VIDEO@12:41), or choose them with --query, --video, --channel or --marks."
-    ),
     "export_without_file": N_("The format {format} can only be a file."),
     "export_without_file.hint": N_("Name it with -o, for example -o cards.apkg."),
-    "nothing_to_play": N_("No scene is chosen to play."),
-    "nothing_to_play.hint": N_(
-        "Name scenes (3, VIDEO@12:41), or choose them with --query, --video, --channel or --marks."
-    ),
     "no_playable_scene": N_(
         "None of the chosen scenes can be played: their videos have neither a file here nor a link."
     ),
@@ -265,36 +215,30 @@ SENTENCES: dict[str, str] = {
         "The chosen scenes are of several videos; a {format} file holds the captions of one."
     ),
     "several_videos_in_subtitles.hint": N_("Choose the scenes of one video, for example with --video."),
-    "unknown_tab": N_("{name} is not a tab of a channel."),
+    "unknown_value": N_("{name} is not a tab of a channel."),
     "unknown_tab.hint": N_("Tabs are: {known}."),
-    "bad_queries": N_("{path}, line {line}: {reason}."),
+    "bad_line": N_("{path}, line {line}: {reason}."),
     "bad_queries.hint": N_("Each line needs id, query, kind and gold: [{{video, start, end}}]."),
-    "no_last_search": N_("There is no scene {number}: no search is remembered."),
+    "no_such_scene": N_("There is no scene {number}: no search is remembered."),
     "no_last_search.hint": N_("Search first with subtitle-rag search, then open one of its numbers."),
-    "searches_not_remembered": N_(
+    "no_such_scene": N_(
         "There is no scene {number} to open: searches are not remembered (remember = false under [search])."
     ),
     "searches_not_remembered.hint": N_(
         "Open it by the time of its link, as in subtitle-rag open VIDEO@12:41, or set remember = true and search."
     ),
-    "no_such_number": N_("There is no scene {number}: the last search found {last}."),
+    "no_such_scene": N_("There is no scene {number}: the last search found {last}."),
     "no_such_number.hint": N_("Name one of its numbers, from 1 to {last}, or search again."),
-    "scene_gone": N_("Scene {number} of the last search is no longer in the library."),
+    "no_such_scene": N_("Scene {number} of the last search is no longer in the library."),
     "scene_gone.hint": N_("Search again."),
-    "browser_failed": N_("No browser has opened {link}."),
+    "player_failed": N_("No browser has opened {link}."),
     "browser_failed.hint": N_("Open the link by hand, set BROWSER to a browser, or use --player mpv."),
     "no_player": N_("The player {player} is not installed."),
     "no_player.hint": N_("Install it, or use --player browser, or --print for the link alone."),
-    "player_failed": N_("{player} could not play {link}."),
-    "player_failed.hint": N_("Another player or the browser may play it (the reason in {player}'s words: {reason})."),
-    "player_ended": N_("{player} could not play {link}: it ended at once, with status {status}."),
-    "player_ended.hint": N_("Start {player} by hand to see why, or choose another player."),
     "no_file_player": N_("The video is a file on this computer, and no player of files is installed."),
     "no_file_player.hint": N_("Install mpv or VLC, or name a program under [players] in the config."),
-    "needs_file": N_("{player} plays only files, and the video's is not beside its captions."),
-    "needs_file.hint": N_("Put it there under the same name, or choose another player."),
-    "needs_link": N_("{player} opens only links, and the video has none."),
-    "needs_link.hint": N_("Choose another player."),
+    "player_unfit": N_("{player} cannot play this video: {reason}."),
+    "player_unfit.hint": N_("Choose another player."),
     "no_screen": N_("There is no screen here to play {path} on."),
     "no_screen.hint": N_("Open subtitle-rag in a terminal on the desktop of this computer."),
     # Ollama
@@ -308,23 +252,15 @@ SENTENCES: dict[str, str] = {
     "llm_broke_off.hint": N_("See whether it still runs (ollama ps), then try again: what is done is kept."),
     "llm_timeout": N_("Ollama at {host} did not respond for {seconds} seconds."),
     "llm_timeout.hint": N_("Take a smaller model: subtitle-rag models list shows them."),
-    "llm_busy": N_("Ollama at {host} has too many requests waiting: {reason}."),
-    "llm_busy.hint": N_("Try again later; what is done is kept."),
     "llm_model_missing": N_("Ollama at {host} does not have the model {model}."),
     "llm_model_missing.hint": N_("subtitle-rag models get {model} fetches it."),
-    "llm_no_embeddings": N_("The model {model} of Ollama at {host} makes no vectors."),
-    "llm_no_embeddings.hint": N_("Take an encoder under [models] in the config: subtitle-rag models list."),
-    "encoder_changed": N_("Ollama has another version of {name} than the one that made the vectors."),
-    "encoder_changed.hint": N_("subtitle-rag vectors makes them again. Search for words works without it."),
-    "encoder_dimensions": N_("{name} makes vectors of {found} numbers in Ollama, and should make {wanted}."),
-    "encoder_dimensions.hint": N_(
-        "Search for words works without it. ollama pull {name} fetches the model that is meant, or name another "
-        "encoder under [models] in the config."
+    "encoder_changed": N_("Ollama's {name} does not fit the vectors: {reason}."),
+    "encoder_changed.hint": N_(
+        "subtitle-rag vectors makes them again; ollama pull {name} fetches the model that is meant. Search "
+        "for words works without it."
     ),
     "encoder_waits": N_("Ollama has no room for {name} beside the model that writes contexts."),
     "encoder_waits.hint": N_("Scenes are found by words until the contexts are written."),
-    "llm_model_unknown": N_("There is no model {model} to fetch."),
-    "llm_model_unknown.hint": N_("Check the name; subtitle-rag models list shows the available models."),
     "llm_out_of_memory": N_("{model} does not fit into memory at {host}: {reason}."),
     "llm_out_of_memory.hint": N_("Close other programs, or choose a smaller model: subtitle-rag models list."),
     "llm_overflow": N_("{model} cannot read the whole text: of its {n_prompt_tokens} tokens the server reads {read}."),
@@ -340,27 +276,17 @@ SENTENCES: dict[str, str] = {
     "llm_nonsense.hint": N_(
         "Try again; if it happens often, update Ollama or take another model: subtitle-rag models list."
     ),
-    "llm_unusable": N_("{model} at {host} did not answer in the required form: {reason}."),
-    "llm_unusable.hint": N_("Update Ollama, or take another model: subtitle-rag models list."),
     "llm_cloud_refused": N_("{model} runs in Ollama's cloud; your captions would be sent there."),
     "llm_cloud_refused.hint": N_(
         "Choose one that runs here: subtitle-rag models list. To allow this one, name it in cloud under [llm]."
     ),
     "llm_host_refused": N_("{host} is not this computer; your captions would be sent there."),
     "llm_host_refused.hint": N_("If you want that, set remote = true under [llm] in the config."),
-    "llm_host_unusable": N_("{host} is not the address of an Ollama."),
-    "llm_host_unusable.hint": N_("Write it as http://127.0.0.1:11434 in hosts under [llm] in the config."),
     "llm_failed": N_("Ollama at {host} failed: {reason}."),
     "llm_failed.hint": N_("See Ollama's log. Updating Ollama or choosing another model may help."),
     "llm_stopped": N_("Stopped."),
     "llm_stopped.hint": N_("Everything done so far is kept; it resumes from here."),
-    "contexts_busy": N_("Another subtitle-rag is writing contexts into {path}."),
-    "contexts_busy.hint": N_("Wait until it has finished, or stop it there, and try again."),
     # encoders and rerankers
-    "model_unknown": N_("There is no model and no folder {name}."),
-    "model_unknown.hint": N_(
-        "subtitle-rag models list shows the models; a folder must hold config.json and the weights."
-    ),
     "model_kind": N_("{name} is no {kind}."),
     "model_kind.hint": N_(
         "Name another under [models] in the config; subtitle-rag models list shows what each model is."
@@ -371,8 +297,6 @@ SENTENCES: dict[str, str] = {
     "model_damaged.hint": N_(
         "subtitle-rag models get {name} fetches the damaged files again; repair a folder of your own by hand."
     ),
-    "model_memory": N_("The model {name} does not fit into memory."),
-    "model_memory.hint": N_("Close other programs, or set another model under [models] in the config."),
     "model_unreachable": N_("The process of the neural models did not answer: {reason}."),
     "model_unreachable.hint": N_(
         "Try again; if memory is short, close other programs or set smaller models under [models] in the config."
@@ -385,24 +309,19 @@ SENTENCES: dict[str, str] = {
         'Have Ollama make the vectors, as with encoder = "ollama:bge-m3" under [models] in the config, or set '
         'encoder = "" to search by words alone.'
     ),
-    "model_busy": N_("Another subtitle-rag is fetching or removing {name}."),
-    "model_busy.hint": N_("Wait until it has finished, or stop it there, and try again."),
     "model_changed": N_("{name} on {host} is not the model that this program knows: {file}."),
     "model_changed.hint": N_("Nothing was changed. Update subtitle-rag, and check HF_ENDPOINT if it names a mirror."),
-    "disk_short": N_("{name} needs {needed} on the disk of {path}, but only {free} are free."),
+    "disk_short": N_("Writing to {path} needs {needed} of free space, and {free} are free."),
     "disk_short.hint": N_(
-        "Free some space, or set folder under [models] in the config, and run the same command again."
+        "Free some space and run the same command again, or choose another folder in the config. What is "
+        "there stays as it is."
     ),
-    "folder_unwritable": N_("The folder {path} cannot be written: {reason}."),
-    "folder_unwritable.hint": N_("Make it writable, or set folder under [models] in the config."),
-    "no_connection": N_("There is no connection to {host}, which has the model {name}."),
-    "no_connection.hint": N_(
-        "Check the internet connection and the proxy (Ollama uses the HTTPS_PROXY that it was started with). What "
-        "was downloaded is kept; the same command resumes."
-    ),
+    "unwritable": N_("{path} cannot be written: {reason}."),
+    "unwritable.hint": N_("Name a file or folder where you may write, on a disk that has room."),
     "hub_unreachable": N_("Downloading {name} from {host} failed: {reason}."),
     "hub_unreachable.hint": N_(
-        "Check the connection and the proxy, or try again later. What was downloaded is kept; the same command resumes."
+        "Check the connection and the proxy (Ollama uses the HTTPS_PROXY that it was started with), or try "
+        "again later. What was downloaded is kept; the same command resumes."
     ),
     "hub_refused": N_("{name} cannot be downloaded from {host}: {reason}."),
     "hub_refused.hint": N_(
@@ -418,33 +337,13 @@ SENTENCES: dict[str, str] = {
     "clip_failed.hint": N_("Check that the video plays, and that there is room in the folder."),
     "film_unreadable": N_("The captions in the film cannot be read by ffmpeg: {reason}."),
     "film_unreadable.hint": N_("Check that it plays; a caption file beside it is read without ffmpeg."),
-    "meaning_missing": N_("Search by meaning needs packages that are not installed here (extra meaning)."),
-    "meaning_missing.hint": N_("Search for words works without them. Install them: {line}"),
-    "neural_missing": N_("Search by meaning needs packages that are not installed here (extra neural)."),
-    "neural_missing.hint": N_("Search for words works without them. Install them: {line}"),
-    "listen_missing": N_("Listening to speech needs packages that are not installed here (extra listen)."),
-    "listen_missing.hint": N_("Install them: {line}"),
-    "server_missing": N_("A Qdrant server needs packages that are not installed here (extra server)."),
-    "server_missing.hint": N_("Take url under [qdrant] out of the config, or install them: {line}"),
-    "eval_missing": N_("Measuring needs packages that are not installed here (extra eval)."),
-    "eval_missing.hint": N_("Install them: {line}"),
-    "mcp_missing": N_("Connecting other AI apps needs packages that are not installed here (extra mcp)."),
-    "mcp_missing.hint": N_("Install them: {line}"),
-    "anki_missing": N_("Cards for Anki need packages that are not installed here (extra anki)."),
-    "anki_missing.hint": N_("Install them: {line}"),
-    "youtube_missing": N_("This needs packages that are not installed here (extra youtube)."),
-    "youtube_missing.hint": N_("Install them: {line}"),
-    "packages_refused": N_("This copy of the program cannot install packages by itself."),
-    "packages_refused.hint": N_("Do it by hand: {line}"),
-    "packages_failed": N_("The packages could not be installed: {reason}."),
-    "packages_failed.hint": N_("Try again, or do it by hand: {line}"),
-    "packages_cuda": N_("By default pip installs PyTorch with CUDA, several gigabytes, but this computer has no GPU."),
-    "packages_cuda.hint": N_("Install them: {line}"),
+    "missing_extra": N_("{purpose} needs packages that are not installed here (extra {extra})."),
+    "missing_extra.hint": N_("Install them: {line}"),
+    "packages_failed": N_("The packages are not installed: {reason}."),
+    "packages_failed.hint": N_("Do it by hand: {line}"),
     # made questions and judgements
     "not_own_file": N_("{path}, line {line}: not written by {command}."),
     "not_own_file.hint": N_("Name another file; this one stays as it is."),
-    "unwritable": N_("{path} cannot be written: {reason}."),
-    "unwritable.hint": N_("Name a file in a folder where you may write, on a disk that has room."),
     "questions_differ": N_("{path} was begun with another {name}: {before}, now {now}."),
     "questions_differ.hint": N_("To continue that file, leave out --model, --seed and --videos; or name another file."),
     "questions_refused": N_(
@@ -455,49 +354,29 @@ SENTENCES: dict[str, str] = {
     ),
     "questions_short": N_("Only {n} of {count} questions could be made; no windows are left for: {kinds}."),
     "questions_short.hint": N_("Index more videos and run the same command again, or ask for fewer with --count."),
-    "no_questions": N_("There are no made questions in {path}."),
-    "no_questions.hint": N_("Make some first: the same command without --review."),
+    "no_questions": N_("There are no questions in {path}."),
+    "no_questions.hint": N_("subtitle-rag eval make FILE has a local model make some."),
     "not_plain": N_("The search would leave out a part of this: {query}."),
     "not_plain.hint": N_("Leave out double quotes, minus signs before words, and filters such as channel: or after:."),
-    "bad_answers": N_("{path}, line {line}: {reason}."),
-    "bad_answers.hint": N_("Each line needs the id of a question and its answer, both strings."),
-    "bad_contexts": N_("{path}, line {line}: {reason}."),
-    "bad_contexts.hint": N_(
-        "Each line needs video, start, end (seconds) and context; subtitle-rag contexts export writes such lines."
-    ),
     "no_contexts": N_("There are no contexts to export."),
     "no_contexts.hint": N_("subtitle-rag contexts write has a local model write them."),
     "contexts_foreign": N_("The library has none of the videos in {path}, among them {video}."),
     "contexts_foreign.hint": N_("Index these videos first, or name the home of their library with --home."),
     "contexts_kept": N_("{path} would replace the contexts of {n} windows, by {models}. Nothing was imported."),
     "contexts_kept.hint": N_("--replace replaces them, --keep imports the others only."),
-    "questions_needed": N_("Encoders are compared on questions, and there is no {path}."),
-    "questions_needed.hint": N_(
-        "subtitle-rag eval make FILE has a local model make some; name the file with --questions."
-    ),
     "judge_same": N_("{model} writes the contexts; as a judge it would favour its own words."),
     "judge_same.hint": N_(
         "Fetch another with subtitle-rag models get, and name it with --model. --allow-same lets it judge anyway."
     ),
-    "evaluation_busy": N_(
-        "Another subtitle-rag is making or judging questions, or comparing models, of the library in {path}."
-    ),
-    "evaluation_busy.hint": N_("Wait until it has finished, or stop it there, and try again."),
     "encoder_off": N_("No encoder is set: encoder under [models] in the config is empty."),
     "encoder_off.hint": N_("Name one there; subtitle-rag models list shows them. Search for words works without it."),
-    "vectors_busy": N_("Another subtitle-rag is making vectors in {path}."),
-    "vectors_busy.hint": N_("Wait until it has finished, or stop it there, and try again."),
     # the library
     "library_readonly": N_("The library in {path} cannot be written: {reason}."),
     "library_readonly.hint": N_("Make the folder writable, or choose another with --home."),
     "disk_full": N_("The disk of {path} is full."),
     "disk_full.hint": N_("Free some space and run the same command again: it resumes where it stopped."),
-    "index_disk_short": N_("The search index writes only with {needed} free on the disk of {path}; {free} are free."),
-    "index_disk_short.hint": N_("Free some space and run the same command again; searching needs none."),
-    "library_busy": N_("Another subtitle-rag is indexing into {path}."),
-    "library_busy.hint": N_("Wait until it has finished, or stop it there, and try again."),
-    "library_locked": N_("Another program is using the library in {path}."),
-    "library_locked.hint": N_("Close that program and try again."),
+    "locked": N_("Another program is using {path}."),
+    "locked.hint": N_("Close that program and try again."),
     "library_damaged": N_("The library file {path} is damaged: {reason}."),
     "library_damaged.hint": N_(
         "Run subtitle-rag doctor --repair: it puts the last sound copy in its place and names what that lacks."
@@ -520,10 +399,8 @@ SENTENCES: dict[str, str] = {
         "The library {path} is empty, but its search index holds {n} windows: the library file was lost."
     ),
     "index_orphaned.hint": N_("Put the file back in its place. To start over, run subtitle-rag rebuild."),
-    "library_newer": N_(
-        "The library {path} was made by a newer subtitle-rag (schema {found}, this one knows {known})."
-    ),
-    "library_newer.hint": N_("Update subtitle-rag."),
+    "newer_version": N_("{path} was made by a newer subtitle-rag (schema {found}, this one knows {known})."),
+    "newer_version.hint": N_("Update subtitle-rag."),
     "library_older": N_(
         "The library {path} was made by an older subtitle-rag (schema {found}, this one needs {known})."
     ),
@@ -536,22 +413,14 @@ SENTENCES: dict[str, str] = {
     "index_mismatch.hint": N_(
         "Run subtitle-rag rebuild: it makes a new index from the library; nothing is downloaded."
     ),
-    "index_newer": N_("The search index in {path} was made by a newer subtitle-rag."),
-    "index_newer.hint": N_("Update subtitle-rag."),
     "index_damaged": N_("The search index in {path} cannot be used: {reason}."),
     "index_damaged.hint": N_("Run subtitle-rag rebuild: it makes a new index from the library; nothing is downloaded."),
-    "index_locked": N_("Another program is using the search index in {path}."),
-    "index_locked.hint": N_("Close that program and try again."),
     "system_limit": N_("The system gives no more memory, threads or files for {path}: {reason}."),
     "system_limit.hint": N_(
         "Nothing is lost. Close other programs, or raise the limit that ulimit -a shows, and try again."
     ),
     "disk_error": N_("The disk of {path} reports an error: {reason}."),
     "disk_error.hint": N_("Nothing was deleted. Check the disk, copy the folder to another one, and try again."),
-    "rebuild_space": N_("A new search index in {path} needs {needed} of free space, and {free} are free."),
-    "rebuild_space.hint": N_(
-        "Free some space and run the same command again. The search index stays as it is until then."
-    ),
     "index_unreachable": N_("The process of the search index did not answer: {reason}."),
     "index_unreachable.hint": N_(
         "Try again. If it happens again, close other programs or end the process that is named; subtitle-rag doctor"
@@ -570,20 +439,17 @@ SENTENCES: dict[str, str] = {
     "qdrant_url.hint": N_(
         "Write it as http://host:6333 or https://host:6333; a key belongs in an environment variable."
     ),
-    "qdrant_no_key": N_("The environment variable {variable} holds no key for the Qdrant server."),
-    "qdrant_no_key.hint": N_("Set it, or correct api_key_env under [qdrant] in the config."),
+    "qdrant_refused": N_("The Qdrant server at {url} gives no access: {reason}."),
+    "qdrant_refused.hint": N_(
+        "Put a key that may write into an environment variable, and name that in api_key_env under [qdrant] "
+        "in the config."
+    ),
     "qdrant_unreachable": N_("The Qdrant server at {url} cannot be used at the moment: {reason}."),
     "qdrant_unreachable.hint": N_(
         "See whether it runs and whether url under [qdrant] in the config is right; what is done is kept. To search "
         "without it, take url out of the config and run subtitle-rag rebuild, which makes an index in the library's "
         "folder."
     ),
-    "qdrant_key_needed": N_("The Qdrant server at {url} needs a key."),
-    "qdrant_key_needed.hint": N_(
-        "Put the key into an environment variable and name that in api_key_env under [qdrant] in the config."
-    ),
-    "qdrant_refused": N_("The Qdrant server at {url} refuses the key in {variable}."),
-    "qdrant_refused.hint": N_("Put a key that may write into that environment variable."),
     "qdrant_old": N_("The Qdrant server at {url} is version {found}; at least {oldest} is needed."),
     "qdrant_old.hint": N_("Update the server."),
     "qdrant_failed": N_("The Qdrant server at {url} could not fulfil a request: {reason}."),

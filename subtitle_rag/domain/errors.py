@@ -84,6 +84,10 @@ class UsageError(AppError):
     """The request itself cannot be met."""
 
 
+def bad_time(text: str) -> UsageError:
+    return UsageError("bad_value", value=text, kind=_("time"), form="12:41, 1:02:33, 761")
+
+
 @contextmanager
 def os_error_as_unwritable(path: Path) -> Iterator[None]:
     """Raise an OSError as UsageError `unwritable`, with the system's reason."""

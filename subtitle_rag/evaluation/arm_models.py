@@ -71,7 +71,12 @@ class EvalModels:
         ready = (*LEXICAL, *neural, RANKS, *orders)
         for name in (name for names in sets for name in names):
             if name not in ready:
-                raise UsageError("retriever_not_ready", name=name, ready=", ".join(ready))
+                raise UsageError(
+                    "retriever_not_ready",
+                    name=name,
+                    reason=_("no model has made vectors for it"),
+                    ready=", ".join(ready),
+                )
         return sorted(sets, key=len)
 
     def _made(self) -> set[str]:

@@ -15,7 +15,7 @@ from subtitle_rag.retrieval.search.reranking import RerankCache, reorder
 from subtitle_rag.retrieval.search.scenes import passages
 from subtitle_rag.retrieval.search.window_reads import Windows
 
-NOT_READY = ("retriever_not_ready", "unknown_retriever")
+NOT_READY = ("retriever_not_ready",)
 """Errors of a search that concern the arm; any other `UsageError` refuses the query."""
 
 
@@ -65,7 +65,7 @@ class ArmRun:
         """Search for every question, and call `finished` after each; a refused query counts as not found.
 
         Raises:
-            UsageError: `retriever_not_ready`, `unknown_retriever`.
+            UsageError: `retriever_not_ready`.
             BusyError, AppError: from the library, the index and the models.
         """
         rankings: list[list[str]] = []

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.search.parts import LEXICAL, RETRIEVERS
 
@@ -71,15 +72,17 @@ def parse_retrievers(text: str) -> Retrievers:
     """Read a text like `bm25+dense`, in the order of `PARTS`.
 
     Raises:
-        UsageError: `unknown_retriever`, `pieces_without_dense`.
+        UsageError: `retriever_not_ready`.
     """
     names = {name.strip() for name in text.split("+")}
     for name in sorted(names - {*PARTS}):
-        raise UsageError("unknown_retriever", name=name, ready=", ".join(PARTS))
+        raise UsageError("retriever_not_ready", name=name, reason=_("it is unknown"), ready=", ".join(PARTS))
     if names == {RANKS}:
-        raise UsageError("unknown_retriever", name=RANKS, ready=", ".join(RETRIEVERS))
+        raise UsageError("retriever_not_ready", name=RANKS, reason=_("it is unknown"), ready=", ".join(RETRIEVERS))
     if PIECES in names and "dense" not in names:
-        raise UsageError("pieces_without_dense")
+        raise UsageError(
+            "retriever_not_ready", name=PIECES, reason=_("it needs dense beside it"), ready=", ".join(PARTS)
+        )
     return tuple(name for name in PARTS if name in names)
 
 

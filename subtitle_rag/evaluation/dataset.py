@@ -25,7 +25,7 @@ from subtitle_rag.json_lines import (
 
 
 def load_questions(path: Path) -> Dataset:
-    """Read a file; raises UsageError `unreadable`, or `bad_queries` with the line and the reason."""
+    """Read a file; raises UsageError `unreadable`, or `bad_line` with the line and the reason."""
     entries = tuple(_questions(path))
     if not entries:
         raise bad_queries(path, 1, _("it holds no questions"))

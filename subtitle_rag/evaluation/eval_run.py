@@ -43,9 +43,9 @@ def run_arms(
     seconds that takes; None where its speed is not measured.
 
     Raises:
-        UsageError: `unreadable`, `bad_queries`; the latter also if the library has none of the gold videos.
+        UsageError: `unreadable`, `bad_line`; the latter also if the library has none of the gold videos.
             `retriever_not_ready` for a chosen arm without its models.
-        AppError: `eval_missing`.
+        AppError: `missing_extra`.
         BusyError, AppError: from the library, the index and the models.
     """
     require_extra(EVAL)  # before the file is read: without it nothing can be measured

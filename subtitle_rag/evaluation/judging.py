@@ -20,7 +20,7 @@ from subtitle_rag.evaluation.measures import MEASURES, JudgedAnswer
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.records import Entry, Records
 from subtitle_rag.i18n import _
-from subtitle_rag.json_lines import file_name, objects, refusing, string, unique
+from subtitle_rag.json_lines import objects, refused_line, refusing, string, unique
 from subtitle_rag.llm.host_guard import canonical
 from subtitle_rag.llm.llm_client import Llm
 from subtitle_rag.llm.responses import ModelInfo
@@ -121,14 +121,14 @@ def judge_cases(
 
 
 def _bad_answers(path: Path, line: int, reason: str) -> UsageError:
-    return UsageError("bad_answers", path=file_name(path), line=line, reason=reason)
+    return refused_line(path, line, reason, "id, answer")
 
 
 def read_answers(path: Path, questions: Sequence[Question]) -> dict[str, str]:
     """Return the answers of a file of JSON lines `{"id", "answer"}`; none of one that is absent.
 
     Raises:
-        UsageError: `unreadable`, `bad_answers`.
+        UsageError: `unreadable`, `bad_line`.
     """
     if not path.exists():
         return {}

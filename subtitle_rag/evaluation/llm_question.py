@@ -22,7 +22,7 @@ TRIES = 2
 """Tries of one question, each with its own seed: even under a schema a model may run on."""
 ENDING = frozenset(
     {
-        *("llm_not_running", "llm_timeout", "llm_broke_off", "llm_busy", "llm_stopped"),
+        *("llm_not_running", "llm_timeout", "llm_broke_off", "llm_stopped"),
         *("llm_out_of_memory", "llm_model_missing", "llm_cloud_refused"),
     }
 )
@@ -87,7 +87,7 @@ class Asker:
     _cost: Cost = field(default_factory=Cost)
 
     def ask(self, task: StructuredRequest[T]) -> T:
-        """Ask for an answer; raises LlmError from `Llm.chat`, or `llm_unusable` if every answer broke the schema."""
+        """Ask for an answer; raises LlmError from `Llm.chat`, or `llm_nonsense` if every answer broke the schema."""
         reason = ""
         for number in range(TRIES):
             estimated = self.host.estimate(self.info.name, task.messages)
@@ -107,7 +107,7 @@ class Asker:
                 return task.read(_object(reply.text))
             except (ValueError, KeyError, TypeError, RecursionError) as error:
                 reason = f"{type(error).__name__}: {error}"[:120]
-        raise LlmError("llm_unusable", host=self.host.host, model=self.info.name, reason=reason)
+        raise LlmError("llm_nonsense", host=self.host.host, model=self.info.name, reason=reason)
 
     def spent(self) -> Cost:
         """Take the cost since the last call."""

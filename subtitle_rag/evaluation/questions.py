@@ -102,7 +102,7 @@ def gold_set(dataset: Dataset, library: Library, windows: Mapping[str, Sequence[
     """Return the set's questions over these windows of the library (video id → windows).
 
     Raises:
-        UsageError: `bad_queries` where the library has none of the gold videos.
+        UsageError: `bad_line` where the library has none of the gold videos.
     """
     by_name = windows_by_name(
         library, windows, {gold.video for question in dataset.questions for gold in question.gold}

@@ -33,7 +33,7 @@ def questions_about(path: Path, runtime: Runtime) -> tuple[Dataset, frozenset[st
     """Read a set of questions; return it with the ids of the library's videos that they are about.
 
     Raises:
-        UsageError: as `load_questions`; `bad_queries` also if the library has none of the videos.
+        UsageError: as `load_questions`; `bad_line` also if the library has none of the videos.
     """
     dataset = load_questions(path)
     windows = all_windows(runtime.library)

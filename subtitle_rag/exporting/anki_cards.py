@@ -11,6 +11,8 @@ from pathlib import Path
 
 from subtitle_rag.domain.values import clock
 from subtitle_rag.exporting.exported_scene import ExportedScene
+from subtitle_rag.exporting.formats import ExportFormat
+from subtitle_rag.exporting.markdown import plain_text
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.installation.extras import ANKI
 from subtitle_rag.installation.package_installer import missing_extra
@@ -32,7 +34,7 @@ def write_package(scenes: Sequence[ExportedScene], title: str, path: Path) -> No
     """Write a note for each scene into an `.apkg` file.
 
     Raises:
-        AppError: `anki_missing`.
+        AppError: `missing_extra`.
         OSError: The file cannot be written.
     """
     try:
@@ -76,3 +78,6 @@ def _field(text: str) -> str:
 def _number(name: str) -> int:
     """Return a number for a deck: the same name is the same deck."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4])
+
+
+ANKI_PACKAGE = ExportFormat(plain_text, write_file=write_package)

@@ -356,7 +356,7 @@ def _name(scene: ExportedScene, options: ClipOptions) -> str:
 
 
 def clip_of(folder: Path, scene: ExportedScene) -> Path | None:
-    """Return the shortest clip in a folder that has the whole scene; raises UsageError `unreadable_folder`."""
+    """Return the shortest clip in a folder that has the whole scene; raises UsageError `unreadable`."""
     pattern = re.compile(rf"{re.escape(_safe_id(scene))}_(\d{{1,12}})-(\d{{1,12}})(?:_\w+)*\.\w+", re.ASCII)
     spans: list[tuple[int, str, Path]] = []
     try:
@@ -366,7 +366,7 @@ def clip_of(folder: Path, scene: ExportedScene) -> Path | None:
                 if start_ms <= scene.start_ms and end_ms >= scene.end_ms:
                     spans.append((end_ms - start_ms, path.name, path))
     except OSError as error:
-        raise UsageError("unreadable_folder", path=str(folder), reason=error.strerror or str(error)) from error
+        raise UsageError("unreadable", path=str(folder), reason=error.strerror or str(error)) from error
     return min(spans)[2] if spans else None
 
 

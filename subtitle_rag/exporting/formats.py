@@ -1,17 +1,16 @@
 """The formats of `export` by name: scenes as one text, and the file that has it."""
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from subtitle_rag.atomic_files import replace_content, replace_path
 from subtitle_rag.domain.errors import AppError, UsageError
-from subtitle_rag.exporting import anki_cards, markdown, spreadsheets, subtitles
 from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.i18n import _
-from subtitle_rag.plugins import EXPORT_FORMATS, load_plugin, plugin_failure, plugin_names
+from subtitle_rag.plugins import EXPORT_FORMATS, is_built_in, load_plugin, plugin_failure, plugin_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +26,6 @@ class ExportFormat:
     """Writes a file that is no text. `write` shows what will be in it."""
 
 
-FORMATS: Mapping[str, ExportFormat] = {
-    "md": ExportFormat(markdown.markdown),
-    "csv": ExportFormat(spreadsheets.comma_separated, byte_order_mark=True),
-    "jsonl": ExportFormat(spreadsheets.jsonl),
-    "txt": ExportFormat(markdown.plain_text),
-    "srt": ExportFormat(subtitles.srt, one_video=True),
-    "vtt": ExportFormat(subtitles.vtt, one_video=True),
-    "anki": ExportFormat(markdown.plain_text, write_file=anki_cards.write_package),
-}
-
 SUFFIXES = {"markdown": "md", "apkg": "anki"}
 """Other endings of files for a format."""
 
@@ -45,19 +34,20 @@ def format_of_file(path: Path | None) -> str:
     """Return the format that a file's ending names; Markdown for any other ending, and without a file."""
     suffix = path.suffix.lower().removeprefix(".") if path else ""
     suffix = SUFFIXES.get(suffix, suffix)
-    return suffix if suffix in FORMATS or suffix in plugin_names(EXPORT_FORMATS) else "md"
+    return suffix if suffix in plugin_names(EXPORT_FORMATS) else "md"
 
 
 def export_format(name: str) -> ExportFormat:
-    """Return a format by its name: one of `FORMATS`, else of a plug-in.
+    """Import a format by its name.
 
     Raises:
-        UsageError: `export_unknown`.
+        UsageError: `unknown_value`.
         AppError: `plugin_broken`.
     """
-    format = FORMATS.get(name) or load_plugin(EXPORT_FORMATS, name, ExportFormat)
+    format = load_plugin(EXPORT_FORMATS, name, ExportFormat)
     if format is None:
-        raise UsageError("export_unknown", format=name, known=", ".join([*FORMATS, *plugin_names(EXPORT_FORMATS)]))
+        known = ", ".join(plugin_names(EXPORT_FORMATS))
+        raise UsageError("unknown_value", kind=_("export format"), name=name, known=known)
     return format
 
 
@@ -78,11 +68,11 @@ def render_export(name: str, scenes: Sequence[ExportedScene], query: str | None)
     """Write scenes in the format `name`, under the query, the title of the only video, or the name of the only channel.
 
     Raises:
-        UsageError: `nothing_to_export`, `several_videos_in_subtitles`.
+        UsageError: `nothing_chosen`, `several_videos_in_subtitles`.
     """
     format = export_format(name)
     if not scenes:
-        raise UsageError("nothing_to_export")
+        raise UsageError("nothing_chosen")
     videos = {scene.video.id: scene.video for scene in scenes}
     if format.one_video and len(videos) > 1:
         raise UsageError("several_videos_in_subtitles", format=name)
@@ -91,7 +81,7 @@ def render_export(name: str, scenes: Sequence[ExportedScene], query: str | None)
     try:
         text = format.write(scenes, title)
     except Exception as error:  # of a plug-in, whatever its code throws
-        if name in FORMATS:
+        if is_built_in(EXPORT_FORMATS, name):
             raise
         raise plugin_failure(EXPORT_FORMATS, name, error) from error
     return ExportText(name, text, title, scenes)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from subtitle_rag.domain.values import clock
 from subtitle_rag.exporting.exported_scene import ExportedScene, by_video
+from subtitle_rag.exporting.formats import ExportFormat
 from subtitle_rag.i18n import _
 from subtitle_rag.terminal_text import line_text
 
@@ -91,3 +92,6 @@ def _plain_lines(scene: ExportedScene) -> Iterator[str]:
     if scene.tag:
         yield _("Tag: {text}").format(text=line_text(scene.tag))
     yield line_text(scene.jump_url or str(scene.media or video.source or video.id))
+
+
+MARKDOWN, PLAIN_TEXT = ExportFormat(markdown), ExportFormat(plain_text)

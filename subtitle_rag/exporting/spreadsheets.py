@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from subtitle_rag.exporting.exported_scene import ExportedScene
+from subtitle_rag.exporting.formats import ExportFormat
 
 _FORMULA = re.compile(r"[\s'\"]*[=+\-@＝＋－＠]|[\t\r]")
 """The beginning of a cell that spreadsheets calculate; they skip spaces, and read full-width signs too."""
@@ -46,3 +47,6 @@ def _cell(value: object) -> object:
         return value
     text = value.replace("\0", "")
     return f"'{text}" if _FORMULA.match(text) else text
+
+
+CSV, JSON_LINES = ExportFormat(comma_separated, byte_order_mark=True), ExportFormat(jsonl)

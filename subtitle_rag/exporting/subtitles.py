@@ -6,6 +6,7 @@ from html import escape
 
 from subtitle_rag.domain.values import Cue
 from subtitle_rag.exporting.exported_scene import ExportedScene, distinct_cues
+from subtitle_rag.exporting.formats import ExportFormat
 
 WORD_JOINER = "\u2060"
 """A character without width, between two that would be markup together."""
@@ -51,3 +52,6 @@ def _time(ms: int, point: str) -> str:
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours:02d}:{minutes:02d}:{seconds:02d}{point}{ms:03d}"
+
+
+SRT, VTT = ExportFormat(srt, one_video=True), ExportFormat(vtt, one_video=True)

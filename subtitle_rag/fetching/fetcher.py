@@ -129,7 +129,7 @@ class Fetcher:
         """Carry out the requests, once. The last event is the `IndexReport`.
 
         Raises:
-            BusyError: `youtube_busy`, and those of the library.
+            BusyError: `busy`, and those of the library.
             FetchError: `cookies_unreadable`.
         """
         self.options = options or self.options
@@ -241,7 +241,7 @@ class Fetcher:
                 break
             yield from self._video(lister.queue.popleft(), options)
         if lister.is_empty:
-            yield FileNotice("channel_empty", {"title": listing.name})
+            yield FileNotice("empty_tab", {"title": listing.name})
 
     def _estimate(self, followed: FollowedSource, listing: Listing) -> FetchEstimate | None:
         """Estimate what a list takes, by the videos that YouTube counts on it; None before it is read, if unknown."""

@@ -10,6 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 
+from subtitle_rag.i18n import N_
+
 PACKAGE = "subtitle-rag"
 GPU_FILES = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd", "/proc/driver/nvidia/version")
 """Files of the drivers of NVIDIA, of WSL, and of AMD."""
@@ -20,6 +22,8 @@ class Extra:
     """Packages installed together, as `subtitle-rag[NAME]`."""
 
     name: str
+    purpose: str
+    """What needs it: the subject of a sentence, as a message id."""
     modules: tuple[str, ...]
     """The imported modules of these packages."""
     cpu_megabytes: int
@@ -32,11 +36,6 @@ class Extra:
         """Size on the disk of this computer."""
         brings_cuda = self.cuda_megabytes and sys.platform == "linux" and not wants_cpu_build()
         return self.cuda_megabytes if brings_cuda else self.cpu_megabytes
-
-    @property
-    def code(self) -> str:
-        """Code of the failure for want of it."""
-        return f"{self.name}_missing"
 
     @property
     def is_installed(self) -> bool:
@@ -52,17 +51,20 @@ class Extra:
 
 NEURAL = Extra(
     "neural",
+    N_("Search by meaning"),
     ("FlagEmbedding", "sentence_transformers", "torch", "huggingface_hub", "httpx2"),
     1_600,
     cuda_megabytes=6_400,
 )
-MEANING = Extra("meaning", ("onnxruntime", "tokenizers", "huggingface_hub", "httpx2"), 120)
-YOUTUBE = Extra("youtube", ("curl_cffi", "deno", "yt_dlp_ejs"), 160)
-SERVER = Extra("server", ("qdrant_client",), 30)
-EVAL = Extra("eval", ("ir_measures",), 150)
-MCP = Extra("mcp", ("mcp", "mcp_types", "pydantic"), 30)
-ANKI = Extra("anki", ("genanki",), 5)
-LISTEN = Extra("listen", ("faster_whisper", "av", "ctranslate2", "huggingface_hub", "httpx2"), 250)
+MEANING = Extra("meaning", N_("Search by meaning"), ("onnxruntime", "tokenizers", "huggingface_hub", "httpx2"), 120)
+YOUTUBE = Extra("youtube", N_("The JavaScript of YouTube's player"), ("curl_cffi", "deno", "yt_dlp_ejs"), 160)
+SERVER = Extra("server", N_("A Qdrant server (url under [qdrant] in the config)"), ("qdrant_client",), 30)
+EVAL = Extra("eval", N_("Measuring"), ("ir_measures",), 150)
+MCP = Extra("mcp", N_("Connecting other AI apps"), ("mcp", "mcp_types", "pydantic"), 30)
+ANKI = Extra("anki", N_("Making cards for Anki"), ("genanki",), 5)
+LISTEN = Extra(
+    "listen", N_("Listening to speech"), ("faster_whisper", "av", "ctranslate2", "huggingface_hub", "httpx2"), 250
+)
 
 EXTRAS: Mapping[str, Extra] = MappingProxyType(
     {extra.name: extra for extra in (MEANING, NEURAL, YOUTUBE, SERVER, EVAL, MCP, ANKI, LISTEN)}

@@ -48,7 +48,7 @@ def require_extra(extra: Extra) -> None:
     """Raise unless the extra is installed.
 
     Raises:
-        AppError: the extra's `code`, as `meaning_missing`, with the line that installs it.
+        AppError: `missing_extra`, with the line that installs it.
     """
     if not extra.is_installed:
         raise missing_extra(extra)
@@ -56,7 +56,7 @@ def require_extra(extra: Extra) -> None:
 
 def missing_extra(extra: Extra) -> AppError:
     """Return the failure for want of an extra, with the line that installs it."""
-    return AppError(extra.code, line=install_steps(extra))
+    return AppError("missing_extra", purpose=_(extra.purpose), extra=extra.name, line=install_steps(extra))
 
 
 def install_steps(extra: Extra) -> str:
@@ -74,16 +74,20 @@ def install_refusal(extra: Extra) -> AppError | None:
             "first PyTorch without the gigabytes of CUDA, by the line that {page} shows for CPU, run with {python}; "
             "then {line}"
         )
-        return AppError("packages_cuda", line=sentence.format(page=TORCH_PAGE, python=sys.executable, line=line))
+        reason = _("by default pip installs PyTorch with CUDA, several gigabytes, but this computer has no GPU")
+        return AppError(
+            "packages_failed", reason=reason, line=sentence.format(page=TORCH_PAGE, python=sys.executable, line=line)
+        )
     can_install = environment_owner() == "own" and (by_pip or _uv() is not None)
-    return None if can_install else AppError("packages_refused", line=line)
+    reason = _("this copy of the program cannot install packages by itself")
+    return None if can_install else AppError("packages_failed", reason=reason, line=line)
 
 
 def install_packages(extra: Extra, stop: threading.Event | None = None) -> Generator[str, None, None]:
     """Install an extra into the program's own environment; yield the installer's lines. Setting `stop` ends it.
 
     Raises:
-        AppError: `packages_refused`, `packages_cuda`, `packages_failed`, `interrupted`.
+        AppError: `packages_failed`, `interrupted`.
     """
     import subprocess
 

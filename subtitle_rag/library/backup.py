@@ -55,7 +55,7 @@ def quick_check(path: Path, *, indexes: bool = False) -> str:
     tables.
 
     Raises:
-        BusyError: `library_readonly`, `library_locked`.
+        BusyError: `library_readonly`, `locked`.
     """
     try:
         with translate_sqlite_errors(path), closing(open_read_only(path)) as db:
@@ -94,7 +94,7 @@ def back_up(database: Database, *, at: datetime | None = None) -> Backup | None:
     Does nothing on a full disk or for a damaged library, when an older copy is worth more.
 
     Raises:
-        BusyError: `disk_full`, `library_readonly`, `library_locked`.
+        BusyError: `disk_full`, `library_readonly`, `locked`.
     """
     path, made_at = database.path, (at or datetime.now(UTC)).replace(microsecond=0)
     folder = backup_folder(path)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from subtitle_rag.atomic_files import lock_file, private_file, private_folder
 from subtitle_rag.domain.errors import SCARCE, AppError, BusyError
-from subtitle_rag.i18n import _
+from subtitle_rag.i18n import N_, _
 from subtitle_rag.library.reading import readable_uri
 from subtitle_rag.library.schema import make_schema
 
@@ -33,6 +33,15 @@ LOOKS_S = 0.2
 """Longest wait for a lock that another process only checks."""
 LockName = Literal["library", "youtube", "contexts", "vectors", "listening", "evaluation"]
 """Locks in the library's folder, each for work that only one process does at a time; `library` is indexing."""
+WORK: dict[LockName, str] = {
+    "library": N_("indexing"),
+    "youtube": N_("fetching from YouTube"),
+    "contexts": N_("writing contexts"),
+    "vectors": N_("making vectors"),
+    "listening": N_("listening"),
+    "evaluation": N_("making or judging questions, or comparing models"),
+}
+"""What a process does that holds a lock."""
 
 _own_locks: set[tuple[Path, str]] = set()
 """The locks held by this process."""
@@ -58,8 +67,8 @@ def connect(path: Path, *, to_write: bool = False) -> _Connection:
     """Open the library or create it; opens it read-only on a read-only disk, or refuses it there with `to_write`.
 
     Raises:
-        BusyError: `library_readonly`, `disk_full`, `library_locked`.
-        AppError: `library_damaged`, `library_newer`, `library_older`, `library_lost`.
+        BusyError: `library_readonly`, `disk_full`, `locked`.
+        AppError: `library_damaged`, `newer_version`, `library_older`, `library_lost`.
     """
     try:
         return _connect_to_write(path)
@@ -159,7 +168,7 @@ def translate_sqlite_errors(path: Path) -> Iterator[None]:
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
             raise BusyError("library_readonly", path=str(path.parent), reason=reason) from error
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise BusyError("library_locked", path=str(path.parent)) from error
+            raise BusyError("locked", path=str(path.parent)) from error
         is_torn = "Could not decode to UTF-8" in reason  # sqlite3's own message, without an SQLite code
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR) or is_torn:
             raise AppError("library_damaged", path=str(path), reason=_damage(code, reason)) from error
@@ -192,18 +201,20 @@ def scarcity_error(folder: Path, reason: str | None) -> BusyError:
     return BusyError("system_limit", path=str(folder), reason=reason or "")
 
 
+def busy_error(folder: Path, name: LockName) -> BusyError:
+    return BusyError("busy", lock=name, work=_(WORK[name]), path=str(folder))
+
+
 @contextmanager
 def hold_lock(folder: Path, name: LockName, patience: float = 0) -> Iterator[None]:
     """Hold a lock of the library's folder across processes.
 
     Raises:
-        BusyError: `library_busy`, `youtube_busy` and so on, by the lock's name, if another process holds it for more
-            than
-            `patience` seconds; `library_readonly` and other errors of `unwritable`.
+        BusyError: `busy` with the lock's name as `lock`, if another process holds it for more than `patience` seconds;
+            `library_readonly` and other errors of `unwritable`.
     """
-    busy = BusyError(f"{name}_busy", path=str(folder))
     try:
-        guard = lock_file(folder / f"{name}.lock", busy, max(patience, LOOKS_S))
+        guard = lock_file(folder / f"{name}.lock", busy_error(folder, name), max(patience, LOOKS_S))
     except OSError as error:
         raise unwritable(folder, error) from error
     with guard:

@@ -51,8 +51,8 @@ def repair(path: Path) -> Recovery:
     """Check a library file; replace a damaged one with the newest sound backup.
 
     Raises:
-        BusyError: `library_busy`, `disk_full`, `library_readonly`, `library_locked`.
-        AppError: `library_newer`; `library_unrecoverable` if no backup is usable; the file is unchanged then.
+        BusyError: `busy`, `disk_full`, `library_readonly`, `locked`.
+        AppError: `newer_version`; `library_unrecoverable` if no backup is usable; the file is unchanged then.
     """
     private_folder(path.parent)
     with hold_lock(path.parent, "library"):
@@ -72,7 +72,7 @@ def repair(path: Path) -> Recovery:
 
 
 def _refuse_newer(path: Path) -> None:
-    """Raise `library_newer` if the file still shows its version: this program can read neither it nor its backups."""
+    """Raise `newer_version` if the file still shows its version: this program can read neither it nor its backups."""
     if path.exists():
         with suppress(*DAMAGE), closing(open_read_only(path)) as db:
             refuse_newer(db, str(path))

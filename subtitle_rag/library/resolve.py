@@ -7,6 +7,7 @@ from typing import Protocol
 
 from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.domain.values import Video, squeeze, tidy
+from subtitle_rag.i18n import _
 from subtitle_rag.library.sources import FollowedSource
 from subtitle_rag.library.store import Library
 
@@ -82,11 +83,19 @@ def _at(library: Library, address: Address) -> NameMatches:
 
 
 def named_sources(library: Library, name: str, addresses: Iterable[Address] = ()) -> tuple[FollowedSource, ...]:
-    """Return the followed sources with this name, as in `resolve_name`; raises UsageError `unknown_channel`."""
+    """Return the followed sources with this name, as in `resolve_name`; raises UsageError `unknown`."""
     matches = next((each for each in _steps(library, tidy(name), addresses) if each.sources), None)
     if matches is None:
-        raise UsageError("unknown_channel", channel=tidy(name))
+        raise unknown_channel(tidy(name))
     return matches.sources
+
+
+def unknown_video(name: str) -> UsageError:
+    return UsageError("unknown", kind=_("video or scene"), name=name, command="subtitle-rag list")
+
+
+def unknown_channel(name: str) -> UsageError:
+    return UsageError("unknown", kind=_("channel"), name=name, command="subtitle-rag list")
 
 
 def several_named(name: str, names: Collection[str]) -> UsageError:
@@ -96,7 +105,7 @@ def several_named(name: str, names: Collection[str]) -> UsageError:
 
 
 def named_channel(library: Library, name: str) -> str:
-    """Return the id of the only channel with this name; raises UsageError `unknown_channel`, `several_named`."""
+    """Return the id of the only channel with this name; raises UsageError `unknown`, `several_named`."""
     ids = channel_ids(library, [name])
     if len(ids) > 1:
         names = dict(library.channels())
@@ -108,13 +117,14 @@ def named_video(library: Library, name: str) -> Video:
     """Return the video with this id, or the only one with this text in its title.
 
     Raises:
-        UsageError: `unknown_video`, `several_videos`.
+        UsageError: `unknown`, `several_named`.
     """
     name = tidy(name)
     ids = library.find_videos(name)
     video = library.video(ids[0]) if len(ids) == 1 else None
     if video is None:
-        raise UsageError("several_videos" if ids else "unknown_video", video=name)
+        titles = [found.title for id in ids if (found := library.video(id))]
+        raise several_named(name, titles) if ids else unknown_video(name)
     return video
 
 
@@ -122,14 +132,14 @@ def channel_ids(library: Library, names: Sequence[str]) -> list[str]:
     """Return the channels that match these names, as in `match_channels`.
 
     Raises:
-        UsageError: `unknown_channel`.
+        UsageError: `unknown`.
     """
     channels = library.channels() if names else []
     ids: list[str] = []
     for name in map(tidy, names):
         matches = match_channels(name, channels)
         if not matches:
-            raise UsageError("unknown_channel", channel=name)
+            raise unknown_channel(name)
         ids += matches
     return ids
 
@@ -138,13 +148,13 @@ def video_ids(library: Library, names: Iterable[str]) -> list[str]:
     """Return the videos that match these names, as in `Library.find_videos`.
 
     Raises:
-        UsageError: `unknown_video`.
+        UsageError: `unknown`.
     """
     ids: list[str] = []
     for name in map(tidy, names):
         matches = library.find_videos(name)
         if not matches:
-            raise UsageError("unknown_video", video=name)
+            raise unknown_video(name)
         ids += matches
     return ids
 

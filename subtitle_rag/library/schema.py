@@ -15,7 +15,7 @@ def make_schema(db: sqlite3.Connection, path: str) -> None:
     """Create the schema in an empty file, unless another process has done so.
 
     Raises:
-        AppError: `library_newer`, `library_older`.
+        AppError: `newer_version`, `library_older`.
     """
     if not schema_version(db):
         db.execute("BEGIN IMMEDIATE")
@@ -31,10 +31,10 @@ def make_schema(db: sqlite3.Connection, path: str) -> None:
 
 
 def refuse_newer(db: sqlite3.Connection, path: str) -> None:
-    """Raise `library_newer` for the file of a newer program."""
+    """Raise `newer_version` for the file of a newer program."""
     version = schema_version(db)
     if version > SCHEMA_VERSION:
-        raise AppError("library_newer", path=path, found=version, known=SCHEMA_VERSION)
+        raise AppError("newer_version", path=path, found=version, known=SCHEMA_VERSION)
 
 
 def schema_version(db: sqlite3.Connection) -> int:

@@ -50,8 +50,8 @@ class Library:
     """One library file, with one connection per thread.
 
     Raises, in every method:
-        BusyError: `library_readonly`, `disk_full`, `library_locked`.
-        AppError: `library_damaged`, `library_moved`; on opening also `library_newer`, `library_older`.
+        BusyError: `library_readonly`, `disk_full`, `locked`.
+        AppError: `library_damaged`, `library_moved`; on opening also `newer_version`, `library_older`.
     """
 
     def __init__(self, path: Path) -> None:

@@ -142,7 +142,8 @@ class _Watch:
             if self._stop is not None and self._stop.is_set():
                 self.failure = AppError("interrupted")
             elif time.monotonic() - self._heard > self.patience_s:
-                self.failure = AppError("listening_stuck", path=str(self._sound), seconds=round(self.patience_s))
+                reason = _("nothing came for {seconds} s").format(seconds=round(self.patience_s))
+                self.failure = AppError("listening_ended", path=str(self._sound), reason=reason)
             if self.failure:
                 self._process.kill()
                 return

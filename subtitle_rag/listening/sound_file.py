@@ -62,7 +62,7 @@ class SoundFile:
     """The sound of a file, at most `LONGEST_MS` of it.
 
     Raises:
-        AppError: `sound_unreadable`, `no_sound`, `sound_protected`, `sound_elsewhere`.
+        AppError: `sound_unreadable`, `no_sound`, `protected`, `sound_unreadable`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -215,9 +215,9 @@ class SoundFile:
         begin = head.lstrip(b"\xef\xbb\xbf \r\n\t")[:400]
         is_text = not set(head[:400]) & set(range(9))
         if begin.startswith(_LISTS) or (is_text and self.path.suffix.lower() in _LIST_SUFFIXES):
-            raise AppError("sound_elsewhere", path=str(self.path))
+            raise self.unreadable(_("it is a list that leads to other files or addresses"))
         if any(mark in head for mark in _PROTECTED_ASF):
-            raise AppError("sound_protected", path=str(self.path))
+            raise AppError("protected", title=str(self.path))
         return head
 
     def _open(self, head: bytes) -> Any:
@@ -237,7 +237,7 @@ class SoundFile:
         except (av.FFmpegError, ValueError, OSError) as error:
             logger.info("a file %s cannot be opened", self._suffix, exc_info=True)
             if b"ftyp" in head[:16] and b"aax" in head[:32]:
-                raise AppError("sound_protected", path=str(self.path)) from error
+                raise AppError("protected", title=str(self.path)) from error
             raise self.unreadable(_("it is no film or sound, or it is damaged")) from error
 
     def _best_stream(self, head: bytes) -> Any:
@@ -251,7 +251,7 @@ class SoundFile:
         if context is None and "mp4" not in self._container.format.name.split(","):
             raise self.unreadable(_("its codec is unknown here"))
         if context is None or context.codec_tag in _PROTECTED_TAGS or b"aavd" in head:
-            raise AppError("sound_protected", path=str(self.path))
+            raise AppError("protected", title=str(self.path))
         stream.thread_type = "NONE"
         return stream
 

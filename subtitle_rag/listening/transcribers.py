@@ -28,8 +28,8 @@ def open_transcriber(models: ModelStore, name: str | None = None) -> "Transcribe
     `name` is one of the manifest's models, or a folder with a model for CTranslate2.
 
     Raises:
-        UsageError: `model_unknown`, `model_kind`.
-        AppError: `listen_missing`, `speech_model_missing`, `model_damaged`.
+        UsageError: `unknown`, `model_kind`.
+        AppError: `missing_extra`, `model_missing`, `model_damaged`.
     """
     require_extra(LISTEN)
     return Transcriber(models.speech_files(name or models.settings.speech))
@@ -39,7 +39,7 @@ def sound_length_ms(sound: Path) -> int:
     """Return the length of a film's or sound file's sound, by its container or else by its packets.
 
     Raises:
-        AppError: `listen_missing`, and what `Transcriber.listen` raises for a file.
+        AppError: `missing_extra`, and what `Transcriber.listen` raises for a file.
     """
     require_extra(LISTEN)
     for reply in replies({"do": "measure", "sound": str(sound)}, sound):
@@ -98,7 +98,7 @@ class Transcriber:
         `names` are spellings that may come up, the likeliest first. Closing the iterator ends the work at once.
 
         Raises:
-            AppError: `sound_unreadable`, `no_sound`, `sound_protected`, `sound_elsewhere`, `listening_ended`,
+            AppError: `sound_unreadable`, `no_sound`, `protected`, `sound_unreadable`, `listening_ended`,
                 `listening_memory`, `interrupted` once `stop` is set; the stretches before it are good.
         """
         order = {

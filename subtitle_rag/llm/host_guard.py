@@ -5,10 +5,16 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from urllib.parse import urlsplit
 
 from subtitle_rag.domain.errors import LlmError
+from subtitle_rag.i18n import _
 from subtitle_rag.llm.server_errors import tidy
 
 _PORTS = {"http": 80, "https": 443}
 _DEFAULT_PORT = 11434
+
+
+def _bad_host(host: str) -> LlmError:
+    kind, form = _("address of an Ollama"), "http://127.0.0.1:11434"
+    return LlmError("bad_value", value=tidy(host), kind=kind, form=form, host=tidy(host))
 
 
 def address(host: str, *, remote: bool, origin: str = "") -> str:
@@ -18,7 +24,7 @@ def address(host: str, *, remote: bool, origin: str = "") -> str:
     `ConnectableHost`). Without a scheme the port is 11434, with one it is the scheme's.
 
     Raises:
-        LlmError: `llm_host_unusable`, or `llm_host_refused` for another computer without `remote`.
+        LlmError: `bad_value`, or `llm_host_refused` for another computer without `remote`.
     """
     scheme, parted, rest = host.strip().partition("://")
     if not parted:
@@ -28,12 +34,12 @@ def address(host: str, *, remote: bool, origin: str = "") -> str:
         parts = urlsplit(f"{scheme}://{rest}")
         name, port = parts.hostname or "", parts.port
     except ValueError:
-        raise LlmError("llm_host_unusable", host=tidy(host)) from None
+        raise _bad_host(host) from None
     if not name and port:  # `:11435`, as Ollama's programs take it
         name = "127.0.0.1"
     is_valid = _ip(name) or re.fullmatch(r"[\w.-]+", name)
     if scheme not in _PORTS or not is_valid or parts.username is not None or parts.query or parts.fragment:
-        raise LlmError("llm_host_unusable", host=tidy(host))
+        raise _bad_host(host)
     if (ip := _ip(name)) and ip.is_unspecified:
         name = "127.0.0.1" if ip.version == 4 else "::1"
     if not (remote or _loopback(name)):

@@ -87,12 +87,12 @@ def _size(messages: Messages) -> int:
 class Llm:
     """One host. Any thread may ask it; answers of one model come one after the other, as the server gives them.
 
-    Every request raises LlmError: `llm_not_running`, `llm_timeout`, `llm_broke_off`, `llm_busy`,
+    Every request raises LlmError: `llm_not_running`, `llm_timeout`, `llm_broke_off`,
     `llm_nonsense`, `llm_failed`, and for a model `llm_model_missing` and `llm_cloud_refused`.
     """
 
     def __init__(self, host: str, settings: LlmSettings) -> None:
-        """Raises LlmError `llm_host_unusable` or `llm_host_refused`; nothing is asked yet."""
+        """Raises LlmError `bad_value` or `llm_host_refused`; nothing is asked yet."""
         origin = host_origin(host, settings)
         self.host = address(host, remote=settings.remote, origin=origin)
         self._cloud = frozenset(map(canonical, settings.cloud))
@@ -231,7 +231,7 @@ class Llm:
         Texts are never cut: one that is too long is refused.
 
         Raises:
-            LlmError: also `llm_overflow`, `llm_out_of_memory`, `llm_no_embeddings`.
+            LlmError: also `llm_overflow`, `llm_out_of_memory`, `model_kind`.
         """
         if canonical(model) not in self._admitted:
             self.check(model)
@@ -249,7 +249,7 @@ class Llm:
         """Download a model; the server resumes an earlier attempt.
 
         Raises:
-            LlmError: besides the usual ones `llm_model_unknown`, `no_connection`, and `llm_stopped` once `stop` is set.
+            LlmError: besides the usual ones `unknown`, `hub_unreachable`, and `llm_stopped` once `stop` is set.
         """
         self._refuse_cloud(model, is_cloud_name(model))
         layers: dict[str, tuple[int, int]] = {}

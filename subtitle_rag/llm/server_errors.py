@@ -11,6 +11,7 @@ import unicodedata
 from typing import Any
 
 from subtitle_rag.domain.errors import LlmError
+from subtitle_rag.i18n import _
 
 logger = logging.getLogger(__name__)
 
@@ -59,15 +60,15 @@ def from_response(status: int, error: Any, *, host: str, model: str) -> LlmError
         return LlmError("llm_nonsense", reason=tidy(text), **about)
     if (registry := _REGISTRY.search(text)) and _NO_CONNECTION.search(registry[2]):
         logger.debug("%s: the model registry cannot be reached: %s", host, tidy(text))
-        return LlmError("no_connection", name=model, **{**about, "host": registry[1]})
+        return LlmError("hub_unreachable", name=model, reason=_("no connection"), **{**about, "host": registry[1]})
     if _UNKNOWN.search(text):
-        return LlmError("llm_model_unknown", **about)
+        return LlmError("unknown", kind=_("model"), name=model, command="subtitle-rag models list", **about)
     if _NO_EMBEDDINGS.search(text):
-        return LlmError("llm_no_embeddings", **about)
+        return LlmError("model_kind", name=model, kind=_("encoder"), **about)
     if status == 404 and model and _MISSING.search(text):
         return LlmError("llm_model_missing", **about)
     if status == 503:
-        return LlmError("llm_busy", reason=tidy(text), **about)
+        return LlmError("llm_broke_off", reason=tidy(text), **about)
     return LlmError("llm_failed", status=status, reason=tidy(text) or str(status), **about)
 
 

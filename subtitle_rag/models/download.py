@@ -55,8 +55,8 @@ def fetch(folder: Path, model: HubModel, stop: threading.Event | None = None) ->
     chunks. The hub is that of `HF_ENDPOINT`, by default the public one.
 
     Raises:
-        BusyError: a retry resumes: `hub_unreachable`, `disk_short`, `disk_full`, `folder_unwritable`, `model_busy`.
-        AppError: `neural_missing` or `meaning_missing`, `hub_refused`, `model_changed`, `interrupted`.
+        BusyError: a retry resumes: `hub_unreachable`, `disk_short`, `disk_full`, `unwritable`, `busy`.
+        AppError: `missing_extra`, `hub_refused`, `model_changed`, `interrupted`.
         UsageError: `hub_refused` for a setting of the environment.
     """
     require_extra(model.extra)
@@ -182,9 +182,9 @@ class _Download:
         needed = sum(file.bytes for file in files) - sum(part.stat().st_size for part in parts if part.exists())
         free = shutil.disk_usage(self.target).free
         if needed + RESERVE > free:
-            name, path = self.record.name, str(self.target)
+            path = str(self.target)
             needed_size, free_size = byte_size(needed + RESERVE), byte_size(free)
-            raise BusyError("disk_short", name=name, path=path, needed=needed_size, free=free_size)
+            raise BusyError("disk_short", path=path, needed=needed_size, free=free_size)
 
 
 class _Bar:

@@ -98,7 +98,7 @@ class ModelStore:
         """Return the files of a model, by its name in the manifest or its folder.
 
         Raises:
-            UsageError: `model_unknown`, `model_kind`.
+            UsageError: `unknown`, `model_kind`.
             AppError: `model_missing`, `model_damaged`.
         """
         model, folder, id = self._find(name, kind)
@@ -123,8 +123,8 @@ class ModelStore:
         """Return the files of a model for speech, by its name in the manifest or its folder.
 
         Raises:
-            UsageError: `model_unknown`, `model_kind`.
-            AppError: `speech_model_missing`, `model_damaged`.
+            UsageError: `unknown`, `model_kind`.
+            AppError: `model_missing`, `model_damaged`.
         """
         model, folder, id = self._find(name, manifest.SPEECH)
         if model is not None:
@@ -138,8 +138,8 @@ class ModelStore:
         """Return the entry, the folder and the id of a model that was fetched whole, or the user's own folder alone.
 
         Raises:
-            UsageError: `model_unknown`, `model_kind`.
-            AppError: `model_missing`, `speech_model_missing`, `model_damaged`.
+            UsageError: `unknown`, `model_kind`.
+            AppError: `model_missing`, `model_damaged`.
         """
         model, folder = self._locate(name)
         record = Record.read(folder)
@@ -149,8 +149,7 @@ class ModelStore:
         if model.kind != kind:
             raise UsageError("model_kind", name=name, kind=_(KIND_NAMES[kind]))
         if record is None or not record.complete:
-            is_speech = kind == manifest.SPEECH
-            raise AppError("speech_model_missing" if is_speech else "model_missing", name=model.name)
+            raise AppError("model_missing", name=model.name)
         if short := next((file.path for file in record.files if not file.has_length(folder)), None):
             raise AppError("model_damaged", name=model.name, reason=_("{file} is cut short").format(file=short))
         return model, folder, record.id
@@ -175,7 +174,7 @@ class ModelStore:
         return bool(model or Record.read(folder) or local.file_prompts(folder))
 
     def state(self, name: str) -> State:
-        """Return the downloaded part, by the lengths of its files; raises UsageError `model_unknown`."""
+        """Return the downloaded part, by the lengths of its files; raises UsageError `unknown`."""
         if is_added(name):
             return State("here", 0, None, "")
         model, folder = self._locate(name)
@@ -197,7 +196,7 @@ class ModelStore:
     def fetch(self, name: str, stop: threading.Event | None = None) -> Generator[ModelEvent, None, None]:
         """Download the missing or damaged files of a model in the manifest.
 
-        Raises the errors of `download.fetch`, and UsageError `model_unknown`.
+        Raises the errors of `download.fetch`, and UsageError `unknown`.
         """
         from subtitle_rag.models import download
 
@@ -207,9 +206,9 @@ class ModelStore:
         """Delete a downloaded model and return its bytes.
 
         Raises:
-            UsageError: `model_unknown`, also for a folder of the user.
+            UsageError: `unknown`, also for a folder of the user.
             AppError: `model_missing`.
-            BusyError: `model_busy`, `folder_unwritable`.
+            BusyError: `busy`, `unwritable`.
         """
         model = self._in_manifest(name)
         folder = self.folder / model.folder
@@ -223,7 +222,7 @@ class ModelStore:
     def _in_manifest(self, name: str) -> manifest.HubModel:
         model = manifest.hub_model(name)
         if model is None:
-            raise UsageError("model_unknown", name=name)
+            raise unknown_model(name)
         return model
 
     def _locate(self, name: str) -> tuple[manifest.HubModel | None, Path]:
@@ -233,8 +232,12 @@ class ModelStore:
         if folder.suffix == ".onnx" and folder.is_file():
             folder = local.graph_folder(folder)
         if not name or not (model or folder.is_dir()):
-            raise UsageError("model_unknown", name=name)
+            raise unknown_model(name)
         return model, folder
+
+
+def unknown_model(name: str) -> UsageError:
+    return UsageError("unknown", kind=_("model or folder of a model"), name=name, command="subtitle-rag models list")
 
 
 def _graph(name: str, folder: Path) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from subtitle_rag.atomic_files import lock_file, replace_content
 from subtitle_rag.domain.errors import AppError, BusyError
+from subtitle_rag.i18n import _
 from subtitle_rag.models.manifest import HubModel
 
 logger = logging.getLogger(__name__)
@@ -91,17 +92,18 @@ def matches(path: Path, file: FileRecord, stop: threading.Event | None = None) -
 
 
 def hold_model(folder: Path, model: HubModel) -> AbstractContextManager[object]:
-    """Hold the model's lock across processes; raises BusyError `model_busy` if another process has it."""
-    return lock_file(folder / f".{model.folder}.lock", BusyError("model_busy", name=model.name))
+    """Hold the model's lock across processes; raises BusyError `busy` if another process has it."""
+    busy = BusyError("busy", work=_("fetching or removing {name}").format(name=model.name), path=str(folder))
+    return lock_file(folder / f".{model.folder}.lock", busy)
 
 
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """Make the folder; raises BusyError `disk_full` or `folder_unwritable` for errors of its disk."""
+    """Make the folder; raises BusyError `disk_full` or `unwritable` for errors of its disk."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise BusyError("disk_full", path=str(folder)) from error
-        raise BusyError("folder_unwritable", path=str(folder), reason=error.strerror or str(error)) from error
+        raise BusyError("unwritable", path=str(folder), reason=error.strerror or str(error)) from error

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.i18n import _
 from subtitle_rag.player import mpv
 from subtitle_rag.player.launch import Launch, filled, installed_program, start
 
@@ -132,22 +133,23 @@ def play(
     without it each play opens a window.
 
     Raises:
-        UsageError: `no_player`, `needs_link`, `needs_file`.
-        AppError: `browser_failed`.
+        UsageError: `no_player`, `player_unfit`.
+        AppError: `player_failed`.
     """
     if name == BROWSER:
         import webbrowser
 
         if link is None:
-            raise UsageError("needs_link", player=BROWSER)
+            raise UsageError("player_unfit", player=BROWSER, reason=_("it opens only links, and the video has none"))
         address = earlier(link, at_ms, lead_in)
         if not webbrowser.open(address):
-            raise AppError("browser_failed", link=address)
+            raise AppError("player_failed", player=BROWSER, link=address, reason=_("no browser was found"))
         return None
     if not installed(name, extra):
         raise UsageError("no_player", player=name)
     if not plays(name, extra, link=watch_url is not None, media=media is not None):
-        raise UsageError("needs_file", player=name)
+        reason = _("it plays only files, and there is none beside the video's captions")
+        raise UsageError("player_unfit", player=name, reason=reason)
     what, seconds = str(media or watch_url), _seconds(at_ms, lead_in)
     if name == MPV and name not in extra:
         return mpv.play(what, seconds, cache)

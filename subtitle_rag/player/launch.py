@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.i18n import _
 from subtitle_rag.platforms import on_windows
 
 LaunchState = Literal["playing", "loading", "replaced"]
@@ -89,7 +90,7 @@ class Launch:
         """Wait until the player plays, at most `seconds`.
 
         Raises:
-            AppError: `player_failed`, `player_ended`.
+            AppError: `player_failed`.
         """
         try:
             status = self._process.wait(seconds)
@@ -100,6 +101,5 @@ class Launch:
         return "playing"  # it has given the video to a window that runs already
 
     def _failure(self, reason: str, status: int | None) -> AppError:
-        if reason:
-            return AppError("player_failed", player=self.name, link=self.link, reason=reason)
-        return AppError("player_ended", player=self.name, link=self.link, status="?" if status is None else status)
+        ended = _("it ended at once, with status {status}").format(status="?" if status is None else status)
+        return AppError("player_failed", player=self.name, link=self.link, reason=reason or ended)

@@ -46,9 +46,7 @@ MAX_NAMES = 60
 RATE_FROM_MS = 60_000
 """Sound after which a run's speed is worth a note."""
 
-_VIDEO_FAILURES = frozenset(
-    {"sound_unreadable", "no_sound", "sound_protected", "sound_elsewhere", "listening_ended", "listening_stuck"}
-)
+_VIDEO_FAILURES = frozenset({"sound_unreadable", "no_sound", "protected", "listening_ended"})
 """Codes of failures that are of one video; any other ends the run."""
 _TAG = re.compile(r"#([^\W_][\w-]{1,39})")
 
@@ -70,7 +68,7 @@ class Listener:
         """Listen to all that is due, or to those of these videos. The last event is the `ListeningReport`.
 
         Raises:
-            BusyError: `listening_busy`, and those of the library and the index.
+            BusyError: `busy`, and those of the library and the index.
         """
         report = ListeningReport()
         with hold_lock(self.library.path.parent, "listening"), logged_stage(logger, "listening") as counts:
@@ -120,7 +118,7 @@ class Listener:
         if url is None:
             film = find_media(video)
             if film is None:
-                raise FetchError("sound_gone", title=video.title, path=video.source or video.id)
+                raise FetchError("file_gone", title=video.title, path=video.source or video.id)
             return film
         # closing it ends the download
         with closing(fetch_sound(video, url, self._sounds(video.id), self.youtube, self.stop)) as fetching:
@@ -182,10 +180,8 @@ class Listener:
             return
         gaps = join_gaps([SpeechGap(each.begin_ms, each.end_ms, each.gap) for each in stretches if each.gap])
         cues = [cue for each in stretches for cue in each.cues]
-        if gaps and not cues:
-            raise FetchError("nothing_understood", title=video.title)
         if not cues:
-            raise FetchError("nothing_said", title=video.title)
+            raise FetchError("nothing_heard", title=video.title)
         language = stretches[-1].language
         track = heard_track(cues, gaps, language, self.transcriber.model, self.transcriber.settings)
         look_at = self._next_look(video)

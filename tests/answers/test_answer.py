@@ -432,7 +432,7 @@ def test_a_library_in_use_takes_no_answer_away(desk: Desk, monkeypatch: pytest.M
         answer = told(answerer.conversation(), QUESTION).answer
     assert (answer.ending, answer.grounded, answer.saved_id) == ("whole", True, None)
     assert answer.save_error is not None
-    assert answer.save_error.code == "library_locked"
+    assert answer.save_error.code == "locked"
 
 
 @pytest.mark.campaign(part="flows")

@@ -82,7 +82,7 @@ def test_a_whole_video_that_is_not_evident_is_asked_for(desk: Desk) -> None:
 
 def test_an_unknown_video_is_no_video(desk: Desk) -> None:
     fill(desk)
-    with failing("unknown_video", UsageError):
+    with failing("unknown", UsageError):
         desk.ask(QUESTION, videos=("없는 영상",))
 
 

@@ -126,12 +126,12 @@ def test_the_table_is_found_in_takeout_s_archive(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("raw", "code"),
     [
-        (b"", "list_empty"),
-        (b"hello\n", "list_empty"),
+        (b"", "list_unreadable"),
+        (b"hello\n", "list_unreadable"),
         (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" * 300, "list_unreadable"),
-        (BOOKMARKS.partition("<DT><A")[0].encode(), "list_empty"),
+        (BOOKMARKS.partition("<DT><A")[0].encode(), "list_unreadable"),
         (b"PK\x03\x04 and no more", "list_unreadable"),
-        (zipped(readme="nothing"), "list_empty"),
+        (zipped(readme="nothing"), "list_unreadable"),
         (zipped(subscriptions_csv=TAKEOUT)[:-40], "list_unreadable"),
     ],
     ids=range(7),
@@ -158,7 +158,7 @@ def test_giants_are_refused_before_they_are_read(tmp_path: Path, monkeypatch: py
     big.write_bytes(TAKEOUT.encode() + b"x" * 100_001)
     bomb = tmp_path / "bomb.zip"
     bomb.write_bytes(zipped(subscriptions_csv=TAKEOUT + "0" * 5_000_000))
-    for path, code in ((big, "list_unreadable"), (bomb, "list_empty")):
+    for path, code in ((big, "list_unreadable"), (bomb, "list_unreadable")):
         with pytest.raises(UsageError) as caught:
             read_address_list(path)
         assert caught.value.code == code

@@ -113,7 +113,7 @@ CUE = "00:00:01.000 --> 00:00:02.000\n"
 @pytest.mark.usefixtures("bounds")
 def test_more_than_a_video_holds_is_refused_in_words(raw: str, format: str, word: str) -> None:
     error = refusal(raw.encode(), format)
-    assert error.code == "too_much_text"
+    assert error.code == "too_large"
     assert word in error.details["reason"]
 
 

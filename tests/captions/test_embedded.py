@@ -68,7 +68,7 @@ def test_a_track_is_chosen_by_language_and_is_no_forced_one(tmp_path: Path, film
     }
     assert find_media(found["가"].video) == tmp_path / "가.mkv"
     (notice,) = (entry for entry in discover([tmp_path]) if isinstance(entry, FileNotice))
-    assert (notice.code, notice.details["counts"]) == ("left_out_pictures", {"mkv": 1})
+    assert (notice.code, notice.details["counts"]) == ("left_out_formats", {"mkv": 1})
 
 
 @pytest.mark.parametrize("tag", ["", "und", "eng"])

@@ -430,8 +430,7 @@ def test_what_a_folder_holds_and_is_not_read_is_counted_by_reason(folder: Path) 
     (folder / "바.sub").write_bytes(b"\0\0\1\xba" + bytes(100))
     found = {notice.code: notice.details["counts"] for notice in notices(folder)}
     assert found == {
-        "left_out_pictures": {"sup": 2, "idx": 1, "sub": 1},
-        "left_out_formats": {"stl": 1},
+        "left_out_formats": {"sup": 2, "idx": 1, "sub": 1, "stl": 1},
         "left_out_archives": {"zip": 1},
     }
     assert [each.video.title for each in discover([folder]) if isinstance(each, CaptionGroup)] == ["가", "마"]

@@ -108,7 +108,7 @@ def test_a_video_can_be_named(run: Run, ollama: StandIn) -> None:
     assert run("ask", "국수", "--video", "영상 1", "--no-whole", "--json").result["way"] == "search"
     assert run("ask", "국수", "--video", "영상 1", "--scenes", "1", "--json").result["way"] == "search"
     told = run("ask", "국수", "--video", "없는 영상", "--json")
-    assert (told.code, told.failure) == (2, "unknown_video")
+    assert (told.code, told.failure) == (2, "unknown")
 
 
 def test_without_a_model_the_scenes_are_shown_and_how_to_get_answers(run: Run) -> None:
@@ -166,8 +166,8 @@ def test_answers_are_kept_shown_and_forgotten(run: Run, ollama: StandIn) -> None
     assert "바다에 갔어요?" in shown.splitlines()[0]
     assert kept[1]["answer"] in shown
     assert run("ask", "--forget", kept[0]["id"], "--yes", "--json").result == {"forgotten": 1}
-    assert run("ask", "--forget", "99", "--json").failure == "unknown_answer"
-    assert run("ask", "--forget", "x", "--json").failure == "unknown_answer"
+    assert run("ask", "--forget", "99", "--json").failure == "unknown"
+    assert run("ask", "--forget", "x", "--json").failure == "unknown"
     assert run("ask", "--forget", "all").code == 2, "without a terminal to ask on"
     assert run("ask", "--forget", "all", "--yes").out == "1 answer deleted.\n"
     assert run("ask", "--forget", "all").out == "0 answers deleted.\n"

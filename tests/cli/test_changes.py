@@ -131,7 +131,7 @@ def test_what_is_left_out_of_a_folder_is_counted_with_the_way_on(run: Run, capti
         (captions / name).write_bytes(b"")
     some = run("index", captions, "--json")
     assert [(each["code"], each["files"]) for each in some.result["notices"]] == [
-        ("left_out_pictures", {"sup": 2}),
+        ("left_out_formats", {"sup": 2}),
         ("left_out_archives", {"zip": 1}),
     ]
     assert "Left out: sup 2. Their captions are pictures" in some.err
@@ -164,7 +164,7 @@ def test_a_dry_run_shows_videos_and_what_is_left_out_and_writes_nothing(run: Run
 def test_a_folder_of_what_is_not_read_names_it(run: Run, tmp_path: Path) -> None:
     (tmp_path / "영화.sup").write_bytes(b"")
     refused = run("index", tmp_path, "--json")
-    assert (refused.code, refused.failure) == (2, "left_out_pictures")
+    assert (refused.code, refused.failure) == (2, "left_out_formats")
 
 
 @pytest.mark.campaign(part="flows")
@@ -176,7 +176,7 @@ def test_files_that_are_gone_are_told(run: Run, captions: Path) -> None:
     file.unlink()
     (gone,) = run("status", "--json").result["gone"]
     assert (gone["title"], gone["source"]) == ("국수", str(file))
-    assert f"The caption file of 국수 is gone: {file}." in run("status").out
+    assert f"The file of 국수 is gone: {file}." in run("status").out
     with Runtime(config.load()) as runtime:
         check = doctor.probe("files", runtime)
     assert (check.severity, str(file) in check.message) == ("warning", True)
@@ -199,7 +199,7 @@ def test_remove_forgets_a_video(indexed: Run) -> None:
     assert result == {"removed": [{"id": ID, "title": "영상 0"}], "unfollowed": []}
     assert ID not in indexed("list").out
     refused = indexed(*QUERY, "--video", ID)
-    assert (refused.code, refused.failure) == (2, "unknown_video")
+    assert (refused.code, refused.failure) == (2, "unknown")
 
 
 def test_remove_forgets_a_channel_by_its_name(indexed: Run) -> None:
@@ -277,7 +277,7 @@ def test_a_library_that_is_being_indexed_is_busy(
     monkeypatch.chdir(captions)
     with FileLock(home / "data" / "library.lock"):
         busy = indexed(*arguments, "--json")
-        assert (busy.code, busy.failure) == (3, "library_busy")
+        assert (busy.code, busy.failure) == (3, "busy")
         assert scenes(indexed(*QUERY))  # searching goes on
     assert indexed(*arguments).code == 0
 
@@ -290,7 +290,7 @@ def test_a_library_that_is_held_is_tried_again_later(indexed: Run, home: Path, m
     held.execute("BEGIN IMMEDIATE")
     locked = indexed("remove", ID, "--yes", "--json")
     held.close()
-    assert (locked.code, locked.failure) == (3, "library_locked")
+    assert (locked.code, locked.failure) == (3, "locked")
 
 
 @pytest.mark.parametrize(
@@ -379,14 +379,14 @@ def test_the_same_command_finishes_a_removal(
     with Runtime(config.load()) as runtime:
         assert not runtime.library.pending_index_deletes()
         assert runtime.index.count() == runtime.library.counts().windows
-    assert indexed("remove", name, "--yes", "--json").failure == "unknown_video"
+    assert indexed("remove", name, "--yes", "--json").failure == "unknown"
 
 
 def test_a_removal_needs_no_space(indexed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index_edge, "SPARE_BYTES", 2**62)
     assert indexed("remove", ID, "--yes").out == "Removed: 영상 0\n"
     rebuilt = indexed("rebuild", "--json")
-    assert (rebuilt.code, rebuilt.failure) == (3, "rebuild_space")
+    assert (rebuilt.code, rebuilt.failure) == (3, "disk_short")
     assert indexed(*QUERY).code == 0
 
 

@@ -195,10 +195,10 @@ def test_questions_of_another_library_are_refused_before_anything_is_asked(
 ) -> None:
     write_lines(questions, question("q", "국수", ("x", 0, 9)))
     outcome = run("eval", "models", PLAIN, "--questions", questions, "--json")
-    assert (outcome.code, outcome.failure) == (2, "bad_queries")
+    assert (outcome.code, outcome.failure) == (2, "bad_line")
     assert f"{questions}, line 1: " in outcome.err
     outcome = run("eval", "models", "--encoders", "bge-m3", "--json")
-    assert (outcome.code, outcome.failure) == (2, "questions_needed")
+    assert (outcome.code, outcome.failure) == (2, "no_questions")
     assert run("eval", "models").code == 2
     assert ollama.count() == 0
 
@@ -273,4 +273,4 @@ def test_an_encoder_that_is_not_there_is_said(run: Run, questions: Path) -> None
     outcome = run("eval", "models", "--encoders", "bge-m3", "--questions", questions, "--json")
     assert outcome.failure == "model_missing"
     outcome = run("eval", "models", "--encoders", "nonsense", "--questions", questions, "--json")
-    assert outcome.failure == "model_unknown"
+    assert outcome.failure == "unknown"

@@ -108,7 +108,7 @@ def test_no_context_is_replaced_without_being_asked(run: Run, ollama: StandIn, t
 def test_a_bad_line_is_named_and_nothing_is_imported(run: Run, tmp_path: Path, line: object, reason: str) -> None:
     path = written(tmp_path / "mine.jsonl", entry(), line)
     outcome = run("contexts", "import", path, "--json")
-    assert (outcome.code, outcome.failure) == (2, "bad_contexts")
+    assert (outcome.code, outcome.failure) == (2, "bad_line")
     assert f"{path}, line 2: " in outcome.err
     assert reason in outcome.err
     assert run("contexts", "list", "--json").result["written"] == 0
@@ -133,7 +133,7 @@ def test_a_file_is_read_from_stdin(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     raw = json.dumps(entry(), ensure_ascii=False).encode() + b"\n{"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8"))
     outcome = run("contexts", "import", "-", "--json")
-    assert outcome.failure == "bad_contexts"
+    assert outcome.failure == "bad_line"
     assert "stdin, line 2: " in outcome.err
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw[:-2]), encoding="utf-8"))
     assert run("contexts", "import", "-", "--json").result["new"] == 1

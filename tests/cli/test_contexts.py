@@ -143,9 +143,9 @@ def test_summaries_are_counted(run: Run, ollama: StandIn) -> None:
 
 def test_what_is_not_there_is_told(run: Run, ollama: StandIn) -> None:
     told = run("contexts", "write", "--video", "없는 영상", "--json")
-    assert (told.code, told.failure) == (2, "unknown_video")
+    assert (told.code, told.failure) == (2, "unknown")
     told = run("contexts", "write", "--redo", "--channel", "없는 채널", "--json")
-    assert (told.code, told.failure) == (2, "unknown_channel")
+    assert (told.code, told.failure) == (2, "unknown")
     assert ollama.count() == 0
 
 
@@ -221,12 +221,12 @@ def test_a_model_is_fetched_and_a_broken_fetch_goes_on(run: Run, ollama: StandIn
     (got,) = run("models", "get", "wanted:q4", "--json").result["models"]
     assert (got["kind"], got["name"]) == ("context", "wanted:q4")
     assert run("contexts", "write", "--model", "wanted:q4", "--json").result["written"] == 4
-    assert run("models", "get", "unknown:q4", "--json").failure == "llm_model_unknown"
+    assert run("models", "get", "unknown:q4", "--json").failure == "unknown"
     ollama.no_internet = (
         'pull model manifest: Get "https://hf.co/v2/a/manifests/b": dial tcp: lookup hf.co: no such host'
     )
     offline = run("models", "get", "hf.co/a:b", "--json")
-    assert (offline.code, offline.failure) == (3, "no_connection")
+    assert (offline.code, offline.failure) == (3, "hub_unreachable")
 
 
 def test_a_model_that_is_not_to_be_had_is_fetched_by_its_other_name(

@@ -39,7 +39,7 @@ def test_arms_can_be_chosen(run: Run, queries: Path) -> None:
     assert [row["name"] for row in rows] == ["bm25", "bm25 bare"]
 
     assert run("eval", "run", queries, "--arms", "dense", "--json").failure == "retriever_not_ready"
-    assert run("eval", "run", queries, "--arms", "words", "--json").failure == "unknown_retriever"
+    assert run("eval", "run", queries, "--arms", "words", "--json").failure == "retriever_not_ready"
 
 
 def test_contexts_of_a_file_are_a_row_of_their_own(run: Run, queries: Path, tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_contexts_of_a_file_are_a_row_of_their_own(run: Run, queries: Path, tmp_
     ]
     contexts.write_text(json.dumps(line) + "\n{", encoding="utf-8")
     outcome = run("eval", "run", queries, "--contexts", contexts, "--json")
-    assert (outcome.code, outcome.failure) == (2, "bad_queries")
+    assert (outcome.code, outcome.failure) == (2, "bad_line")
     assert f"{contexts}, line 2" in outcome.err
 
 

@@ -223,7 +223,7 @@ def test_the_retrievers_to_judge_can_be_named(run: Run, ollama: StandIn, path: P
     run("eval", "make", path, "--count", "1")
     assert run("eval", "judge", path, "--retrievers", "bm25", "--json").code == 0
     outcome = run("eval", "judge", path, "--retrievers", "nonsense", "--json")
-    assert (outcome.code, outcome.failure) == (2, "unknown_retriever")
+    assert (outcome.code, outcome.failure) == (2, "retriever_not_ready")
 
 
 def test_one_at_a_time_works_on_a_library(run: Run, ollama: StandIn, path: Path, isolated_home: Path) -> None:
@@ -231,7 +231,7 @@ def test_one_at_a_time_works_on_a_library(run: Run, ollama: StandIn, path: Path,
 
     with FileLock(isolated_home / "data" / "evaluation.lock"):
         outcome = run("eval", "make", path, "--json")
-    assert (outcome.code, outcome.failure) == (3, "evaluation_busy")
+    assert (outcome.code, outcome.failure) == (3, "busy")
 
 
 @pytest.mark.campaign(part="kills")

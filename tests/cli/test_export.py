@@ -67,7 +67,7 @@ def test_a_filter_narrows_what_is_named(run: Run) -> None:
         return [row["video"]["title"] for row in rows(run, *arguments)]  # type: ignore[index]
 
     assert titles("링크@1:02", "파일@1:02", "--video", "파일") == ["파일"]
-    assert run("export", "링크@1:02", "--video", "파일", "--json").failure == "nothing_to_export"
+    assert run("export", "링크@1:02", "--video", "파일", "--json").failure == "nothing_chosen"
     assert titles("링크@1:02", "--channel", "자막") == ["링크"]
     assert set(titles("--video", "파일")) == {"파일"}
 
@@ -113,10 +113,10 @@ def test_a_file_s_ending_chooses_the_format_and_no_file_is_replaced_unasked(run:
 
 
 def test_what_cannot_be_written_is_refused(run: Run) -> None:
-    assert run("export", "--json").failure == "nothing_to_export"
+    assert run("export", "--json").failure == "nothing_chosen"
     assert run("export", "링크", "파일", "--format", "vtt", "--json").failure == "several_videos_in_subtitles"
-    assert run("export", "없는 영상", "--json").failure == "unknown_video"
-    assert run("export", "--channel", "없는 채널", "--json").failure == "unknown_channel"
+    assert run("export", "없는 영상", "--json").failure == "unknown"
+    assert run("export", "--channel", "없는 채널", "--json").failure == "unknown"
 
 
 def test_csv_on_standard_output_has_lines_without_carriage_returns(run: Run) -> None:

@@ -102,4 +102,4 @@ def test_a_list_on_stdin_is_read_beside_other_sources(
 def test_what_is_no_list_is_refused(run: Run, tmp_path: Path) -> None:
     assert run("index").code == 2
     (tmp_path / "x.html").write_text("<a href='javascript:alert(1)'>x</a>")
-    assert run("index", tmp_path / "x.html", "--json").failure == "list_empty"
+    assert run("index", tmp_path / "x.html", "--json").failure == "list_unreadable"

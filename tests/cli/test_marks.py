@@ -48,11 +48,11 @@ def test_a_scene_is_marked_listed_changed_and_removed(run: Run) -> None:
     assert "Note: 다시 보기" in listed.out
     assert run("marks", "list", "--tag", "요리", "--json").result == {"marks": []}
 
-    assert run("marks", "remove", number, 99, "--yes", "--json").failure == "unknown_mark"
+    assert run("marks", "remove", number, 99, "--yes", "--json").failure == "unknown"
     assert run("marks", "remove", number, "--json").code == 2
     assert run("marks", "remove", number, "--yes", "--json").result == {"removed": [number]}
     for arguments in (("remove", number, "--yes"), ("note", number, "x"), ("tag", number, "x")):
-        assert run("marks", *arguments, "--json").failure == "unknown_mark"
+        assert run("marks", *arguments, "--json").failure == "unknown"
 
 
 def test_a_note_and_a_tag_are_shown_without_a_text_and_deleted_by_remove_alone(run: Run) -> None:
@@ -116,7 +116,7 @@ def test_marks_are_exported_with_note_and_tag(run: Run) -> None:
     assert run("marks", "add", f"{ID}@0:59-1:04", "--note", "소스", "--tag", "요리").code == 0
     (row,) = (json.loads(line) for line in run("export", "--marks", "--format", "jsonl").out.splitlines())
     assert (row["text"], row["note"], row["tag"], row["start"]) == ("만두를 빚어요", "소스", "요리", 59.0)
-    assert run("export", "--tag", "없는 태그", "--json").failure == "nothing_to_export"
+    assert run("export", "--tag", "없는 태그", "--json").failure == "nothing_chosen"
 
     markdown = run("export", "--marks").out
     assert f"https://youtu.be/{ID}?t=59" in markdown
@@ -146,4 +146,4 @@ def test_scenes_are_played_one_after_another(run: Run, monkeypatch: pytest.Monke
     assert "There is no screen to play on here" in shown.err
     assert shown.out.startswith("0:59–1:04  https://")
     assert len(played) == 1
-    assert run("play", "--tag", "없는 태그", "--json").failure == "nothing_to_play"
+    assert run("play", "--tag", "없는 태그", "--json").failure == "nothing_chosen"

@@ -143,7 +143,7 @@ def test_a_player_that_fails_is_an_error_with_the_link(run: Run, tmp_path: Path)
     (tmp_path / "mpv").write_text("#!/bin/sh\necho 'ERROR: [youtube] Private video' >&2\nexit 2\n")
     failed = run("open", f"{ID}@0:03", "--player", "mpv")
     assert failed.code == 1
-    assert f"mpv could not play https://www.youtube.com/watch?v={ID}." in failed.err
+    assert f"mpv could not play https://www.youtube.com/watch?v={ID}: " in failed.err
     assert "Private video" in failed.err
 
 
@@ -232,8 +232,8 @@ def test_the_printed_link_is_the_one_that_the_browser_opened(run: Run, monkeypat
 
 def test_a_transcript_is_shown_around_the_time_of_its_argument(run: Run) -> None:
     assert run("show", "링크@0:03").out == run("show", "링크", "--at", "0:03").out
-    assert run("show", "링크@99:99", "--json").failure == "bad_time"
+    assert run("show", "링크@99:99", "--json").failure == "bad_value"
 
 
 def test_play_speaks_of_playing(run: Run) -> None:
-    assert run("play", "--json").failure == "nothing_to_play"
+    assert run("play", "--json").failure == "nothing_chosen"

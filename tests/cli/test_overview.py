@@ -72,6 +72,6 @@ def test_a_channel_s_json_and_lines(overview: Run) -> None:
 
 
 def test_what_is_not_there_is_told(overview: Run) -> None:
-    assert (overview("없는 영상").code, overview("없는 영상", "--json").failure) == (2, "unknown_video")
-    assert overview("할머니", "--json").failure == "several_videos"
-    assert overview("", "--json").failure == "unknown_video"
+    assert (overview("없는 영상").code, overview("없는 영상", "--json").failure) == (2, "unknown")
+    assert overview("할머니", "--json").failure == "several_named"
+    assert overview("", "--json").failure == "unknown"

@@ -139,7 +139,7 @@ def test_an_encoding_without_hangul_stops_nothing(indexed: Path) -> None:
 def test_an_argument_that_is_no_text_is_a_wrong_request(indexed: Path) -> None:
     ended = finished(indexed, "show", os.fsdecode(b"\xff\xfe"), "--json")
     assert ended.returncode == 2
-    assert json.loads(ended.stdout)["errors"][0]["code"] == "unknown_video"
+    assert json.loads(ended.stdout)["errors"][0]["code"] == "unknown"
 
 
 @pytest.mark.campaign(part="flows")

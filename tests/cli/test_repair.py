@@ -124,7 +124,7 @@ def test_while_a_run_writes_nothing_is_repaired(run: Run, library: Path) -> None
 
     with FileLock(library.with_suffix(".lock")):
         busy = run("doctor", "--repair", "--json")
-    assert (busy.code, busy.failure) == (3, "library_busy")
+    assert (busy.code, busy.failure) == (3, "busy")
 
 
 def test_a_library_of_a_newer_program_is_for_that_one_to_repair(run: Run, library: Path) -> None:
@@ -136,5 +136,5 @@ def test_a_library_of_a_newer_program_is_for_that_one_to_repair(run: Run, librar
     assert "Update subtitle-rag." in refused.err
     overwrite_page(library, "track")
     before = library.read_bytes()
-    assert run("doctor", "--repair", "--json").failure == "library_newer"
+    assert run("doctor", "--repair", "--json").failure == "newer_version"
     assert library.read_bytes() == before

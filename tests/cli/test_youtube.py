@@ -80,7 +80,7 @@ def test_sync_brings_what_is_new_of_the_channels_that_are_named(run: Run, youtub
     run("index", "@느린부엌", "@other")
     kitchen.clips.insert(0, Clip("slowcook999", "새 영상"))
     other.clips.insert(0, Clip("othercook02", "새 다른 영상"))
-    assert run("sync", "빠른부엌", "--json").failure == "unknown_channel"
+    assert run("sync", "빠른부엌", "--json").failure == "unknown"
     assert run("sync", "느린부엌", "--json").result["videos"]["new"] == 1
     assert run("sync", "--json").result["videos"]["new"] == 1
 
@@ -164,9 +164,9 @@ def test_of_a_video_in_a_list_the_video_is_taken_unless_the_list_is_wanted(run: 
         (["http://169.254.169.254/latest"], "unsupported_url"),
         (["file:///no/such/folder"], "unsupported_source"),
         (["ytsearch5:국수"], "unsupported_source"),
-        (["@느린부엌", "--tabs", "videos,posts"], "unknown_tab"),
+        (["@느린부엌", "--tabs", "videos,posts"], "unknown_value"),
         (["@느린부엌", "--match", "(국수"], "bad_pattern"),
-        (["@느린부엌", "--since", "언젠가"], "bad_filter"),
+        (["@느린부엌", "--since", "언젠가"], "bad_value"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_before_anything_is_asked(

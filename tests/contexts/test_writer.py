@@ -462,7 +462,7 @@ def test_a_second_writer_waits_its_turn(desk: Desk) -> None:
     with desk.writer() as one, desk.writer() as other:
         running = one.run()
         next(running)
-        with failing("contexts_busy", BusyError):
+        with failing("busy", BusyError):
             next(other.run())
         running.close()  # type: ignore[attr-defined]
         assert sum(isinstance(event, ContextWritten) for event in other.run()) > 0

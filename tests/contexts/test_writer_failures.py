@@ -86,7 +86,7 @@ def test_a_server_that_answers_nothing_three_times_in_a_row_is_given_up(desk: De
     desk.ollama.add(Model("ill:q4", behaviour=behaviour))
     own = desk.put("a", talk(5))
     report = desk.write(model="ill:q4")
-    code = {"dying": "llm_broke_off", "error": "llm_failed", "busy": "llm_busy"}.get(behaviour, "llm_nonsense")
+    code = {"dying": "llm_broke_off", "error": "llm_failed", "busy": "llm_broke_off"}.get(behaviour, "llm_nonsense")
     assert blocked(report) == code
     assert [event.code for event in desk.failed] == [code] * 2  # the third is what ends it
     for event in desk.failed:

@@ -7,9 +7,9 @@ import string
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import get_args
 
 import pytest
+from filelock import FileLock
 
 import subtitle_rag
 from subtitle_rag import i18n
@@ -26,12 +26,13 @@ from subtitle_rag.domain.errors import (
     FetchError,
     LlmError,
     UsageError,
+    bad_time,
     localize_reason,
 )
 from subtitle_rag.fetching.lister import STATED
 from subtitle_rag.installation.extras import EXTRAS, Extra
 from subtitle_rag.installation.package_installer import missing_extra
-from subtitle_rag.library.connection import LockName
+from subtitle_rag.library.connection import WORK, LockName, hold_lock
 from tests.support.cases import cases
 from tests.support.sources import tree
 
@@ -81,12 +82,9 @@ def given(name: str, call: ast.Call) -> set[str | None]:
     return names | {"host", "model"} if name == "failure" or None in names else names
 
 
-OF_LOCKS = {f"{name}_busy" for name in get_args(LockName)}
-
-
 def test_the_walk_finds_the_errors_of_the_package() -> None:
     assert len(raised()) > 40
-    assert {code for _place, code, _given in raised()} >= {"empty_query", "no_cues", "library_locked", "index_damaged"}
+    assert {code for _place, code, _given in raised()} >= {"empty_query", "no_cues", "locked", "index_damaged"}
 
 
 @cases(("place", "code", "given"), raised)
@@ -123,30 +121,33 @@ def test_a_reason_within_another_word_stays() -> None:
 
 
 def test_every_code_is_raised_somewhere() -> None:
-    of_extras = {extra.code for extra in EXTRAS.values()}
-    assert (
-        set(CODES)
-        == {code for _place, code, _given in raised()}
-        | set(RULES)
-        | set(LEFT_OUT.values())
-        | {"left_out_films", "left_out_unseen"}
-        | of_extras
-        | OF_LOCKS
-    )
+    assert set(CODES) == {code for _place, code, _given in raised()} | set(RULES) | set(LEFT_OUT.values()) | {
+        "left_out_films",
+        "left_out_unseen",
+    }
 
 
-def test_a_lock_that_another_process_holds_is_told_with_the_folder() -> None:
-    assert {name for code in OF_LOCKS for name in placeholders(code)} == {"path"}
+@cases("name", WORK)
+@cases("language", i18n.LANGUAGES)
+def test_a_lock_that_another_process_holds_is_told_with_its_work_and_folder(
+    name: LockName, language: str, tmp_path: Path
+) -> None:
+    i18n.activate(language)
+    with FileLock(tmp_path / f"{name}.lock"), pytest.raises(BusyError) as caught, hold_lock(tmp_path, name):
+        pass
+    assert (caught.value.code, caught.value.details["lock"]) == ("busy", name)
+    assert i18n._(WORK[name]) in caught.value.message
+    assert str(tmp_path) in caught.value.message
 
 
 @cases("extra", EXTRAS.values())
 def test_an_extra_that_is_missing_is_told_with_the_line_that_installs_it(extra: Extra) -> None:
-    assert extra.code in CODES
+    assert missing_extra(extra).message.startswith(extra.purpose)
     assert missing_extra(extra).hint.endswith(missing_extra(extra).details["line"])
 
 
 REFUSALS = {
-    "video_protected": "This video is DRM protected",
+    "protected": "This video is DRM protected",
     "sign_in_required": "This video is only available for registered users",
     "members_only": "Join this channel to get access to members-only content",
     "private": "Private video. Sign in if you've been granted access to this video",
@@ -222,7 +223,7 @@ def test_an_error_survives_the_way_between_processes(kind: type[AppError]) -> No
 
 
 def test_details_may_hold_braces_and_percent_signs() -> None:
-    error = UsageError("bad_time", value="{0} {x} %s")
+    error = bad_time("{0} {x} %s")
     assert error.message.startswith("{0} {x} %s ")
 
 

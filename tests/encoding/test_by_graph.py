@@ -123,6 +123,6 @@ def test_vectors_of_another_length_than_the_manifest_says_leave_the_search_for_w
         found, written = run("search", "바다", "--json"), run("vectors", "--redo", "--json")
 
     assert (found.code, found.result["retrievers"]) == (0, ["bm25"])
-    assert "makes vectors of 32 numbers in Ollama, and should make 1024" in found.err
-    assert (written.code, written.document["errors"][0]["code"]) == (1, "encoder_dimensions")
+    assert "does not fit the vectors: 32 numbers instead of 1024" in found.err
+    assert (written.code, written.document["errors"][0]["code"]) == (1, "encoder_changed")
     assert "ollama pull bge-m3" in written.err

@@ -131,7 +131,7 @@ def test_one_run_at_a_time(run: Run, captions: Path, isolated_home: Path) -> Non
     with FileLock(isolated_home / "data" / "vectors.lock"):
         assert run("index", captions, "--json").result["vectors"] is None
         refused = run("vectors", "--json")
-        assert (refused.code, refused.failure) == (3, "vectors_busy")
+        assert (refused.code, refused.failure) == (3, "busy")
 
 
 def test_rebuild_keeps_vectors_and_tells_which_are_lost(run: Run, captions: Path, isolated_home: Path) -> None:

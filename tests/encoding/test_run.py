@@ -225,7 +225,7 @@ def test_a_run_that_is_stopped_ends_after_its_batch(desk: Desk, encoder: Countin
 def test_one_run_at_a_time(desk: Desk, encoder: Counting) -> None:
     events = desk.job(encoder).run()
     next(events)
-    with failing("vectors_busy", BusyError):
+    with failing("busy", BusyError):
         next(desk.job(encoder).run())
     assert desk.place.results("국수")  # nobody else waits
     list(desk.place.indexer.finish())

@@ -171,5 +171,5 @@ def test_ranks_are_fused_in_an_arm_that_names_rrf(neural: Runtime, queries: Path
     by_name = {row.arm.name: row for row in report.rows}
     assert by_name["bm25+dense+rrf"].arm.by_ranks
     assert not by_name["bm25+dense"].arm.by_ranks
-    with failing("unknown_retriever", UsageError):
+    with failing("retriever_not_ready", UsageError):
         parse_sets("rrf")

@@ -59,13 +59,13 @@ def test_a_bad_line_is_told_with_its_number(tmp_path: Path, line: str, reason: s
     good = {"video": "v", "start": 0, "end": 1, "context": "문맥"}
     with pytest.raises(UsageError) as raised:
         load(write_lines(tmp_path / "c.jsonl", good, line, good))
-    assert (raised.value.code, raised.value.details["line"]) == ("bad_queries", 2)
+    assert (raised.value.code, raised.value.details["line"]) == ("bad_line", 2)
     assert reason in raised.value.details["reason"]
 
 
 def test_a_file_without_contexts_and_one_that_is_not_there_are_told(tmp_path: Path) -> None:
     for path, code in (
-        (write_lines(tmp_path / "empty.jsonl", "", ""), "bad_queries"),
+        (write_lines(tmp_path / "empty.jsonl", "", ""), "bad_line"),
         (tmp_path / "absent", "unreadable"),
     ):
         with pytest.raises(UsageError) as raised:

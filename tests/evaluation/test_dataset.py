@@ -87,7 +87,7 @@ def test_a_wrong_line_is_named(tmp_path: Path, second: object, reason: str) -> N
 
     error = refusal(path)
 
-    assert (error.code, error.details["line"]) == ("bad_queries", 2)
+    assert (error.code, error.details["line"]) == ("bad_line", 2)
     assert reason in error.details["reason"]
     assert str(path) in str(error)
 
@@ -105,7 +105,7 @@ def test_a_file_of_anything_else_is_refused(tmp_path: Path, raw: bytes, line: in
 
     error = refusal(path)
 
-    assert (error.code, error.details["line"]) == ("bad_queries", line)
+    assert (error.code, error.details["line"]) == ("bad_line", line)
 
 
 @pytest.mark.parametrize("name", ["absent.jsonl", "."])
@@ -140,7 +140,7 @@ def test_made_questions_are_read_without_what_was_refused(tmp_path: Path) -> Non
 )
 def test_a_mixed_file_is_refused(tmp_path: Path, entries: list[dict[str, Any]], line: int) -> None:
     error = refusal(write(tmp_path, *entries))
-    assert (error.code, error.details["line"]) == ("bad_queries", line)
+    assert (error.code, error.details["line"]) == ("bad_line", line)
     assert "mixed" in error.message
 
 

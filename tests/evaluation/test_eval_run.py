@@ -67,7 +67,7 @@ def test_a_library_without_any_of_the_videos_is_refused(filled: Runtime, tmp_pat
     with pytest.raises(UsageError) as caught:
         run_arms(filled, write(tmp_path, question("q1", "국수", ("없는 영상.srt", 0, 60))))
 
-    assert caught.value.code == "bad_queries"
+    assert caught.value.code == "bad_line"
 
 
 @pytest.mark.campaign(part="flows")

@@ -181,7 +181,7 @@ def test_refused_questions_are_kept_with_their_reason_and_not_asked_again(
 @pytest.mark.parametrize(
     ("replies", "refused"),
     [
-        (["질문을 만들 수 없습니다.", Turn('{"question": "', done_reason="length")], {"llm_unusable": 1}),
+        (["질문을 만들 수 없습니다.", Turn('{"question": "', done_reason="length")], {"llm_nonsense": 1}),
         (['{"question": "' + "국수를 삶아 먹나요? " * 200], {}),  # a loop
     ],
     ids=["no JSON", "a loop"],

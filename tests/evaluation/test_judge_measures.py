@@ -118,7 +118,7 @@ def test_a_judge_that_finds_no_claim_in_an_answer_that_makes_some_is_asked_again
     ollama.answer(claims(), claims())
     with pytest.raises(LlmError) as failure:
         value(measure, ollama)
-    assert failure.value.code == "llm_unusable"
+    assert failure.value.code == "llm_nonsense"
 
 
 def test_answer_relevancy_is_the_mean_cosine_with_questions_made_of_the_answer(ollama: StandIn) -> None:
@@ -161,7 +161,7 @@ def test_an_answer_of_another_form_is_an_error_and_no_figure(ollama: StandIn, me
     ollama.answer(*[json.dumps(reply)] * 2)
     with pytest.raises(LlmError) as failure:
         value(measure, ollama)
-    assert failure.value.code == "llm_unusable"
+    assert failure.value.code == "llm_nonsense"
     assert ollama.count("chat") == 2
 
 

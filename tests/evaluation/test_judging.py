@@ -103,7 +103,7 @@ def test_errors_are_counted_by_their_code_and_made_good_later(ollama: StandIn, p
     report = run(ollama, path)
     errors = {name: dict(figures.errors) for name, figures in report.measures.items()}
     assert errors["context_precision"] == {"llm_failed": 1}
-    assert errors["context_recall"] == {"llm_unusable": 1}
+    assert errors["context_recall"] == {"llm_nonsense": 1}
     assert all(len(f.scores) + sum(f.errors.values()) + sum(f.left_out.values()) == 3 for f in report.measures.values())
     failed = [entry for entry in lines(path)[1:] if entry["error"]]
     assert [entry["score"] for entry in failed] == [None, None]
@@ -138,7 +138,7 @@ def test_a_judge_that_only_fails_is_given_up(ollama: StandIn, path: Path, monkey
     ollama.add(Model("poor:q4", behaviour=lambda _sent: "네, 좋습니다."))
     report = run(ollama, path, model="poor:q4")
     assert report.blocked is not None
-    assert (report.blocked.code, ollama.count("chat")) == ("llm_unusable", 6)
+    assert (report.blocked.code, ollama.count("chat")) == ("llm_nonsense", 6)
 
 
 def test_one_context_holds_the_longest_request(ollama: StandIn, path: Path) -> None:
@@ -225,5 +225,5 @@ def test_a_wrong_line_of_answers_is_told(tmp_path: Path, line: bytes, number: in
     answers.write_bytes(line + b"\n")
     with pytest.raises(AppError) as failure:
         read_answers(answers, questions)
-    assert (failure.value.code, failure.value.details["line"]) == ("bad_answers", number)
+    assert (failure.value.code, failure.value.details["line"]) == ("bad_line", number)
     assert reason in failure.value.message

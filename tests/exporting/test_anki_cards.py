@@ -103,5 +103,5 @@ def test_without_the_extra_it_says_what_to_install_and_leaves_no_file(
     monkeypatch.setitem(sys.modules, "genanki", None)
     with pytest.raises(AppError) as caught:
         deck(tmp_path, SCENE)
-    assert (caught.value.code, caught.value.details["line"]) == ("anki_missing", install_steps(ANKI))
+    assert (caught.value.code, caught.value.details["line"]) == ("missing_extra", install_steps(ANKI))
     assert list(tmp_path.iterdir()) == []

@@ -234,7 +234,7 @@ def test_anki_s_cards_bring_the_clips(local: Run, tmp_path: Path) -> None:
     with zipfile.ZipFile(cards) as package:
         assert json.loads(package.read("media")) == {"0": f"{ID}_7000-13000.mp4"}
     refused = local("export", f"{ID}@0:08", "--clips", tmp_path / "none", "-o", tmp_path / "other.apkg", "--json")
-    assert refused.failure == "unreadable_folder"
+    assert refused.failure == "unreadable"
     assert local("export", f"{ID}@0:08", "--format", "anki", "--json").failure == "export_without_file"
 
 
@@ -246,7 +246,7 @@ def test_without_ffmpeg_one_sentence_says_so(local: Run, tmp_path: Path, monkeyp
 
 
 def test_no_scene_is_a_mistake(local: Run) -> None:
-    assert local("clip", "--json").failure == "nothing_to_clip"
+    assert local("clip", "--json").failure == "nothing_chosen"
 
 
 def test_folders_of_killed_runs_are_swept(local: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from subtitle_rag import i18n
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.domain.values import Cue, Video
 from subtitle_rag.exporting.exported_scene import ExportedScene
-from subtitle_rag.exporting.formats import FORMATS
+from subtitle_rag.exporting.formats import export_format
 from subtitle_rag.exporting.markdown import escape, standalone_markdown
 
 VIDEO = Video("dQw4w9WgXcQ", "국수 편", "channel", "느린 부엌", "https://youtu.be/dQw4w9WgXcQ", date(2026, 5, 31))
@@ -32,7 +32,7 @@ def _english() -> None:
 
 
 def text(name: str, *scenes: ExportedScene, title: str = "국수") -> str:
-    return FORMATS[name].write(scenes, title)
+    return export_format(name).write(scenes, title)
 
 
 def hostile(words: str = HOSTILE) -> ExportedScene:

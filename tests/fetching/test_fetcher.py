@@ -86,7 +86,7 @@ def test_two_runs_at_once_would_ask_twice_as_often(desk: Desk) -> None:
     desk.youtube.clear()
     with pytest.raises(BusyError) as refused:
         list(desk.events(HANDLE))
-    assert refused.value.code == "youtube_busy"
+    assert refused.value.code == "busy"
     assert desk.asked == {}
     list(first)
     assert len(desk.done) == 2

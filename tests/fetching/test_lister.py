@@ -43,7 +43,7 @@ def test_a_channel_whose_lists_name_nothing_is_told(desk: Desk, monkeypatch: pyt
     monkeypatch.setattr(YouTube, "listing", listing)
     total = report(desk.run(HANDLE))
     assert (total.found, total.failed) == (0, 0)
-    assert [(notice.code, notice.details) for notice in total.notices] == [("channel_empty", {"title": "빈 채널"})]
+    assert [(notice.code, notice.details) for notice in total.notices] == [("empty_tab", {"title": "빈 채널"})]
 
 
 @pytest.mark.campaign(part="lists")

@@ -12,7 +12,7 @@ from subtitle_rag.installation.extras import EXTRAS, NEURAL, SERVER, Extra, pack
 from subtitle_rag.installation.package_installer import require_extra
 from tests.installation.environments import ROOT
 
-ODD = Extra("odd", ("odd_one", "odd_two"), 1)
+ODD = Extra("odd", "Oddity", ("odd_one", "odd_two"), 1)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_an_extra_is_here_when_all_of_it_is(declared_odd: Path) -> None:
     seen.append(ODD.is_installed)  # an installer that was killed has left modules without metadata
     with pytest.raises(AppError) as refused:
         require_extra(ODD)
-    assert refused.value.code == "odd_missing"
+    assert refused.value.code == "missing_extra"
     add_metadata(declared_odd, "odd_one")
     assert [*seen, ODD.is_installed] == [False, False, True]
     require_extra(ODD)

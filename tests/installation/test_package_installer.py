@@ -78,7 +78,7 @@ class TestPip:
         self, environment: Path, index: Index, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(package_installer, "find_spec", lambda name: None if name == "torch" else object())
-        with failing("packages_cuda") as caught:
+        with failing("packages_failed") as caught:
             next(install_packages(NEURAL))
         assert package_installer.TORCH_PAGE in caught.value.hint
         assert index.asked == []
@@ -105,7 +105,7 @@ class TestUv:
         self, environment: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(package_installer, "find_spec", lambda name: None)
-        with failing("packages_refused") as caught:
+        with failing("packages_failed") as caught:
             next(install_packages(MCP))
         assert f"uv pip install --python {sys.executable} 'mcp>=2.3,<3'" in caught.value.hint
 
@@ -122,7 +122,7 @@ class TestOwnedByOthers:
         return folder
 
     def line(self) -> str:
-        with failing("packages_refused") as caught:
+        with failing("packages_failed") as caught:
             next(install_packages(MCP))
         assert install_steps(MCP) == caught.value.details["line"]
         return str(caught.value.details["line"])

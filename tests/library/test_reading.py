@@ -86,5 +86,5 @@ def test_a_library_of_another_version_says_so(path: Path, refuse: pytest.MonkeyP
         raise BusyError("library_readonly", path=str(path), reason="")
 
     refuse.setattr(connection, "_connect_to_write", refused)
-    with failing("library_newer"):
+    with failing("newer_version"):
         Library(path)

@@ -62,7 +62,7 @@ def test_a_schema_that_fails_half_way_leaves_nothing(path: Path, monkeypatch: py
         assert tables(db) == TABLES
 
 
-@pytest.mark.parametrize(("version", "code"), [(99, "library_newer"), (20, "library_older"), (1, "library_older")])
+@pytest.mark.parametrize(("version", "code"), [(99, "newer_version"), (20, "library_older"), (1, "library_older")])
 def test_a_library_of_an_unknown_version_is_refused_and_stays_as_it_is(path: Path, version: int, code: str) -> None:
     with closing(connect(path)) as db:
         db.execute(f"PRAGMA user_version = {version}")

@@ -106,8 +106,8 @@ def test_a_library_that_another_program_holds_is_locked_until_it_lets_go(
         other.execute("BEGIN IMMEDIATE")
         before = dump(path)
         error = failure(library.remove_videos, ["video-00001"])
-        assert (type(error), error.code) == (BusyError, "library_locked")
-        assert failure(library.forget_index).code == "library_locked"
+        assert (type(error), error.code) == (BusyError, "locked")
+        assert failure(library.forget_index).code == "locked"
         assert library.counts().videos == 10  # reading goes on
         assert dump(path) == before
     library.remove_videos(["video-00001"])
@@ -119,7 +119,7 @@ def test_a_library_that_is_held_entirely_cannot_be_opened(path: Path, monkeypatc
     path.parent.mkdir()
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        assert failure(Library, path).code == "library_locked"
+        assert failure(Library, path).code == "locked"
     with closing(Library(path)) as library:
         assert library.counts().videos == 0
 
@@ -163,8 +163,8 @@ def test_a_folder_that_may_only_be_read_is_told(library: Library, path: Path) ->
         (sqlite3.SQLITE_READONLY_DBMOVED, "library_readonly"),
         (sqlite3.SQLITE_CANTOPEN_ISDIR, "library_readonly"),
         (sqlite3.SQLITE_PERM, "library_readonly"),
-        (sqlite3.SQLITE_BUSY_SNAPSHOT, "library_locked"),
-        (sqlite3.SQLITE_LOCKED, "library_locked"),
+        (sqlite3.SQLITE_BUSY_SNAPSHOT, "locked"),
+        (sqlite3.SQLITE_LOCKED, "locked"),
         (sqlite3.SQLITE_CORRUPT_INDEX, "library_damaged"),
         (sqlite3.SQLITE_NOTADB, "library_damaged"),
         (sqlite3.SQLITE_IOERR_READ, "library_damaged"),

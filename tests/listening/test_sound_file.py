@@ -34,7 +34,7 @@ def test_a_file_that_names_others_is_refused(name: str, tmp_path: Path) -> None:
     path = ELSEWHERE[name](tmp_path / name)
     with pytest.raises(AppError) as caught:
         SoundFile(path)
-    assert caught.value.code == "sound_elsewhere"
+    assert caught.value.code == "sound_unreadable"
 
 
 def test_a_list_that_is_not_known_as_one_is_not_followed(tmp_path: Path) -> None:

@@ -180,16 +180,16 @@ def test_a_process_that_hangs_is_ended(said: Path, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(listening_process, "READING_S", 0.0)
     with pytest.raises(AppError) as caught:
         heard(said, sound(tmp_path, silence(3_600)))
-    assert caught.value.code == "listening_stuck"
+    assert caught.value.code == "listening_ended"
 
 
 def test_a_model_that_is_not_here_is_told(tmp_path: Path) -> None:
     store = ModelStore(tmp_path, ModelSettings())
     with pytest.raises(AppError) as caught:
         open_transcriber(store)
-    assert caught.value.code == "speech_model_missing"
+    assert caught.value.code == "model_missing"
     assert "Systran/faster-whisper-small" in caught.value.message
-    for name, code in (("nothing/here", "model_unknown"), ("BAAI/bge-m3", "model_kind")):
+    for name, code in (("nothing/here", "unknown"), ("BAAI/bge-m3", "model_kind")):
         with pytest.raises(UsageError) as refused:
             open_transcriber(store, name)
         assert refused.value.code == code

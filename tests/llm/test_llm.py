@@ -194,7 +194,7 @@ def test_a_model_is_missing(server: StandIn, llm: Llm) -> None:
     ("behaviour", "code", "detail"),
     [
         ("out_of_memory", "llm_out_of_memory", "requires more system memory (6.1 GiB)"),
-        ("busy", "llm_busy", "maximum pending requests"),
+        ("busy", "llm_broke_off", "maximum pending requests"),
         ("dying", "llm_broke_off", "incomplete chunked read"),
         ("unfinished", "llm_nonsense", "unfinished"),
         ("silent", "llm_nonsense", "empty"),
@@ -364,7 +364,7 @@ def test_a_pull_can_be_left(server: StandIn, llm: Llm) -> None:
 def test_nobody_offers_such_a_model(llm: Llm) -> None:
     with pytest.raises(LlmError) as raised:
         list(llm.pull("unheard-of"))
-    assert (raised.value.code, raised.value.details["model"]) == ("llm_model_unknown", "unheard-of")
+    assert (raised.value.code, raised.value.details["model"]) == ("unknown", "unheard-of")
 
 
 LOOKUP = "dial tcp: lookup registry.ollama.ai on 10.0.0.2:53: no such host"
@@ -387,7 +387,7 @@ def test_a_server_without_the_internet_is_told_in_words_of_one_s_own(
     server.no_internet = text
     with pytest.raises(LlmError) as raised:
         list(llm.pull("m:q4"))
-    assert (raised.value.code, raised.value.details["host"]) == ("no_connection", host)
+    assert (raised.value.code, raised.value.details["host"]) == ("hub_unreachable", host)
     message = f"{raised.value.message} {raised.value.hint}"
     assert host in message
     assert "m:q4" in message

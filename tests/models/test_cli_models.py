@@ -100,7 +100,7 @@ def test_a_flipped_byte_is_found_and_mended_by_fetching_again(run: Run, hub: Hub
 
 def test_failures_have_their_codes_and_exit_codes(run: Run, hub: Hub) -> None:
     told = run("models", "remove", "maker/unknown", "--json")
-    assert (told.code, told.failure) == (2, "model_unknown")
+    assert (told.code, told.failure) == (2, "unknown")
     for status, exit_code, code in ((429, 3, "hub_unreachable"), (404, 1, "hub_refused")):
         hub.refusals = [Reply(status)]
         told = run("models", "get", ENCODER, "--json")
@@ -132,7 +132,7 @@ def test_a_folder_in_the_settings_is_listed(run: Run, isolated_home: Path, tmp_p
     told = run("models", "list", "--json")
     (own,) = [each for each in told.result["models"] if each["name"] == str(folder)]
     assert (own["kind"], own["chosen"], own["here"]) == ("encoder", True, True)
-    assert "There is no model and no folder gone." in told.err
+    assert "There is no model or folder of a model gone." in told.err
 
 
 def test_the_folder_of_the_settings_is_used(run: Run, hub: Hub, isolated_home: Path, tmp_path: Path) -> None:

@@ -59,11 +59,11 @@ def test_an_encoder_is_no_reranker(store: ModelStore) -> None:
 
 @pytest.mark.parametrize("name", ["", "maker/unknown", "qwen3.5:2b", "/not/there"])
 def test_what_is_neither_offered_nor_a_folder_is_unknown(store: ModelStore, name: str) -> None:
-    assert code(store, name) == "model_unknown"
+    assert code(store, name) == "unknown"
     for verb in (store.state, store.remove, lambda name: list(store.fetch(name))):
         with pytest.raises(UsageError) as caught:
             verb(name)
-        assert caught.value.code == "model_unknown"
+        assert caught.value.code == "unknown"
 
 
 def contents(folder: Path) -> dict[str, bytes]:

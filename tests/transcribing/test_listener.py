@@ -131,10 +131,10 @@ def test_a_film_that_is_gone_is_told(place: Place, film: Path) -> None:
     asked(place, film)
     film.unlink()
     (failed,) = [event for event in run(place) if isinstance(event, ListeningFailed)]
-    assert failed.code == "sound_gone"
+    assert failed.code == "file_gone"
 
 
-@pytest.mark.parametrize(("gap", "code"), [("", "nothing_said"), ("too_few_words", "nothing_understood")])
+@pytest.mark.parametrize(("gap", "code"), [("", "nothing_heard"), ("too_few_words", "nothing_heard")])
 def test_a_film_without_a_line_is_told(place: Place, tmp_path: Path, gap: str, code: str) -> None:
     asked(place, write_wav(tmp_path / "films" / "바다.wav", (0, 60, [], gap)))
     (failed,) = [event for event in run(place) if isinstance(event, ListeningFailed)]
@@ -158,7 +158,7 @@ def test_only_one_run_listens_at_a_time(place: Place, film: Path) -> None:
     next(first)
     with pytest.raises(BusyError) as busy:
         next(listener(place).run())
-    assert busy.value.code == "listening_busy"
+    assert busy.value.code == "busy"
 
 
 def test_the_glossary_and_the_title_are_told_to_the_transcriber(place: Place, film: Path, log: Path) -> None:

@@ -126,7 +126,7 @@ class TestChips:
             assert row(app) == ""
             app.search_screen.query_line.value = ""
             await typed(pilot, "치킨 종류:쇼")
-            assert (row(app), hint(app)) == ("", "! Kinds are: video, short, stream.")
+            assert (row(app), hint(app)) == ("", "! Choose one of these: video, short, stream.")
             assert toasts(app) == []
 
     def test_chips_keep_to_their_cells(self) -> None:

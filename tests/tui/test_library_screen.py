@@ -12,9 +12,10 @@ from textual.widgets import Static
 
 from subtitle_rag import pipeline
 from subtitle_rag.captions.heard_tracks import heard_track
-from subtitle_rag.domain.errors import BusyError, UsageError
+from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.domain.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, WindowsIndexed
 from subtitle_rag.domain.values import Cue, Details, Video
+from subtitle_rag.library.connection import busy_error
 from subtitle_rag.pipeline import ListeningOffer
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
@@ -231,7 +232,7 @@ class TestJobs:
 
     @pytest.mark.campaign(part="app")
     async def test_a_busy_library_says_who_holds_it(self, unindexed: Runtime) -> None:
-        steps = Steps(BusyError("library_busy", path="/tmp/x"))
+        steps = Steps(busy_error(Path("/tmp/x"), "library"))
         unindexed.__dict__["indexer"] = steps
         async with running(SubtitleApp(unindexed), size=(100, 30)) as (app, pilot):
             index_sample(app)

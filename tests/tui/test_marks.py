@@ -227,7 +227,7 @@ async def test_a_text_of_another_format_that_comes_late_is_never_written(app_of:
     async with running(app_of(), "소스", size=(120, 40)) as (_, pilot):
         screen = await export(pilot)
         screen._show_text(screen.source, "csv", ExportText("csv", "A,B\n", "", ()))
-        screen._show_failure(screen.source, "csv", AppError("nothing_to_export"))
+        screen._show_failure(screen.source, "csv", AppError("nothing_chosen"))
         await settle(pilot)
         assert text(screen).startswith("# ")
         assert "A,B" not in text(screen)

@@ -22,7 +22,7 @@ from tests.tui.conftest import settle, shown, until
 
 def elsewhere(runtime: Runtime, name: str) -> AbstractContextManager[object]:
     """A lock as another process holds it, from now on."""
-    return lock_file(runtime.library.path.parent / f"{name}.lock", BusyError("library_busy"))
+    return lock_file(runtime.library.path.parent / f"{name}.lock", BusyError("busy"))
 
 
 @pytest.mark.parametrize(

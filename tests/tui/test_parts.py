@@ -249,7 +249,7 @@ class TestReasons:
         assert failure_reasons.rest_end_text(NOON + 13 * 3600) == "11-22 01:00"
 
     def test_every_refusal_has_its_words(self) -> None:
-        files = {"unreadable", "not_captions", "no_cues", "too_large", "too_much_text", "film_no_captions"}
+        files = {"unreadable", "not_captions", "no_cues", "too_large", "film_no_captions"}
         assert refusals.RULES.keys() | files == failure_reasons.WORDS.keys()
         assert failure_reasons.sums(["private", "no_captions", "private"]) == "private 2 · no captions 1"
         assert failure_reasons.failure_words("no_cues", {"path": "a.srt"}) == "no spoken line"

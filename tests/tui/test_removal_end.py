@@ -3,8 +3,8 @@
 import pytest
 
 from subtitle_rag import removing
-from subtitle_rag.domain.errors import AppError, BusyError
-from subtitle_rag.library.connection import hold_lock
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.library.connection import busy_error, hold_lock
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from tests.tui.conftest import running, settle, toasts, until
@@ -21,7 +21,7 @@ class TestTrouble:
                 await pilot.press("d")
                 await confirm(pilot)
                 await until(pilot, lambda: not app.removal_line and toasts(app))
-                assert BusyError("library_busy", path=str(filled.library.path.parent)).message in toasts(app)[-1]
+                assert busy_error(filled.library.path.parent, "library").message in toasts(app)[-1]
             await settle(pilot)
             assert (len(videos(filled)), screen.tables.videos.row_count, app.removal_line) == (2, 2, "")
 

@@ -31,11 +31,11 @@ class TestFailures:
     async def test_a_half_typed_filter_waits_quietly_and_enter_says_it_aloud(self, app_of: MakeApp) -> None:
         async with running(app_of(), "치킨") as (app, pilot):
             await typed(pilot, " after:20")
-            assert "Write dates as 2026-05-31." in hint(app)
+            assert "Write it as 2026-05-31." in hint(app)
             assert toasts(app) == []
             assert app.search_screen.scenes.row_count
             await press(pilot, "enter")
-            assert "20 is not a date for after." in toasts(app)[0]
+            assert "20 is no date for after." in toasts(app)[0]
             await typed(pilot, "26-01-01")
             assert hint(app) == ""
 

@@ -1,12 +1,14 @@
 """What is under way in the library, in the border of its videos, and when a time can be told."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from subtitle_rag import i18n
-from subtitle_rag.domain.errors import AppError, BusyError, LlmError
+from subtitle_rag.domain.errors import AppError, LlmError
 from subtitle_rag.domain.events import Resting, VideoFailed
+from subtitle_rag.library.connection import busy_error
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.stage_progress import ContextProgress, Stages, VectorProgress, WindowProgress
 from subtitle_rag.tui.text import job_lines, library_text
@@ -105,7 +107,7 @@ def test_the_reason_of_a_rest_stands_once_in_the_library_and_in_the_line_of_othe
 
 
 def test_the_reason_of_a_stop_stands_once_in_the_library_and_in_the_line_of_other_screens() -> None:
-    error = BusyError("youtube_busy", path="/x")
+    error = busy_error(Path("/x"), "youtube")
     job = fetching(ended=True, stopped=True, reason=error)
     assert told(job)[0].startswith(error.message)
     assert drawn(library_text.shortfalls(job)).startswith(f"! {error.message}")

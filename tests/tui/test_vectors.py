@@ -13,7 +13,7 @@ import pytest
 
 from subtitle_rag import encoding
 from subtitle_rag.config.settings import ModelSettings
-from subtitle_rag.domain.errors import AppError, BusyError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.domain.events import (
     EncoderActive,
     VectorEvent,
@@ -22,6 +22,7 @@ from subtitle_rag.domain.events import (
     VectorsReport,
     VectorsWaiting,
 )
+from subtitle_rag.library.connection import busy_error
 from subtitle_rag.library.vector_store import VectorCounts
 from subtitle_rag.retrieval.neural.calibration import korean_pairs
 from subtitle_rag.retrieval.neural.interface import Encoded
@@ -325,7 +326,7 @@ class TestLines:
             ({"state": "asking"}, ""),
             ({"state": "done"}, ""),
             ({"missing": 0}, ""),
-            ({"state": "failed", "error": BusyError("vectors_busy", path="x[b]\x1b")}, "vectors in x[b]·."),
+            ({"state": "failed", "error": busy_error(Path("x[b]\x1b"), "vectors")}, "vectors in x[b]·."),
             ({"state": "failed", "error": AppError("model_missing", name="m")}, "! The model m is not here."),
         ],
     )

@@ -83,7 +83,7 @@ def eval_models(
         runtime.require_library()
         run = _ComparisonRun(runtime, videos, seed, questions, neural=not no_neural)
         if encoder_names and run.dataset is None:
-            raise UsageError("questions_needed", path=str(runtime.settings.paths.data / QUESTIONS))
+            raise UsageError("no_questions", path=str(runtime.settings.paths.data / QUESTIONS))
         with ExitStack() as opened:
             rows = run.encoder_variants(encoder_names, opened)
             errors = run.compare(list(dict.fromkeys(map(tidy, models))), prompts, export) if models else []

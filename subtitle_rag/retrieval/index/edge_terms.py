@@ -41,7 +41,7 @@ def as_app_error(folder: Path, error: BaseException) -> AppError:
     message = " ".join(str(error).split()) or type(error).__name__
     text = message[:300]
     if "WouldBlock" in message:
-        return BusyError("index_locked", path=str(folder))
+        return BusyError("locked", path=str(folder))
     match = re.search(r"(?:os error |Errno |WinError )(\d+)", message)
     number = match[1] if match else ""
     # EAGAIN, ENOMEM, ENFILE, EMFILE, and their numbers on macOS (35) and Windows (8, 14, 1450, 1455)

@@ -172,7 +172,7 @@ class HostedServerIndex(HostedPoints):
     socket, in each greeting. With `any_rules` a collection of another record is read as it is, until it is emptied.
 
     Raises:
-        UsageError: `qdrant_url`, `qdrant_no_key`.
+        UsageError: `qdrant_url`, `qdrant_refused`.
     """
 
     def __init__(

@@ -56,7 +56,7 @@ class EdgeIndex:
 
     Raises:
         AppError: `index_mismatch`, `index_damaged`.
-        BusyError: `index_locked` (this or another process has it open), `disk_full`, `library_readonly`,
+        BusyError: `locked` (this or another process has it open), `disk_full`, `library_readonly`,
             `system_limit`, `disk_error`.
     """
 
@@ -92,7 +92,7 @@ class EdgeIndex:
             try:
                 self._folder_lock.acquire()
             except Timeout:
-                raise BusyError("index_locked", path=str(folder)) from None
+                raise BusyError("locked", path=str(folder)) from None
         try:
             self._shard = self._create() if fresh else self._open()
         except BaseException:
@@ -210,7 +210,7 @@ class EdgeIndex:
         free = shutil.disk_usage(self._folder).free
         if free < SPARE_BYTES:
             needed, free_size = byte_size(SPARE_BYTES), byte_size(free)
-            raise BusyError("index_disk_short", path=str(self._folder), needed=needed, free=free_size)
+            raise BusyError("disk_short", path=str(self._folder), needed=needed, free=free_size)
 
     @contextmanager
     def _call(self, *, writing: bool = False, growing: bool = True) -> Iterator["qdrant_edge.EdgeShard"]:
@@ -473,7 +473,7 @@ def stage(folder: Path, meta: dict[str, Any]) -> EdgeIndex:
         free = shutil.disk_usage(folder).free
     needed = SPARE_BYTES + used
     if free < needed:
-        raise BusyError("rebuild_space", path=str(folder), needed=byte_size(needed), free=byte_size(free))
+        raise BusyError("disk_short", path=str(folder), needed=byte_size(needed), free=byte_size(free))
     return EdgeIndex(folder / "next", meta, fresh=True)
 
 

@@ -132,9 +132,11 @@ def _age(record: dict[str, Any]) -> tuple[int, int]:
 
 
 def mismatch(address: Path | str, record: dict[str, Any], expected: dict[str, Any]) -> AppError:
-    """Return `index_mismatch` with the differing entries, such as `kiwi=0.23`; `index_newer` if they are to come."""
-    if _age(record) > _age(expected):
-        return AppError("index_newer", path=str(address))
+    """Return `index_mismatch` with the differing entries, such as `kiwi=0.23`; `newer_version` if they are to come."""
+    found, known = _age(record), _age(expected)
+    if found > known:
+        found_name, known_name = (".".join(map(str, each)) for each in (found, known))
+        return AppError("newer_version", path=str(address), found=found_name, known=known_name)
     keys = sorted(key for key in {*record, *expected} if record.get(key) != expected.get(key))
 
     def entries(values: dict[str, Any]) -> str:

@@ -53,9 +53,9 @@ class ServerIndex:
     `meta`. `key` is read from the environment unless it is given.
 
     Raises:
-        UsageError: `qdrant_url`, `qdrant_no_key`.
+        UsageError: `qdrant_url`, `qdrant_refused`.
         BusyError: `qdrant_unreachable`.
-        AppError: `server_missing`, `qdrant_refused`, `qdrant_old`, `qdrant_failed`; `index_damaged` if the
+        AppError: `missing_extra`, `qdrant_refused`, `qdrant_old`, `qdrant_failed`; `index_damaged` if the
             collection is missing, `index_mismatch` if it has another `meta`.
     """
 

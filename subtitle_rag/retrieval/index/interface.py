@@ -19,7 +19,7 @@ class Index(Searched, Protocol):
     Each point is a window.
 
     Raises:
-        BusyError: `index_locked`, `index_unreachable`, `disk_full`, `system_limit`, `disk_error`; of a server
+        BusyError: `locked`, `index_unreachable`, `disk_full`, `system_limit`, `disk_error`; of a server
             `qdrant_unreachable`.
         BusyError: `library_readonly` too, from calls that write.
         AppError: `index_damaged`, `index_mismatch` (a rebuild mends both); of a server `qdrant_refused`,
@@ -91,7 +91,7 @@ class StagingIndex(Protocol):
         """Open an empty index, to be filled by this process alone and adopted.
 
         Raises:
-            BusyError: `rebuild_space` if the disk has too little space for it.
+            BusyError: `disk_short` if the disk has too little space for it.
         """
 
     def adopt(self, staged: Any) -> None:

@@ -13,7 +13,7 @@ from subtitle_rag.hosting.entry import SOCKET_PREFIX
 
 logger = logging.getLogger(__name__)
 
-UNWRITABLE = frozenset({"library_readonly", "disk_full", "index_disk_short", "disk_error"})
+UNWRITABLE = frozenset({"library_readonly", "disk_full", "disk_short", "disk_error"})
 """Codes of an index that its host cannot open where it lies."""
 BLOCK = 2**20
 MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of its own in it

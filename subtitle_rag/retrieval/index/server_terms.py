@@ -96,13 +96,14 @@ def read_key(settings: QdrantSettings) -> str:
     """Return the server's key from the environment; empty if the settings name none.
 
     Raises:
-        UsageError: `qdrant_no_key`.
+        UsageError: `qdrant_refused`.
     """
     if not settings.api_key_env:
         return ""
     key = os.environ.get(settings.api_key_env, "").strip()
     if not key:
-        raise UsageError("qdrant_no_key", variable=settings.api_key_env)
+        reason = _("the environment variable {variable} holds no key").format(variable=settings.api_key_env)
+        raise UsageError("qdrant_refused", url=settings.url, reason=reason)
     register_secret(key)
     return key
 
@@ -111,7 +112,7 @@ def connect(settings: QdrantSettings, key: str) -> "QdrantClient":
     """Return a client of the server; sends nothing.
 
     Raises:
-        AppError: `server_missing`.
+        AppError: `missing_extra`.
         UsageError: `qdrant_url`.
     """
     require_extra(SERVER)
@@ -175,9 +176,8 @@ def to_app_error(error: Exception, url: str, variable: str, key: str) -> AppErro
         reason = str(source or error) or type(source or error).__name__
     reason = " ".join((reason.replace(key, "…") if key else reason).split())[:200]
     if status in (401, 403):
-        if not variable:
-            return AppError("qdrant_key_needed", url=url)
-        return AppError("qdrant_refused", url=url, variable=variable)
+        refusal = _("it refuses the key in {variable}").format(variable=variable) if variable else _("it needs a key")
+        return AppError("qdrant_refused", url=url, reason=refusal)
     if is_foreign or (status is not None and status < 500 and status not in (408, 429)):
         return AppError("qdrant_failed", url=url, reason=reason)
     return BusyError("qdrant_unreachable", url=url, reason=reason)

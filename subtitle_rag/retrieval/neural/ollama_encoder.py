@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from subtitle_rag.domain.errors import AppError, BusyError, LlmError
+from subtitle_rag.i18n import _
 from subtitle_rag.llm.host_guard import canonical
 from subtitle_rag.llm.llm_client import Llm
 from subtitle_rag.models import manifest
@@ -46,7 +47,7 @@ class OllamaEncoder:
     Raises:
         LlmError: those of `Llm.embed`.
         AppError: `encoder_changed` if the server has another version of the model than `id` names,
-            `encoder_dimensions` if its vectors have another length than the manifest says.
+            `encoder_changed` if its vectors have another length than the manifest says.
         BusyError: `encoder_waits` for a query, while the server has no room for it beside the model of contexts.
     """
 
@@ -117,7 +118,7 @@ class OllamaEncoder:
         if digest is None:
             raise LlmError("llm_model_missing", host=self._llm.host, model=self._name)
         if not digest.startswith(self._digest):
-            raise AppError("encoder_changed", name=self._name)
+            raise AppError("encoder_changed", name=self._name, reason=_("it is another version"))
         self._checked_at = time.monotonic()
 
     def _other_models(self) -> set[str]:
@@ -161,7 +162,8 @@ class OllamaEncoder:
 
     def _unit(self, vector: Sequence[float]) -> Encoded:
         if len(vector) != self.dimensions:
-            raise AppError("encoder_dimensions", name=self._name, found=len(vector), wanted=self.dimensions)
+            reason = _("{found} numbers instead of {wanted}").format(found=len(vector), wanted=self.dimensions)
+            raise AppError("encoder_changed", name=self._name, reason=reason)
         norm = math.sqrt(sum(value * value for value in vector)) or 1.0
         return Encoded(DenseVector(tuple(value / norm for value in vector)), None)
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import chain
 
 from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery, LexicalSearch, word_search
 from subtitle_rag.retrieval.named_vectors import PIECES, pieces_name, vector_names
 from subtitle_rag.retrieval.neural.interface import Encoded
@@ -186,7 +187,9 @@ def _queries(request: SearchRequest, candidates: Candidates, encoded: Encoded, i
     if not queries and not candidates.lists:
         makes = {"dense": encoded.dense.values, "sparse": encoded.sparse is not None}
         ready = ", ".join((*LEXICAL, *(name for name in NEURAL if makes[name])))
-        raise UsageError("retriever_not_ready", name=request.neural[0], ready=ready)
+        raise UsageError(
+            "retriever_not_ready", name=request.neural[0], reason=_("no model has made vectors for it"), ready=ready
+        )
     return queries
 
 

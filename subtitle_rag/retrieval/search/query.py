@@ -117,7 +117,7 @@ def parse_query(raw: str) -> Query:
     """Parse a query.
 
     Raises:
-        UsageError: `empty_query`, `only_exclusions`, `query_too_long`, `bad_filter`, `unknown_kind`, `excluded_filter`.
+        UsageError: `empty_query`, `query_too_long`, `bad_value`, `unknown_value`, `excluded_filter`.
     """
     if len(raw) > MAX_TYPED:
         raise UsageError("query_too_long", length=len(raw), limit=MAX_LENGTH)
@@ -140,7 +140,7 @@ def parse_query(raw: str) -> Query:
             values["phrase"].append(value)
     text = " ".join(values["text"])
     if not any(character.isalnum() for character in text) and not values["speaker"]:
-        raise UsageError("only_exclusions" if values["excluded"] else "empty_query")
+        raise UsageError("empty_query")
     phrases, excluded, channels, videos, kinds, speakers = map(
         tuple, (values[name] for name in ("phrase", "excluded", "channel", "video", "kind", "speaker"))
     )
@@ -185,7 +185,7 @@ def parse_filtered(
         The query with all filters.
 
     Raises:
-        UsageError: `bad_filter`, `unknown_kind`, and the errors of `parse_query`.
+        UsageError: `bad_value`, `unknown_value`, and the errors of `parse_query`.
     """
     query = parse_query(text)
     return replace(
@@ -207,20 +207,22 @@ def parse_day(
     An error names the filter by `label`, as typed (이후), or else by `name`.
 
     Raises:
-        UsageError: `bad_filter`.
+        UsageError: `bad_value`.
     """
     days = parse_period(value, today or date.today())
     if days is None:
-        raise UsageError("bad_filter", name=label or name, value=value)
+        raise UsageError(
+            "bad_value", value=value, kind=_("date for {name}").format(name=label or name), form="2026-05-31"
+        )
     return days[name == "before"]
 
 
 def kind_named(value: str) -> str:
-    """Parse a filter's kind (`Video.kind`); raises UsageError `unknown_kind`."""
+    """Parse a filter's kind (`Video.kind`); raises UsageError `unknown_value`."""
     try:
         return _KINDS[tidy(value).lower()]
     except KeyError:
-        raise UsageError("unknown_kind", value=value) from None
+        raise UsageError("unknown_value", kind=_("kind of video"), name=value, known="video, short, stream") from None
 
 
 def offer_period(typed: str, today: date | None = None) -> PeriodOffer | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.domain.events import WordCount
-from subtitle_rag.i18n import n_
+from subtitle_rag.i18n import _, n_
 from subtitle_rag.library.names import undated_videos, videos_of_kinds
 from subtitle_rag.library.resolve import channel_ids, video_ids
 from subtitle_rag.library.said_words import PlaceCount
@@ -222,8 +222,7 @@ class Searcher:
             counted: Whether results have `counts`, for which the first one waits.
 
         Raises:
-            UsageError: `unknown_channel`, `unknown_video`, `unknown_retriever`, `retriever_not_ready`,
-                `pieces_without_dense`.
+            UsageError: `unknown`, `retriever_not_ready`.
             BusyError, AppError: From the library and the index, and from the encoder if `retrievers` names one of its
                 own.
         """
@@ -332,12 +331,15 @@ class Searcher:
     def _checked_retrievers(self, retrievers: Sequence[str] | None) -> tuple[str, ...]:
         ready = self.ready()
         for name in retrievers or ():
+            reason = ""
             if name not in SEARCH_PARTS:
-                raise UsageError("unknown_retriever", name=name, ready=", ".join(ready))
-            if name not in ready:
-                raise UsageError("retriever_not_ready", name=name, ready=", ".join(ready))
-        if retrievers and PIECES in retrievers and "dense" not in retrievers:
-            raise UsageError("pieces_without_dense")
+                reason = _("it is unknown")
+            elif name not in ready:
+                reason = _("no model has made vectors for it")
+            elif name == PIECES and "dense" not in (retrievers or ()):
+                reason = _("it needs dense beside it")
+            if reason:
+                raise UsageError("retriever_not_ready", name=name, reason=reason, ready=", ".join(ready))
         return tuple(dict.fromkeys(retrievers)) if retrievers is not None else ready
 
     def _begin(
@@ -523,7 +525,7 @@ class Searcher:
     # Filters
 
     def where(self, query: Query) -> Filter:
-        """Return a query's filters by id; raises UsageError `unknown_video`, `unknown_channel`."""
+        """Return a query's filters by id; raises UsageError `unknown`."""
         excluded: frozenset[str] = frozenset().union(*(self._library.containing([word]) for word in query.excluded))
         videos = tuple(video_ids(self._library, query.videos))
         only = self._library.containing(query.phrases) if query.phrases else None

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 PAUSED_TOGETHER: tuple[StageName, ...] = (*AUTOMATIC, "listening")
 """Stages that one key pauses and resumes."""
-TRANSIENT = frozenset({"llm_not_running", "llm_model_missing", "contexts_busy", "vectors_busy"})
+TRANSIENT = frozenset({"llm_not_running", "llm_model_missing", "busy"})
 """Failures with a cheap retry whose reason another program can remove."""
 SEARCH_AGAIN_S = 5.0
 """Shortest time between two searches for scenes from new contexts or vectors."""

@@ -135,6 +135,6 @@ class ModelDownloadController:
                 sentence = _("The next start uses them if the config says: {lines}")
                 text += "\n" + sentence.format(lines=lines)
             self._app.notify(text, markup=False)
-        if progress.state == "done" or (progress.error and progress.error.code == "model_busy"):
+        if progress.state == "done" or (progress.error and progress.error.code == "busy"):
             self._background.remove("offer")
         self._app.post_message(LibraryChanged())

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 PageContent = Literal["welcome", "scenes", "no scenes", "failure"]
 
-UNFINISHED = ("bad_filter", "empty_query", "only_exclusions", "unknown_kind")
+UNFINISHED = ("bad_value", "empty_query", "unknown_value")
 """Failures of a query that is not typed to its end: only the hint is shown."""
 
 

@@ -28,7 +28,7 @@ WORDS = {
     "no_captions": N_("no captions"),
     "film_no_captions": N_("no captions"),
     "empty_tab": N_("no such tab"),
-    "video_protected": N_("copy protected"),
+    "protected": N_("copy protected"),
     "sign_in_required": N_("sign-in needed"),
     "caption_blocked": N_("captions not sent"),
     "caption_damaged": N_("damaged captions"),
@@ -40,7 +40,6 @@ WORDS = {
     "not_captions": N_("no caption file"),
     "no_cues": N_("no spoken line"),
     "too_large": N_("file too large"),
-    "too_much_text": N_("too much text"),
 }
 
 

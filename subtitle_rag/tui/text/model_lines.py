@@ -13,7 +13,7 @@ from subtitle_rag.tui.state.stage_progress import ContextProgress, Stages
 from subtitle_rag.tui.text.failure_reasons import remaining
 from subtitle_rag.tui.text.stage_lines import failure_line
 
-RESUMABLE = frozenset({"hub_unreachable", "no_connection"})
+RESUMABLE = frozenset({"hub_unreachable"})
 """Failures that the user can simply resume from."""
 
 

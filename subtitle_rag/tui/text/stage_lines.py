@@ -66,14 +66,14 @@ def stage_notice(progress: WindowProgress) -> str:
         return _context_notice(progress, error)
     if error is None:
         return ""
-    if error.code == "vectors_busy":
+    if error.code == "busy":
         return clean(error.message)
     return failure_line(error, error.hint, "library.background")
 
 
 def _context_notice(progress: ContextProgress, error: AppError | None) -> str:
     if error is not None and progress.missing:
-        return failure_line(error, "" if error.code == "contexts_busy" else error.hint, "library.background")
+        return failure_line(error, "" if error.code == "busy" else error.hint, "library.background")
     if progress.failed:
         return n_(
             "! {n} window got no context; {key} asks for it again",

@@ -3,11 +3,12 @@
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain.errors import BusyError
 from subtitle_rag.domain.values import Morphemes
+from subtitle_rag.library.connection import busy_error
 from subtitle_rag.retrieval.index.analysis_ahead import FAILURES, AnalysisAhead
 
 pytestmark = pytest.mark.kiwi
@@ -87,7 +88,7 @@ def test_a_broken_analyzer_is_no_fault_of_the_texts() -> None:
                 ahead.take(FAILURES + 2)
 
 
-@pytest.mark.parametrize("failure", [BusyError("library_busy", path=""), OSError(24, "Too many"), MemoryError()])
+@pytest.mark.parametrize("failure", [busy_error(Path("x"), "library"), OSError(24, "Too many"), MemoryError()])
 def test_a_failure_of_the_machine_is_raised_where_its_texts_are_taken(failure: Exception) -> None:
     class Starved(Letters):
         def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:

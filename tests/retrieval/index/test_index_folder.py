@@ -110,10 +110,10 @@ def test_without_space_for_a_new_shard_the_earlier_one_stays(folder: Path, monke
     index_with_a_point(folder)
     with monkeypatch.context() as patch:
         no_space(patch)
-        with failing("index_disk_short", BusyError):
+        with failing("disk_short", BusyError):
             EdgeIndex(folder, META, fresh=True)
         index = EdgeIndex(folder, META)
-        with failing("rebuild_space", BusyError) as caught:
+        with failing("disk_short", BusyError) as caught:
             index.stage()
         assert re.search(r"needs [\d.]+ TB of free space, and [\d.]+ [GT]B are free", caught.value.message)
         with pytest.raises(BusyError):

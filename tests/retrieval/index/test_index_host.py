@@ -276,7 +276,7 @@ def failure(folder: Path, meta: dict[str, int] = META) -> AppError:
 def test_locked_by_another_program(folder: Path) -> None:
     held = EdgeIndex(folder, META)
     error = failure(folder)
-    assert (type(error), error.code) == (BusyError, "index_locked")
+    assert (type(error), error.code) == (BusyError, "locked")
     held.close()
 
 
@@ -408,7 +408,7 @@ def test_a_full_disk_stops_writing_in_time(folder: Path, monkeypatch: pytest.Mon
     index.insert([point(1)])
     with monkeypatch.context() as patch:
         patch.setattr("subtitle_rag.retrieval.index.index_edge.SPARE_BYTES", 2**62)
-        with failing("index_disk_short", BusyError):
+        with failing("disk_short", BusyError):
             index.insert([point(2)])
         assert index.count() == 1
     index.insert([point(2)])

@@ -218,8 +218,8 @@ def test_a_connection_is_waited_for_less_than_an_answer(server: StandIn, monkeyp
         (404, b"not here", "qdrant_failed"),
         (200, b"<html>", "qdrant_failed"),
         (200, {"hello": "world"}, "qdrant_failed"),
-        (401, b"Must provide an API key", "qdrant_key_needed"),
-        (403, b"Forbidden", "qdrant_key_needed"),
+        (401, b"Must provide an API key", "qdrant_refused"),
+        (403, b"Forbidden", "qdrant_refused"),
     ],
 )
 def test_what_a_server_answers_is_told(server: StandIn, status: int, answer: Any, code: str) -> None:
@@ -234,13 +234,13 @@ def test_what_a_server_answers_is_told(server: StandIn, status: int, answer: Any
 def test_the_key_opens_and_is_never_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with StandIn(key=KEY) as server:
         own = settings(server, api_key_env="MY_QDRANT_KEY")
-        assert failure(opened, server).code == "qdrant_key_needed"
+        assert failure(opened, server).code == "qdrant_refused"
         with pytest.raises(UsageError) as missing:
             server_index(own, META)
-        assert missing.value.details == {"variable": "MY_QDRANT_KEY"}
+        assert "the environment variable MY_QDRANT_KEY holds no key" in missing.value.message
         monkeypatch.setenv("MY_QDRANT_KEY", KEY + "x")
         refused = failure(server_index, own, META)
-        assert (refused.code, refused.details["variable"]) == ("qdrant_refused", "MY_QDRANT_KEY")
+        assert (refused.code, refused.details["reason"]) == ("qdrant_refused", "it refuses the key in MY_QDRANT_KEY")
         monkeypatch.setenv("MY_QDRANT_KEY", KEY)
         index = server_index(own, META)
         assert KEY not in repr(index)

@@ -122,7 +122,7 @@ def test_what_is_not_here_or_not_wanted_is_none_and_starts_nothing(alone: Path) 
 
 
 def test_a_wrong_setting_is_told(alone: Path, encoder_folder: Path) -> None:
-    with failing("model_unknown", UsageError):
+    with failing("unknown", UsageError):
         made(alone, encoder="no/such-model").encoder()
     with failing("model_kind", UsageError):
         made(alone, reranker=encoder_folder).reranker()

@@ -156,7 +156,7 @@ def test_another_failure_is_no_fault_of_a_text(encoder: OllamaEncoder, ollama: S
 
 def test_a_model_of_chat_makes_no_vectors(encoders: OllamaEncoders, ollama: StandIn) -> None:
     ollama.add(Model("writer:q4"))
-    with failing("llm_no_embeddings", LlmError):
+    with failing("model_kind", LlmError):
         found(encoders, "ollama:writer:q4").passages(["바다"])
 
 

@@ -189,15 +189,22 @@ def test_the_kind_that_the_library_knows_last_counts(made: Searchable) -> None:
 
 
 def test_a_filter_that_names_nothing_says_so(made: Searchable) -> None:
-    assert refused(made, "소스 channel:없는채널") == ("unknown_channel", {"channel": "없는채널"})
-    assert refused(made, "소스 video:없는영상") == ("unknown_video", {"video": "없는영상"})
+    for query, kind, name in (
+        ("channel:없는채널", "channel", "없는채널"),
+        ("video:없는영상", "video or scene", "없는영상"),
+    ):
+        code, details = refused(made, f"소스 {query}")
+        assert (code, details["kind"], details["name"]) == ("unknown", kind, name)
 
 
-@pytest.mark.parametrize(("name", "code"), [("dense", "retriever_not_ready"), ("colbert", "unknown_retriever")])
-def test_a_retriever_that_cannot_be_asked_is_named(made: Searchable, name: str, code: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "reason"), [("dense", "no model has made vectors for it"), ("colbert", "it is unknown")]
+)
+def test_a_retriever_that_cannot_be_asked_is_named(made: Searchable, name: str, reason: str) -> None:
     with pytest.raises(UsageError) as caught:
         made.searcher.search(parse_query("소스"), retrievers=("bm25", name))
-    assert (caught.value.code, caught.value.details) == (code, {"name": name, "ready": "bm25"})
+    assert caught.value.code == "retriever_not_ready"
+    assert caught.value.details == {"name": name, "reason": reason, "ready": "bm25"}
 
 
 # Scenes

@@ -100,7 +100,7 @@ def test_pieces_order_what_retrievers_have_found_and_find_nothing(searcher: Sear
 
 @pytest.mark.parametrize("names", [("bm25", "pieces"), ("pieces",)])
 def test_pieces_need_the_windows_own_vectors(searcher: Searcher, names: tuple[str, ...]) -> None:
-    with failing("pieces_without_dense", UsageError):
+    with failing("retriever_not_ready", UsageError):
         searcher.search(QUERY, retrievers=names)
 
 

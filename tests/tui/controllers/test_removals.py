@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import removing
-from subtitle_rag.domain.errors import AppError, BusyError
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.library.connection import busy_error
 from subtitle_rag.removing import RemovalTarget
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
@@ -82,7 +83,7 @@ def test_after_a_yes_it_is_carried_out_and_told(parts: Parts) -> None:
 
 
 def test_a_failure_is_told_and_jobs_go_on(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    error = BusyError("library_busy", path="/x")
+    error = busy_error(Path("/x"), "library")
 
     def busy(*_arguments: object) -> None:
         raise error
