@@ -215,24 +215,14 @@ SENTENCES: dict[str, str] = {
         "The chosen scenes are of several videos; a {format} file holds the captions of one."
     ),
     "several_videos_in_subtitles.hint": N_("Choose the scenes of one video, for example with --video."),
-    "unknown_value": N_("{name} is not a tab of a channel."),
-    "unknown_tab.hint": N_("Tabs are: {known}."),
     "bad_line": N_("{path}, line {line}: {reason}."),
-    "bad_queries.hint": N_("Each line needs id, query, kind and gold: [{{video, start, end}}]."),
-    "no_such_scene": N_("There is no scene {number}: no search is remembered."),
-    "no_last_search.hint": N_("Search first with subtitle-rag search, then open one of its numbers."),
-    "no_such_scene": N_(
-        "There is no scene {number} to open: searches are not remembered (remember = false under [search])."
+    "bad_line.hint": N_("Each line needs {form}."),
+    "no_such_scene": N_("There is no scene {number}: {reason}."),
+    "no_such_scene.hint": N_(
+        "Search again with subtitle-rag search, or name a time, as in subtitle-rag open VIDEO@12:41."
     ),
-    "searches_not_remembered.hint": N_(
-        "Open it by the time of its link, as in subtitle-rag open VIDEO@12:41, or set remember = true and search."
-    ),
-    "no_such_scene": N_("There is no scene {number}: the last search found {last}."),
-    "no_such_number.hint": N_("Name one of its numbers, from 1 to {last}, or search again."),
-    "no_such_scene": N_("Scene {number} of the last search is no longer in the library."),
-    "scene_gone.hint": N_("Search again."),
-    "player_failed": N_("No browser has opened {link}."),
-    "browser_failed.hint": N_("Open the link by hand, set BROWSER to a browser, or use --player mpv."),
+    "player_failed": N_("{player} could not play {link}: {reason}."),
+    "player_failed.hint": N_("Choose another player, or open the link by hand."),
     "no_player": N_("The player {player} is not installed."),
     "no_player.hint": N_("Install it, or use --player browser, or --print for the link alone."),
     "no_file_player": N_("The video is a file on this computer, and no player of files is installed."),
