@@ -126,6 +126,9 @@ def _settings(reading: "LoadedConfig") -> "Iterator[AppSetting]":
             value: Its value in `settings`.
             default: Its default.
             rules: The rules of valid values.
+
+        Returns:
+            The setting with its origin and any mistake in the file.
         """
         value_in_file = written_value(reading.file, key)
         return AppSetting(key, about, value, default, value_in_file, origins[key], mistakes.get(key, ""), rules)

@@ -60,6 +60,9 @@ def read_captions(
         run_options: Options of the run.
         stop: Ends the run from another thread.
 
+    Yields:
+        The events of both.
+
     Raises:
         The errors of `Indexer.index` and `Fetcher.run`.
     """
@@ -125,6 +128,9 @@ def sync_sources(
         patient: Whether to wait during a pause.
         retry: Whether to retry failed videos now.
         stop: Ends the run from another thread.
+
+    Yields:
+        The events of the run; the last one is the `IndexReport`.
 
     Raises:
         The errors of `Fetcher.run`.

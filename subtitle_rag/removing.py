@@ -181,6 +181,9 @@ def _plan(
         targets: Videos, channels and playlists.
         titles: Videos already deleted, id → title.
         unfollowed: Addresses already unfollowed.
+
+    Returns:
+        The plan.
     """
     ids = {id for target in targets for id in target.sources}
     followed = library.sources.followed()

@@ -93,6 +93,9 @@ class OpenLibrary:
             before: Last day of publication.
             rerank: Whether to rerank, if a reranker is installed.
 
+        Returns:
+            The scenes, best first.
+
         Raises:
             UsageError: `unknown`, and the errors of an invalid query.
         """

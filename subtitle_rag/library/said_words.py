@@ -73,6 +73,9 @@ def count_places(
         before: Last day of publication.
         among: Ids of windows; None for all.
         without: Ids of windows to skip.
+
+    Returns:
+        The number of windows, and of their videos.
     """
     found, values = "SELECT rowid AS place FROM said", dict[str, object]()
     if words:

@@ -30,7 +30,7 @@ from subtitle_rag.retrieval.korean.vocabulary import (
 
 MISHEARD_WEIGHT = 0.8
 RELATED_WEIGHT = 1.0
-"""Total weight of the related words: together at most that of the typed word."""
+"""Total weight of the related words, at most that of the typed word."""
 SOUND_WEIGHT = 0.8
 SOUND_DECAY = 5.0
 LEAST_SOUND = 0.5
@@ -291,6 +291,9 @@ def _completions(
         counts: Windows by form.
         vocabulary: The library's words and names.
         analyzer: Splits the words of names into morphemes.
+
+    Returns:
+        The completions, most frequent first.
     """
     last = typed.last_word
     if not last or last in counts:

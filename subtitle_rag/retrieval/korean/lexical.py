@@ -77,10 +77,9 @@ class LexicalQuery:
     rarities: Mapping[str, float] = field(default_factory=dict)
     """Typed words with content → rarity in the library, 0 to 1 for an unknown word."""
     stems: Mapping[str, str] = field(default_factory=dict)
-    """Typed words → they without the particles and endings behind their last morpheme with content."""
+    """Typed words → the words without particles and endings after the last morpheme with content."""
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Words of first consonants → the names, in their indexed form, of which each is what they stand for: 바삭골 for
-    ㅂㅅㄱ."""
+    """Words of first consonants → the names that they may stand for, in their indexed form: 바삭골 for ㅂㅅㄱ."""
 
 
 def unknown_words(lexical: LexicalQuery, texts: Iterable[str]) -> tuple[str, ...]:

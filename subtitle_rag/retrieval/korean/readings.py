@@ -265,6 +265,9 @@ def _read_letters(text: str, start: int, limit: int, tokens: Sequence[Token], en
         limit: Where they end at the latest.
         tokens: The morphemes of the text.
         ends: The end offsets of morphemes.
+
+    Returns:
+        A reading per spelling; empty without any.
     """
     letters_by_end = _spelled_letters(text, start, limit)
     before = re.search(r"(?<!\d)\d{1,2}$", text[:start])

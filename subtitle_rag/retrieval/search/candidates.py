@@ -38,7 +38,7 @@ Lists = Mapping[str, Sequence[Hit]]
 
 
 class CandidateSearch:
-    """Finds windows of one library in its index. Safe from several threads."""
+    """Search for windows of one library in its index. Safe from several threads."""
 
     def __init__(self, windows: Windows, index: Searched, queries: LexicalSearch) -> None:
         self._windows, self._index, self._queries = windows, index, queries

@@ -221,6 +221,9 @@ class Searcher:
             per_video: Most scenes per video; the scenes of a video come together.
             counted: Whether results have `counts`, for which the first one waits.
 
+        Yields:
+            The results, each complete.
+
         Raises:
             UsageError: `unknown`, `retriever_not_ready`.
             BusyError, AppError: From the library and the index, and from the encoder if `retrievers` names one of its
@@ -279,6 +282,9 @@ class Searcher:
             budget: The limit of the reranker.
             early: Whether to yield earlier results too.
             refine: Whether to yield orders while the reranker reads.
+
+        Yields:
+            The results.
         """
         request = search.request
         reranker, failure = self._reranker() if rerank and request.query.text else (None, None)
@@ -417,6 +423,9 @@ class Searcher:
             budget: The limit of the reranker.
             stop: Polled between chunks.
             refine: Whether to yield orders while it reads.
+
+        Yields:
+            The results.
         """
         groups, scores = None, dict[str, float]()
         try:
@@ -466,6 +475,9 @@ class Searcher:
             groups: The groups of windows to show, best first; None for all.
             reranked: Scores by the reranker.
             progress: Windows read, and windows to read.
+
+        Returns:
+            The result with its scenes, counts and timings.
         """
         request, order = search.request, search.order
         with _timed(search.took_ms, "retrieve"):

@@ -131,6 +131,9 @@ def _option(
         id: The id of a channel or video.
         chip: The filter's chip.
         synonyms: Other words that match.
+
+    Returns:
+        The option.
     """
     squeezed = squeeze(tidy(" ".join((label, *synonyms))))
     return FilterOption(name, label, note, chip, id, squeezed, first_consonants(squeezed))

@@ -58,6 +58,9 @@ def marked(
         end: Where the part ends.
         style: The style of the part.
         related: The spans to mark as variants.
+
+    Returns:
+        The part, without control characters.
     """
     parts: list[tuple[str, str]] = []
     at = start

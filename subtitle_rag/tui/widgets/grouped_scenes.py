@@ -50,7 +50,7 @@ class GroupedSceneList(SceneList):
         """Whether the user scrolled or opened a video; otherwise the list has space left."""
 
     class SceneOpened(Message):
-        """The scene under the highlight is to be read."""
+        """Read the scene under the highlight."""
 
     def __init__(self, tag_of: "Callable[[Scene], str | None]" = lambda _scene: None) -> None:
         """`tag_of` returns the tag of a marked scene, else None."""

@@ -182,6 +182,9 @@ def draw_row(view: RowView, content: Content, style: Style, width: int, line: in
         style: The style of the row.
         width: Cells of the line.
         line: The index of the line.
+
+    Returns:
+        The line, `width` cells wide.
     """
     return draw_strip(view, mark_selection(view, content, line), style, width).apply_offsets(0, line)
 
