@@ -167,8 +167,8 @@ def parse_setting(setting: AppSetting, text: str, *, remote: bool = False) -> tu
     mistake = _meaning_mistake(setting.key, value, remote=remote)
     if mistake:
         return None, mistake
-    given = list(value) if isinstance(value, tuple) else value
-    return checked_value(setting.key, type(setting.default), setting.rules, given)
+    raw = list(value) if isinstance(value, tuple) else value
+    return checked_value(setting.key, type(setting.default), setting.rules, raw)
 
 
 def _meaning_mistake(key: str, value: Any, *, remote: bool) -> str:

@@ -165,8 +165,8 @@ def _example_query(library: Library, video: Video) -> str:
     def weight(pair: tuple[str, str]) -> float:
         return pairs[pair] * sum(inverse_document_frequency(frequencies[form], size) for form in pair)
 
-    known: list[tuple[str, str]] = [pair for pair in pairs if set(pair) <= set(frequencies)]
-    first, second = max(known, key=weight, default=("", ""))
+    common: list[tuple[str, str]] = [pair for pair in pairs if set(pair) <= set(frequencies)]
+    first, second = max(common, key=weight, default=("", ""))
     return f"{first} {second}".strip()
 
 

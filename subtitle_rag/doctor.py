@@ -116,10 +116,10 @@ def _paths(runtime: Runtime) -> Finding:
     paths = runtime.settings.paths
     copies = backups(paths.library)
     size = byte_size(sum(copy.bytes for copy in copies))
-    places = _("config {config}, data {data}, cache {cache}, log {log}").format(
+    folders = _("config {config}, data {data}, cache {cache}, log {log}").format(
         config=paths.config, data=paths.data, cache=paths.cache, log=paths.log
     )
-    return "ok", f"{places}, " + n_(
+    return "ok", f"{folders}, " + n_(
         "{n} copy of the library, {size}", "{n} copies of the library, {size}", len(copies), size=size
     )
 

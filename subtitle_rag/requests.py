@@ -77,15 +77,15 @@ class ListedSources:
 def listed_sources(library: "Library", lists: Iterable[AddressList]) -> ListedSources:
     """Return the entries of lists that are not in the library."""
     lists = list(lists)
-    named = dict.fromkeys(source for each in lists for source in each.sources)
-    sources = tuple(source for source in named if not _is_present(library, source))
+    entries = dict.fromkeys(source for each in lists for source in each.sources)
+    sources = tuple(source for source in entries if not _is_present(library, source))
     others = sum(each.others for each in lists)
-    return ListedSources(sources, len(named) - len(sources), others, any(each.is_cut for each in lists))
+    return ListedSources(sources, len(entries) - len(sources), others, any(each.is_cut for each in lists))
 
 
 def _is_present(library: "Library", source: Source) -> bool:
-    here = library.video(source.key) if source.kind == "video" else library.sources.find(source.url)
-    return here is not None
+    match = library.video(source.key) if source.kind == "video" else library.sources.find(source.url)
+    return match is not None
 
 
 def parse_request(texts: Iterable[str], wants_list: Callable[[Source], bool] = lambda _source: False) -> JobRequest:

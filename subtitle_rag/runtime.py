@@ -480,15 +480,15 @@ class Runtime:
             return None
         earlier: HostedIndex | HostedServerIndex
         if filled == EMBEDDED:
-            place, earlier = str(self.settings.paths.index), self._open_host(any_rules=True)
+            path, earlier = str(self.settings.paths.index), self._open_host(any_rules=True)
         else:
-            place = server_address(filled)
-            earlier = self._open_server(replace(self.settings.qdrant, url=place), any_rules=True)
+            path = server_address(filled)
+            earlier = self._open_server(replace(self.settings.qdrant, url=path), any_rules=True)
         try:
             if not earlier.count():
                 known = self.library.counts().searchable
                 reason = _("it holds {found} of {known} windows").format(found=0, known=known)
-                raise AppError("index_damaged", path=place, reason=reason)
+                raise AppError("index_damaged", path=path, reason=reason)
         except BaseException:
             earlier.close()
             raise

@@ -77,8 +77,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 def differs_in_language(question: str, answer: str) -> bool:
     """Return whether an answer is in another language than its question, by script: Hangul, Latin or other."""
-    asked, answered = _script(question), _script(answer)
-    return bool(asked and answered) and asked != answered
+    question_script, answer_script = _script(question), _script(answer)
+    return bool(question_script and answer_script) and question_script != answer_script
 
 
 def _script(text: str) -> str:

@@ -63,8 +63,8 @@ def repair(path: Path) -> Recovery:
         backup = next((copy for copy in backups(path) if _is_usable(copy.path)), None)
         if backup is None:
             raise AppError("library_unrecoverable", path=str(path), reason=problem)
-        here, there = _videos(path), _videos(backup.path)
-        lost = [LostVideo(id, title) for id, title in here.items() if id not in there]
+        videos, backup_videos = _videos(path), _videos(backup.path)
+        lost = [LostVideo(id, title) for id, title in videos.items() if id not in backup_videos]
         try:
             return Recovery(problem, _replace(path, backup.path), backup, sorted(lost, key=lambda each: each.title))
         except OSError as error:

@@ -48,7 +48,7 @@ def forget_all_said(db: sqlite3.Connection) -> None:
 
 def _rows(db: sqlite3.Connection, forms: Mapping[str, Collection[str]]) -> list[tuple[int, str]]:
     numbers = db.execute(f"{_NUMBERS} WHERE {_AMONG}", (json.dumps(list(forms)),)).fetchall()
-    return [(place, " ".join(sorted({_token(form) for form in forms[id]}))) for id, place in numbers]
+    return [(number, " ".join(sorted({_token(form) for form in forms[id]}))) for id, number in numbers]
 
 
 def count_places(
@@ -77,9 +77,9 @@ def count_places(
     Returns:
         The number of windows, and of their videos.
     """
-    found, values = "SELECT rowid AS place FROM said", dict[str, object]()
+    query, values = "SELECT rowid AS place FROM said", dict[str, object]()
     if words:
-        found += " WHERE said MATCH :words"
+        query += " WHERE said MATCH :words"
         values["words"] = " AND ".join(f"({' OR '.join(map(_all_of, spellings))})" for spellings in words)
     tests = ["TRUE"]
     if channels or videos or after or before:
@@ -97,7 +97,7 @@ def count_places(
             tests.append(f"+place {test} ({numbers})")  # the plus keeps SQLite from one search per number
             values[name] = json.dumps(list(ids))
     counted = f"count(DISTINCT place >> {_ORDINAL_BITS}), count(*)"
-    return PlaceCount(*database.row(f"SELECT {counted} FROM ({found}) WHERE {' AND '.join(tests)}", values))
+    return PlaceCount(*database.row(f"SELECT {counted} FROM ({query}) WHERE {' AND '.join(tests)}", values))
 
 
 def _all_of(spelling: Spelling) -> str:

@@ -88,8 +88,8 @@ class WordCandidates:
         ]
         last = typed.last_word
         spelled = dict(_other_spellings(entered, typed.words, vocabulary))
-        known = {form for form, forms in spelled.items() if not counts.keys().isdisjoint(forms)}
-        relating = [form for form in typed.relating if form not in counts and form not in known]
+        spelled_forms = {form for form, forms in spelled.items() if not counts.keys().isdisjoint(forms)}
+        relating = [form for form in typed.relating if form not in counts and form not in spelled_forms]
         return cls(
             vocabulary.begun(last) if last and not vocabulary.has(last) else (),
             {form: _heard(form)[0] for form in short},

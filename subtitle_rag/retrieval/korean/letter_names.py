@@ -117,9 +117,9 @@ def same_names(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in names if each != word))[:MOST_SAME]
 
 
-def _replaced(written: str) -> frozenset[str]:
+def _replaced(name: str) -> frozenset[str]:
     """Return the tags of the morphemes that a name replaces: the letters of C# form no other word."""
-    return _LETTERS if max(map(len, re.findall("[A-Za-z]+", written)), default=3) < 3 else frozenset()
+    return _LETTERS if max(map(len, re.findall("[A-Za-z]+", name)), default=3) < 3 else frozenset()
 
 
 def _unknown_names(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
@@ -158,10 +158,10 @@ def _occasion(text: str, end: int) -> re.Match[str] | None:
 
 def _read_days(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
     """Yield days read digit by digit: 사일구. A form that may be another number needs an occasion: 육십 항쟁."""
-    known = {token.start: token.end for token in tokens if token.tag not in numerals.TAGS}
+    end_by_start = {token.start: token.end for token in tokens if token.tag not in numerals.TAGS}
     for match in _READ_DAY.finditer(text):
         start, end = match.span()
-        if match[0] not in _days_by_reading() or known.get(start, 0) >= end:
+        if match[0] not in _days_by_reading() or end_by_start.get(start, 0) >= end:
             continue
         is_number = len(match[0]) == 2 or numerals.number(match[0]) is not None
         if not is_number or _occasion(text, end):
@@ -185,8 +185,8 @@ def _readings_by_day() -> Mapping[str, Sequence[str]]:
     readings = {}
     for month in range(1, 13):
         for day in range(1, 32 - (month in (4, 6, 9, 11)) - 2 * (month == 2)):
-            spoken = [first + last for first in _read_number(month) for last in _read_number(day)]
-            readings[f"{month}.{day}"] = [*spoken, *(each[:-1] + "륙" for each in spoken if each.endswith("육"))]
+            sounds = [first + last for first in _read_number(month) for last in _read_number(day)]
+            readings[f"{month}.{day}"] = [*sounds, *(each[:-1] + "륙" for each in sounds if each.endswith("육"))]
     return readings
 
 
@@ -202,10 +202,10 @@ def _days_by_reading() -> Mapping[str, Sequence[str]]:
 def _read_number(number: int) -> list[str]:
     """Return the readings of a number below 1,000: digit by digit, by tens without 일, and whole."""
     digits = [_DIGITS_READ[int(each)] for each in str(number)]
-    whole = ""
+    reading = ""
     for digit, unit in zip(digits, ("백", "십", "")[3 - len(digits) :], strict=True):
-        whole += "" if digit == "공" else unit if digit == "일" and unit else digit + unit
-    return list(dict.fromkeys(("".join(digits), whole)))
+        reading += "" if digit == "공" else unit if digit == "일" and unit else digit + unit
+    return list(dict.fromkeys(("".join(digits), reading)))
 
 
 _DIGITS_READ = "공일이삼사오육칠팔구"

@@ -137,7 +137,9 @@ class QueryAnalyzer:
         """
         vocabulary = self._current_vocabulary()
         entered = _THOUSANDS.sub("", text)
-        names = {word: tuple(named) for word in _INITIALS.findall(entered) if (named := vocabulary.abbreviated(word))}
+        names = {
+            word: tuple(matches) for word in _INITIALS.findall(entered) if (matches := vocabulary.abbreviated(word))
+        }
         spelled_out = _INITIALS.sub(lambda match: " ".join((match[0], *names.get(match[0], ()))), entered)
         typed = TypedText.of(spelled_out, next(self._analyzer.morphemes([spelled_out])))
         entered_words = (without_particle(key(word)) for word in RUN.findall(typed.text))

@@ -189,7 +189,7 @@ class Analyzer:
         """
         kiwi = self.load()
         return {
-            form: max((cosine for other, cosine in _near_words(kiwi, form) if key(other) != form), default=0.0)
+            form: max((cosine for word, cosine in _near_words(kiwi, form) if key(word) != form), default=0.0)
             for form in dict.fromkeys(forms)
         }
 
@@ -307,7 +307,7 @@ def _near_words(kiwi: "Kiwi", form: str) -> Iterator[tuple[str, float]]:
     nouns = [near for tag in ("NNG", "NNP") if (near := _most_similar(kiwi, form, tag))]
     # longer nouns are only stems of dialect verbs: 소스 of 솟다, 두릅 of 두렵다
     verbs = [] if nouns and len(form) > 1 else [_most_similar(kiwi, form, tag) for tag in ("VV", "VA")]
-    return ((other, cosine) for near in (*nouns, *verbs) for other, tag, cosine in near if tag in _CONTENT)
+    return ((word, cosine) for near in (*nouns, *verbs) for word, tag, cosine in near if tag in _CONTENT)
 
 
 @lru_cache(maxsize=4096)
@@ -319,12 +319,12 @@ def _relatives(kiwi: "Kiwi", form: str) -> tuple[str, ...]:
     """
     near = _most_similar(kiwi, form, _NOUN) if len(form) >= MIN_RELATED else ()
     density, related = _density(near), list[str]()
-    for other, tag, cosine in near:
-        if tag == _NOUN and len(other) >= MIN_RELATED and not are_opposite(form, other):
-            back = _most_similar(kiwi, other, tag)
+    for word, tag, cosine in near:
+        if tag == _NOUN and len(word) >= MIN_RELATED and not are_opposite(form, word):
+            back = _most_similar(kiwi, word, tag)
             is_mutual = any(each[0] == form for each in back[:MUTUAL])
             if is_mutual and 2 * cosine - density - _density(back) >= RELATED:
-                related.append(key(other))
+                related.append(key(word))
     return tuple(related)
 
 
@@ -381,8 +381,8 @@ key = lru_cache(maxsize=65536)(folded)
 
 def words(text: str) -> list[str]:
     """Return a text's runs of letters and digits, in their indexed form."""
-    spoken = folded(blank_unspoken(text))
-    return list(map(written_word, RUN.findall(spoken))) if HAS_SIGN.search(spoken) else PLAIN_RUN.findall(spoken)
+    speech = folded(blank_unspoken(text))
+    return list(map(written_word, RUN.findall(speech))) if HAS_SIGN.search(speech) else PLAIN_RUN.findall(speech)
 
 
 def document_bigrams(text: str) -> Counter[str]:

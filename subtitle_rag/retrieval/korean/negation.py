@@ -50,13 +50,13 @@ def joined_negations(text: str, analysis: Morphemes) -> tuple[str, Morphemes]:
     if not spans:
         return text, analysis
     dropped = {at for start, end in spans for at in range(start, end) if text[at].isspace()}
-    kept = [
+    rows = [
         (form, *(at - sum(each < at for each in dropped) for at in span))
         for form, *span in _rows(analysis)
         if form.startswith(NEGATED) or not any(start <= span[0] and span[1] <= end for start, end in spans)
     ]
     joined = "".join(letter for at, letter in enumerate(text) if at not in dropped)
-    forms, starts, ends = zip(*kept, strict=True)
+    forms, starts, ends = zip(*rows, strict=True)
     return joined, Morphemes(forms, starts, ends)
 
 

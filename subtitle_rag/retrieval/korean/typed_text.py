@@ -43,8 +43,8 @@ class TypedText:
         """Take a text without its request, with negated words joined."""
         end = _request_start(text, analysis)
         count = sum(at < end for at in analysis.starts)
-        found = Morphemes(analysis.forms[:count], analysis.starts[:count], analysis.ends[:count])
-        return cls(*joined_negations(text[:end], found))
+        before_request = Morphemes(analysis.forms[:count], analysis.starts[:count], analysis.ends[:count])
+        return cls(*joined_negations(text[:end], before_request))
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -99,10 +99,10 @@ class TypedText:
         """Forms whose letters also belong to another form: the whole of 창밖, and 창 and 밖 in it."""
         spans = list(zip(self.forms, self.analysis.starts, self.analysis.ends, strict=True))
         pairs = (
-            (whole, part)
-            for whole, start, end in spans
+            (compound, part)
+            for compound, start, end in spans
             for part, first, last in spans
-            if whole != part and start <= first and last <= end and last - first < end - start
+            if compound != part and start <= first and last <= end and last - first < end - start
         )
         return frozenset(chain.from_iterable(pairs))
 

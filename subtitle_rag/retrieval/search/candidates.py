@@ -67,12 +67,12 @@ class CandidateSearch:
             lexical = self._queries.analyze(query.text)
             candidates = Candidates()
         else:
-            lexical, found = self._queries.search(self._index, query.text, limit=depth + 1, where=where)
-            hits = found[:depth]
+            lexical, all_hits = self._queries.search(self._index, query.text, limit=depth + 1, where=where)
+            hits = all_hits[:depth]
             positions = self._windows.places(hit.id for hit in hits)
             best = best_by_video(hits, positions)
             lists = {"bm25": add_video_scores(hits, positions, best)}
-            candidates = Candidates(lists, positions, video_scores=best, is_cut=len(found) > depth)
+            candidates = Candidates(lists, positions, video_scores=best, is_cut=len(all_hits) > depth)
         query_weight = sum(lexical.vector.values) or 1.0
         request = SearchRequest(query, retrievers, is_explicit, depth, lexical, where)
         return request, replace(candidates, query_weight=query_weight)

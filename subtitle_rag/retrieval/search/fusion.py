@@ -352,7 +352,7 @@ def merge_neighbours(ranked: Sequence[Ranked], limit: int, spans: Spans) -> list
     groups: list[list[Ranked]] = []
     group_at: dict[tuple[str, int], int] = {}
     for entry in ranked:
-        beside = (group_at.get(place) for place in near[entry.window_id])
+        beside = (group_at.get(position) for position in near[entry.window_id])
         open_groups = [at for at in beside if at is not None and _is_open(groups[at], entry, least, part)]
         if open_groups:
             at = min(open_groups)
@@ -370,7 +370,7 @@ def _near(ranked: Sequence[Ranked], spans: Spans) -> Mapping[str, list[tuple[str
     """Return by window the video and ordinal of its neighbours in the same stretch of speech."""
     ids = {(entry.video_id, entry.ordinal): entry.window_id for entry in ranked}
     pairs = [((video, at), (video, at + 1)) for video, at in ids if (video, at + 1) in ids]
-    times = spans({ids[place] for pair in pairs for place in pair})
+    times = spans({ids[position] for pair in pairs for position in pair})
     near: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for first, second in pairs:
         if {ids[first], ids[second]} <= times.keys() and times[ids[second]][0] - times[ids[first]][1] <= OVERLAP_MS:
@@ -387,8 +387,8 @@ def best_of_videos(groups: Sequence[list[Ranked]], limit: int, per_video: int) -
     by_video: dict[str, list[int]] = {}
     for at, group in enumerate(groups):
         by_video.setdefault(group[0].video_id, []).append(at)
-    wanted = chain.from_iterable(of_video[:per_video] for of_video in by_video.values())
-    front = set(islice(wanted, limit))
+    leading = chain.from_iterable(of_video[:per_video] for of_video in by_video.values())
+    front = set(islice(leading, limit))
     order = sorted(range(len(groups)), key=lambda at: at not in front)
     return [groups[at] for at in order], len(front)
 

@@ -159,17 +159,17 @@ def best_line(
     marked = sorted(marks)
 
     def score(at: int) -> tuple[float, ...]:
-        said, took_ms = {mark.word for mark in marks.get(at, ())}, 0
+        spoken_words, took_ms = {mark.word for mark in marks.get(at, ())}, 0
         for later in marked[bisect_right(marked, at) :]:
             if lines[later].start_ms - lines[at].start_ms > TOGETHER_MS:
                 break
-            if new := {mark.word for mark in marks[later]} - said:
-                said, took_ms = said | new, lines[later].start_ms - lines[at].start_ms
+            if new := {mark.word for mark in marks[later]} - spoken_words:
+                spoken_words, took_ms = spoken_words | new, lines[later].start_ms - lines[at].start_ms
         both = [*marks.get(at, ()), *marks.get(at + 1, ())]
         return (
-            len(said),
+            len(spoken_words),
             -took_ms,
-            max((rarity.get(word, 0.0) for word in said), default=0.0),
+            max((rarity.get(word, 0.0) for word in spoken_words), default=0.0),
             len({(mark.word, mark.part) for mark in both}),
             len({mark[:2] for mark in both}),
             variants[at] + variants[at + 1],

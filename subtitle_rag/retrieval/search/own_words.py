@@ -84,11 +84,11 @@ def spellings_by_word(lexical: LexicalQuery) -> dict[str, tuple[frozenset[str], 
 def _spellings(
     word: str, forms: Collection[str], containing: Mapping[str, Collection[str]]
 ) -> Iterator[frozenset[str]]:
-    begun = {form for form in forms if len(form) > len(word)}
-    parts = frozenset(forms) - begun - {word}
+    completions = {form for form in forms if len(form) > len(word)}
+    parts = frozenset(forms) - completions - {word}
     stem = "".join(parts) if len(parts) == 1 else word
     yield from (
-        frozenset([form]) for form in sorted({word, *begun, *containing.get(word, ()), *containing.get(stem, ())})
+        frozenset([form]) for form in sorted({word, *completions, *containing.get(word, ()), *containing.get(stem, ())})
     )
     # 소스 and 리 of 리소스 may occur apart.
     if parts and (all(len(part) > 1 for part in parts) if word in forms else _is_sayable(word, parts)):
@@ -190,8 +190,8 @@ def says_letters(letters: str, text: str) -> bool:
 
 def _letters(word: str, lexical: LexicalQuery) -> tuple[str, ...]:
     least = 3 if word in lexical.by_sound else 2
-    written = {word, lexical.stems.get(word, word), *lexical.names.get(word, ())}
-    return tuple(letters for letters in written if len(letters) >= least)
+    spellings = {word, lexical.stems.get(word, word), *lexical.names.get(word, ())}
+    return tuple(letters for letters in spellings if len(letters) >= least)
 
 
 def _substitutes(typed: Sequence[TypedWord], lexical: LexicalQuery) -> dict[str, list[tuple[str, float]]]:

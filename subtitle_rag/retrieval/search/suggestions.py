@@ -148,11 +148,13 @@ def _counted(searcher: Searcher, candidate: Suggestion) -> Suggestion | None:
 def _shorter(library: Library, typed: str, terms: list[Part]) -> Iterator[Suggestion]:
     """Yield the query without its unknown words, then each of its words alone, rarest first."""
     counts = {part: _said(library, part.value) for part in terms if not part.quoted}
-    unsaid, known = ([part for part in counts if bool(counts[part]) is is_said] for is_said in (False, True))
-    if len(counts) < 2 or not known:
+    absent, present = ([part for part in counts if bool(counts[part]) is is_said] for is_said in (False, True))
+    if len(counts) < 2 or not present:
         return
-    for kept in [known] * bool(unsaid and len(known) > 1) + [[part] for part in sorted(known, key=counts.__getitem__)]:
-        dropped = [part for part in counts if part not in kept]
+    for parts in [present] * bool(absent and len(present) > 1) + [
+        [part] for part in sorted(present, key=counts.__getitem__)
+    ]:
+        dropped = [part for part in counts if part not in parts]
         yield Suggestion("words", _without(typed, dropped, drop=True), " ".join(_raw(typed, part) for part in dropped))
 
 

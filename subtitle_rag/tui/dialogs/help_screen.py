@@ -63,14 +63,14 @@ def _sections(about: Screen[Any]) -> Iterator[tuple[str, list[Row]]]:
     sentence = cast("CommandTexts", about).sentence
     first = [hint.id for bar in about.query(KeyBar) for hint in bar.hints]
     nodes = [node for node in about.walk_children() if node.display]
-    here = {binding.id for node in (about, *nodes) for binding in declared_by(type(node))}
-    everywhere = {binding.id for binding in declared_by(type(about.app))}
+    screen_ids = {binding.id for node in (about, *nodes) for binding in declared_by(type(node))}
+    app_ids = {binding.id for binding in declared_by(type(about.app))}
     yield _("Here"), key_rows(first, sentence)
-    yield _("Also here"), key_rows([id for id in COMMANDS if id in here - {*first}], sentence)
+    yield _("Also here"), key_rows([id for id in COMMANDS if id in screen_ids - {*first}], sentence)
     if about.query("#query, #question"):
         yield _("Query"), list(_query())
     paste = (_("paste an address"), _("channel, playlist or video on YouTube: its captions are fetched"))
-    yield _("Everywhere"), [*key_rows([id for id in COMMANDS if id in everywhere - here - {*first}]), paste]
+    yield _("Everywhere"), [*key_rows([id for id in COMMANDS if id in app_ids - screen_ids - {*first}]), paste]
 
 
 def _query() -> Iterator[Row]:

@@ -234,5 +234,5 @@ def welcome(counts: "Counts | None") -> Content:
 
 def recent_answer_row(answer: "StoredAnswer", *, show_times: bool) -> Content:
     """Return the question and its time."""
-    asked = f"  {short_moment(answer.asked_at, time.time())}" if show_times else ""
-    return Content.assemble(clean(answer.question), (asked, MUTED))
+    time_text = f"  {short_moment(answer.asked_at, time.time())}" if show_times else ""
+    return Content.assemble(clean(answer.question), (time_text, MUTED))

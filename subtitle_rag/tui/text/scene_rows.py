@@ -77,11 +77,11 @@ def short_reason(scene: "Scene") -> str:
     if scene.reason == "meaning" or len(missing) == len(scene.words):
         return _(SHORT_REASONS[scene.reason]) if scene.reason in SHORT_REASONS else ""
     if missing:
-        named = missing[:1]
-        while len(named) < len(missing) and cell_len(" ".join(missing[: len(named) + 1])) <= NAMED_CELLS:
-            named.append(missing[len(named)])
-        more = [f"+{len(missing) - len(named)}"] if len(named) < len(missing) else []
-        return _("without: {words}").format(words=" ".join([*named, *more]))
+        names = missing[:1]
+        while len(names) < len(missing) and cell_len(" ".join(missing[: len(names) + 1])) <= NAMED_CELLS:
+            names.append(missing[len(names)])
+        more = [f"+{len(missing) - len(names)}"] if len(names) < len(missing) else []
+        return _("without: {words}").format(words=" ".join([*names, *more]))
     for word in scene.words:
         if word.source in SHORT_REASONS:
             return _(SHORT_REASONS[word.source])

@@ -126,12 +126,12 @@ def so_far(counts: "Counts | None", indexing: str = "") -> str:
 
 def result_title(result: "SearchResult") -> str:
     """Return the number of scenes and videos found; without any, an uncounted title."""
-    places, videos = sum(result.scenes_by_video.values()), len(result.scenes_by_video)
-    if not places:
+    count, videos = sum(result.scenes_by_video.values()), len(result.scenes_by_video)
+    if not count:
         return _("Scenes")
     in_videos = n_("in {n} video", "in {n} videos", videos, n=f"{videos:,}")
-    n = f"{places:,}+" if result.is_cut else f"{places:,}"
-    return n_("Scenes · {n} place {videos}", "Scenes · {n} places {videos}", places, n=n, videos=in_videos)
+    n = f"{count:,}+" if result.is_cut else f"{count:,}"
+    return n_("Scenes · {n} place {videos}", "Scenes · {n} places {videos}", count, n=n, videos=in_videos)
 
 
 def result_note(result: "SearchResult", counts: "Counts | None") -> str:

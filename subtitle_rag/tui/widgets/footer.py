@@ -107,13 +107,13 @@ class KeyBar(Widget, can_focus=False):
         if not self.is_attached:  # the screen was closed meanwhile
             return
         screen = cast("CommandTexts", self.screen)
-        chosen, active = screen.footer_ids, self.screen.active_bindings
+        footer_ids, active = screen.footer_ids, self.screen.active_bindings
         hints: list[KeyHint] = []
         for id in COMMANDS:
-            own = {name: each for name, each in active.items() if each.binding.id == id}
-            name = key_in(own, id) if id in chosen else None
+            bindings = {name: each for name, each in active.items() if each.binding.id == id}
+            name = key_in(bindings, id) if id in footer_ids else None
             if name is not None and len(hints) < MOST:
-                label, enabled = self.app.get_key_display(own[name].binding.with_key(name)), own[name].enabled
+                label, enabled = self.app.get_key_display(bindings[name].binding.with_key(name)), bindings[name].enabled
                 hints.append(KeyHint(id, name, label, screen.label(id), screen.sentence(id), enabled))
         self.hints = tuple(hints)
 

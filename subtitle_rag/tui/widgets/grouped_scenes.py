@@ -137,10 +137,10 @@ class GroupedSceneList(SceneList):
             if self._lines:
                 self._lines.append(_Line(""))
             self._lines.append(_Line(video_id))
-            shown = group.scenes if video_id in self._opened else group.shown(keep)
-            for scene in shown:
+            visible = group.scenes if video_id in self._opened else group.shown(keep)
+            for scene in visible:
                 add(scene.id, scene)
-            if rest := group.count - len(shown):
+            if rest := group.count - len(visible):
                 key = f"+{video_id}"
                 self._rests[key] = _Rest(video_id, rest)
                 add(key, None)
@@ -184,8 +184,8 @@ class GroupedSceneList(SceneList):
     @property
     def page(self) -> int:
         top = round(self.scroll_offset.y)
-        seen = self._lines[top : top + self.size.height]
-        return max(1, sum(line.row is not None for line in seen) - 1)
+        lines = self._lines[top : top + self.size.height]
+        return max(1, sum(line.row is not None for line in lines) - 1)
 
     @property
     def cursor_line(self) -> int:

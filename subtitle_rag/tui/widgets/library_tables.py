@@ -56,8 +56,8 @@ class ChannelTable(RowTable[ChannelState]):
         alarms = sum(count for code, count in value.failures.items() if code not in EXPECTED)
         news = [f"! {alarms:,}" if alarms else "", f"+{value.due:,}" if value.due else ""]
         counts = [*filter(None, news), f"{value.videos:,}"]
-        shown = counts if self.width >= WITH_COUNTS else counts[:1]
-        return RowParts(channel_name(value), "  ".join(shown), is_alarm=bool(alarms))
+        cells = counts if self.width >= WITH_COUNTS else counts[:1]
+        return RowParts(channel_name(value), "  ".join(cells), is_alarm=bool(alarms))
 
 
 def everything(states: "Sequence[ChannelState]") -> ChannelState:
@@ -164,10 +164,10 @@ class LibraryTables:
 
     def _show_channels(self) -> None:
         """Show the channels of the listed videos."""
-        named = self._named()
+        videos = self._named()
         states = self._channel_states
         if self._words:
-            states = [state for state in states if any(_belongs(video, state) for video in named)]
+            states = [state for state in states if any(_belongs(video, state) for video in videos)]
         self.channels.show(states)
 
     def _named(self) -> "list[VideoState]":

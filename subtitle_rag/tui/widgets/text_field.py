@@ -115,8 +115,8 @@ class TextField(Input):
 
     def _on_paste(self, event: events.Paste) -> None:
         """Keep all lines: the handler of `Input`, which runs next, keeps only the first."""
-        first, *others = event.text[:MAX_PASTED].splitlines() or [""]
-        event.text = " ".join(filter(None, map(str.strip, (first, *others)))) if others else first
+        first, *rest = event.text[:MAX_PASTED].splitlines() or [""]
+        event.text = " ".join(filter(None, map(str.strip, (first, *rest)))) if rest else first
 
     def replace_value(self, text: str) -> None:
         """Replace the value, with the cursor at its end."""
