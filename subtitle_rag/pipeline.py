@@ -192,9 +192,7 @@ def write_vectors(
 
 
 SECONDS_A_CONTEXT = (1.5, 20.0)
-"""Seconds per window before any measurement: models of 3 to 8 billion weights on a graphics card, and on a laptop's
-CPU.
-"""
+"""Seconds per window before any measurement, for 3 to 8 billion weights: on a graphics card, and on a laptop's CPU."""
 
 
 @dataclass(frozen=True, slots=True)

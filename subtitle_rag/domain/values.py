@@ -20,9 +20,7 @@ TABS = ("videos", "shorts", "streams")
 """Tabs of a channel with its own videos."""
 
 MAX_MARKS = 30
-"""Most combining marks in a row, as in Unicode's stream-safe format; the rest is cut off, because normalisation sorts
-them in quadratic time.
-"""
+"""Most combining marks in a row, as in Unicode's stream-safe format: normalisation sorts a run in quadratic time."""
 _MARK_RUN = re.compile(rf"[^\w\s\x00-\x7f]{{{MAX_MARKS + 1},}}")
 r"""A possible run of combining marks: `\w` includes none."""
 
@@ -114,11 +112,11 @@ class Cue:
 
     @property
     def named_text(self) -> str:
-        """Its text after its speaker's name, if any."""
+        """Its text with its speaker's name in front, if any."""
         return named_text(self.speaker, self.text)
 
     def to_record(self) -> tuple[Any, ...]:
-        """Return the argument of `from_record`, ready for JSON."""
+        """Return its fields for JSON; see `from_record`."""
         return self.start_ms, self.end_ms, self.text, self.word_starts, self.speaker
 
     @classmethod
@@ -158,7 +156,7 @@ class Window:
         return spoken(self.text, self.lines)
 
     def dialogue(self) -> list[tuple[int, str]]:
-        """Return its lines as (start in ms, text), each after its speaker's name, for people and models."""
+        """Return its lines as (start in ms, text), each with its speaker's name in front, for people and models."""
         return dialogue(self.text, self.lines)
 
 
@@ -169,13 +167,13 @@ def spoken(text: str, lines: Sequence[Line]) -> list[tuple[int, str]]:
 
 
 def dialogue(text: str, lines: Sequence[Line]) -> list[tuple[int, str]]:
-    """Split a text into lines as (start in ms, text), each after its speaker's name."""
+    """Split a text into lines as (start in ms, text), each with its speaker's name in front."""
     lines_and_texts = zip(spoken(text, lines), lines, strict=True)
     return [(start_ms, named_text(line.speaker, line_text)) for (start_ms, line_text), line in lines_and_texts]
 
 
 def named_text(speaker: str, text: str) -> str:
-    """Return a text after its speaker's name, if any."""
+    """Return a text with its speaker's name in front, if any."""
     return f"{speaker}: {text}" if speaker else text
 
 

@@ -1,7 +1,7 @@
 """Backups of the library file after runs that changed it: three, of different ages.
 
-The index can be rebuilt from the library, but captions that YouTube has withdrawn and days of contexts cannot. SQLite's
-backup API makes each copy, even during writes; it is checked before an older one is deleted.
+The index can be rebuilt, but not captions that YouTube has withdrawn, nor days of contexts. SQLite's backup API makes
+each copy, even during writes; it is checked before an older one is deleted.
 """
 
 import logging

@@ -34,9 +34,7 @@ RELATED_WEIGHT = 1.0
 SOUND_WEIGHT = 0.8
 SOUND_DECAY = 5.0
 LEAST_SOUND = 0.5
-"""Least weight of a word by sound. The weight falls by this multiple of its cost above the nearest word's: 오스트 and
-고스트 for ghost.
-"""
+"""Least weight of a word by sound; its cost above the nearest word's lowers it: 오스트 and 고스트 for ghost."""
 READ_WEIGHT = 0.5
 """Weight of a name read letter by letter, such as 오지 for 5G: usually it is another word."""
 COMPLETION_WEIGHT = 1.0

@@ -14,9 +14,7 @@ _INITIALS, _VOWELS, _FINALS, _CONSONANTS = (
         "r R rt s sw sg e E f fr fa fq ft fx fv fg a q Q qt t T d w W c z x v g",
     )
 )
-"""Keys in the order in which Unicode composes syllables (the first final is empty), and the keys of single consonants
-from U+3131 on, followed by the vowels.
-"""
+"""Keys of initials, vowels and finals in Unicode's order for syllables, and of single consonants from U+3131 on."""
 _JAMO = _CONSONANTS + _VOWELS
 _FIRST, _LAST, _FIRST_JAMO = 0xAC00, 0xD7A3, 0x3131
 JAMO_BY_KEY = {keys: chr(_FIRST_JAMO + at) for at, keys in enumerate(_JAMO) if len(keys) == 1}

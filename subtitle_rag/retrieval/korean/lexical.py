@@ -33,10 +33,7 @@ LEAST_WINDOWS = 1_000
 LONG = 3
 """Letters above which an unknown word is replaced by a known one that differs in one letter."""
 TWICE = 0.5
-"""Weight of a morpheme whose letters also belong to another one (`TypedText.read_twice`).
-
-A word read whole and in parts must not outweigh its neighbours: hit@1 of scene_bench's kind context is 0.70 with
-contexts, instead of 0.67.
+"""Weight of a morpheme whose letters also belong to another one (`TypedText.read_twice`); see `docs/dev/evaluation.md`.
 """
 
 

@@ -412,10 +412,7 @@ z      ㅈ ㅊ.1 ㅅ.2
 zz     ㅈ ㅊ.05
 zu     ㅈㅡ.05
 """
-"""Letters and their readings with costs; no cost is 0.
-
-`^` is the start of the word and `$` its end. `C` is any consonant of `_BEFORE_SILENT_E`, with its reading there.
-"""
+"""Letters, readings and costs (default 0). `^` and `$` are start and end, `C` a consonant of `_BEFORE_SILENT_E`."""
 _BEFORE_SILENT_E = {**dict(zip("bcdfklmnpstvz", "ㅂㅅㄷㅍㅋㄹㅁㄴㅍㅅㅌㅂㅈ", strict=True)), "g": "ㅈㅣ"}
 """Readings of a consonant before a silent e: 페이스 for face."""
 LETTER_NAME_COST = 0.1

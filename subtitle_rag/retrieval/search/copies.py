@@ -25,9 +25,7 @@ LEAST_BESIDE = 0.5
 PARTS = 8
 """Parts of the overlap. All but one must match: a sponsor's text fills only some of them."""
 LEAST_ALIKE = 0.15
-"""Least share of equal runs in a part. With a tenth of the words changed, .73 of the runs of three stay equal;
-unrelated speech shares none.
-"""
+"""Least share of equal runs in a part; see `docs/dev/evaluation.md`."""
 DRIFT = 8
 """Most morphemes by which changed words shift the rest, plus `DRIFT_SHARE` of the scene."""
 DRIFT_SHARE = 0.1

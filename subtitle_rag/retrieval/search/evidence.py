@@ -3,9 +3,7 @@
 from typing import NamedTuple
 
 ENOUGH_SHARE, ENOUGH_MASS = 0.4, 1.2
-"""Least share of a query's words in one window, and least weight: slightly more than one word that occurs nowhere.
-Below both, nothing is found by words.
-"""
+"""Least share of a query's words in one window, and least weight, for hits by words; an unknown word weighs about 1."""
 LONG, ENOUGH_OF_LONG = 5, 0.6
 """Words from which a query is a description; there one fairly rare word is enough. See `docs/dev/typed-words.md`."""
 TITLED = 0.5

@@ -21,9 +21,7 @@ RRF_K = 60
 WEIGHTS = {"bm25": 1.0, "dense": 1.0, "sparse": 0.3}
 """Weight of a rank, by retriever."""
 COSINES = ("dense",)
-"""Retrievers whose scores have no zero point, see `spread_cosines`. For the others a window without a common term
-scores 0.
-"""
+"""Retrievers whose scores have no zero point, see `spread_cosines`."""
 FAR_OUT = 3.0
 """Interquartile ranges below the lower quartile at which a cosine is an outlier (Tukey 1977)."""
 DEFAULT_PARTS = {"dense": 1.0, "sparse": 0.15}

@@ -20,14 +20,9 @@ from subtitle_rag.retrieval.search.reasons import FoundWord
 from subtitle_rag.retrieval.search.window_reads import Windows
 
 IN_TEXT, WITH_CONTEXT, BY_SOUND, BORROWED = range(4)
-"""Ranks: all words in the window's text; in text and context together; by sound, for words that the library spells in
-the other alphabet only (skype for 스카이프); or some of them borrowed.
-"""
+"""Ranks: all words in the text; in text and context; by sound (skype for 스카이프); or some of them borrowed."""
 SAID_SHARE = 0.2
-"""Part of the best score that a window with all of the query gains; see `docs/dev/evaluation.md`.
-
-A window with a negated word (안 매운) gains its full share, so that its opposite does not come first.
-"""
+"""Part of the best score that a window with all of the query gains; see `docs/dev/evaluation.md`."""
 
 NO_EVIDENCE = Evidence(BORROWED, 0.0, False)
 HEARD, INSTEAD = 0.8, 0.5

@@ -6,9 +6,7 @@ from typing import Literal, NamedTuple
 from subtitle_rag.i18n import N_, _, n_
 
 Reason = Literal["said", "related", "title", "context", "nearby", "meaning"]
-"""Reason for a scene, strongest first: typed words in its speech, variants, typed words in title or context, keywords
-of neighbouring windows, or meaning alone.
-"""
+"""Reason for a scene, strongest first; `related` are variants, `nearby` is keywords of neighbouring windows."""
 REASONS: dict[str, str] = {
     "title": N_("found by the title"),
     "context": N_("found by the context"),
@@ -18,9 +16,7 @@ REASONS: dict[str, str] = {
 """`Scene.reason` → text of a row without a mark in its speech."""
 
 WordSource = Literal["text", "context", "title", "sound", "related", "part", "nearby", "missing"]
-"""Where a scene has a typed word: in its speech, context or title; in its speech by sound, as a related word or in
-part; in the speech nearby; or nowhere.
-"""
+"""Where a scene has a typed word: in its speech (exactly, by sound, as related word or in part), nearby, or nowhere."""
 SOURCES: dict[WordSource, str] = {
     "text": N_("said"),
     "context": N_("in the context"),

@@ -101,8 +101,7 @@ class Mention:
 
 
 NearestPieces = Callable[[Sequence[str]], Mapping[str, int]]
-"""Function from windows to the index of the piece nearest to the query; windows without vectors of pieces are left out.
-"""
+"""Function from window ids to the index of the piece nearest to the query, for windows with vectors of pieces."""
 
 
 def no_pieces(ids: Sequence[str]) -> Mapping[str, int]:  # noqa: ARG001

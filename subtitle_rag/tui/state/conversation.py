@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.search.scenes import Scene
 
 SIGNS = {"supported": "", "unsupported": "?", "unchecked": "–"}
-"""Citation status → sign; none if the scene supports the whole claim. The words missing for a "?" are under the answer.
-"""
+"""Citation status → sign. The words missing for a "?" are under the answer."""
 
 
 class CitationRef(NamedTuple):

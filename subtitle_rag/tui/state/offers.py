@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 QUICK_S = 600
 """Longest time for the vectors of 1,000 windows at which a step is still recommended."""
 SLOWER = 4
-"""Slow-down of a processor without AVX2."""
+"""Factor by which a processor without AVX2 is slower."""
 
 
 @dataclass(frozen=True, slots=True)

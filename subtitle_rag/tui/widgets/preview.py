@@ -37,9 +37,7 @@ logger = logging.getLogger(__name__)
 REST_S = 0.15
 """Debounce: rest of the highlight before library and index are read for its video."""
 TYPED_REST_S = 0.6
-"""The same after a search moved the row: long enough for slow typists of Hangul, so that no search waits for the
-surroundings of half a word.
-"""
+"""The same after a search: slow typists of Hangul need no surroundings for half a word."""
 KEPT_VIDEOS = 16
 """Videos in the cache of one result: a megabyte or two."""
 
