@@ -1,4 +1,4 @@
-"""Changes of files and folders: written completely or not at all, and those of the app for their owner alone."""
+"""Atomic changes of files and folders; the app's own are private to their owner."""
 
 import logging
 import os
@@ -15,13 +15,13 @@ from subtitle_rag.platforms import on_windows
 logger = logging.getLogger(__name__)
 
 FILE_TIMEOUT_S = 1.0
-"""Timeout for another process with the file open; it reads within milliseconds."""
+"""Longest wait for another process that has the file open; reading takes milliseconds."""
 PAUSE_S = 0.01
 _PREFIX = ".subtitle-rag-"
 
 
 def replace_path(new: Path, path: Path) -> None:
-    """Replace `path` by `new`; raises OSError.
+    """Replace `path` by `new`. Raises OSError.
 
     Windows refuses while any process, such as a virus scanner, has either of them open.
     """
@@ -29,9 +29,9 @@ def replace_path(new: Path, path: Path) -> None:
 
 
 def replace_content(path: Path, content: bytes, mode: int | None = None) -> None:
-    """Write a file completely, or leave the one that is there; raises OSError.
+    """Write a file completely, or leave an existing one unchanged. Raises OSError.
 
-    `mode` are its rights; without them only its owner reads it.
+    `mode` sets its permissions; by default only its owner can read it.
     """
     with _temporary_file(path, content) as temporary:
         if mode is not None:
@@ -40,10 +40,10 @@ def replace_content(path: Path, content: bytes, mode: int | None = None) -> None
 
 
 def create_text(path: Path, text: str) -> None:
-    """Write a new file completely, with the system's line ends, for its owner alone.
+    """Write a new file completely, with the system's line ends, private to its owner.
 
     Raises:
-        FileExistsError: there is one.
+        FileExistsError: the file exists.
         OSError: it cannot be written.
     """
     content = text.replace("\n", os.linesep).encode("utf-8", "backslashreplace")
@@ -60,7 +60,7 @@ def create_text(path: Path, text: str) -> None:
 
 @contextmanager
 def _temporary_file(path: Path, content: bytes) -> Iterator[Path]:
-    """Write the content into a file beside `path`, which the block renames; else it is deleted."""
+    """Write the content to a file next to `path` for the block to rename; otherwise delete it."""
     for stray in path.parent.glob(f"{_PREFIX}*"):
         _delete_stray(stray)
     file, temporary = _locked_file(path.parent)
@@ -68,7 +68,7 @@ def _temporary_file(path: Path, content: bytes) -> Iterator[Path]:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-        if on_windows():  # which renames no open file
+        if on_windows():  # Windows renames no open file
             file.close()
         yield temporary
     finally:
@@ -77,7 +77,7 @@ def _temporary_file(path: Path, content: bytes) -> Iterator[Path]:
 
 
 def _locked_file(folder: Path) -> tuple[BinaryIO, Path]:
-    """Return a new file of `folder` and its path; its lock shows others that it is in use, until it is closed."""
+    """Return a new file in `folder` and its path, locked until it is closed to show that it is in use."""
     while True:
         number, name = tempfile.mkstemp(prefix=_PREFIX, dir=folder)
         file = os.fdopen(number, "wb")
@@ -92,7 +92,7 @@ def _locked_file(folder: Path) -> tuple[BinaryIO, Path]:
 
 
 def _delete_stray(path: Path) -> None:
-    """Delete the temporary file of a killed process. One that another process has locked stays."""
+    """Delete a killed process's temporary file, unless another process has it locked."""
     try:
         if sys.platform == "win32":
             path.unlink()
@@ -107,7 +107,7 @@ def _delete_stray(path: Path) -> None:
 
 
 def delete_file(path: Path) -> None:
-    """Delete a file, if it exists; raises OSError. Windows refuses while any process has it open."""
+    """Delete a file if it exists. Raises OSError. Windows refuses while any process has it open."""
     _retry_while_open(lambda: path.unlink(missing_ok=True))
 
 
@@ -124,9 +124,9 @@ def _retry_while_open(change: Callable[[], object]) -> None:
 
 
 def private_folder(folder: Path) -> None:
-    """Create a folder of the app, or take other users' rights from the one that exists; raises OSError.
+    """Create a folder of the app, or make an existing one private. Raises OSError.
 
-    Folders above it are created for their owner alone too (XDG Base Directory Specification, "Referencing").
+    New parent folders are private too (XDG Base Directory Specification, "Referencing").
     """
     for missing in [each for each in reversed(folder.parents) if not each.exists()]:
         missing.mkdir(mode=0o700, exist_ok=True)
@@ -135,7 +135,7 @@ def private_folder(folder: Path) -> None:
 
 
 def private_file(path: Path) -> None:
-    """Create an empty file of the app, or take other users' rights from the one that exists; raises OSError."""
+    """Create an empty file of the app, or make an existing one private. Raises OSError."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
@@ -143,9 +143,9 @@ def private_file(path: Path) -> None:
 
 
 def make_private(path: Path) -> None:
-    """Take the rights of group and others from a file or folder of this user.
+    """Remove the permissions of group and others from a file or folder of this user.
 
-    Another user's, and one whose disk knows no rights, stays as it is. On Windows a profile's folders are private.
+    Other users' files, and disks without permissions, stay unchanged. On Windows, profile folders are private.
     """
     if sys.platform == "win32":
         return
@@ -158,11 +158,11 @@ def make_private(path: Path) -> None:
 
 
 def lock_file(path: Path, busy: Exception, patience: float = 0) -> AbstractContextManager[object]:
-    """Acquire a lock across processes, in a file for its owner alone; any thread may release it.
+    """Acquire a lock across processes, in a private file; any thread may release it.
 
     Raises:
         OSError: the file cannot be written.
-        Exception: `busy`, if another holds it for more than `patience` seconds.
+        Exception: `busy`, if another process has it for more than `patience` seconds.
     """
     from filelock import FileLock, Timeout
 

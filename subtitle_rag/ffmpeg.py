@@ -1,4 +1,4 @@
-"""Runs ffmpeg and ffprobe on local files: clips, and the captions inside of films."""
+"""ffmpeg and ffprobe on local files: clips, and captions inside films."""
 
 import json
 import logging
@@ -18,21 +18,21 @@ from subtitle_rag.terminal_text import line_text
 logger = logging.getLogger(__name__)
 
 LOCAL = ("-protocol_whitelist", "file,pipe")
-"""Options in front of an input: a file that lists others, such as a playlist, reaches no network."""
+"""Options before an input: a file that lists others, such as a playlist, must not reach the network."""
 
 
 @dataclass(frozen=True, slots=True)
 class MediaProbe:
-    """What ffprobe reads of a file."""
+    """Facts that ffprobe reads from a file."""
 
     streams: frozenset[str]
     """Kinds: video, audio, subtitle."""
     length_ms: int | None
-    """None if the container does not state it."""
+    """None if the container does not say."""
     size: tuple[int, int] | None
-    """Width and height of its picture as it is shown, in square pixels; None without one."""
+    """Displayed width and height in square pixels; None without a picture."""
     rate: Fraction
-    """Frames in a second of its picture; 0 without one."""
+    """Frames per second; 0 without a picture."""
 
     @property
     def frame_ms(self) -> float:
@@ -41,7 +41,7 @@ class MediaProbe:
 
 
 PROBE_S, EXTRACT_S = 60, 1_800
-"""Longest time for reading what a film holds, and for its captions: all of the film is read for them."""
+"""Timeouts for reading a film's metadata, and for extracting its captions, which reads all of it."""
 
 TEXT_CODECS = {
     "subrip": "srt",
@@ -51,13 +51,16 @@ TEXT_CODECS = {
     "ass": "ass",
     "ssa": "ass",
 }
-"""Codecs of captions that are text, with the caption format that they are written in."""
+"""Text codecs of captions, with the format to extract them in."""
 _MUXERS = {"srt": "srt", "vtt": "webvtt", "ass": "ass"}
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedTrack:
-    """A caption track inside of a film. `number` counts the film's caption tracks; `format` is empty for pictures."""
+    """A caption track inside a film.
+
+    `number` is its index among the film's caption tracks; `format` is empty for pictures.
+    """
 
     number: int
     format: str
@@ -68,7 +71,7 @@ class EmbeddedTrack:
 
 @dataclass(frozen=True, slots=True)
 class FilmProbe:
-    """The caption tracks of a film, and what its metadata say: title and day as they are there."""
+    """The caption tracks of a film, and its metadata with title and day as stored."""
 
     tracks: tuple[EmbeddedTrack, ...]
     title: str
@@ -84,7 +87,7 @@ class Ffmpeg:
 
     @classmethod
     def find(cls) -> "Ffmpeg":
-        """Find the programs on the path; raises AppError `ffmpeg_missing`."""
+        """Find the programs on the path. Raises AppError `ffmpeg_missing`."""
         paths = [shutil.which(name) for name in ("ffmpeg", "ffprobe")]
         if None in paths:
             raise AppError("ffmpeg_missing")
@@ -120,7 +123,7 @@ class Ffmpeg:
             raise AppError("clip_failed", reason=_reason(text) or str(status))
 
     def film(self, path: Path) -> FilmProbe:
-        """Return the caption tracks and the metadata of a film; raises AppError `film_unreadable`."""
+        """Return a film's caption tracks and metadata. Raises AppError `film_unreadable`."""
         entries = "stream=codec_name:stream_tags=language,title,handler_name:stream_disposition=forced:format_tags"
         options = ("-select_streams", "s", "-show_entries", entries, "-show_entries", "format_tags", "-of", "json")
         values = self._run_probe(options, path, "film_unreadable")
@@ -136,7 +139,7 @@ class Ffmpeg:
         return FilmProbe(tuple(tracks), about.get("title", ""), day)
 
     def extract(self, path: Path, track: int, format: str, most: int) -> bytes:
-        """Return a caption track of a film as a caption file of at most `most` bytes and one more.
+        """Return a caption track of a film as a caption file, cut after `most` + 1 bytes.
 
         Raises:
             AppError: `film_unreadable`, with the last line that ffmpeg printed.
@@ -167,7 +170,7 @@ class Ffmpeg:
         return raw
 
     def _run_probe(self, options: Sequence[str], path: Path, code: str) -> dict[str, Any]:
-        """Return what ffprobe answers; raises AppError `code`."""
+        """Return ffprobe's answer. Raises AppError `code`."""
         command = [self.ffprobe, "-v", "error", *LOCAL, *options, address(path)]
         try:
             run = subprocess.run(  # noqa: S603
@@ -181,7 +184,7 @@ class Ffmpeg:
         return values
 
     def probe(self, path: Path) -> MediaProbe:
-        """Return the streams and the length of a file; raises AppError `clip_failed`."""
+        """Return a file's streams and length. Raises AppError `clip_failed`."""
         stream_fields = "codec_type,avg_frame_rate,width,height,sample_aspect_ratio"
         fields = f"format=duration:stream={stream_fields}:stream_side_data=rotation"
         entries = ("-show_entries", fields, "-of", "json")
@@ -199,7 +202,7 @@ class Ffmpeg:
 
 
 def _size(stream: dict[str, Any]) -> tuple[int, int] | None:
-    """Return the size of a stream's picture: turned as its file says, of square pixels, and even as H.264 needs it."""
+    """Return the picture's size: rotated as the file says, in square pixels, and even as H.264 requires."""
     width, height = stream.get("width") or 0, stream.get("height") or 0
     if not width or not height:
         return None
@@ -211,14 +214,14 @@ def _size(stream: dict[str, Any]) -> tuple[int, int] | None:
 
 
 def _ratio(text: object, sign: str) -> Fraction:
-    """Return a ratio as ffprobe writes it, such as 30000/1001; 0 for none, such as 0/0, the rate of sound."""
+    """Parse a ratio of ffprobe's, such as 30000/1001; 0 for invalid ones such as 0/0, the rate of sound."""
     above, _sign, below = str(text).partition(sign)
     is_ratio = above.isdecimal() and below.isdecimal() and int(below) > 0
     return Fraction(int(above), int(below)) if is_ratio else Fraction()
 
 
 def address(path: Path) -> str:
-    """Return a file's name as ffmpeg reads it, whatever its first characters are."""
+    """Return a file name that ffmpeg reads as one, whatever its first characters."""
     return f"file:{path.absolute()}"
 
 

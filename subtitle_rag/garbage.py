@@ -1,7 +1,7 @@
-"""How often Python looks for garbage, and how memory goes back to the system.
+"""Frequency of Python's garbage collection, and return of memory to the system.
 
-Python looks whenever it has made 700 objects, and at times through all there are. Cues, morphemes and drawn lines are
-thousands of small ones, none of them garbage: without this module, indexing takes 5 to 10 % more processor time
+Python collects after every 700 new objects, and sometimes searches all of them. Cues, morphemes and drawn lines are
+thousands of small objects that are not garbage: without this module, indexing takes 5 to 10 % more CPU time
 (`scripts/bench budgets`).
 """
 
@@ -9,19 +9,21 @@ import gc
 import sys
 
 OBJECTS = 20_000
-"""New ones until Python looks for garbage among them; more than a search of the app makes."""
+"""New objects before Python collects among them; more than a search in the app makes."""
 OLDER = 1
-"""So many times before it looks at older objects too, and through all: every 80,000 new ones, as by default. Otherwise
-closed screens would stay in memory."""
+"""Collections before older objects are included, and before all are: every 80,000 objects, as by default.
+
+More would keep closed screens in memory.
+"""
 
 
 def tune_garbage_collector() -> None:
-    """Set it for this process, before it makes any objects of its own."""
+    """Set the thresholds for this process, before it makes objects of its own."""
     gc.set_threshold(OBJECTS, OLDER, OLDER)
 
 
 def return_memory() -> None:
-    """Return freed memory to the system; CPython and the C library keep it otherwise."""
+    """Return freed memory to the system; CPython and the C library would keep it."""
     gc.collect()
     if sys.platform == "linux":
         import ctypes

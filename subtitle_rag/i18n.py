@@ -20,7 +20,7 @@ _translations: gettext.NullTranslations = gettext.NullTranslations()
 
 
 def system_language() -> str:
-    """Return `ko` if the locale, or without one the system, is Korean, else `en`."""
+    """Return `ko` if the locale, or without one the system's language, is Korean, else `en`."""
     for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
         value = os.environ.get(name)
         if value:
@@ -31,7 +31,7 @@ def system_language() -> str:
 def activate(language: str) -> None:
     """Set the language (`ko` or `en`) of this process and its children.
 
-    The text domain of the C library's gettext is set too: click translates its own sentences through it.
+    Also sets the text domain of the C library's gettext, through which click translates its own sentences.
     """
     global _translations
     os.environ["LANGUAGE"] = language
@@ -42,7 +42,7 @@ def activate(language: str) -> None:
 
 @cache
 def _catalogue(language: str) -> gettext.NullTranslations:
-    """Return the sentences of a language; the English ones need no catalogue."""
+    """Return the sentences of a language; English needs no catalogue."""
     compiled = compile_changed(LOCALE_DIR / language / "LC_MESSAGES" / f"{DOMAIN}.po")
     if compiled:  # the file cannot be written
         return gettext.GNUTranslations(BytesIO(compiled))
@@ -54,13 +54,13 @@ def _(message: str) -> str:
 
 
 def n_(singular: str, plural: str, count: int, /, **fields: object) -> str:
-    """Return the sentence for `count` things with its fields filled; `{n}` is `count` unless `fields` writes it."""
+    """Return the sentence for `count` things with its fields filled in; `{n}` is `count` unless in `fields`."""
     sentence = _translations.ngettext(singular, plural, count)
     return _with_particles(sentence, singular if count == 1 else plural).format(**{"n": count, **fields})
 
 
 def _with_particles(sentence: str, message: str) -> str:
-    """Return a translation so that its `format` chooses Korean particles."""
+    """Return a translation whose `format` chooses Korean particles."""
     return sentence if sentence is message else KoreanSentence(sentence)
 
 
@@ -70,10 +70,10 @@ def N_(message: str) -> str:  # noqa: N802 - the name that gettext tools look fo
 
 
 def in_language(texts: Mapping[str, str]) -> str:
-    """Return the text in the language in force, of texts by language that are in a data file."""
+    """Return the text for the current language, from a data file's texts by language."""
     return texts.get(system_language(), texts["en"])
 
 
 def translated(message: str, language: str) -> str:
-    """Return `message` in this language, whatever the one in force."""
+    """Return `message` in this language, whatever the current one."""
     return _catalogue(language).gettext(message)

@@ -1,4 +1,4 @@
-"""Read files of JSON lines, and refuse a bad line by its number."""
+"""Reader of JSON Lines files that reports a bad line by its number."""
 
 import json
 import math
@@ -13,15 +13,15 @@ from subtitle_rag.domain.values import byte_size
 from subtitle_rag.i18n import _
 
 MAX_BYTES = 64_000_000
-"""Bytes that are read of one file; the largest set of questions in use has a thousandth of it."""
+"""Maximum number of bytes to read from one file; the largest set of questions in use has a thousandth of it."""
 STDIN = Path("-")
 """Stands for standard input."""
 BadLine = Callable[[Path, int, str], UsageError]
-"""Makes the error for a line and the reason why it is refused."""
+"""Makes the error for a line, given the reason."""
 
 
 def file_name(path: Path) -> str:
-    """Return the name of a file in a message."""
+    """Return the name of a file for a message."""
     return "stdin" if path == STDIN else str(path)
 
 
@@ -44,7 +44,7 @@ def refusing(path: Path, line: int, bad_line: BadLine = bad_queries) -> Iterator
 
 
 def read_text(path: Path, bad_line: BadLine = bad_queries) -> str:
-    """Read a file or standard input as UTF-8; raises UsageError `unreadable`, or what `bad_line` makes."""
+    """Read a file or standard input as UTF-8. Raises UsageError `unreadable`, or `bad_line`'s error."""
     try:
         if path == STDIN:
             raw = sys.stdin.buffer.read(MAX_BYTES + 1)
@@ -64,7 +64,7 @@ def read_text(path: Path, bad_line: BadLine = bad_queries) -> str:
 
 
 def objects(path: Path, bad_line: BadLine = bad_queries) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the JSON objects of a file, with their line numbers; raises as `read_text` does."""
+    """Yield the JSON objects in a file, with line numbers. Raises like `read_text`."""
     # not splitlines(): U+2028 may be inside a JSON string
     for number, line in enumerate(read_text(path, bad_line).split("\n"), start=1):
         if not line.strip():
@@ -87,7 +87,7 @@ def _object(line: str) -> Mapping[str, Any]:
 
 
 def string(entry: Mapping[str, Any], name: str) -> str:
-    """Read a text field; raises ValueError."""
+    """Read a text field. Raises ValueError."""
     value = entry.get(name)
     if not isinstance(value, str) or not value:
         raise ValueError(_("{name} must be a text").format(name=name))
@@ -95,7 +95,7 @@ def string(entry: Mapping[str, Any], name: str) -> str:
 
 
 def seconds(item: Mapping[str, Any], name: str) -> int:
-    """Read a field of seconds, as milliseconds; raises ValueError."""
+    """Read a field in seconds, as milliseconds. Raises ValueError."""
     value = item.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise ValueError(_("{name} must be a number of seconds").format(name=name))

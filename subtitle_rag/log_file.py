@@ -1,11 +1,11 @@
 """The log: a rotating file each for the app, the command line and the hosts.
 
-A line is `time level process[pid] logger: message`, and each line of a traceback is such a line too. From level info on
-a line holds no text of the library, of queries or of models: exceptions are described (`redaction.describe`), and
-messages of other packages are replaced by their place in the source. Their full text is a line of its own at level
-debug, which only `--debug` writes. Secrets are removed at every level.
+A line is `time level process[pid] logger: message`, also for each line of a traceback. From level info on, no line has
+text from the library, queries or models: exceptions are described (`redaction.describe`), and messages of other
+packages are replaced by their place in the source. The full text is on a separate line at level debug, written only
+with `--debug`. Secrets are removed at every level.
 
-Nothing is opened before the first line.
+No file is opened before the first line.
 """
 
 import logging
@@ -30,13 +30,13 @@ from subtitle_rag.redaction import describe, one_line, redact
 DEBUG_VARIABLE = "SUBTITLE_RAG_DEBUG"
 PACKAGE = "subtitle_rag"
 MAX_BYTES = 1_000_000
-"""Size from which the file is rotated."""
+"""Size at which the file is rotated."""
 BACKUPS = 1
-"""Rotated files, of each process that is named."""
+"""Rotated files of each named process."""
 LONGEST = 8_000
-"""Characters of a line."""
+"""Longest line in characters."""
 FRAMES = 200
-"""Lines of a traceback; a longer one loses its middle."""
+"""Maximum number of lines of a traceback; a longer one loses its middle."""
 
 _active: "LogFile | None" = None
 _LOGGED = "_subtitle_rag_logged"
@@ -44,7 +44,7 @@ _ROOT = str(Path(__file__).parent.parent)
 
 
 class LogFile(logging.Handler):
-    """Writes records to the file of a process in `folder`; a folder or disk that refuses costs the line, nothing else.
+    """Writes records to a process's file in `folder`; if that fails, only the line is lost.
 
     `process` names the file, and this process in each line. `private` are the program's own folders, whose paths may be
     logged.
@@ -65,10 +65,10 @@ class LogFile(logging.Handler):
 
     @cached_property
     def _file(self) -> logging.Handler:
-        from logging.handlers import RotatingFileHandler  # brings sockets, which `--help` needs as little as a log
+        from logging.handlers import RotatingFileHandler  # imports sockets, which `--help` does not need
 
         class OwnFile(RotatingFileHandler):
-            """A file that its owner alone may read."""
+            """A file that only its owner can read."""
 
             handleError = LogFile.handleError  # noqa: N815 - logging's own name
 
@@ -87,10 +87,10 @@ class LogFile(logging.Handler):
         super().close()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
-        """Do nothing: standard error may be a screen under Textual's control."""
+        """Do nothing: standard error may be Textual's screen."""
 
     def lines(self, record: logging.LogRecord) -> Iterator[str]:
-        """Yield the record's lines; those for debugging only with `debug`."""
+        """Yield the record's lines; the debug lines only with `debug`."""
         error = record.exc_info[1] if record.exc_info else None
         frank = record.levelno <= logging.DEBUG
         is_own = record.name.partition(".")[0] == PACKAGE
@@ -104,7 +104,7 @@ class LogFile(logging.Handler):
         if self.debug and not (is_own or frank):
             yield self._line(record, "DEBUG", record.getMessage())
         if error is not None and (self.debug or frank):
-            # redacted as a whole, for a secret may be spread over lines
+            # redacted as a whole, because a secret may span lines
             text = redact("".join(traceback.format_exception(error)))
             for line in _cut(text.splitlines()):
                 yield self._line(record, "DEBUG", f"| {line}")
@@ -120,7 +120,7 @@ class LogFile(logging.Handler):
 def describe_traceback(error: BaseException, folders: tuple[Path, ...] = ()) -> Iterator[str]:
     """Yield a traceback without private text of the exceptions; causes come first, as in Python.
 
-    An exception logged before, further down, is named without its frames.
+    An exception that occurs again is named without its frames.
     """
     visited: set[int] = set()
     chain: list[BaseException] = []
@@ -138,7 +138,7 @@ def describe_traceback(error: BaseException, folders: tuple[Path, ...] = ()) -> 
         for frame in traceback.extract_tb(each.__traceback__):
             yield f"{_short(frame.filename)}:{frame.lineno} in {frame.name}: {frame.line}"
         yield describe(each, folders)
-        with suppress(AttributeError):  # of a class with slots
+        with suppress(AttributeError):  # a class with slots
             setattr(each, _LOGGED, True)
         if isinstance(each, BaseExceptionGroup):
             for inner in each.exceptions:
@@ -146,7 +146,7 @@ def describe_traceback(error: BaseException, folders: tuple[Path, ...] = ()) -> 
 
 
 def _short(path: str) -> str:
-    """Return a module's path from its package on."""
+    """Return a module's path, starting with its package."""
     library = "Lib" if sys.platform == "win32" else f"python{sys.version_info.major}.{sys.version_info.minor}"
     for begin in ("site-packages", library):
         _before, separator, rest = path.replace("\\", "/").rpartition(f"/{begin}/")
@@ -169,7 +169,7 @@ def wants_debug(flag: bool = False) -> bool:
 
 @contextmanager
 def logged_stage(logger: logging.Logger, name: str) -> Iterator[dict[str, int]]:
-    """Log start and end of a stage, with its milliseconds and the counts filled in by the block."""
+    """Log start and end of a stage, with its milliseconds and the counts that the block fills in."""
     counts: dict[str, int] = {}
     start = time.monotonic()
 
@@ -190,7 +190,7 @@ def logged_stage(logger: logging.Logger, name: str) -> Iterator[dict[str, int]]:
 
 
 def counts_of(report: object) -> dict[str, int]:
-    """Return the numbers of a report, for `logged_stage`; its other fields may hold titles."""
+    """Return the numbers in a report, for `logged_stage`; its other fields may have titles."""
     names = (each.name for each in fields(report))  # type: ignore[arg-type]
     return {name: value for name in names if type(value := getattr(report, name)) is int}
 
@@ -199,7 +199,7 @@ def counts_of(report: object) -> dict[str, int]:
 def logging_to(folder: Path, process: str, *, debug: bool = False, private: tuple[Path, ...] = ()) -> Iterator[LogFile]:
     """Log this process's records and uncaught exceptions to the file in `folder` until the block ends.
 
-    Of other packages only warnings and worse are logged. A block within a block has the records for its time.
+    From other packages only warnings and errors are logged. An inner block gets the records while it lasts.
     """
     global _active
     handler = LogFile(folder, process, debug=debug, private=private)
@@ -235,7 +235,7 @@ def log_options() -> dict[str, Any] | None:
 
 
 def join_log(options: dict[str, Any] | None, process: str) -> AbstractContextManager[LogFile | None]:
-    """Log to the parent's file by its `log_options`; do nothing for None."""
+    """Log to the parent's file, given its `log_options`; do nothing for None."""
     if options is None:
         return nullcontext()
     private = tuple(Path(each) for each in options["private"])
@@ -243,7 +243,7 @@ def join_log(options: dict[str, Any] | None, process: str) -> AbstractContextMan
 
 
 def tell(logger: logging.Logger, sentence: str) -> None:
-    """Log what a user should know of a process, and write it to stderr, unless that is the app's screen."""
+    """Log a sentence for the user, and write it to stderr unless that is the app's screen."""
     logger.warning("%s", sentence)
     if process_name() != "app" and sys.stderr is not None:
         with suppress(OSError):
@@ -251,7 +251,7 @@ def tell(logger: logging.Logger, sentence: str) -> None:
 
 
 def process_name() -> str:
-    """Return what the log calls this process, such as `app`; "" without a log."""
+    """Return this process's name in the log, such as `app`; "" without a log."""
     return _active.process if _active else ""
 
 

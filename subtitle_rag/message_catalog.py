@@ -1,7 +1,7 @@
-"""Compiles a message catalogue (`.po`) to the form that gettext reads (`.mo`).
+"""Compiler of message catalogues: `.po` to the `.mo` that gettext reads.
 
-A wheel carries the compiled one alone. In a checkout `.mo` is no part of the repository: the program compiles it when
-the `.po` has changed, so that a fresh clone speaks Korean without a step of its own.
+A wheel has only the `.mo`. In a checkout, which lacks it, the program compiles it whenever the `.po` has changed, so a
+fresh clone speaks Korean without an extra step.
 """
 
 import ast
@@ -18,13 +18,13 @@ _ENTRY = struct.Struct("<2I")
 
 
 def compile_changed(po: Path) -> bytes | None:
-    """Bring the `.mo` beside a `.po` up to date, if there is a `.po`.
+    """Update the `.mo` next to a `.po`, if there is a `.po`.
 
-    Returns the compiled catalogue where the folder cannot be written, else None. The file has the `.po`'s time, which
-    tells that it is current: a checkout of an older `.po` counts as a change too.
+    Returns the compiled catalogue if the folder is not writable, else None. The file gets the time of the `.po`, so a
+    checkout of an older `.po` counts as a change too.
 
     Raises:
-        ValueError, SyntaxError: The `.po` has a line that is not understood.
+        ValueError, SyntaxError: the `.po` has an invalid line.
     """
     mo = po.with_suffix(".mo")
     try:
@@ -43,7 +43,7 @@ def compile_changed(po: Path) -> bytes | None:
 
 
 def _write(path: Path, content: bytes, changed_at: int) -> None:
-    """Replace the file in one step: other processes read it, or write it too."""
+    """Replace the file atomically: other processes read it, or write it too."""
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
         file.write(content)
     try:
@@ -56,10 +56,10 @@ def _write(path: Path, content: bytes, changed_at: int) -> None:
 
 
 def compile_catalog(po: str) -> bytes:
-    """Return the `.mo` of the text of a `.po`; sentences without a translation are left out.
+    """Return the `.mo` for the text of a `.po`, without untranslated sentences.
 
     Raises:
-        ValueError, SyntaxError: A line is not understood.
+        ValueError, SyntaxError: a line is invalid.
     """
     messages = sorted((key.encode(), value.encode()) for key, value in _messages(po) if value)
     offset = _HEADER.size + 2 * _ENTRY.size * len(messages)
@@ -75,7 +75,7 @@ def compile_catalog(po: str) -> bytes:
 
 
 def _messages(po: str) -> Iterator[tuple[str, str]]:
-    """Yield the ids with their translations; `\\0` is between the forms of a plural."""
+    r"""Yield the ids with their translations; `\0` separates plural forms."""
     for block in po.split("\n\n"):
         parts: dict[str, list[str]] = {}
         name = ""

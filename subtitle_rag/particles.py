@@ -1,6 +1,6 @@
-"""Korean particles after words that are known only when a sentence is filled: 을 or 를, by how the word ends aloud.
+"""Korean particles after inserted words: 을 or 를, depending on the word's last sound.
 
-A catalogue writes both forms right after the field, as in `{player}(으)로` or `‘{name}’이(가)`.
+A catalogue has both forms right after the field, as in `{player}(으)로` or `‘{name}’이(가)`.
 """
 
 import re
@@ -18,23 +18,23 @@ FORMS = {
     "(으)로": ("으로", "로"),
     "(이)": ("이", ""),
 }
-"""Each with its form after a consonant, and after a vowel."""
+"""Both forms of each particle: after a consonant, and after a vowel."""
 PARTICLE = re.compile(rf"([’”'\"」』)\]]*)({'|'.join(map(re.escape, FORMS))})")
 PARENTHESES = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
-"""A remark at the end: a particle agrees with the word before it."""
+"""A remark at the end; the particle agrees with the word before it."""
 DIGITS: dict[str, Ending] = {"1": "ㄹ", "2": "vowel", "4": "vowel", "5": "vowel", "7": "ㄹ", "8": "ㄹ", "9": "vowel"}
 """이 사 오 구, and 일 칠 팔; 영 (and 십 백 천 만) 삼 육 end in other consonants."""
 LETTERS: dict[str, Ending] = {"l": "ㄹ", "r": "ㄹ", "m": "consonant", "n": "consonant"}
 """엘 알 엠 엔; the names of all other letters end in a vowel."""
 ACRONYMS: dict[str, Ending] = {"EXAONE": "consonant"}
-"""Names in capitals that are read as words: 엑사원."""
+"""Names in capitals read as words: 엑사원."""
 CLOSED = re.compile(r"(?<![aeiouy])[aeiouy](?:ck|[bckpt])$|oo[kp]$|pp$|[mn]e?$|ng$", re.IGNORECASE)
 """A short vowel and a stop close a syllable (탭, 톡, 챗), as nasals do (크롬, 핑)."""
 LATERAL = re.compile(r"le?$|ll$", re.IGNORECASE)
 
 
 def ending(text: str) -> Ending | None:
-    """Return how `text` ends when it is read aloud; None for a script or a sign that this does not know."""
+    """Return the last sound of `text`; None for unknown scripts and signs."""
     words = (PARENTHESES.sub("", text) or text).rstrip(" .,!?…’”'\"」』)]>")
     last = words[-1:]
     if "가" <= last <= "힣":
@@ -59,7 +59,7 @@ def _latin_ending(word: str) -> Ending:
 
 
 def choose(particle: str, before: str) -> str:
-    """Return the form of `particle` that fits after `before`; both forms where that is unknown."""
+    """Return the form of `particle` after `before`; both forms if unknown."""
     kind = ending(before)
     if kind is None:
         return particle
@@ -70,7 +70,7 @@ def choose(particle: str, before: str) -> str:
 
 
 class KoreanSentence(str):
-    """A sentence of the Korean catalogue, whose `format` chooses the particles after its fields."""
+    """A Korean sentence whose `format` chooses the particles after its fields."""
 
     __slots__ = ()
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from threading import Event
 
 SLICE_S = 0.25
-"""Interval at which Ctrl+C is seen."""
+"""Interval of checks for Ctrl+C."""
 STDOUT = -11
 """Windows' handle of stdout."""
 VIRTUAL_TERMINAL = 4
@@ -23,7 +23,7 @@ def on_windows() -> bool:
 
 
 def wait_for(event: Event, seconds: float) -> bool:
-    """Wait as `event.wait` does, but let Ctrl+C end it: before Python 3.14, Windows sees Ctrl+C only between waits."""
+    """Wait like `event.wait`, but let Ctrl+C end it: before Python 3.14, Windows sees Ctrl+C only between waits."""
     if not on_windows():
         return event.wait(seconds)
     deadline = time.monotonic() + seconds
@@ -34,10 +34,10 @@ def wait_for(event: Event, seconds: float) -> bool:
 
 
 def set_from_signal(event: Event) -> None:
-    """Set the event from a signal handler, by a thread of its own.
+    """Set the event from a signal handler, in a new thread.
 
-    A handler runs between two steps of the main thread, which may hold the event's lock while it begins to wait;
-    `event.set()` would then wait for that lock for ever.
+    A handler interrupts the main thread, which may have the event's lock because it is about to wait; `event.set()`
+    would then wait for that lock forever.
     """
     _thread.start_new_thread(event.set, ())
 
@@ -51,13 +51,13 @@ def command_line(words: Sequence[str]) -> str:
     import re
     import subprocess
 
-    # cmd.exe takes & and its like for its own outside of quotes, and knows double quotes alone
+    # cmd.exe interprets & and the like outside quotes, and knows only double quotes
     plain = [subprocess.list2cmdline([word]) for word in words]
     return " ".join(f'"{each}"' if re.search(r"[&|<>^()!,;=']", each) and each[0] != '"' else each for each in plain)
 
 
 def draws_escapes() -> bool:
-    """Whether the terminal of stdout draws escape sequences; asks a console of Windows 10 or later to do so."""
+    """Whether the terminal on stdout draws escape sequences; turns them on in a console of Windows 10 or later."""
     if not on_windows():
         return True
     import ctypes
@@ -70,7 +70,7 @@ def draws_escapes() -> bool:
 
 
 def user_language() -> str:
-    """Return the user's language of Windows or macOS, such as `ko_KR`; "" elsewhere, or if unknown.
+    """Return the user's language on Windows or macOS, such as `ko_KR`; "" elsewhere, or if unknown.
 
     Terminals there set no locale, or only the region.
     """
@@ -79,7 +79,7 @@ def user_language() -> str:
             return _language_of_windows()
         if sys.platform == "darwin":
             return _language_of_macos()
-    except Exception:  # asked before anything else; English is the fallback
+    except Exception:  # called before anything else; English is the fallback
         return ""
     return ""
 
@@ -100,19 +100,19 @@ def _language_of_macos() -> str:
 
 
 def lower_thread_priority(niceness: int) -> None:
-    """Leave the processor to others in this thread and those that it starts; nothing changes where this cannot be."""
-    if sys.platform == "linux":  # where a thread is a process to the scheduler
+    """Lower the priority of this thread and those that it starts, if the system allows it."""
+    if sys.platform == "linux":  # its scheduler treats a thread as a process
         import threading
         from contextlib import suppress
 
-        with suppress(OSError):  # an optional courtesy
+        with suppress(OSError):  # optional
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)
 
 
 def step_back(niceness: int, oom_score: int) -> None:
-    """Give other programs priority over this process, in processor and memory.
+    """Lower this process's priority for processor and memory.
 
-    `oom_score` is what Linux chooses a process to kill by: others have 0, the maximum is 1000.
+    `oom_score` ranks processes for Linux to kill when memory runs out: others have 0, the maximum is 1000.
     """
     if not on_windows():
         os.nice(niceness)
@@ -120,5 +120,5 @@ def step_back(niceness: int, oom_score: int) -> None:
         from contextlib import suppress
         from pathlib import Path
 
-        with suppress(OSError):  # an optional courtesy
+        with suppress(OSError):  # optional
             Path("/proc/self/oom_score_adj").write_text(str(oom_score), encoding="ascii")

@@ -1,8 +1,7 @@
-"""Removal of secrets and of private text from the log.
+"""Removal of secrets and private text from the log.
 
-Two rules. `redact` removes secrets (cookies, keys, tokens, passwords in URLs) and holds at every level. `describe` says
-what an exception is without text that could come from a query, a caption, a title or a model; that holds from level
-info on.
+`redact` removes secrets (cookies, keys, tokens, passwords in URLs) at every level. `describe` tells what an exception
+is without text that could come from a query, a caption, a title or a model; it applies from level info on.
 """
 
 import re
@@ -14,37 +13,37 @@ from urllib.parse import quote
 from subtitle_rag.domain.errors import AppError
 
 MARK = "[redacted]"
-"""Stands in the place of a secret."""
+"""Replacement for a secret."""
 LONGEST = 64_000
-"""Maximum length; the rest is cut off."""
+"""Maximum number of characters of a text; the rest is cut off."""
 SHORTEST_SECRET = 4
-"""Minimum length of a registered secret; a shorter one would blot out ordinary words."""
+"""Shortest registered secret; a shorter one would blot out ordinary words."""
 
 _SECRETS: set[str] = set()
 
 SYSTEM_MODULES = frozenset({"ssl", "sqlite3", "filelock", "httpx", "httpx2", "httpcore", "httpcore2"})
-"""Packages whose exceptions name files, sockets and databases, never the library's text."""
+"""Packages whose exceptions name files, sockets and databases, never text from the library."""
 SYSTEM_TYPES = (AttributeError, ImportError, MemoryError, NameError, RecursionError, ZeroDivisionError)
-"""Likewise, of the standard library."""
+"""The same for exceptions of the standard library."""
 SAFE_DETAILS = frozenset(
     {"host", "model", "status", "n", "version", "oldest", "seconds", "needed", "free", "retry_at", "place", "known"}
     | {"n_prompt_tokens", "n_ctx", "read", "collection", "port", "kind", "lock"}
 )
-"""Details of an AppError without text of the library."""
+"""Details of an AppError that never have text from the library."""
 SAFE_REASONS = frozenset({"library_readonly", "library_damaged", "index_damaged", "hub_unreachable", "unwritable"})
-"""Codes of AppErrors whose `reason` is the system's or the program's own."""
+"""Codes of AppErrors whose `reason` comes from the system or this program."""
 SAFE_ATTRIBUTES = ("status_code", "status", "errno", "sqlite_errorname")
-"""Numbers and names that exceptions of other packages carry."""
+"""Safe numbers and names in other packages' exceptions."""
 
 
 def register_secret(value: str) -> None:
-    """Redact `value` from here on, as it is and in its URL encoding."""
+    """Redact `value` from now on, both raw and URL-encoded."""
     if len(value.strip()) >= SHORTEST_SECRET:
         _SECRETS.update({value.strip(), quote(value.strip(), safe="")})
 
 
 def redact(text: str) -> str:
-    """Return the text without secrets: headers, cookies, tokens, query parameters and user names of URLs."""
+    """Return the text without secrets in headers, cookies, tokens, query parameters and URL user names."""
     text = text[:LONGEST]
     for secret in sorted(_SECRETS, key=len, reverse=True):
         text = text.replace(secret, MARK)
@@ -63,23 +62,23 @@ _NAMES = (
 
 @cache
 def _rules() -> tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]:
-    """Compile the rules on the first use: `--help` needs none of them.
+    """Compile the rules at the first use: `--help` needs none of them.
 
     Repetitions are bounded, so that no text takes quadratic time.
     """
-    quote_mark = r"\\{0,4}['\"]"  # also as JSON or a repr within another writes it
+    quote_mark = r"\\{0,4}['\"]"  # also escaped in nested JSON or a repr
     quoted = rf"({quote_mark})(?:(?!\3)[^\n])*"
-    tab = r"(?:[\t ]|\\{1,4}t)"  # a sentence has outside text with spaces for tabs
+    tab = r"(?:[\t ]|\\{1,4}t)"  # sentences have spaces for tabs in outside text
     end = r"[^\s&;,'\"<>)\]}]"
     return (
         (re.compile(r"(?<=://)[^\s/@'\"<>]{1,500}@"), f"{MARK}@"),
-        # paths that hold parameters, as media addresses do
+        # parameters inside paths, as in media addresses
         (re.compile(r"(?i)/((?:l?sig|signature|expire|pot|key|token|ip|ei))/[^\s/?&'\"<>]+"), rf"/\1/{MARK}"),
         # `Cookie: a=1; b=2`, up to the end of the line or of the quoted value
         (re.compile(rf"(?i)\b({_HEADERS})\b((?:{quote_mark})?\s{{0,9}}[:=,]\s{{0,9}})b?{quoted}"), rf"\1\2\3{MARK}"),
         (re.compile(rf"(?i)\b({_HEADERS})\b(\s{{0,9}}[:=]\s{{0,9}})(?!{quote_mark})[^\n]+"), rf"\1\2{MARK}"),
         (re.compile(r"(?i)\b(bearer|basic|sapisidhash)\s{1,9}[\w.~+/=:-]{6,}"), rf"\1 {MARK}"),
-        # a line of a cookie file in Netscape's format
+        # a line of a Netscape cookie file
         (re.compile(rf"({tab}(?:TRUE|FALSE){tab}[^\n]{{0,300}}?{tab}\d{{1,20}}{tab})[^\n'\"]+"), rf"\1{MARK}"),
         # `api-key: x`, `'token': 'x'`, `?sig=x`
         (re.compile(rf"(?i){_NAMES}((?:{quote_mark})?\s{{0,9}}[=:]\s{{0,9}})b?{quoted}"), rf"\1\2\3{MARK}"),
@@ -91,13 +90,13 @@ def _rules() -> tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str
 
 
 def _short_query(match: re.Match[str]) -> str:
-    """Return a URL whose query holds only the ids of a video and a list."""
+    """Return a URL whose query has only the ids of a video and a list."""
     parameters = re.findall(r"(?:^|[&;])((?:v|list)=[\w-]+)", match[2])
     return match[1] + (f"?{'&'.join(parameters)}" if parameters else "?…")
 
 
 def one_line(text: str) -> str:
-    """Return the text with line ends and other control characters escaped, so that it stays one line."""
+    """Return the text as one line, with line ends and other control characters escaped."""
     return "".join(
         each if each.isprintable() else each.encode("unicode_escape", "backslashreplace").decode("ascii")
         for each in text
@@ -105,9 +104,9 @@ def one_line(text: str) -> str:
 
 
 def describe(error: BaseException, folders: tuple[Path, ...] = ()) -> str:
-    """Return the exception's type, with its text if that can hold no text of the library.
+    """Return the exception's type, with its text if it cannot come from the library.
 
-    An OSError's file is named if it is in one of `folders`, which are the program's own.
+    An OSError's file is named if it is in one of `folders`, the program's own.
     """
     name = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
     parts = list(_particulars(error, folders))

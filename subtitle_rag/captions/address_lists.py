@@ -26,7 +26,7 @@ MAX_ENTRIES = 10_000
 MAX_DIRECTORY = 8 * 2**20
 """Size limit of an archive's directory, in bytes: some 80,000 names."""
 MAX_MEMBERS = 200
-"""Most files of an archive to look into."""
+"""Maximum number of files of an archive to look into."""
 
 _SUBSCRIPTIONS = ("subscriptions", "구독정보", "구독")
 """Takeout's name for the file, in English and Korean; in other languages any table of the archive may be it."""

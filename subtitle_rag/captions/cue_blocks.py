@@ -17,7 +17,7 @@ from subtitle_rag.domain.values import Cue, nfc
 from subtitle_rag.i18n import _
 
 SCREEN_ROWS = 15
-"""Most lines that scroll at once: closed captions have 15 rows."""
+"""Maximum number of lines that scroll at once: closed captions have 15 rows."""
 
 SETTLED_MS = 20
 """Longest rolling cue that only repeats: YouTube's last 10 ms, and some tools round up."""
@@ -32,10 +32,10 @@ LONGEST_MS, SLOW_MS = 30_000, 300
 """Longest display of a line without an end, and the time per character of a long line."""
 
 MAX_CUES = 100_000
-"""Most cues of a track; 12 hours of a rolling one have 70,000."""
+"""Maximum number of cues of a track; 12 hours of a rolling one have 70,000."""
 
 MAX_CHARACTERS = 2_000_000
-"""Most spoken characters of a track; 24 hours of fast speech have 900,000."""
+"""Maximum number of spoken characters of a track; 24 hours of fast speech have 900,000."""
 
 MAX_RAW_LINE = 2 * MAX_CHARACTERS
 """Longest line including markup, in characters."""

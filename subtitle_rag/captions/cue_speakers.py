@@ -8,9 +8,9 @@ from dataclasses import replace
 from subtitle_rag.domain.values import Cue
 
 MOST = 0.5
-"""Least share of cues with a name in front for names to be the style of the file."""
+"""Minimum share of cues with a name in front for names to be the style of the file."""
 OFTEN = 3
-"""Least cues for each of two names in a file below that share: `질문: …` occurs once."""
+"""Minimum number of cues for each of two names in a file below that share: `질문: …` occurs once."""
 
 _NAMED = re.compile(r"(?:[-–>]{1,2}\s*)?([^\s:：\[\]<>\"'“”…,.!?/\\\d-][^:：\[\]<>\"“”…,!?/\\]{0,29}?) ?[:：] +(\S.*)")
 

@@ -64,10 +64,10 @@ FILE_ID = "file-"
 """Prefix of the id of a video known only by its file."""
 
 NAMED = 5
-"""Most files named in a notice; `--json` has all."""
+"""Maximum number of files named in a notice; `--json` has all."""
 
 FULL = 0.8
-"""Least share of the longest track's text for another of the same language to win by its format."""
+"""Minimum share of the longest track's text for another of the same language to win by its format."""
 
 
 @dataclass(frozen=True, slots=True)

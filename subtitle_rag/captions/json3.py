@@ -19,7 +19,7 @@ from subtitle_rag.domain.values import Cue
 from subtitle_rag.i18n import _
 
 MAX_OBJECTS, MAX_VALUES = 600_000, 2_000_000
-"""Most brackets and commas in one track's JSON; 12 hours of timed words have 180,000 and 550,000."""
+"""Maximum number of brackets and commas in one track's JSON; 12 hours of timed words have 180,000 and 550,000."""
 
 
 def json_cues(text: str, language: str) -> list[Cue]:  # noqa: ARG001 - as all readers

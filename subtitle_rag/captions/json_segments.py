@@ -21,7 +21,7 @@ from subtitle_rag.i18n import _
 _LISTS = ("segments", "chunks", "transcription")
 """Keys of the segment list: OpenAI, faster-whisper and whisperX; Hugging Face; whisper.cpp."""
 _CHARACTERS_A_SECOND = 0.1
-"""Least characters of speech per second; below it the times must be milliseconds."""
+"""Minimum characters of speech per second; below it the times must be milliseconds."""
 
 _BEGINS = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*[\[{]")
 _HAS_LIST = re.compile(rb'"(?:segments|chunks|transcription)"\s*:\s*\[\s*\{')

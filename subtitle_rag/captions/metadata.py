@@ -19,9 +19,9 @@ MAX_NAME = 300
 MAX_DESCRIPTION = 5_000
 """Longest description in characters, YouTube's own limit."""
 MAX_ENTRIES = 1_000
-"""Most chapters or heatmap pieces; real videos have far fewer."""
+"""Maximum number of chapters or heatmap pieces; real videos have far fewer."""
 MAX_VIDEOS = 10_000_000
-"""Most videos of a list; the largest channels have a tenth."""
+"""Maximum number of videos of a list; the largest channels have a tenth."""
 
 _CHANNEL_ID = re.compile(r"[A-Za-z0-9_@.-]{1,100}")
 

@@ -4,7 +4,7 @@ import re
 from urllib.parse import SplitResult, urlsplit
 
 LIMIT = 64 * 2**20
-"""Maximum bytes of a response; the largest caption tracks have less than a tenth."""
+"""Maximum number of bytes of a response; the largest caption tracks have less than a tenth."""
 HOSTS = ("youtube.com", "youtu.be", "youtube-nocookie.com", "ytimg.com", "youtube.googleapis.com")
 """YouTube's hosts, with their subdomains."""
 MEDIA_HOSTS = (*HOSTS, "googlevideo.com")

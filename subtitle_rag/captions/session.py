@@ -46,7 +46,7 @@ LEAST_KBPS = 40
 """Lowest bit rate at which speech can still be transcribed."""
 
 COOKIE_LIMIT = 8 * 2**20
-"""Maximum characters of a cookie file."""
+"""Maximum number of characters of a cookie file."""
 
 Info = dict[str, Any]
 

@@ -13,9 +13,9 @@ from subtitle_rag.i18n import N_, _, n_
 STRETCH_MS = 10_000
 """Length of the stretches that are counted: speech leaves few of this length empty."""
 ENOUGH_SYLLABLES = 100
-"""Least syllables a minute. 65 real Korean fashion and conference talks have 213 to 380."""
+"""Minimum syllables a minute. 65 real Korean fashion and conference talks have 213 to 380."""
 ENOUGH_STRETCHES = 0.5
-"""Least share of a video's stretches with the start of a line. The same videos have .92 to 1."""
+"""Minimum share of a video's stretches with the start of a line. The same videos have .92 to 1."""
 MUCH_MORE = 4
 """How much more speech beats a condensed track: one line of three is kept, one of five is not."""
 MORE = 2
@@ -23,7 +23,7 @@ MORE = 2
 LETTERS_A_SYLLABLE = 2.5
 """Letters per syllable of an alphabet: 150 English words a minute are as long as 270 Korean syllables."""
 MIN_SHARE = 0.2
-"""Least share of letters in the track's own script. Real videos have .92 to 1, even talks on software."""
+"""Minimum share of letters in the track's own script. Real videos have .92 to 1, even talks on software."""
 MIN_LETTERS = 40
 """Letters below which a title or name in another script proves nothing."""
 

@@ -16,7 +16,7 @@ LOST, LEAST_LOST = 0.1, 3
 LOST_TWICE = 0.05
 """The same share for 占쏙옙, which is U+FFFD read as Korean."""
 LEAST_MARKS = 20
-"""Least question marks of a text whose letters were all lost."""
+"""Minimum number of question marks of a text whose letters were all lost."""
 
 _MARKS = {
     codecs.BOM_UTF8: "utf-8",

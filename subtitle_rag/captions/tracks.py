@@ -17,9 +17,9 @@ FORMATS = {"manual": "vtt", "asr": "json3"}
 
 
 MAX_MANUAL = 2
-"""Most manual tracks of a language to request; more would be variants of variants."""
+"""Maximum number of manual tracks of a language to request; more would be variants of variants."""
 MAX_CANDIDATES = 4
-"""Most tracks to request if each has too little speech."""
+"""Maximum number of tracks to request if each has too little speech."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def _tracks(tracks: object, kind: str) -> Iterator[TrackChoice]:
             url = str(entry.get("url")) if isinstance(entry, dict) else ""
             query = _query(url)
             language, target = query.get("lang", ""), query.get("tlang", "")
-            target = target.removesuffix(f"-{language}")  # yt-dlp's `ko-en`: Korean made of a manual English track
+            target = target.removesuffix(f"-{language}")  # yt-dlp's `ko-en`: Korean from a manual English track
             track_kind = "asr" if query.get("kind") == "asr" else "manual"
             if language and entry.get("ext") == FORMATS[track_kind] and (kind, track_kind) != ("manual", "asr"):
                 flag = "translated" if target and target != language else ""

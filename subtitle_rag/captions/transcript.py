@@ -32,7 +32,7 @@ _SPEAKER = re.compile(r"(?:speaker|화자|참석자|발화자) ?\d{1,3}|unknown(
 """Premiere's placeholder for unnamed speakers, below the times."""
 
 LEAST_LINES = 2
-"""Least timed lines of a transcript."""
+"""Minimum number of timed lines of a transcript."""
 
 
 def transcript_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG001 - as all readers

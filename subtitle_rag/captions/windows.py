@@ -17,7 +17,7 @@ from subtitle_rag.domain.values import NAMESPACE, Cue, Line, Window
 MAX_CHARS = 2_000
 """Longest window of broken captions (a thousand cues at 0:00); 90 s of fast speech are about 800 characters."""
 MAX_CUES = 300
-"""Most cues of a window, for cues of a letter or two; 90 s of one cue per word have fewer."""
+"""Maximum number of cues of a window, for cues of a letter or two; 90 s of one cue per word have fewer."""
 TARGET_MS, SHORTEST_MS, LONGEST_MS = 60_000, 20_000, 90_000
 """Durations of windows."""
 OVERLAP_MS = 12_000

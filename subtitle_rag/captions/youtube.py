@@ -28,7 +28,7 @@ from subtitle_rag.domain.values import TABS, Details, Track, Video
 logger = logging.getLogger(__name__)
 
 ATTEMPTS = 5
-"""Maximum requests for one track."""
+"""Maximum number of requests for one track."""
 CLIENTS = (PAGE_CLIENT, "visionos", "tv_samsung")
 """yt-dlp's player clients to ask for captions, in order. None needs JavaScript for them.
 

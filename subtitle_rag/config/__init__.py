@@ -1,1 +1,1 @@
-"""Settings: file, environment and command line, the origin of each, a schema, and a file to begin with."""
+"""Settings: file, environment and command line, each setting's origin, and a template file."""

@@ -1,6 +1,6 @@
-"""Reading of `config.toml`: tables become the dataclasses of `config`, and each mistake is noted by key and line.
+"""Reader of `config.toml`: tables become the dataclasses of `config`, and mistakes are collected by key and line.
 
-Nothing is refused here: an unusable value is noted, and its default takes its place. A caller in need of right settings
+Nothing is refused here: an unusable value is recorded, and its default applies. A caller that needs correct settings
 raises the first mistake (`bad_config`).
 """
 
@@ -21,17 +21,17 @@ from subtitle_rag.i18n import _
 Section = TypeVar("Section")
 
 MAX_BYTES = 1_000_000
-"""Bytes of a config file; one with every setting and comment has 20,000."""
+"""Largest config file; one with every setting and comment has 20,000 bytes."""
 MAX_NUMBER = 10**12
-"""The largest number of a setting, seconds and bytes included."""
+"""Largest number of a setting, in seconds, bytes or anything else."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A fault of a setting; without a key, of the file as a whole."""
+    """A mistake in a setting; without a key, in the file as a whole."""
 
     place: str
-    """The file, or the flag or variable that says it."""
+    """The file, flag or variable with the mistake."""
     key: str
     message: str
     nearest: str = ""
@@ -40,29 +40,29 @@ class Mistake:
 
     @property
     def reason(self) -> str:
-        """The message, and the name that the user may have meant."""
+        """The message, and the name that may have been meant."""
         return self.message + did_you_mean(self.nearest)
 
     @property
     def where(self) -> str:
-        """The file with the line, if known, as editors and compilers write it."""
+        """The file with the line, if known, in the form of compiler messages."""
         return f"{self.place}:{self.line}" if self.line else self.place
 
 
 def bad_config(mistake: Mistake) -> UsageError:
-    """Return the mistake as a failure."""
+    """Return the mistake as an error."""
     return UsageError("bad_config", path=mistake.place, place=mistake.where, reason=mistake.reason)
 
 
 def mistake_in(path: Path, key: str, message: str, nearest: str = "") -> Mistake:
-    """Return a mistake found after the file at `path` was read; look up its line there."""
+    """Return a mistake found after reading the file at `path`, with its line."""
     return Mistake(str(path), key, message, nearest, ConfigFile.read(path).line(key))
 
 
 def read_regular(path: Path, most: int = MAX_BYTES) -> bytes:
-    """Return the content; raises OSError for a pipe, which would be waited for, and for more than `most` bytes."""
+    """Return the content. Raises OSError for a pipe, which would block, and for more than `most` bytes."""
     mode = path.stat().st_mode
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # the system has its own words for a folder
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # the system has its own message for a folder
         raise OSError(0, _("it is not a regular file"))
     with path.open("rb") as file:
         raw = file.read(most + 1)
@@ -72,12 +72,12 @@ def read_regular(path: Path, most: int = MAX_BYTES) -> bytes:
 
 
 class _WrongValueError(Exception):
-    """Its arguments are the name of an unusable value, and the reason."""
+    """The setting's name, and why its value is unusable."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """The content of the file at `path`; empty if it is missing or no TOML."""
+    """Content of the file at `path`; empty if it is missing or not TOML."""
 
     path: Path
     table: Mapping[str, Any]
@@ -89,7 +89,7 @@ class ConfigFile:
         try:
             text = read_regular(path).decode("utf-8-sig").replace("\r\n", "\n")
             table = tomllib.loads(text)
-            list(_flat(table, ""))  # fails for tables that are too deep
+            list(_flat(table, ""))  # fails for tables nested too deeply
             return cls(path, table, text)
         except FileNotFoundError:
             return cls(path, {})
@@ -117,7 +117,7 @@ class ConfigFile:
         self.mistakes.append(Mistake(str(self.path), key, message, nearest, self.line(key)))
 
     def note_unknown(self, prefix: str, table: Mapping[str, Any], keys: Iterable[str]) -> None:
-        """Note each name of a table outside these keys."""
+        """Record each name in a table outside these keys as a mistake."""
         keys = tuple(keys)
         for name in table:
             if name not in keys:
@@ -125,7 +125,7 @@ class ConfigFile:
                 self.note(prefix + name, message, nearest(name, keys, prefix))
 
     def section(self, name: str, table: Any, kind: type[Section]) -> Section:
-        """Return the table `name` as the dataclass `kind`; its defaults decide each setting's type."""
+        """Return the table `name` as the dataclass `kind`; the defaults determine the settings' types."""
         table = self._table(name, table)
         field_map: dict[str, Any] = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
         self.note_unknown(f"{name}.", table, field_map)
@@ -148,11 +148,11 @@ class ConfigFile:
             return ()
 
     def tables(self, name: str) -> dict[str, Any]:
-        """Return the entries of the table `name`: tables, if all is well."""
+        """Return the entries of the table `name`, which should be tables."""
         return self._table(name, self.table.get(name, {}))
 
     def texts(self, name: str) -> dict[str, str]:
-        """Return the strings of a table; `a.b = "x"` and `"a.b" = "x"` are the same."""
+        """Return the strings in a table; `a.b = "x"` and `"a.b" = "x"` are the same."""
         texts = {}
         for key, value in _flat(self.tables(name), ""):
             if isinstance(value, str):
@@ -169,7 +169,7 @@ class ConfigFile:
 
 
 def checked_value(name: str, expected: type[Any], rules: Mapping[Any, Any], value: Any) -> tuple[Any, str]:
-    """Return the value as `section` would have it, and an empty text; or the mistake in words."""
+    """Return the value as `section` would, and ""; or the mistake in words."""
     try:
         return _value(name, expected, rules, value), ""
     except _WrongValueError as wrong:
@@ -210,7 +210,7 @@ def _type_message(name: str, expected: type[Any]) -> str:
 
 
 def _flat(table: Mapping[str, Any], prefix: str) -> Iterable[tuple[str, Any]]:
-    """Yield the values of a table and of those within it, by dotted names."""
+    """Yield the values in a table and its subtables, by dotted names."""
     for key, value in table.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{key}.")
@@ -225,5 +225,5 @@ def nearest(name: str, names: Iterable[str], prefix: str = "") -> str:
 
 
 def did_you_mean(name: str) -> str:
-    """Return the end of a sentence on an unknown name; "" without a similar one."""
+    """Return the end of a sentence on an unknown name; "" if no name is similar."""
     return _(" (did you mean {name}?)").format(name=name) if name else ""

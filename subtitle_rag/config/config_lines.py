@@ -1,4 +1,4 @@
-"""Lines of the settings in a TOML text, and changes to it that leave its comments and order alone."""
+"""Lines of settings in a TOML text, and changes that keep its comments and order."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def _name_lines(text: str) -> Mapping[str, int]:
 
 
 def line_of(text: str, name: str) -> int | None:
-    """Return the line of a name, or of the nearest table around it; None for an unknown name."""
+    """Return the line of a name, or of the nearest table around it; None if unknown."""
     lines = _name_lines(text)
     while name and name not in lines:
         name = name.rpartition(".")[0]
@@ -39,9 +39,9 @@ def line_of(text: str, name: str) -> int | None:
 
 
 def with_setting(text: str, table: str, name: str, value: Any) -> str | None:
-    """Return the TOML text with a setting of a table, or at the top with an empty `table`; all else in it stays.
+    """Return the TOML text with a setting in a table, or at the top if `table` is empty.
 
-    None if the table is no table there.
+    Everything else stays. None if `table` names something else.
     """
     import tomlkit
 
@@ -57,9 +57,17 @@ def with_setting(text: str, table: str, name: str, value: Any) -> str | None:
 
 
 def _with_line(text: str, table: str, name: str, value: Any, *, is_new: bool) -> str | None:
-    """Return the text with a new line in a table: below the commented default that `config edit` writes, if any.
+    """Return the text with a new line in a table: below the commented default of `config edit`, if any.
 
-    None if the table has no heading.
+    Args:
+        text: the TOML text.
+        table: name of the table; empty for the top.
+        name: name of the setting.
+        value: its value.
+        is_new: whether to append the table.
+
+    Returns:
+        The new text; None if the table has no heading.
     """
     line = f"{name} = {json.dumps(value, ensure_ascii=False)}"
     if is_new:
@@ -76,13 +84,13 @@ def _with_line(text: str, table: str, name: str, value: Any, *, is_new: bool) ->
         added = f"{line}\n{text}" if text[:1] in ("", "\n") else f"{line}\n\n{text}"
     try:
         content = tomllib.loads(added)
-    except tomllib.TOMLDecodeError:  # what looks like a heading may be in a string
+    except tomllib.TOMLDecodeError:  # the heading may be inside a string
         return None
     return added if name in (content.get(table, {}) if table else content) else None
 
 
 def without_setting(text: str, table: str, name: str) -> str | None:
-    """Return the TOML text without a setting; a comment behind it stays. None as `with_setting`."""
+    """Return the TOML text without a setting, keeping a comment after it. None as in `with_setting`."""
     import tomlkit
 
     document = tomlkit.parse(text)

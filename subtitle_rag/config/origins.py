@@ -1,4 +1,4 @@
-"""Every setting in force with its origin and its value, without secrets."""
+"""Effective settings with their origins and values, without secrets."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,25 +11,25 @@ from subtitle_rag.redaction import MARK, redact
 Source = Literal["flag", "environment", "file", "default"]
 
 _BEFORE_HOST = re.compile(r"^([\w+.-]+://)?.*@", re.DOTALL)
-"""User and password of an address: all up to its last @, since a password may hold others."""
+"""User and password of an address: everything up to the last @, since passwords may have one."""
 
 
 @dataclass(frozen=True, slots=True)
 class EffectiveSetting:
-    """A setting in force."""
+    """An effective setting."""
 
     key: str
     value: Any
-    """As JSON has it; secrets are replaced."""
+    """JSON value, with secrets replaced."""
     source: Source
     place: str | None = None
-    """The flag, the variable or the file; None for a default."""
+    """The flag, variable or file; None for a default."""
     line: int | None = None
     """Line in the file."""
 
 
 def effective_settings(reading: LoadedConfig) -> Iterator[EffectiveSetting]:
-    """Yield all settings in the order of the dataclasses, and then players and keys."""
+    """Yield all settings in the order of the dataclasses, then players and keys."""
     settings = reading.settings
     for path in fields(settings.paths):
         yield _effective(reading, f"paths.{path.name}", str(getattr(settings.paths, path.name)))
@@ -66,7 +66,7 @@ def _effective(reading: LoadedConfig, key: str, value: Any) -> EffectiveSetting:
 
 
 def _holds(table: Mapping[str, Any], key: str) -> bool:
-    """Whether the table holds the dotted key; parts of it may have dots themselves."""
+    """Whether the table has the dotted key, parts of which may have dots themselves."""
     for name, value in table.items():
         if key == name:
             return value != "" or name != "language"
@@ -81,7 +81,7 @@ def without_user(address: str) -> str:
 
 
 def _without_secrets(command: tuple[str, ...]) -> list[str]:
-    """Return a command's parts without secrets and without the value after --password and the like."""
+    """Return a command's parts without secrets, such as the value after --password."""
     parts = []
     for before, part in zip(("", *command), command, strict=False):
         pair = f"{before.lstrip('-')}={part}"

@@ -1,6 +1,7 @@
 """Settings: the user's `config.toml`, overridden by the environment, overridden by flags.
 
-The program writes what the user sets in the app (`template.change_setting`). Its own memory is in the library.
+Settings changed in the app are written to the file (`template.change_setting`). The program's own state is in the
+library.
 """
 
 import os
@@ -16,21 +17,21 @@ from subtitle_rag.i18n import LANGUAGES, N_, _, system_language
 HOME_VARIABLE = "SUBTITLE_RAG_HOME"
 LANGUAGE_VARIABLE = "SUBTITLE_RAG_LANGUAGE"
 HOSTS_VARIABLE = "SUBTITLE_RAG_OLLAMA"
-"""Hosts of Ollama, separated by commas; empty switches models off."""
+"""Ollama hosts, separated by commas; empty turns models off."""
 OLLAMA_VARIABLE = "OLLAMA_HOST"
-"""Ollama's own variable, which its programs obey (ollama docs/faq); the config and `HOSTS_VARIABLE` go before it."""
+"""Ollama's own variable (ollama docs/faq); the config and `HOSTS_VARIABLE` override it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """The paths of config, data, cache and log."""
+    """Paths of config, data, cache and log."""
 
     config: Path
-    """`config.toml`"""
+    """`config.toml`."""
     data: Path
     """The library and the search index."""
     cache: Path
-    """Deletable at any time."""
+    """Safe to delete at any time."""
     log: Path
 
     @property
@@ -43,7 +44,7 @@ class Paths:
 
     @property
     def models(self) -> Path:
-        """Fetched models, unless the settings name another folder."""
+        """Downloaded models, unless the settings name another folder."""
         return self.data / "models"
 
     @classmethod
@@ -54,7 +55,7 @@ class Paths:
     def find(cls, home: str | Path | None = None) -> "Paths":
         """Return all four under `home` or `SUBTITLE_RAG_HOME`, or else the platform's own.
 
-        Raises UsageError `bad_config`, for `~` of an unknown user.
+        Raises UsageError `bad_config` for `~` of an unknown user.
         """
         home_text = home or os.environ.get(HOME_VARIABLE)
         if home_text:
@@ -71,12 +72,12 @@ class Paths:
 
 
 def setting(default: Any, about: str, **rules: Any) -> Any:
-    """Return a field of a section: its default, its purpose, and the rules of `ConfigFile` for its value."""
+    """Return a section's field: its default, its purpose, and `ConfigFile`'s rules for its value."""
     return field(default=default, metadata={"about": about, **rules})
 
 
 def table(kind: type[Any], about: str) -> Any:
-    """Return a field that is a table of its own, with its purpose."""
+    """Return a field that is a table, with its purpose."""
     return field(default_factory=kind, metadata={"about": about, "kind": kind})
 
 
@@ -125,31 +126,31 @@ class YoutubeSettings:
 
     @property
     def longest_pause_s(self) -> float:
-        """Most seconds between one video and the next: 15 by the default."""
+        """Longest pause between two videos: 15 by default."""
         return self.pause * 15 / 8
 
     @property
     def request_pause_s(self) -> float:
-        """Seconds between two requests for the same video or list: 1 by the default."""
+        """Pause between two requests for the same video or list: 1 by default."""
         return self.pause / 8
 
     @property
     def back_off_s(self) -> float:
-        """Seconds before a refused request is repeated, doubled each time: 2 by the default."""
+        """Pause before a refused request is repeated, doubled each time: 2 by default."""
         return self.pause / 4
 
     @property
     def video_s(self) -> float:
-        """Mean seconds for a video, without those of the network: its pause, and that before its page.
+        """Mean time per video without the network: its pause, and the pause before its page.
 
-        By yt-dlp's wiki YouTube blocks guests beyond 300 videos an hour: 12 seconds for each.
+        By yt-dlp's wiki, YouTube blocks guests beyond 300 videos an hour: 12 seconds each.
         """
         return (self.pause + self.longest_pause_s) / 2 + self.request_pause_s
 
 
 @dataclass(frozen=True, slots=True)
 class LlmSettings:
-    """`[llm]`: the local models, which Ollama serves."""
+    """`[llm]`: local models, served by Ollama."""
 
     hosts: tuple[str, ...] = setting(
         ("http://127.0.0.1:11434",),
@@ -171,7 +172,7 @@ class LlmSettings:
 
 @dataclass(frozen=True, slots=True)
 class PromptSettings:
-    """`[prompts]`: the user's prompt files; relative paths are beside the config file."""
+    """`[prompts]`: the user's prompt files; relative paths start at the config file's folder."""
 
     contexts: str = setting("", N_("Prompt file for contexts; empty: the built-in prompt."))
     answers: str = setting("", N_("Prompt file for answers; empty: the built-in prompt."))
@@ -179,7 +180,7 @@ class PromptSettings:
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """`[models]`: the neural models, which run in this program."""
+    """`[models]`: neural models that run in this program."""
 
     encoder: str = setting(
         "BAAI/bge-m3",
@@ -201,7 +202,7 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True)
 class QdrantSettings:
-    """`[qdrant]`: a server or cluster in the place of the embedded index."""
+    """`[qdrant]`: a server or cluster in place of the embedded index."""
 
     url: str = setting("", N_("The server's address; empty: the index is in the library's folder."), address=True)
     api_key_env: str = setting("", N_("The environment variable that holds the key; never the key itself."))
@@ -228,7 +229,7 @@ class Settings:
     keys: Mapping[str, str] = table(dict, N_("Keys of the app by their ids, which docs/reference/settings.md lists"))
     """`[keys]`: id of a command → its keys, separated by commas; the app knows the ids."""
     is_sample: bool = False
-    """The library is the sample, which takes in nothing of the user's."""
+    """Whether the library is the sample, which accepts no videos of the user's."""
     overrides: Mapping[str, str] = field(default_factory=dict)
     """Key → the flag or environment variable that overrode file and default."""
 
@@ -241,29 +242,29 @@ ABOUT = {
 SECTIONS: Mapping[str, type[Any]] = {
     each.name: each.metadata["kind"] for each in fields(Settings) if is_dataclass(each.metadata.get("kind"))
 }
-"""The tables of fixed keys; the user names those of `players` and `keys`."""
+"""The tables with fixed keys; the user chooses the keys of `players` and `keys`."""
 
 
 def about(name: str) -> str:
-    """Return the purpose of a top-level setting or a table, in the language in force."""
+    """Return the purpose of a top-level setting or table, in the current language."""
     sentence = ABOUT[name]
     return _(sentence)
 
 
 def about_field(each: "Field[Any]") -> str:
-    """Return the purpose of a table's setting, in the language in force."""
+    """Return the purpose of a table's setting, in the current language."""
     sentence: str = each.metadata["about"]
     return _(sentence)
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedConfig:
-    """The settings as read, with their mistakes and origins."""
+    """The settings, with their mistakes and origins."""
 
     settings: Settings
     file: ConfigFile
     mistakes: tuple[Mistake, ...]
-    """Faulty settings, which have their defaults."""
+    """Mistakes, where the defaults apply."""
 
     @property
     def overrides(self) -> Mapping[str, str]:
@@ -271,7 +272,7 @@ class LoadedConfig:
 
 
 def hosts_of_environment() -> dict[str, str]:
-    """Return the hosts of Ollama that the environment names, each with its variable."""
+    """Return the Ollama hosts in the environment, each with its variable."""
     own_hosts = os.environ.get(HOSTS_VARIABLE)
     variable, text = (
         (OLLAMA_VARIABLE, os.environ.get(OLLAMA_VARIABLE, "")) if own_hosts is None else (HOSTS_VARIABLE, own_hosts)
@@ -280,7 +281,7 @@ def hosts_of_environment() -> dict[str, str]:
 
 
 def host_origin(host: str, settings: LlmSettings) -> str:
-    """Return what names a host of the settings: a variable, the config or nobody; empty for any other host."""
+    """Return the origin of a host: a variable, the config or the default; "" for any other host."""
     variable = hosts_of_environment().get(host.strip())
     if variable or host not in settings.hosts:
         return variable or ""
@@ -288,10 +289,10 @@ def host_origin(host: str, settings: LlmSettings) -> str:
 
 
 def load(home: str | Path | None = None, language: str | None = None) -> Settings:
-    """Return the settings in force; arguments are the user's flags.
+    """Return the effective settings; arguments are the user's flags.
 
     Raises:
-        UsageError: `bad_config`, with the file, the line and the key.
+        UsageError: `bad_config`, with file, line and key.
     """
     reading = read(home, language)
     if reading.mistakes:
@@ -300,7 +301,7 @@ def load(home: str | Path | None = None, language: str | None = None) -> Setting
 
 
 def read(home: str | Path | None = None, language: str | None = None, path: Path | None = None) -> LoadedConfig:
-    """Return the settings with every mistake of the file and the environment; `path` names another file."""
+    """Return the settings with all mistakes in file and environment; `path` names another file."""
     paths = Paths.find(home)
     overrides = {"paths": "--home" if home else HOME_VARIABLE} if home or os.environ.get(HOME_VARIABLE) else {}
     file = ConfigFile.read(path or paths.config)
@@ -324,14 +325,14 @@ def read(home: str | Path | None = None, language: str | None = None, path: Path
 
 
 def read_again(settings: Settings) -> LoadedConfig:
-    """Read the file and the environment of these settings once more, with the same flags."""
+    """Read the file and the environment of these settings again, with the same flags."""
     home = settings.paths.config.parent if "paths" in settings.overrides else None
     is_flag = settings.overrides.get("language") == "--language"
     return read(home, settings.language if is_flag else None)
 
 
 def _language(file: ConfigFile, flag: str | None, overrides: dict[str, str]) -> str:
-    """Return the language in force; note an unknown one as a mistake of its origin."""
+    """Return the current language; record an unknown one as a mistake."""
     file_value = file.table.get("language")
     if flag or os.environ.get(LANGUAGE_VARIABLE):
         overrides["language"] = "--language" if flag else LANGUAGE_VARIABLE

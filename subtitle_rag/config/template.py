@@ -1,4 +1,4 @@
-"""A `config.toml` to begin with: every setting with its default, commented out, in the language in force."""
+"""Template of `config.toml`: every setting with its default, commented out, in the current language."""
 
 import codecs
 import json
@@ -17,7 +17,7 @@ from subtitle_rag.domain.errors import UsageError, os_error_as_unwritable
 from subtitle_rag.i18n import LANGUAGES, _
 
 ANYTHING = object()
-"""Whatever the file says."""
+"""Matches any value in the file."""
 EXAMPLE_PLAYER = ("celluloid", "--mpv-start={seconds}", "{url}")
 EXAMPLE_KEY = ("app.library", "F10,Ctrl+B")
 
@@ -52,9 +52,9 @@ def to_toml(value: Any) -> str:
 
 
 def write_setting(path: Path, table: str, name: str, value: str) -> bool:
-    """Set a string in the config file, whose comments and order stay, and create the file if it is missing.
+    """Set a string in the config file, keeping comments and order; create the file if it is missing.
 
-    Returns False, and changes nothing, if the file is no TOML or the table is no table there.
+    Returns False, and changes nothing, if the file is not TOML or `table` names something else.
 
     Raises:
         UsageError: `unwritable`.
@@ -69,15 +69,15 @@ def write_setting(path: Path, table: str, name: str, value: str) -> bool:
 
 
 def change_setting(path: Path, key: str, value: Any, *, seen: Any = ANYTHING) -> None:
-    """Set a setting in the config file, or take it out if `value` is None; all else in the file stays.
+    """Set a setting in the config file, or remove it if `value` is None; everything else stays.
 
-    `seen` is what the file said of it when its reader decided, None for nothing.
+    `seen` is the value in the file when the user decided, None for nothing.
 
     Raises:
-        UsageError: `setting_changed` if another process has changed the setting meanwhile, `bad_config` if the file is
-            no TOML or the table is no table there, `unwritable`.
+        UsageError: `setting_changed` if another process has changed the setting since, `bad_config` if the file is not
+            TOML or the table is something else, `unwritable`.
     """
-    path = path.resolve()  # a link to it stays a link
+    path = path.resolve()  # a link to the file stays a link
     table, _dot, name = key.rpartition(".")
     while True:
         config = ConfigFile.read(path)
@@ -101,7 +101,7 @@ def change_setting(path: Path, key: str, value: Any, *, seen: Any = ANYTHING) ->
 
 
 def written_value(config: ConfigFile, key: str) -> Any:
-    """Return what the file says of a setting, None for nothing; a list as a tuple."""
+    """Return a setting's value in the file, or None; a list as a tuple."""
     table, _dot, name = key.rpartition(".")
     section = config.table.get(table, {}) if table else config.table
     value = section.get(name) if isinstance(section, Mapping) else None
@@ -109,7 +109,7 @@ def written_value(config: ConfigFile, key: str) -> Any:
 
 
 def _create(path: Path, text: str) -> bool:
-    """Write the file, and return False if there is one meanwhile."""
+    """Write the file, and return False if one has appeared meanwhile."""
     try:
         write_new(path, text)
     except UsageError as error:
@@ -120,9 +120,9 @@ def _create(path: Path, text: str) -> bool:
 
 
 def _replace(path: Path, earlier_text: str, text: str) -> bool:
-    """Replace the file's text, wholly or not at all; its mark of UTF-8, its line ends and its rights stay.
+    """Replace the file's text atomically, keeping byte order mark, line ends and permissions.
 
-    Returns False, and changes nothing, if the file does not say `earlier_text`.
+    Returns False, and changes nothing, if the file's text is not `earlier_text`.
     """
     with os_error_as_unwritable(path):
         earlier = path.read_bytes()
@@ -135,7 +135,7 @@ def _replace(path: Path, earlier_text: str, text: str) -> bool:
 
 
 def write_new(path: Path, text: str) -> None:
-    """Write the file, readable by its owner alone, either wholly or not at all; never over another.
+    """Write the file atomically, readable only by its owner; never replace another.
 
     Raises:
         UsageError: `config_exists`, `unwritable`.

@@ -1,1 +1,1 @@
-"""Scenes as text for other programs. Formatters are functions of values; they neither read nor write."""
+"""Scenes as text for other programs. Formatters are pure functions: they neither read nor write files."""

@@ -1,6 +1,6 @@
-"""Scenes as a deck of Anki: a package with a note type of its own, the notes, and the clips as media.
+"""Scenes as an Anki deck: a package with its own note type, the notes, and the clips as media.
 
-A package needs no mapping of columns in Anki's import, and a note that is imported again is brought up to date.
+A package needs no mapping of columns in Anki's import, and importing a note again updates it.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from subtitle_rag.installation.extras import ANKI
 from subtitle_rag.installation.package_installer import missing_extra
 
 _NOTE_TYPE = 1_726_480_731
-"""Anki knows a note type by its number, whatever language its fields are in."""
+"""Number by which Anki recognizes the note type, whatever the language of its fields."""
 _FIELDS = (N_("Sentence"), N_("Scene"), N_("Context"), N_("Note"), N_("Link"), N_("Clip"))
 _FRONT = "<div class=sentence>{{%(Sentence)s}}</div>{{%(Clip)s}}"
 _BACK = (
@@ -31,11 +31,11 @@ _STYLE = (
 
 
 def write_package(scenes: Sequence[ExportedScene], title: str, path: Path) -> None:
-    """Write a note for each scene into an `.apkg` file.
+    """Write an `.apkg` file with a note for each scene.
 
     Raises:
         AppError: `missing_extra`.
-        OSError: The file cannot be written.
+        OSError: the file cannot be written.
     """
     try:
         import genanki
@@ -52,7 +52,7 @@ def write_package(scenes: Sequence[ExportedScene], title: str, path: Path) -> No
         templates=[card],
         css=_STYLE,
     )
-    name = " ".join(title.replace("::", ":").split())  # two colons divide a deck
+    name = " ".join(title.replace("::", ":").split())  # two colons would make a subdeck
     deck = genanki.Deck(_number(name), name)
     for scene in scenes:
         guid = genanki.guid_for(scene.video.id, scene.start_ms, scene.end_ms)
@@ -76,7 +76,7 @@ def _field(text: str) -> str:
 
 
 def _number(name: str) -> int:
-    """Return a number for a deck: the same name is the same deck."""
+    """Return a deck's number, derived from its name."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4])
 
 

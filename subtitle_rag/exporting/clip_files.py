@@ -1,4 +1,4 @@
-"""Cuts scenes out of video files, and of YouTube's videos section by section."""
+"""Clips of scenes, from video files or from downloaded sections of YouTube videos."""
 
 import hashlib
 import logging
@@ -26,14 +26,14 @@ logger = logging.getLogger(__name__)
 Subtitles = Literal["soft", "burn", "none"]
 
 HEIGHT, RATE, MAX_RATE = 720, Fraction(30), Fraction(60)
-"""The most lines of a picture that is downloaded; frames in a second of joined downloads, and the most of any."""
+"""Maximum number of lines of a downloaded picture; frames per second of joined downloads, and the most of any clip."""
 MP4 = frozenset({".mp4", ".m4v", ".mov"})
 CLIP_SUFFIXES = tuple(sorted(MEDIA_SUFFIXES | {".mka"}))
 WORK = ".subtitle-rag-clips-"
-"""Begins the names of folders with unfinished clips."""
+"""Prefix of folders with unfinished clips."""
 DAY_S = 86_400
 SOUND_FRAME_MS = 64
-"""Length of the longest packet of sound, by which a file may be longer than its picture."""
+"""Longest audio packet, by which a file's sound may outlast its picture."""
 ENCODED = ("-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-pix_fmt", "yuv420p")
 SOUND_ENCODED = ("-c:a", "aac", "-b:a", "160k", "-ar", "48000", "-ac", "2")
 _CAPTIONS = "captions.srt"
@@ -42,17 +42,17 @@ _CAPTIONS = "captions.srt"
 @dataclass(frozen=True, slots=True)
 class ClipOptions:
     exact: bool = False
-    """Encode, so that a clip begins and ends where its scene does; else it begins at the key frame before."""
+    """Encode, so that a clip begins and ends with its scene; otherwise it begins at the previous key frame."""
     subtitles: Subtitles = "none"
     height: int | None = None
-    """The most lines of a picture; None: `HEIGHT` for downloads, and a file's own otherwise."""
+    """Maximum number of lines of the picture; None: `HEIGHT` for downloads, a file's own otherwise."""
     force: bool = False
-    """Cut clips again that already exist."""
+    """Make existing clips again."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClipFile:
-    """A scene as a file. `is_cut_short`: the film ends before the scene that was asked for."""
+    """A scene as a file. `is_cut_short`: the film ends before the requested scene does."""
 
     scene: ExportedScene
     path: Path
@@ -61,7 +61,7 @@ class ClipFile:
 
 
 def padded_span(span: ExportedScene, pad_ms: int) -> ExportedScene:
-    """Return a span longer by `pad_ms` on both sides, within its video."""
+    """Return a span extended by `pad_ms` on both sides, within its video."""
     end_ms = span.end_ms + pad_ms
     if span.video.duration_ms:
         end_ms = min(end_ms, span.video.duration_ms)
@@ -71,16 +71,16 @@ def padded_span(span: ExportedScene, pad_ms: int) -> ExportedScene:
 
 @dataclass(frozen=True, slots=True)
 class JoinFormat:
-    """What all parts of a joined video have."""
+    """Format that all parts of a joined video share."""
 
     width: int
     height: int
     rate: Fraction
-    """Frames in a second."""
+    """Frames per second."""
 
     @property
     def filters(self) -> tuple[str, ...]:
-        """ffmpeg's filters that bring a picture into it, between black bars where its shape is another."""
+        """ffmpeg's filters to fit a picture into the format, with black bars if its shape differs."""
         size = f"{self.width}:{self.height}"
         return (
             "scale='trunc(iw*sar/2)*2':'trunc(ih/2)*2'",
@@ -91,12 +91,12 @@ class JoinFormat:
         )
 
     def __str__(self) -> str:
-        """Return it as a part of a file's name."""
+        """Return the format as part of a file name."""
         return f"{self.width}x{self.height}-{self.rate.numerator}-{self.rate.denominator}"
 
 
 def _clip_suffix(source: Path, *, encoded: bool) -> str:
-    """Return the suffix of the container that a clip of this file needs."""
+    """Return the suffix of the container for a clip of this file."""
     if source.suffix.lower() in SOUND:
         return ".m4a" if encoded else ".mka"
     return ".mp4" if encoded or source.suffix.lower() in MP4 else ".mkv"
@@ -104,21 +104,21 @@ def _clip_suffix(source: Path, *, encoded: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ClipMaker:
-    """Makes clips in a folder, each of them whole or not at all. A whole clip that is there is not made again."""
+    """Maker of clips in a folder: each is complete or missing, and a complete one is not made again."""
 
     ffmpeg: Ffmpeg
     folder: Path
     options: ClipOptions
     youtube: YoutubeSettings
     progress: Callable[[float], object] = lambda _seconds: None
-    """It gets the seconds of the present clip that are written."""
+    """Called with the number of seconds written of the current clip."""
 
     def fit(self, scene: ExportedScene) -> ExportedScene:
-        """Return a scene as far as its film goes.
+        """Return a scene cut at the end of its film.
 
         Raises:
             UsageError: `beyond_end`.
-            AppError: `clip_failed`, where the film cannot be read.
+            AppError: `clip_failed`, if the film cannot be read.
         """
         length_ms = self.ffmpeg.probe(scene.media).length_ms if scene.media else scene.video.duration_ms
         if not length_ms:
@@ -129,11 +129,11 @@ class ClipMaker:
         return replace(scene, end_ms=min(scene.end_ms, length_ms))
 
     def make(self, requested: ExportedScene) -> ClipFile:
-        """Cut a scene out of its video's file, else download that section.
+        """Cut a scene out of its video's file, or download that section.
 
         Raises:
             UsageError: `beyond_end`.
-            AppError: `clip_failed`, `clip_without_video`, `unwritable`, and those of YouTube.
+            AppError: `clip_failed`, `clip_without_video`, `unwritable`, and YouTube's codes.
         """
         scene = self.fit(requested)
         is_cut_short = requested.end_ms - scene.end_ms > SOUND_FRAME_MS
@@ -151,17 +151,17 @@ class ClipMaker:
     def join(
         self, scenes: Sequence[ExportedScene], done: Callable[[ExportedScene], object], file_name: str | None = None
     ) -> Path:
-        """Make one video of all scenes, in their order. Scenes that an earlier run has cut are not cut again.
+        """Make one video of all scenes, in order, with the largest size and the highest frame rate of its files.
 
-        It has the size and the frames of the largest and of the fastest file.
+        Scenes cut in an earlier run are not cut again.
 
         Args:
-            scenes: What to cut.
-            done: It gets each scene that is cut.
-            file_name: Name of the video in the folder; without one, a name made of the scenes.
+            scenes: the scenes to cut.
+            done: called with each scene once it is cut.
+            file_name: name of the video in the folder; by default made from the scenes.
 
         Raises:
-            UsageError: `export_exists`, for a file of this name; `beyond_end`.
+            UsageError: `export_exists` if the file exists; `beyond_end`.
             AppError: as `make`.
         """
         options = self.options
@@ -194,9 +194,9 @@ class ClipMaker:
             return joined.replace(target)
 
     def _require_whole(self, file: Path, length_ms: int, *, exact: bool = True, parts: int = 1) -> None:
-        """Raise AppError `clip_failed` unless a file has sound or a picture and the length of its scenes.
+        """Raise AppError `clip_failed` unless a file has sound or a picture, and the length of its scenes.
 
-        Without `exact` it may begin at the key frame before. Each of its parts ends with a whole frame.
+        Without `exact` it may begin at the previous key frame. Each of its parts ends with a whole frame.
         """
         probe = self.ffmpeg.probe(file)
         excess_ms = (probe.length_ms or 0) - length_ms
@@ -222,7 +222,7 @@ class ClipMaker:
             return source
         if source.suffix.lower() in SOUND and options.subtitles == "burn":
             raise AppError("clip_without_picture", file=str(source))
-        # captions need a clip that begins at its second
+        # captions need a clip that begins exactly at its second
         encoded = options.subtitles == "burn" or (
             not is_download and (options.exact or options.subtitles == "soft" or options.height is not None)
         )
@@ -246,7 +246,7 @@ class ClipMaker:
         return [*(("-vf", ",".join(filters)) if filters else ()), *ENCODED, *SOUND_ENCODED]
 
     def _join_format(self, scenes: Sequence[ExportedScene]) -> JoinFormat:
-        """Return the largest size and the highest rate among files and downloads; raises AppError `clip_failed`."""
+        """Return the largest size and highest frame rate of files and downloads; raise AppError `clip_failed`."""
         probes = [self.ffmpeg.probe(media) for media in {scene.media for scene in scenes if scene.media}]
         sizes = [probe.size for probe in probes if probe.size]
         if not sizes or any(scene.media is None for scene in scenes):
@@ -262,7 +262,7 @@ class ClipMaker:
         return self.options.height or HEIGHT
 
     def _part(self, scene: ExportedScene, form: JoinFormat, work: Path) -> Path:
-        """Encode a scene with the size, rate and sound that all parts of a joined video have."""
+        """Encode a scene with the size, rate and sound of the joined video."""
         source, start_ms = self._source(scene, work, exact=True)
         streams = self.ffmpeg.probe(source).streams
         if "video" not in streams:
@@ -279,12 +279,12 @@ class ClipMaker:
         return self._write(arguments, work / "part.mp4")
 
     def _write(self, arguments: Sequence[str], file: Path) -> Path:
-        """Run ffmpeg in the folder of the file that it writes."""
+        """Run ffmpeg in the folder of its output file."""
         self.ffmpeg.run([*arguments, address(file)], file.parent, self.progress)
         return file
 
     def _source(self, scene: ExportedScene, work: Path, *, exact: bool) -> tuple[Path, int]:
-        """Return the file to cut, and the time of the scene in it."""
+        """Return the file to cut, and the scene's time in it."""
         if scene.media is not None:
             return scene.media, scene.start_ms
         if not scene.video.url:
@@ -299,7 +299,7 @@ class ClipMaker:
             session.close()
 
     def _write_captions(self, scenes: Sequence[ExportedScene], work: Path) -> bool:
-        """Write the captions of scenes that follow each other; return whether there are any."""
+        """Write the captions of consecutive scenes; return whether there are any."""
         cues: list[Cue] = []
         at_ms = 0
         for scene in scenes:
@@ -317,7 +317,7 @@ class ClipMaker:
 
 @contextmanager
 def _work_folder(parent: Path, name: str, *, keep_on_failure: bool = False) -> Iterator[Path]:
-    """Make a folder for unfinished files beside the finished ones; those of runs that were killed go after a day."""
+    """Make a folder for unfinished files next to the finished ones; folders of killed runs go after a day."""
     folder = parent / f"{WORK}{name}"
     try:
         parent.mkdir(parents=True, exist_ok=True)
@@ -348,7 +348,7 @@ def _seconds(ms: int) -> str:
 
 
 def _name(scene: ExportedScene, options: ClipOptions) -> str:
-    """Return the name of a clip without its suffix, made of the video's id, the times and the options."""
+    """Return a clip's name without suffix, from the video's id, the times and the options."""
     parts = [_safe_id(scene), f"{scene.start_ms}-{scene.end_ms}"]
     parts += ["exact"] * options.exact + [options.subtitles] * (options.subtitles != "none")
     parts += [f"{options.height}p"] * (options.height is not None)
@@ -356,7 +356,7 @@ def _name(scene: ExportedScene, options: ClipOptions) -> str:
 
 
 def clip_of(folder: Path, scene: ExportedScene) -> Path | None:
-    """Return the shortest clip in a folder that has the whole scene; raises UsageError `unreadable`."""
+    """Return the shortest clip in a folder that has the whole scene; raise UsageError `unreadable`."""
     pattern = re.compile(rf"{re.escape(_safe_id(scene))}_(\d{{1,12}})-(\d{{1,12}})(?:_\w+)*\.\w+", re.ASCII)
     spans: list[tuple[int, str, Path]] = []
     try:

@@ -1,4 +1,4 @@
-"""A scene with everything that a format writes of it."""
+"""A scene with everything that export formats need."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from subtitle_rag.domain.values import Cue, Video
 
 @dataclass(frozen=True, slots=True)
 class ExportedScene:
-    """A part of a video, its captions and what the user noted of it; `read_scenes` fills in what the library has."""
+    """Part of a video, with its captions and the user's notes; `read_scenes` adds data from the library."""
 
     video: Video
     start_ms: int
@@ -24,9 +24,9 @@ class ExportedScene:
     note: str = ""
     tag: str = ""
     media: Path | None = None
-    """The video's file beside its captions."""
+    """The video's file next to its captions."""
     clip: Path | None = None
-    """The scene's own file, if `clip` has cut it."""
+    """The scene's own file, if `clip` has made it."""
 
     @property
     def text(self) -> str:
@@ -39,23 +39,23 @@ class ExportedScene:
         return lines[-1] if lines else self.cues[0].text if self.cues else ""
 
     def link(self, at_ms: int) -> str | None:
-        """Return the link to a second: on YouTube, else in the video's file (W3C Media Fragments 4.2.1)."""
+        """Return the link to a second: on YouTube, or in the video's file (W3C Media Fragments 4.2.1)."""
         if self.media is not None and not self.video.url:
             return f"{self.media.absolute().as_uri()}#t={at_ms // 1000}"
         return self.video.link(at_ms)
 
     @property
     def url(self) -> str | None:
-        """Return the link to its beginning."""
+        """Return the link to the scene's beginning."""
         return self.video.link(self.start_ms)
 
     @property
     def jump_url(self) -> str | None:
-        """Return the link to its best line."""
+        """Return the link to the scene's best line."""
         return self.video.link(self.at_ms)
 
     def values(self, rank: int) -> dict[str, Any]:
-        """Return its values for JSON, with the fields of `search --json`."""
+        """Return the scene's values for JSON, with the fields of `search --json`."""
         return {
             "rank": rank,
             "scene": self.id,
@@ -73,7 +73,7 @@ class ExportedScene:
 
 
 def by_video(scenes: Iterable[ExportedScene]) -> list[tuple[Video, list[ExportedScene]]]:
-    """Group scenes by video, in the order in which the videos come first."""
+    """Group scenes by video, in the order of each video's first scene."""
     groups: dict[str, list[ExportedScene]] = {}
     for scene in scenes:
         groups.setdefault(scene.video.id, []).append(scene)
@@ -81,6 +81,6 @@ def by_video(scenes: Iterable[ExportedScene]) -> list[tuple[Video, list[Exported
 
 
 def distinct_cues(scenes: Sequence[ExportedScene]) -> list[Cue]:
-    """Return the cues of scenes of one video in their order, each once."""
+    """Return the cues of one video's scenes in order, without repeats."""
     cues = {(cue.start_ms, cue.end_ms, cue.speaker, cue.text): cue for scene in scenes for cue in scene.cues}
     return [cues[key] for key in sorted(cues)]

@@ -1,4 +1,4 @@
-"""The formats of `export` by name: scenes as one text, and the file that has it."""
+"""Export formats by name: scenes as one text, and the file for it."""
 
 import tempfile
 from collections.abc import Callable, Sequence
@@ -15,30 +15,30 @@ from subtitle_rag.plugins import EXPORT_FORMATS, is_built_in, load_plugin, plugi
 
 @dataclass(frozen=True, slots=True)
 class ExportFormat:
-    """How scenes and a title become text, and which scenes can."""
+    """Conversion of scenes and a title to text, and its limits."""
 
     write: Callable[[Sequence[ExportedScene], str], str]
     one_video: bool = False
-    """Its times are those of one video."""
+    """Whether its times make sense for one video only."""
     byte_order_mark: bool = False
-    """A file begins with a byte order mark: Excel reads Korean only with one."""
+    """Whether a file begins with a byte order mark, which Excel needs to read Korean."""
     write_file: Callable[[Sequence[ExportedScene], str, Path], None] | None = None
-    """Writes a file that is no text. `write` shows what will be in it."""
+    """Writes a binary file. `write` then previews the content."""
 
 
 SUFFIXES = {"markdown": "md", "apkg": "anki"}
-"""Other endings of files for a format."""
+"""Alternative suffixes of a format."""
 
 
 def format_of_file(path: Path | None) -> str:
-    """Return the format that a file's ending names; Markdown for any other ending, and without a file."""
+    """Return the format of a file's suffix; Markdown for any other suffix, and without a file."""
     suffix = path.suffix.lower().removeprefix(".") if path else ""
     suffix = SUFFIXES.get(suffix, suffix)
     return suffix if suffix in plugin_names(EXPORT_FORMATS) else "md"
 
 
 def export_format(name: str) -> ExportFormat:
-    """Import a format by its name.
+    """Return a format by name, built-in or from a plug-in.
 
     Raises:
         UsageError: `unknown_value`.
@@ -52,7 +52,7 @@ def export_format(name: str) -> ExportFormat:
 
 
 class ExportText(NamedTuple):
-    """Scenes in a format."""
+    """Scenes written in a format."""
 
     format: str
     text: str
@@ -65,7 +65,7 @@ class ExportText(NamedTuple):
 
 
 def render_export(name: str, scenes: Sequence[ExportedScene], query: str | None) -> ExportText:
-    """Write scenes in the format `name`, under the query, the title of the only video, or the name of the only channel.
+    """Write scenes in a format, titled by the query, the only video, or the only channel.
 
     Raises:
         UsageError: `nothing_chosen`, `several_videos_in_subtitles`.
@@ -80,7 +80,7 @@ def render_export(name: str, scenes: Sequence[ExportedScene], query: str | None)
     title = query or (titles.pop() if len(videos) == 1 else channels.pop() if len(channels) == 1 else "") or _("Scenes")
     try:
         text = format.write(scenes, title)
-    except Exception as error:  # of a plug-in, whatever its code throws
+    except Exception as error:  # a plug-in may raise anything
         if is_built_in(EXPORT_FORMATS, name):
             raise
         raise plugin_failure(EXPORT_FORMATS, name, error) from error
@@ -88,12 +88,12 @@ def render_export(name: str, scenes: Sequence[ExportedScene], query: str | None)
 
 
 def is_binary(name: str) -> bool:
-    """Whether a format can only be a file."""
+    """Whether a format can only be written to a file."""
     return export_format(name).write_file is not None
 
 
 def write_export(path: Path, export: ExportText) -> None:
-    """Write scenes into a file whole, or leave the one that is there.
+    """Write scenes to a file completely, or leave an existing one unchanged.
 
     Raises:
         AppError: `unwritable`.

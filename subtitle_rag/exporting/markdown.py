@@ -1,4 +1,4 @@
-"""Scenes to read: Markdown, with a link for each line of speech as Obsidian and GitHub read it, and plain text."""
+"""Scenes to read: plain text, or Markdown for Obsidian and GitHub, with a link for each line of speech."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,16 +9,16 @@ from subtitle_rag.exporting.formats import ExportFormat
 from subtitle_rag.i18n import _
 from subtitle_rag.terminal_text import line_text
 
-# also ==, %% and ^ of Obsidian, $ of formulas, and : and @ of bare addresses; > is markup only where a line begins
+# also ==, %% and ^ of Obsidian, $ of formulas, and : and @ of bare addresses; > is markup only at the start of a line
 _MARKUP = re.compile(r"[\\`*_{}\[\]()#|~$=%^<&!:@]")
 _NO_TAG = re.compile(r"[^\w/-]+")
 _BLOCK = re.compile(r"^([-+>]|\d+(?=[.)]))")
-"""The beginning of a quotation or of an item of a list; the sign after a number is escaped too."""
+"""Start of a quotation or list item; after a number the sign is escaped too."""
 _WEB_NAME = re.compile(r"(?i)\b(www)\.")
 
 
 def escape(text: str, *, begins_line: bool = True) -> str:
-    """Return outside text on one line, without any character that Markdown reads as markup."""
+    """Return outside text on one line, with all Markdown characters escaped."""
     plain = _MARKUP.sub(lambda match: {"<": "&lt;", "&": "&amp;"}.get(match[0], f"\\{match[0]}"), text)
     line = " ".join(_WEB_NAME.sub(r"\1\\.", line_text(plain)).split())
     if not begins_line:
@@ -43,7 +43,7 @@ def standalone_markdown(scene: ExportedScene) -> str:
 
 
 def _video_lines(first: ExportedScene, level: int) -> Iterator[str]:
-    """Yield the heading of a video, with a link to the best line of its first scene, and where it is from."""
+    """Yield a video's heading, linked to the best line of its first scene, and its source."""
     video = first.video
     yield f"{'#' * level} {_linked(escape(video.title), first.link(first.at_ms))}\n"
     yield " · ".join(filter(None, (escape(video.channel), str(video.published or ""))))
@@ -65,7 +65,7 @@ def _scene_lines(scene: ExportedScene, level: int) -> Iterator[str]:
 
 
 def _tag(text: str) -> str:
-    """Return a tag as Obsidian takes it: letters, digits, _ - and /, and not digits alone (help.obsidian.md/tags)."""
+    """Return an Obsidian tag: letters, digits, _ - and /, but not only digits (help.obsidian.md/tags)."""
     tag = re.sub(r"/{2,}", "/", _NO_TAG.sub("-", text)).strip("-/")
     return f"{tag}_" if tag and not re.search(r"[^\W\d]|[-/]", tag) else tag
 

@@ -1,4 +1,4 @@
-"""Scenes as clips for the player that is started."""
+"""Scenes as clips for a player."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from subtitle_rag.terminal_text import line_text
 
 
 def make_clips(scenes: Sequence[ExportedScene]) -> list[Clip]:
-    """Return the scenes that can be played: of their files, else of their links."""
+    """Return clips of the playable scenes, from their files or else their links."""
     from subtitle_rag.player.mpv import Clip
 
     return [

@@ -1,4 +1,4 @@
-"""Scenes by their place in a video, and everything of them that formats write, read from the library."""
+"""Reader of scenes from the library, by place in a video, with everything that export formats need."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,10 +15,10 @@ logger = logging.getLogger(__name__)
 
 
 def read_scenes(library: Library, spans: Iterable[ExportedScene]) -> list[ExportedScene]:
-    """Return the scenes of these spans, each once, with their captions, contexts and files.
+    """Return the scenes of these spans without repeats, with captions, contexts and files.
 
-    A span of a video that the library has not keeps its own captions and context: an index may be shared by several
-    libraries. Raises the errors of `Library`.
+    A span of a video missing from the library keeps its own captions and context, because several libraries may share
+    an index. Raises the errors of `Library`.
     """
     scenes = []
     for video_id, group in groupby(dict.fromkeys(spans), key=lambda span: span.video.id):
@@ -29,7 +29,7 @@ def read_scenes(library: Library, spans: Iterable[ExportedScene]) -> list[Export
 
 
 def _scene(library: Library, span: ExportedScene, windows: Sequence[Window], cues: Sequence[Cue]) -> ExportedScene:
-    """Return the scene of a span of a video with these windows and cues."""
+    """Return the scene of a span, from its video's windows and cues."""
     from subtitle_rag.captions.films import find_media
 
     window = max(windows, key=lambda each: _overlap_ms(each, span), default=None)
@@ -46,9 +46,9 @@ def _scene(library: Library, span: ExportedScene, windows: Sequence[Window], cue
 
 
 def _shown_cues(cues: Sequence[Cue], span: ExportedScene, windows: Sequence[Window]) -> Iterator[Cue]:
-    """Yield the cues on the screen in a span, those included that began before it.
+    """Yield the cues shown in a span, including those that began before it.
 
-    A span from one cue to the end of a window has whole cues alone: what overlaps its ends is said before and after.
+    A span from one cue to the end of a window has only whole cues: those across its ends are spoken before or after it.
     """
     starts_with_cue = any(cue.start_ms == span.start_ms for cue in cues)
     end_ms = span.end_ms
@@ -62,14 +62,14 @@ def _shown_cues(cues: Sequence[Cue], span: ExportedScene, windows: Sequence[Wind
 
 
 def _video_cues(library: Library, video_id: str, windows: Sequence[Window]) -> list[Cue]:
-    """Return the cues of a track as windows hold them, else those of the windows, which have no ends of their own."""
+    """Return a track's cues divided as in windows, or the windows' own cues, which have no ends."""
     from subtitle_rag.captions.parse import parse_captions
     from subtitle_rag.captions.windows import divide_cues
 
     track = library.track(video_id)
     try:
         cues = divide_cues(parse_captions(track.raw, track.format, language=track.language)) if track else []
-    except AppError:  # another version has read what this one refuses
+    except AppError:  # another version could read what this one cannot
         logger.info("the track of %s cannot be read again", video_id, exc_info=True)
         cues = []
     return cues or [cue for window in windows for cue in line_cues(window.text, window.lines, window.end_ms)]
@@ -80,14 +80,14 @@ def _overlap_ms(window: Window, span: ExportedScene) -> int:
 
 
 def line_cues(text: str, lines: Sequence[Line], end_ms: int) -> Iterator[Cue]:
-    """Yield the lines of a text as cues that last until the next one."""
+    """Yield the lines of a text as cues, each until the next."""
     ends = [line.start_ms for line in lines[1:]] + [end_ms]
     for (start_ms, line_text), line, end in zip(spoken(text, lines), lines, ends, strict=True):
         yield Cue(start_ms, end, line_text, speaker=line.speaker)
 
 
 def span_at(library: Library, video: Video, at_ms: int) -> ExportedScene:
-    """Return the span from a time to the end of its window, or that of the last window before it."""
+    """Return the span from a time to the end of its window, or the last window before that time."""
     windows = library.windows_of(video.id)
     window = next((each for each in reversed(windows) if each.start_ms <= at_ms), next(iter(windows), None))
     start_ms, end_ms = (window.start_ms, window.end_ms) if window else (at_ms, at_ms)
@@ -95,7 +95,7 @@ def span_at(library: Library, video: Video, at_ms: int) -> ExportedScene:
 
 
 def scene_span(library: Library, scene: Scene) -> ExportedScene:
-    """Return the span of a search's scene from the second that is shown on; of a single line, that in its window."""
+    """Return the span of a found scene from the displayed second on; for a single line, the span in its window."""
     if scene.start_ms == scene.end_ms:
         return span_at(library, scene.video, scene.at_ms)
     cues = tuple(cue for cue in line_cues(scene.text, scene.lines, scene.end_ms) if cue.start_ms >= scene.at_ms)
@@ -103,7 +103,7 @@ def scene_span(library: Library, scene: Scene) -> ExportedScene:
 
 
 def marked_spans(library: Library, tag: str | None = None) -> Iterator[ExportedScene]:
-    """Yield the spans of the marks, or of those with a tag. Of a removed video its mark has title and link."""
+    """Yield the spans of all marks, or of those with a tag. For a removed video, the mark has title and link."""
     marks = library.marks.all(tag)
     videos = library.videos_by_id(*{mark.video_id for mark in marks})
     for mark in marks:

@@ -11,17 +11,17 @@ from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.exporting.formats import ExportFormat
 
 _FORMULA = re.compile(r"[\s'\"]*[=+\-@＝＋－＠]|[\t\r]")
-"""The beginning of a cell that spreadsheets calculate; they skip spaces, and read full-width signs too."""
+"""Start of a cell that a spreadsheet would calculate; it ignores spaces and accepts full-width signs."""
 
 
 def jsonl(scenes: Sequence[ExportedScene], title: str) -> str:  # noqa: ARG001 - as all formats
-    """Write a scene a line, with the fields of `search --json`."""
+    """Write one scene per line, with the fields of `search --json`."""
     rows = (json.dumps(scene.values(rank), ensure_ascii=False) for rank, scene in enumerate(scenes, start=1))
     return "".join(f"{row}\n" for row in rows)
 
 
 def comma_separated(scenes: Sequence[ExportedScene], title: str) -> str:  # noqa: ARG001 - as all formats
-    """Write a scene a row; the columns are the fields of `search --json`, such as `video.title`."""
+    """Write one scene per row; the columns are the fields of `search --json`, such as `video.title`."""
     rows = [_flat(scene.values(rank)) for rank, scene in enumerate(scenes, start=1)]
     text = io.StringIO(newline="")
     if rows:
@@ -42,7 +42,7 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _cell(value: object) -> object:
-    """Return a value that no spreadsheet takes for a formula."""
+    """Return a value that no spreadsheet reads as a formula."""
     if not isinstance(value, str):
         return value
     text = value.replace("\0", "")

@@ -9,11 +9,11 @@ from subtitle_rag.exporting.exported_scene import ExportedScene, distinct_cues
 from subtitle_rag.exporting.formats import ExportFormat
 
 WORD_JOINER = "\u2060"
-"""A character without width, between two that would be markup together."""
+"""Zero-width character, placed between two characters that together would be markup."""
 _SRT_MARKUP = re.compile(r"(?<=<)(?=[/\w])|(?<=\{)(?=[\\/\w])|(?<=--)(?=>)")
-"""Places inside of tags, of a renderer's commands in braces, and of the arrow. SubRip has no escapes."""
+"""Places inside tags, a renderer's commands in braces, and the arrow. SubRip has no escapes."""
 SHOWN_MS = 1000
-"""How long a cue without length is shown: WebVTT forbids that length, and players never show it."""
+"""Duration given to cues without one: WebVTT forbids zero, and players never show it."""
 
 
 def srt(scenes: Sequence[ExportedScene], title: str) -> str:  # noqa: ARG001 - as all formats
@@ -34,7 +34,7 @@ def vtt(scenes: Sequence[ExportedScene], title: str) -> str:  # noqa: ARG001 - a
 
 
 def _voice(cue: Cue) -> str:
-    """Return the mark of a cue's speaker."""
+    """Return the markup of a cue's speaker."""
     return f"<v {escape(_line(cue.speaker), quote=False)}>" if cue.speaker else ""
 
 

@@ -1,1 +1,1 @@
-"""YouTube → the library: polite, resumable, one video at a time."""
+"""Downloads from YouTube into the library: polite, resumable, one video at a time."""

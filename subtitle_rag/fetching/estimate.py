@@ -1,12 +1,12 @@
-"""What a list takes, in words, before it begins; and what it lacks in the end."""
+"""Sentences on a list: its size and time before the run, and missing videos after it."""
 
 from subtitle_rag.domain.events import FetchEstimate, ListCutShort
 from subtitle_rag.i18n import _, n_
 
 
 def estimate_text(estimate: FetchEstimate) -> str:
-    """Return number and time: "about 1,200 videos, fetched in about 4 h"."""
-    # two figures of a large number: the count is YouTube's, the rest of the list a guess
+    """Return number and time, such as "about 1,200 videos, fetched in about 4 h"."""
+    # two significant digits: YouTube's count may be wrong, and the rest is an estimate
     n = round(estimate.videos, min(0, 2 - len(str(estimate.videos))))
     if estimate.at_most:
         videos = n_("at most {n} video", "at most {n} videos", n, n=f"{n:,}")
@@ -16,7 +16,7 @@ def estimate_text(estimate: FetchEstimate) -> str:
 
 
 def cut_short_text(event: ListCutShort) -> str:
-    """Return how many videos of a list did not come."""
+    """Return how many videos of a list are missing."""
     counted, listed = f"{event.counted:,}", f"{event.listed:,}"
     template = _(
         "YouTube counts {counted} videos in {source} and lists {listed}. The others are hidden, private or left out."
@@ -25,7 +25,7 @@ def cut_short_text(event: ListCutShort) -> str:
 
 
 def time_text(seconds: int) -> str:
-    """Return minutes, or hours in halves, or days."""
+    """Return a time in minutes, in half hours, or in days."""
     minutes = round(seconds / 60)
     if minutes < 1:
         return _("less than a minute")

@@ -1,8 +1,8 @@
 """YouTube → captions → windows, throttled and resumable: the use case behind `index URL` and `sync`.
 
-One run at a time works on a library. It requests one video after another and makes each searchable during the pause
-before the next. The pauses also serve to read on in the lists. A listed video is due in the library at once. A refusal
-of a single video is stored with the time of its retry; a block of this machine makes the queue rest.
+One run at a time works on a library. It requests one video after another, and uses the pause before the next to make
+each searchable and to read on in the lists. A listed video is stored as due at once. After a refusal of one video, the
+time of its retry is stored; after a block of this machine, the queue rests.
 """
 
 import logging
@@ -43,30 +43,30 @@ from subtitle_rag.platforms import wait_for
 logger = logging.getLogger(__name__)
 
 ESTIMATED_FROM = 2
-"""Videos of a list whose time is estimated."""
+"""Minimum number of videos of a list to estimate its time."""
 RESTS = 3
-"""Rests in a row without a video between them, before the run ends."""
+"""Rests in a row without a video between them before the run ends."""
 NETWORK_REST_S = 60
-"""First rest after a network error, which ends sooner than a block."""
+"""First rest after a network error, shorter than after a block."""
 RECOGNITION_TIME = timedelta(days=2)
-"""Speech recognition at YouTube can take this long after publication."""
+"""Longest time that YouTube's speech recognition takes after publication."""
 NEW_VIDEO_RETRY_S = 6 * refusals.HOUR
-"""Delay of the retry for a new video without captions."""
+"""Delay before the retry of a new video without captions."""
 TRACK_FAILURES = ("caption_blocked", "caption_damaged", "captions_withheld")
-"""Codes of a track that another player client can have whole."""
+"""Codes of a failed track that another player client may have."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
-    """A source to fetch, and its options."""
+    """A source to fetch, with its options."""
 
     source: Source
     options: SourceOptions | None = None
-    """None: those of the followed source, the languages of the list that names a video, or the defaults."""
+    """None: the followed source's options, the languages of the list with the video, or the defaults."""
 
 
 def followed_requests(sources: Iterable[FollowedSource]) -> list[FetchRequest]:
-    """Return a request for each followed source. One whose stored address cannot be parsed is logged and left out."""
+    """Return a request for each followed source. A stored address that cannot be parsed is logged and skipped."""
     requests = []
     for source in sources:
         try:
@@ -78,16 +78,16 @@ def followed_requests(sources: Iterable[FollowedSource]) -> list[FetchRequest]:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Options of one run over all its requests."""
+    """Options of one run, for all its requests."""
 
     patient: bool = True
-    """Wait through a rest when YouTube refuses; else end the run."""
+    """Wait through a rest when YouTube refuses; otherwise end the run."""
     retry: bool = False
-    """Retry everything that failed before its time has come, and end the current rest."""
+    """Retry all failed videos ahead of time, and end the current rest."""
     refresh: bool = False
-    """Fetch videos in the library again."""
+    """Fetch videos again that are in the library."""
     include_due: bool = False
-    """Fetch also the due videos of other sources."""
+    """Also fetch the due videos of other sources."""
 
 
 class _EndedError(Exception):
@@ -96,32 +96,32 @@ class _EndedError(Exception):
 
 @dataclass(slots=True)
 class Fetcher:
-    """Fetches captions from YouTube into a library, in one run: its throttle, its rests and its queue."""
+    """One run that fetches captions from YouTube into a library: throttle, rests and queue."""
 
     library: Library
     indexer: Indexer
     settings: YoutubeSettings
     stop: threading.Event
-    """Set from another thread, it ends the run at the next video and every wait at once."""
+    """Set by another thread, ends the run at the next video and every wait at once."""
     options: RunOptions = field(default=RunOptions(), init=False)
     youtube: YouTube = field(init=False)
-    """The session, while the run lasts."""
+    """The session of the run."""
     requested_ids: set[str] = field(default_factory=set)
     deferred: deque[tuple[str, SourceOptions]] = field(default_factory=deque)
-    """Videos whose refusal made the queue rest. They go to its end, since one of them may be refused for ever."""
+    """Videos whose refusal made the queue rest, now at its end: one of them may be refused forever."""
     counted_ids: set[str] = field(default_factory=set)
-    """Videos in the total of `Found`."""
+    """Videos counted in the total of `Found`."""
     ready_at: float = 0.0
-    """Earliest time of the next video request (monotonic)."""
+    """Earliest time of the next video request, on the monotonic clock."""
     refusals_in_row: tuple[str, int] = ("", 0)
     """Code of the latest refusals, and their number."""
     rests: int = 0
     suspected_ids: set[str] = field(default_factory=set)
-    """Videos that were refused alone, and are asked for once more behind the others."""
+    """Videos refused on their own, to be tried once more after the others."""
     suspect: tuple[str, FetchError] | None = None
-    """What was refused last, maybe alone, while nothing has come since; and how."""
+    """The last refused request and its error, if nothing has been fetched since."""
     has_fetched: bool = False
-    """A video has come in this run."""
+    """Whether this run has fetched a video."""
 
     def run(
         self, requests: Iterable[FetchRequest], options: RunOptions | None = None
@@ -129,7 +129,7 @@ class Fetcher:
         """Carry out the requests, once. The last event is the `IndexReport`.
 
         Raises:
-            BusyError: `busy`, and those of the library.
+            BusyError: `busy`, and the library's codes.
             FetchError: `cookies_unreadable`.
         """
         self.options = options or self.options
@@ -148,7 +148,7 @@ class Fetcher:
 
     @property
     def _usual_options(self) -> SourceOptions:
-        """The options of what has none of its own."""
+        """Options for requests without their own."""
         return SourceOptions(languages=self.settings.languages)
 
     def _events(self, requests: Sequence[FetchRequest]) -> Iterator[IndexEvent]:
@@ -163,7 +163,7 @@ class Fetcher:
                 yield from self._due(None, self._usual_options)
             while self.deferred:
                 yield from self._video(*self.deferred.popleft())
-            if self.suspect and not self.has_fetched:  # nobody knows whether it was alone
+            if self.suspect and not self.has_fetched:  # it may not be the video's fault
                 yield from self._rested(self.suspect[1])
             yield from self.indexer.recut()
         except _EndedError:
@@ -188,13 +188,13 @@ class Fetcher:
             yield from self._video(video_id, request.options or self._list_languages(video_id))
 
     def _list_languages(self, video_id: str) -> SourceOptions:
-        """Return the languages of the list that names a video. Its other options do not hold for a single video."""
+        """Return the languages of the list with this video. The list's other options do not apply to single videos."""
         lister = self.library.sources.lister(video_id)
         listed = lister.options if lister else self._usual_options
         return SourceOptions(languages=listed.languages, translated=listed.translated)
 
     def _list_request(self, request: FetchRequest) -> Iterator[IndexEvent]:
-        """Fetch a list. If a page is refused, read the list again after the rest: its first videos are stored."""
+        """Fetch a list. If a page is refused, read the list again after the rest; its first videos are stored."""
         url = request.source.url
         while True:
             try:
@@ -244,7 +244,7 @@ class Fetcher:
             yield FileNotice("empty_tab", {"title": listing.name})
 
     def _estimate(self, followed: FollowedSource, listing: Listing) -> FetchEstimate | None:
-        """Estimate what a list takes, by the videos that YouTube counts on it; None before it is read, if unknown."""
+        """Estimate the time for a list from YouTube's video count; None if unknown before reading it."""
         options, counted = followed.options, listing.counted
         videos = len(self.library.sources.due(int(time.time()), source_id=followed.id, all_failed=self.options.retry))
         if self.options.refresh or not followed.complete:
@@ -278,7 +278,7 @@ class Fetcher:
             yield Found(len(self.counted_ids))
 
     def _may_read_on(self) -> bool:
-        """Return whether there is time for the lists before the next video request."""
+        """Whether there is time to read lists before the next video request."""
         if self.stop.is_set():
             raise _EndedError
         return time.monotonic() < self.ready_at
@@ -312,7 +312,7 @@ class Fetcher:
             self.suspect, self.has_fetched = None, True
 
     def _is_alone(self, asked: str, error: FetchError) -> bool:
-        """Whether a run that does not wait goes on to what is left: only this was refused since the last that came."""
+        """Whether an impatient run should continue: only this request was refused since the last fetched video."""
         if self.options.patient or not refusals.is_ambiguous(error):
             return False
         if self.suspect and self.suspect[0] != asked:
@@ -321,7 +321,7 @@ class Fetcher:
         return True
 
     def _fetch(self, video: Video, options: SourceOptions) -> Iterator[IndexEvent]:
-        """Fetch a video's page, and its track from the first player client that gives one, and make it searchable."""
+        """Fetch a video's page and the first track that a player client gives, and make the video searchable."""
         sources, languages = self.library.sources, ", ".join(options.languages)
         usual_client = sources.player_client(video.channel_id)
         pages = self.youtube.pages(video.id, video.title, usual_client)
@@ -357,12 +357,12 @@ class Fetcher:
             if best[0].client != (usual_client or CLIENTS[0]):
                 sources.put_player_client(best[0].video.channel_id, best[0].client)
         if refusal and best and refusals.RULES[refusal.code].rests_after != 1:
-            yield self._store_refusal(best[0].video, refusal)  # it has captions: no reason for a rest
+            yield self._store_refusal(best[0].video, refusal)  # it has captions: no reason to rest
         elif refusal:
             raise refusal
 
     def _store_track(self, page: Page, track: Track, languages: str) -> Iterator[IndexEvent]:
-        """Make a video searchable by a track, also in place of captions that were heard here."""
+        """Make a video searchable by a track, which also replaces a local transcription."""
         title = page.video.title
         try:
             yield from self.indexer.add(page.video, track, page.details)
@@ -415,10 +415,10 @@ class Fetcher:
         stated_at: int | None = error.details.get("retry_at")
         if stated_at is None:
             return backoff_until
-        return max(stated_at, backoff_until if self.rests else 0)  # YouTube may state the same time for ever
+        return max(stated_at, backoff_until if self.rests else 0)  # YouTube may give the same time forever
 
     def _wait_for_stored_rest(self) -> Iterator[IndexEvent]:
-        """Wait for the rest of an earlier run, whose block may still hold."""
+        """Wait for the end of an earlier run's rest, since its block may still hold."""
         until, code = self.library.sources.current_rest(self.settings.rest)
         if self.options.retry or not until:
             self.library.sources.end_rest()
@@ -434,7 +434,7 @@ class Fetcher:
 
 
 def _is_selected(video: Video, options: SourceOptions, *, listed_title: str) -> bool:
-    """Apply the options to the date and title on the video's page, which a list can lack or translate."""
+    """Apply the options to the date and title on the video's page; lists may lack the date or translate the title."""
     if options.since and video.published and video.published < options.since:
         return False
     return not options.match or any(
@@ -447,7 +447,7 @@ def _placeholder(video_id: str) -> Video:
 
 
 def _with_channel(page: Page, listed: Video) -> Page:
-    """Return a page with the channel that the list named, where YouTube leaves its id or its name out of the page."""
+    """Return a page with the list's channel if YouTube leaves the channel's id or name out of the page."""
     video = page.video
     is_other = video.channel_id not in (UNKNOWN_CHANNEL, listed.channel_id)
     if video.channel != UNKNOWN_NAME or is_other:

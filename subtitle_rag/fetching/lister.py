@@ -15,18 +15,20 @@ from subtitle_rag.library.sources import FollowedSource, Stage
 from subtitle_rag.library.store import Library
 
 KNOWN_IN_A_ROW = 30
-"""Known entries in a row at which a list by date has no more new ones. More than one, since pinned, announced and
-members' videos are at the top."""
+"""Known entries in a row after which a list by date has nothing new.
+
+More than one, because pinned, announced and members' videos come first.
+"""
 HANGUL = re.compile("[가-힣]")
 STATED = ("upcoming", "live")
-"""Temporary refusals stated by lists."""
+"""Temporary refusals in lists."""
 
 ListEvent = Listed | ListCutShort | VideoDone | VideoFailed
 
 
 @dataclass(slots=True)
 class _Row:
-    """One list of a source, with the number of known and of too old entries in a row."""
+    """One list of a source, counting its latest known and too old entries in a row."""
 
     entries: Iterator[Entry]
     known_in_row: int = 0
@@ -35,45 +37,47 @@ class _Row:
 
 @dataclass(eq=False)
 class Lister:
-    """Reads the entries of a listing. `queue` holds the videos to fetch, in the order of the lists, and then
-    those that were refused before."""
+    """Reader of a listing's entries.
+
+    `queue` has the videos to fetch in the order of the lists, then those refused earlier.
+    """
 
     library: Library
     followed: FollowedSource
     listing: Listing
     retry: bool = False
-    """Queue failed videos before their time."""
+    """Also queue failed videos ahead of time."""
     refresh: bool = False
-    """Queue videos in the library too."""
+    """Also queue videos in the library."""
 
     def __post_init__(self) -> None:
-        """Raises UsageError `bad_pattern`."""
+        """Prepare the reading; raise UsageError `bad_pattern`."""
         self._rows = deque(_Row(entries) for entries in self.listing.lists)
         self._seen: set[str] = set()
         self._pattern = compile_pattern(self.followed.options.match) if self.followed.options.match else None
-        # new entries are above the known ones of a complete list
+        # in a complete list by date, new entries come before known ones
         self._news_only = self.followed.complete and self.listing.by_date and not self.refresh
-        # entries beyond a limit are unknown, and begin right below the known ones
+        # entries beyond a limit are unknown, and start right after the known ones
         few = max(1, self.followed.videos // 2) if self.followed.options.limit else KNOWN_IN_A_ROW
         self._enough = min(KNOWN_IN_A_ROW, few)
         self._begun = False
-        # one of several lists may hold no known entry
+        # one of several lists may have no known entry
         is_one = len(self.listing.lists) == 1
         self._limit = None if self._news_only and is_one else self.followed.options.limit
         self._is_whole = not self._news_only
-        """Every list is read to its end."""
+        """Whether every list is read to its end."""
         self._counted = self.listing.counted
         self._second_began = False
         self._repeats = 0
-        """Entries of videos that are on the list before."""
+        """Number of entries for videos already on the list."""
         self.accepted: set[str] = set()
         """Videos selected by the options."""
         self.queue: deque[str] = deque()
         self._refused_ids: list[str] = []
-        """Videos that an earlier run was refused: they are queued once all others have been."""
+        """Videos refused in an earlier run, queued after all others."""
 
     def pull(self, more: Callable[[], bool]) -> Iterator[ListEvent]:
-        """Read entries until a video is queued, and on while `more()` is true. Several lists take turns.
+        """Read entries until a video is queued, then on while `more()` is true. Several lists take turns.
 
         Raises FetchError for a refused page, and the errors of `more`. Entries read before stay queued.
         """
@@ -102,7 +106,7 @@ class Lister:
 
     @property
     def is_empty(self) -> bool:
-        """The lists were read to their end, and name nothing."""
+        """Whether the lists were read to the end and have no videos."""
         return self.is_read and self._is_whole and not self._seen
 
     @property
@@ -111,7 +115,7 @@ class Lister:
 
     @property
     def _lacks(self) -> bool:
-        """The lists ended before all the videos that YouTube counts, or it does not count them."""
+        """Whether the lists ended before YouTube's video count, or there is no count."""
         return self._counted is None or self._unlisted > 0
 
     @property
@@ -119,7 +123,7 @@ class Lister:
         return max(0, (self._counted or 0) - len(self._seen) - self._repeats)
 
     def _finish(self) -> Iterator[ListCutShort]:
-        """Go on with the second lists, if the first ones ended early; else note what was read."""
+        """Continue with the second lists if the first ones ended early; otherwise record the lists as read."""
         if self._is_whole and self._lacks and self.listing.second and not self._second_began:
             second = self.listing.second()
             self._second_began = True
@@ -150,7 +154,7 @@ class Lister:
             if not is_known:
                 sources.put_listed(self.followed.id, [], passed_over=[id])
             return
-        if is_known and stage is None:  # deleted from the library, or passed over by its date
+        if is_known and stage is None:  # deleted from the library, or skipped for its date
             return
         self.accepted.add(id)
         video = entry.video
@@ -164,7 +168,7 @@ class Lister:
         yield from self._queued(entry, stage or Stage("due"))
 
     def _queued(self, entry: Entry, stage: Stage) -> Iterator[ListEvent]:
-        """Queue a due video. A refusal stated by the list is stored without a request."""
+        """Queue a due video. A refusal in the list is stored without a request."""
         video, now = entry.video, int(time.time())
         if stage.state == "done" and not self.refresh:
             yield VideoDone(video.id, video.title, "unchanged", self.library.window_count(video.id))
@@ -187,9 +191,9 @@ class Lister:
             (self._refused_ids if stage.state == "failed" else self.queue).append(video.id)
 
     def _may_be_open(self, video_id: str, stage: Stage, now: int) -> bool:
-        """Return whether a listed video is open to all by now, although it was refused for good.
+        """Whether a listed video may be public by now, although its refusal was final.
 
-        Members see many videos first, of which the list says so. It leaves private videos out, but may be late.
+        Many videos are first for members, and the list says so. It leaves private videos out, but may be out of date.
         """
         if stage.failure not in ("members_only", "private"):
             return False
@@ -200,14 +204,14 @@ class Lister:
 
     def _is_selected(self, entry: Entry, row: _Row) -> bool:
         since = self.followed.options.since
-        # "3 weeks ago" is the latest day possible; a day more for the clocks' zones
+        # "3 weeks ago" is the latest possible day; one more day for time zones
         if since and entry.about and entry.about + timedelta(days=1) < since:
             row.old_in_row += 1
             return False
         row.old_in_row = 0
         if self._pattern is None or self._pattern.search(entry.video.title):
             return True
-        # the original title may match: lists can have Korean titles in English
+        # the original title may match: lists translate Korean titles into English
         return HANGUL.search(self._pattern.pattern) is not None and not HANGUL.search(entry.video.title)
 
 

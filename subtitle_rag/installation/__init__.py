@@ -1,1 +1,1 @@
-"""Installed packages, the origin of this copy, and the installation of more."""
+"""Installed packages, where this copy comes from, and installation of extras."""

@@ -1,6 +1,7 @@
-"""The age of yt-dlp: YouTube changes within weeks, and each release is named after its day.
+"""Age of yt-dlp: YouTube changes within weeks, and a release is named after its day.
 
-Its age decides, and failures for which only another version helps. All of it is read from the installed metadata.
+A newer version is due by age, or after failures that only another version can fix. Everything is read from the
+installed metadata.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,12 +16,12 @@ OLD_DAYS = 90
 
 @dataclass(frozen=True, slots=True)
 class YtDlpAge:
-    """The installed release, and the reasons for another one."""
+    """The installed release, and the reasons to replace it."""
 
     version: str
     days: int
     has_failed: bool = False
-    """It did not understand an answer of YouTube's."""
+    """Whether it failed to understand an answer from YouTube."""
 
     @property
     def is_due(self) -> bool:
@@ -28,7 +29,7 @@ class YtDlpAge:
 
 
 def yt_dlp_age(failures: Iterable[Mapping[str, object]] = (), today: date | None = None) -> YtDlpAge:
-    """Return the age of the installed yt-dlp; `failures` are the details of those with the code `yt_dlp_outdated`."""
+    """Return the age of the installed yt-dlp; `failures` are details of errors with the code `yt_dlp_outdated`."""
     release = version(EXTRACTOR)
     year, month, day = map(int, release.split(".")[:3])
     days = ((today or date.today()) - date(year, month, day)).days
@@ -37,5 +38,5 @@ def yt_dlp_age(failures: Iterable[Mapping[str, object]] = (), today: date | None
 
 
 def _comparable(release: str) -> tuple[str, ...]:
-    """Return the parts without zeros: metadata has `2026.6.9` for the module's `2026.06.09`."""
+    """Return the parts without leading zeros: the metadata has `2026.6.9` for `2026.06.09`."""
     return tuple(part.lstrip("0") for part in release.split("."))

@@ -14,7 +14,7 @@ from subtitle_rag.i18n import N_
 
 PACKAGE = "subtitle-rag"
 GPU_FILES = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd", "/proc/driver/nvidia/version")
-"""Files of the drivers of NVIDIA, of WSL, and of AMD."""
+"""Driver files of NVIDIA, WSL and AMD."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +25,21 @@ class Extra:
     purpose: str
     """What needs it: the subject of a sentence, as a message id."""
     modules: tuple[str, ...]
-    """The imported modules of these packages."""
+    """Modules that these packages provide."""
     cpu_megabytes: int
-    """Size on the disk with all dependencies beyond the base (`scripts/bench install`)."""
+    """Size on disk with all dependencies beyond the base (`scripts/bench install`)."""
     cuda_megabytes: int = 0
-    """Megabytes with PyTorch's build for CUDA."""
+    """Megabytes with PyTorch's CUDA build."""
 
     @property
     def megabytes(self) -> int:
-        """Size on the disk of this computer."""
+        """Size on disk on this computer."""
         brings_cuda = self.cuda_megabytes and sys.platform == "linux" and not wants_cpu_build()
         return self.cuda_megabytes if brings_cuda else self.cpu_megabytes
 
     @property
     def is_installed(self) -> bool:
-        """Whether all of it is here, also if installed since the start; imports nothing."""
+        """Whether all of it is installed, even since the start; imports nothing."""
         if (
             self.name not in _complete
             and all(find_spec(name) for name in self.modules)
@@ -72,11 +72,11 @@ EXTRAS: Mapping[str, Extra] = MappingProxyType(
 _EXTRA = re.compile(r"""extra *== *['"]([\w.-]+)""")
 _NAME = re.compile(r"[\w.-]+")
 _complete: set[str] = set()
-"""Extras found complete in this process, which keeps its packages."""
+"""Extras found complete in this process, whose packages will not go away."""
 
 
 def requirements(extra: str = "") -> list[str]:
-    """Return what the installed metadata requires, as `torch>=2.13`: for the program itself, or for an extra."""
+    """Return the requirements of the program or an extra in the installed metadata, such as `torch>=2.13`."""
     from importlib.metadata import PackageNotFoundError, requires
 
     try:
@@ -88,17 +88,17 @@ def requirements(extra: str = "") -> list[str]:
 
 
 def missing_packages(extra: str = "") -> list[str]:
-    """Return the packages of the program itself, or of an extra, that are not here. Installers write metadata last."""
+    """Return the missing packages of the program or an extra. Installers write metadata last."""
     return [name for name in map(package_name, requirements(extra)) if not has_metadata(name)]
 
 
 def package_name(requirement: str) -> str:
-    """Return the name in a requirement, without its own extras and versions."""
+    """Return the name in a requirement, without extras and versions."""
     return _NAME.match(requirement)[0]  # type: ignore[index]
 
 
 def has_metadata(name: str) -> bool:
-    """Return whether a package is installed to its end; imports nothing."""
+    """Whether a package is completely installed; imports nothing."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -108,12 +108,12 @@ def has_metadata(name: str) -> bool:
 
 
 def wants_cpu_build() -> bool:
-    """Whether PyTorch's usual build would bring CUDA in vain: on Linux without a GPU's driver."""
+    """Whether PyTorch's usual build would include a useless CUDA: on Linux without a GPU driver."""
     return sys.platform == "linux" and not has_gpu()
 
 
 def has_gpu() -> bool:
-    """Whether PyTorch would find a graphics processor, as far as its driver's files or the system tell."""
+    """Whether PyTorch would find a GPU, judging by driver files or the system."""
     if sys.platform == "darwin":
         return platform.machine() == "arm64"
     if sys.platform == "win32":

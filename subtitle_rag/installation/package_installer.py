@@ -1,4 +1,4 @@
-"""Installation of an extra: into this copy's own virtual environment, or by a line for the user to type."""
+"""Installation of an extra: into this copy's virtual environment, or by a command for the user to type."""
 
 import importlib
 import json
@@ -25,15 +25,15 @@ logger = logging.getLogger(__name__)
 TORCH_PAGE = "https://pytorch.org/get-started/locally/"
 CPU_BUILD = ("--torch-backend", "cpu")
 POLL_S = 0.2
-"""Interval at which the end of an installer is seen."""
+"""Interval of checks for the installer's end."""
 _FAILURES = ("ERROR:", "error:", "×")
-"""How the lines begin in which pip and uv name their failure."""
+"""First words of lines with a failure of pip or uv."""
 
 Owner = Literal["own", "pipx", "uv tool", "cache", "system"]
 
 
 def environment_owner() -> Owner:
-    """Return who looks after this environment, by the files in it; `cache` is that of `uvx` and `pipx run`."""
+    """Return the tool that manages this environment, judging by its files; `cache` is `uvx` or `pipx run`."""
     prefix = Path(sys.prefix)
     if sys.prefix == sys.base_prefix:
         return "system"
@@ -48,25 +48,25 @@ def require_extra(extra: Extra) -> None:
     """Raise unless the extra is installed.
 
     Raises:
-        AppError: `missing_extra`, with the line that installs it.
+        AppError: `missing_extra`, with the command that installs it.
     """
     if not extra.is_installed:
         raise missing_extra(extra)
 
 
 def missing_extra(extra: Extra) -> AppError:
-    """Return the failure for want of an extra, with the line that installs it."""
+    """Return the error for a missing extra, with the command that installs it."""
     return AppError("missing_extra", purpose=_(extra.purpose), extra=extra.name, line=install_steps(extra))
 
 
 def install_steps(extra: Extra) -> str:
-    """Return what to type for an extra: the program's own command, or if that would be refused, what it would say."""
+    """Return what to type to install an extra: the program's own command, or another if that would refuse."""
     refusal = install_refusal(extra)
     return str(refusal.details["line"]) if refusal else f"{PACKAGE} self add {extra.name}"
 
 
 def install_refusal(extra: Extra) -> AppError | None:
-    """Return why the program does not install an extra itself, with what to type; None if it does."""
+    """Return why the program cannot install an extra itself, with what to type; None if it can."""
     command = _install_command(extra)
     line, by_pip = command_line(command), command[1:3] == ("-m", "pip")
     if _wants_cpu_torch(extra) and CPU_BUILD[0] not in command:  # only uv can leave CUDA out
@@ -84,7 +84,7 @@ def install_refusal(extra: Extra) -> AppError | None:
 
 
 def install_packages(extra: Extra, stop: threading.Event | None = None) -> Generator[str, None, None]:
-    """Install an extra into the program's own environment; yield the installer's lines. Setting `stop` ends it.
+    """Install an extra into the program's environment; yield the installer's lines. Setting `stop` ends it.
 
     Raises:
         AppError: `packages_failed`, `interrupted`.
@@ -129,7 +129,7 @@ def _end_when_set(process: "subprocess.Popen[str]", stop: threading.Event) -> No
 
 
 def upgrade_line(package: str) -> str:
-    """Return the line that brings the newest version of one package, with the extras that ours want of it."""
+    """Return the command that upgrades one package, with the extras that we need of it."""
     wanted = [each for extra in EXTRAS.values() if extra.is_installed for each in requirements(extra.name)]
     names = [name for name, _sign, _range in (each.partition(">") for each in wanted)]
     named = next((name for name in names if name.partition("[")[0] == package), package)
@@ -142,10 +142,10 @@ def upgrade_line(package: str) -> str:
 
 
 def _install_command(extra: Extra) -> tuple[str, ...]:
-    """Return the command for an extra.
+    """Return the command that installs an extra.
 
-    An installer gets the extra's packages and not the program with its extra, which it might replace while it runs. A
-    tool of uv's is named with all of its extras: `uv tool upgrade` deletes what its record does not name.
+    An installer gets the extra's packages rather than the program with its extra, because it might replace the running
+    program. A uv tool is named with all its extras: `uv tool upgrade` deletes packages missing from its record.
     """
     torch = CPU_BUILD if _wants_cpu_torch(extra) else ()
     match environment_owner():
@@ -168,7 +168,7 @@ def _installer(*, by_uv: bool = False) -> tuple[str, ...]:
 
 
 def _uv() -> str | None:
-    """Return the path of uv, also without the shell's PATH, as on a desktop."""
+    """Return the path of uv, even without the shell's PATH, as on a desktop."""
     home = Path.home()
     folders = [os.environ.get("PATH", os.defpath), str(home / ".local" / "bin"), str(home / ".cargo" / "bin")]
     return shutil.which("uv", path=os.pathsep.join(folders))
@@ -179,7 +179,7 @@ def _wants_cpu_torch(extra: Extra) -> bool:
 
 
 def _distribution(*extras: str) -> str:
-    """Return this copy's distribution with these extras, as installers take it: where it came from (PEP 610)."""
+    """Return this copy's distribution with these extras, as a requirement with its origin (PEP 610)."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     name = f"{PACKAGE}[{','.join(extras)}]" if extras else PACKAGE

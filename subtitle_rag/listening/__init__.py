@@ -1,6 +1,6 @@
-"""Speech to captions on this machine: what is said in a film or a sound file, with times, where nobody has written it.
+"""Transcription on this machine: timed captions from the speech in a film or sound file.
 
-A `Transcriber` listens to a file in a process of its own, at low priority: hostile media and crashes of decoders stay
-there, and its memory comes back at the end. It gives `HeardStretch`es from the front, each between two cuts at silence,
-60 to 90 s long. Whoever keeps them goes on after a kill: `begin_ms` is the `end_ms` of the last one that was kept.
+A `Transcriber` runs in its own process at low priority: hostile media and decoder crashes stay there, and its memory is
+freed at the end. It yields `HeardStretch`es of 60 to 90 s in order, each between two cuts at silence. After a kill,
+continue with the last stored stretch: its `end_ms` is the next `begin_ms`.
 """

@@ -1,7 +1,7 @@
-"""Listen in this process: `python -m subtitle_rag.listening`, with an order as a line of JSON on stdin.
+"""Transcription in this process: `python -m subtitle_rag.listening`, with a job as a line of JSON on stdin.
 
-Replies are lines of JSON on stdout: stretches, `{"state": …}` as signs of life, and in the end `{"state": "done"}` or
-`{"error": code, "details": …}`. The end of stdin is the end of the parent, and of this process.
+Replies are lines of JSON on stdout: stretches, `{"state": …}` as signs of life, and last `{"state": "done"}` or
+`{"error": code, "details": …}`. When stdin ends, the parent has ended, and so does this process.
 """
 
 import sys

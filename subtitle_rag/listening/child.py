@@ -1,4 +1,4 @@
-"""The work of the process that listens."""
+"""Work of the transcribing process."""
 
 import json
 import logging
@@ -25,8 +25,8 @@ OOM_SCORE = 800
 
 
 def main() -> int:
-    """Carry out the order on stdin."""
-    # a library that prints must not cut into a reply
+    """Carry out the job on stdin."""
+    # text printed by a library must not break a reply
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     order = json.loads(sys.stdin.buffer.readline())
@@ -78,7 +78,7 @@ def _answer(order: dict[str, Any], reply: Callable[[dict[str, Any]], None]) -> N
 
 
 def to_json(stretch: HeardStretch) -> dict[str, Any]:
-    """Return a stretch as the parent reads it."""
+    """Return a stretch in the JSON form that the parent reads."""
     cues = [cue.to_record() for cue in stretch.cues]
     values = {"begin_ms": stretch.begin_ms, "end_ms": stretch.end_ms, "cues": cues}
     return {**values, "gap": stretch.gap and stretch.gap.value, "language": stretch.language}
@@ -90,7 +90,7 @@ def _end_with_parent() -> None:
 
 
 def _prepare() -> None:
-    """Speak the language of the parent, stay offline, and give other programs priority in processor and memory."""
+    """Use the parent's language, stay offline, and yield processor and memory to other programs."""
     tune_garbage_collector()
     i18n.activate(i18n.system_language())
     os.environ["HF_HUB_OFFLINE"] = "1"  # models are loaded from folders

@@ -1,4 +1,4 @@
-"""What Whisper writes that nobody says: loops, phrases over silence, the names that it is told, hardly a word."""
+"""Filters for Whisper's hallucinations: loops, phrases over silence, echoed names, hardly any words."""
 
 import re
 import zlib
@@ -10,25 +10,25 @@ from subtitle_rag.domain.values import GapReason, SpeechGap
 from subtitle_rag.listening.sentences import HeardWord, text_of_words
 
 MOST_RATIO = 2.4
-"""Most that a passage's text may be compressed, as OpenAI's own program has it; spoken Korean is at 1.2 to 1.6."""
+"""Maximum compression of a passage's text, as in OpenAI's program; spoken Korean has 1.2 to 1.6."""
 LOOP_CHARACTERS = 20
-"""Letters of a loop, at least: 빨리 빨리 빨리 빨리 is said."""
+"""Minimum number of letters of a loop: people do say 빨리 빨리 빨리 빨리."""
 LEAST_WORDS = 30
-"""Words of a minute of speech, at least; talk has more than a hundred."""
+"""Minimum words per minute of speech; talk has more than a hundred."""
 JUDGED_S = 20.0
-"""Seconds of speech from which words are counted."""
+"""Minimum seconds of speech in which to count words."""
 WORDLESS_S = 8.0
-"""Longest time of speech without a word."""
+"""Longest speech without a word, in seconds."""
 MOST_SYLLABLES = 20
-"""Most syllables a second: the fastest speakers say ten."""
+"""Maximum syllables per second: the fastest speakers reach ten."""
 LEAST_LOGPROB = -1.2
-"""Lowest mean of the log probabilities of a passage's tokens."""
+"""Lowest mean log probability of a passage's tokens."""
 DOUBT_LOGPROB, DOUBT_SILENCE, DOUBT_VOICE = -0.7, 0.5, 0.5
-"""A stock phrase is not believed below the first, above the second (that nobody speaks), below the third (voice)."""
+"""A stock phrase is dropped below the first, above the second (silence), or below the third (voice)."""
 LEAST_ALIKE = 0.65
-"""Share of letters (jamo) that two words have in common, from which on one is the other one bent."""
+"""Minimum share of letters (jamo) in common for one word to be a distortion of the other."""
 REPEATED_WORDS, LEAST_DISTINCT = 9, 3
-"""Words of a passage from which on fewer distinct ones than a third of them are a loop."""
+"""A passage of this many words, with fewer distinct ones than a third, is a loop."""
 STOCK_PHRASES = re.compile(
     r"(?:오늘도|지금까지|끝까지|영상|방송|여러분)*(?:시청|들어|봐|구독|함께)해?주[셔시]서(?:정말|너무)?(?:감사합니다|고맙습니다)"
     r"|(?:구독|좋아요|알림설정)(?:과|와|하고|및|버튼)*(?:구독|좋아요|알림설정)?(?:과|와|하고|및)?(?:알림설정|댓글)?까?지?(?:을|를|은|는)?"
@@ -37,21 +37,21 @@ STOCK_PHRASES = re.compile(
     r"|(?:한글)?자막(?:제공|제작|by).{0,20}|이시각세계였습니다|m?bc뉴스.{0,12}입니다|감사합니다|고맙습니다"
     r"|thank(?:s|you)(?:somuch)?(?:forwatching)?|subscribe"
 )
-"""What Whisper writes over music and silence, without spaces and marks: its captions came from videos."""
+"""Whisper's phrases over music and silence (it was trained on video captions), without spaces and marks."""
 _LOOPS = (re.compile(r"(.{2,80}?)\1{5,}"), re.compile(r"(.)\1{29,}"))
 _NO_LETTER = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What a model wrote of some seconds, with its own doubts."""
+    """A model's text for some seconds, with its own doubts."""
 
     words: tuple[HeardWord, ...]
     logprob: float
     silence: float
-    """The probability that nobody speaks, by the model."""
+    """The model's probability that nobody speaks."""
     voice: float
-    """The probability that somebody speaks, by voice detection."""
+    """Probability of speech, by voice detection."""
 
     @property
     def text(self) -> str:
@@ -59,12 +59,12 @@ class Passage:
 
 
 def without_stock_phrases(passages: Sequence[Passage]) -> tuple[Passage, ...]:
-    """Leave out the phrases that are written over silence; said ones stay."""
+    """Return the passages without phrases written over silence; spoken ones stay."""
     return tuple(passage for passage in passages if not (_is_stock(passage.text) and _is_doubtful(passage)))
 
 
 def doubtful(passages: Sequence[Passage]) -> tuple[SpeechGap, ...]:
-    """Return where a text is not to be believed, in order."""
+    """Return the unreliable stretches, in order."""
     gaps = [*_loops([word for passage in passages for word in passage.words])]
     for passage in passages:
         if not passage.words:
@@ -79,8 +79,10 @@ def doubtful(passages: Sequence[Passage]) -> tuple[SpeechGap, ...]:
 
 
 def echoes(passages: Sequence[Passage], names: Sequence[str]) -> tuple[SpeechGap, ...]:
-    """Return where most distinct words are of names that the model was told: it repeats them, bent as well, over what
-    it does not understand. One name by itself is said."""
+    """Return the stretches where most distinct words are names from the prompt.
+
+    The model repeats these names, even distorted, over unclear speech. A single name may be real.
+    """
     told = {part for name in names for part in _words(name)}
     longest = max((len(_words(name)) for name in names), default=0)
     gaps = []
@@ -93,7 +95,7 @@ def echoes(passages: Sequence[Passage], names: Sequence[str]) -> tuple[SpeechGap
 
 
 def silent_speech(words: Sequence[HeardWord], voices: Sequence[tuple[int, int]]) -> tuple[SpeechGap, ...]:
-    """Return where somebody speaks for long and hardly a word is written; `voices` are times of speech."""
+    """Return the stretches of long speech with hardly a word; `voices` are the times of speech."""
     speech_ms = sum(end - begin for begin, end in voices)
     if speech_ms < JUDGED_S * 1000:
         return ()
@@ -108,13 +110,13 @@ def silent_speech(words: Sequence[HeardWord], voices: Sequence[tuple[int, int]])
 
 
 def compression(text: str) -> float:
-    """Return how many times smaller a text becomes by zlib, as Whisper measures repetition."""
+    """Return the zlib compression ratio of a text, Whisper's measure of repetition."""
     raw = text.encode()
     return len(raw) / len(zlib.compress(raw)) if raw else 0.0
 
 
 def squeezed(text: str) -> str:
-    """Return the letters and digits of a text alone, in small letters."""
+    """Return the letters and digits of a text, in lower case."""
     return _NO_LETTER.sub("", text).casefold()
 
 
@@ -123,7 +125,7 @@ def _words(text: str) -> list[str]:
 
 
 def _is_bent(word: str, other: str) -> bool:
-    """Whether two words are nearly alike, letter by letter (jamo): 레시코 and 레시피."""
+    """Whether two words are nearly alike, letter by letter (jamo), as 레시코 and 레시피."""
     from rapidfuzz.distance import Levenshtein
 
     spelled = normalize("NFD", word), normalize("NFD", other)
@@ -131,7 +133,7 @@ def _is_bent(word: str, other: str) -> bool:
 
 
 def _is_repetition(text: str) -> bool:
-    """Whether a text has few words over and over, bent as well."""
+    """Whether a text has few words that repeat, even distorted."""
     words = _words(text)
     distinct: list[str] = []
     for word in words:
@@ -141,7 +143,7 @@ def _is_repetition(text: str) -> bool:
 
 
 def _is_stock(text: str) -> bool:
-    """Whether a text is made of stock phrases alone."""
+    """Whether a text has nothing but stock phrases."""
     rest = squeezed(text)
     while rest:
         match = STOCK_PHRASES.match(rest)
@@ -156,18 +158,18 @@ def _is_doubtful(passage: Passage) -> bool:
 
 
 def _loops(words: Sequence[HeardWord]) -> Iterator[SpeechGap]:
-    """Yield where the words repeat each other."""
+    """Yield the stretches where words repeat each other."""
     owners = [number for number, word in enumerate(words) for _letter in squeezed(word.text)]
     text = "".join(squeezed(word.text) for word in words)
     for pattern in _LOOPS:
         for loop in pattern.finditer(text):
             if loop.end() - loop.start() >= LOOP_CHARACTERS:
                 first, last = owners[loop.start()], owners[loop.end() - 1]
-                if first < last and loop.start() and owners[loop.start() - 1] == first:  # its end is like the loop's
+                if first < last and loop.start() and owners[loop.start() - 1] == first:  # only its end matches
                     first += 1
                 yield SpeechGap(words[first].begin_ms, _end(words[first : last + 1]), GapReason.LOOP)
 
 
 def _end(words: Sequence[HeardWord]) -> int:
-    """Return a time after words: the last ones of a loop often lie at one moment, without a length."""
+    """Return the end of words; a loop's last ones often share one moment, without a length."""
     return max(max(word.end_ms, word.begin_ms + 1) for word in words)

@@ -1,4 +1,4 @@
-"""What is heard, and why a stretch of it is a gap."""
+"""Transcribed stretches, and the reasons for gaps in them."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -14,4 +14,4 @@ GAP_SENTENCES: Mapping[GapReason, str] = MappingProxyType(
         GapReason.UNREADABLE: N_("The file is damaged here."),
     }
 )
-"""What is shown of a gap, as message ids."""
+"""Message ids to show for a gap."""

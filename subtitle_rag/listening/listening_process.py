@@ -1,4 +1,4 @@
-"""The process that listens, from its parent's side: started, watched, and ended."""
+"""Parent's side of the transcribing process: start, watch and end it."""
 
 import json
 import logging
@@ -22,22 +22,22 @@ from subtitle_rag.terminal_text import line_text
 logger = logging.getLogger(__name__)
 
 READING_S = 120.0
-"""Longest time without a sign of life while a file is read; 90 s of sound take the slowest decoder seconds."""
+"""Longest silence while a file is read; the slowest decoder takes seconds for 90 s of sound."""
 THINKING_S = 3_600.0
-"""Longest time without a sign of life while a model loads, or hears a stretch."""
+"""Longest silence while a model loads or transcribes a stretch."""
 LOOK_S = 0.1
-"""Interval at which `stop` and these times are looked at."""
+"""Interval of checks for `stop` and these limits."""
 MEMORY_SIGNAL = "SIGKILL"
-"""What Linux sends to a process for want of memory."""
+"""Linux's signal for a process that used too much memory."""
 
 
 def replies(
     order: Mapping[str, Any], sound: Path, stop: threading.Event | None = None, model: str = ""
 ) -> Iterator[dict[str, Any]]:
-    """Yield what a process of its own replies to an order; closing the iterator ends the process.
+    """Yield a new process's replies to a job; closing the iterator ends the process.
 
     Raises:
-        AppError: what the process reports, `listening_ended`, `listening_memory`, `interrupted`.
+        AppError: the process's own error, `listening_ended`, `listening_memory`, `interrupted`.
     """
     if stop is not None and stop.is_set():
         raise AppError("interrupted")
@@ -48,7 +48,7 @@ def replies(
             assert process.stdin is not None
             assert process.stdout is not None
             process.stdin.write(json.dumps({**order, "log": log_file.log_options()}).encode() + b"\n")
-            process.stdin.flush()  # it stays open: its end is the end of this process
+            process.stdin.flush()  # stays open: its end would tell the process that we have ended
             for line in process.stdout:
                 reply = json.loads(line)
                 if reply.get("state") == "done":
@@ -58,7 +58,7 @@ def replies(
                 watch.hear(THINKING_S if reply.get("state") == "thinking" else READING_S)
                 if "state" not in reply:
                     yield reply
-                    watch.hear(watch.patience_s)  # time that the caller took is none of the process
+                    watch.hear(watch.patience_s)  # the caller's time does not count
         except (OSError, json.JSONDecodeError):
             logger.warning("the process that listens was cut off", exc_info=True)
         finally:
@@ -68,9 +68,9 @@ def replies(
 
 @contextmanager
 def _temp_folder(sound: Path) -> Iterator[Path]:
-    """Make a folder for what the process and its libraries leave behind, which is gone at the end."""
+    """Make a folder for files of the process and its libraries, and delete it at the end."""
     try:
-        # Windows deletes nothing that is still open
+        # Windows deletes no open files
         folder = tempfile.TemporaryDirectory(prefix="subtitle-rag-", ignore_cleanup_errors=True)
     except OSError as error:
         raise AppError("listening_ended", path=str(sound), reason=error.strerror or str(error)) from error
@@ -99,11 +99,11 @@ def _start(folder: Path, printed: IO[bytes], sound: Path) -> "subprocess.Popen[b
 
 
 class _Watch:
-    """Ends a process that is told to stop, or that gives no sign of life for too long."""
+    """Ends a process when stopped, or when it gives no sign of life for too long."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", sound: Path, stop: threading.Event | None) -> None:
         self.failure: AppError | None = None
-        """Why it was ended."""
+        """Why the process was ended."""
         self.patience_s = THINKING_S
         self._process = process
         self._sound = sound
@@ -114,12 +114,12 @@ class _Watch:
         self._thread.start()
 
     def hear(self, patience_s: float) -> None:
-        """Note a sign of life, and how long to wait for the next one."""
+        """Record a sign of life, and how long to wait for the next one."""
         self.patience_s = patience_s
         self._heard = time.monotonic()
 
     def end(self) -> int:
-        """End the process where it has not ended, and return its status."""
+        """End the process if it still runs, and return its exit status."""
         self._ended.set()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -133,7 +133,7 @@ class _Watch:
         self._process.stdout.close()
         try:
             self._process.stdin.close()
-        except OSError:  # what was not sent is of no more use
+        except OSError:  # unsent data is of no more use
             logger.debug("the order was not read")
         return status
 
@@ -150,7 +150,7 @@ class _Watch:
 
 
 def _failure(status: int, sound: Path, model: str, printed: IO[bytes]) -> AppError:
-    """Return why a process has ended without its last word."""
+    """Return why a process ended without its final reply."""
     printed.seek(0)
     text = printed.read(100_000).decode(errors="replace").strip()
     logger.warning("the process that listens ended with status %d", status)

@@ -1,4 +1,4 @@
-"""Words with times → cues: sentences, none longer than a reader takes in, and times that only go on."""
+"""Timed words → cues: sentences short enough to read, with times in order."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,9 +8,9 @@ from subtitle_rag.domain.values import Cue
 LONGEST_MS = 7_000
 MOST_CHARACTERS = 60
 PAUSE_MS = 700
-"""A longer pause ends a cue; captions are cut into windows at such places."""
+"""Minimum pause that ends a cue; windows are cut at such places."""
 CLAUSE_CHARACTERS = 30
-"""From here on a comma ends a cue too."""
+"""Length from which a comma also ends a cue."""
 LEAST_MS = 200
 _ENDS = (".", "?", "!", "…", "。", "？", "！")
 _COMMAS = (",", "、", "，")
@@ -24,11 +24,11 @@ class HeardWord:
     end_ms: int
     text: str
     is_glued: bool = False
-    """Whether no space is in front of it, as in languages without spaces."""
+    """Whether it follows without a space, as in languages without spaces."""
 
 
 def cues_of_words(words: Sequence[HeardWord]) -> tuple[Cue, ...]:
-    """Return the sentences of words that are in order."""
+    """Return the sentences of ordered words."""
     lines = list(_lines(monotone(words)))
     cues = []
     for number, line in enumerate(lines):
@@ -41,12 +41,12 @@ def cues_of_words(words: Sequence[HeardWord]) -> tuple[Cue, ...]:
 
 
 def text_of_words(words: Sequence[HeardWord]) -> str:
-    """Return the words as a line."""
+    """Return the words as one line."""
     return "".join(word.text if word.is_glued else f" {word.text}" for word in words).strip()
 
 
 def monotone(words: Sequence[HeardWord]) -> list[HeardWord]:
-    """Return the words with times of which none goes back: alignment errs by some hundredths at times."""
+    """Return the words with non-decreasing times: alignment may be off by hundredths of a second."""
     result: list[HeardWord] = []
     latest = 0
     for word in words:

@@ -1,7 +1,7 @@
-"""Reads the sound of a local file as mono samples: the door to PyAV, entered in a process of its own alone.
+"""Reader of a local file's sound as mono samples: the only user of PyAV, always in its own process.
 
-FFmpeg opens what a file names: other files, addresses, devices. Here it may read the one file by the formats of
-`FORMATS`, none of which leads elsewhere, and every further opening is refused.
+FFmpeg opens whatever a file refers to: other files, addresses, devices. Here it may only open this one file, in one of
+`FORMATS`, none of which refers to others; any further opening is refused.
 """
 
 import logging
@@ -24,29 +24,29 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 RATE = 16_000
-"""Samples in a second, as Whisper hears."""
+"""Samples per second, Whisper's rate."""
 FORMATS = (
     *("mov", "mp4", "m4a", "3gp", "3g2", "mj2", "matroska", "webm", "avi", "flv", "asf", "mpeg", "mpegts", "nut", "rm"),
     *("mp3", "aac", "ac3", "eac3", "dts", "truehd", "ogg", "flac", "wav", "w64", "aiff", "au", "caf", "amr", "ape"),
     *("tta", "wv", "mpc", "mpc8", "tak", "mxf", "gxf", "dv", "wtv", "voc", "aa", "dsf"),
 )
-"""FFmpeg's names of the formats that are read."""
+"""FFmpeg's names of the allowed formats."""
 INDEXED = frozenset({"mov", "matroska", "ogg", "wav", "w64", "flac", "mpegts", "flv"})
-"""Formats whose packets tell their time: after a jump, others only estimate it, and captions would drift."""
+"""Formats with packet times: in others the time after a jump is an estimate, and captions would drift."""
 LONGEST_MS = 48 * 3_600_000
 LEAST_RATE = 2_000
-"""Samples a second of a file in which speech can be understood."""
+"""Lowest sample rate of intelligible speech."""
 LONGEST_HOLE_MS = 10 * 60_000
-"""A jump of the times above it is a mistake of the file; a shorter one is a hole, which is silence."""
+"""Longest jump of the times that counts as silence; a longer one is an error in the file."""
 LONGEST_OVERLAP_MS = 1_000
-"""Likewise backward."""
+"""Longest backward jump that counts as an overlap."""
 LEAST_HOLE_MS = 40
 PREROLL_MS = 5_000
-"""Decoded before the place that is asked for: decoders need some sound until theirs is right."""
+"""Sound decoded before the requested start, because decoders need some to settle."""
 SILENT_FILE_S = 60
-"""Longest time for reading a piece from the disk."""
+"""Longest time to read a piece from the disk."""
 _LISTS = (b"#EXTM3U", b"ffconcat", b"[playlist]", b"<asx", b"<?wpl", b"<smil", b"<MPD", b"<playlist", b"v=0\r\n")
-"""How files begin that only name others."""
+"""First bytes of files that only refer to others."""
 _LIST_SUFFIXES = frozenset({".m3u", ".m3u8", ".pls", ".asx", ".wpl", ".xspf", ".mpd", ".sdp", ".cue", ".strm"})
 _PROTECTED_TAGS = frozenset({"enca", "encv", "drms", "aavd", "p608"})
 """Codec tags of protected tracks in MP4."""
@@ -59,17 +59,17 @@ _HEAD = 65_536
 
 
 class SoundFile:
-    """The sound of a file, at most `LONGEST_MS` of it.
+    """Sound of a file, up to `LONGEST_MS`.
 
     Raises:
-        AppError: `sound_unreadable`, `no_sound`, `protected`, `sound_unreadable`.
+        AppError: `sound_unreadable`, `no_sound`, `protected`.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._suffix = path.suffix
         self.missing = 0
-        """Samples that could not be decoded, and are silence."""
+        """Samples that could not be decoded, replaced by silence."""
         head = self._head()
         self._container = self._open(head)
         try:
@@ -94,7 +94,7 @@ class SoundFile:
         return AppError("sound_unreadable", path=str(self.path), reason=reason)
 
     def length_ms(self) -> int:
-        """Return the length by the container, or else by its packets, after which nothing more can be read."""
+        """Return the length by the container, or by the packets, after which nothing more can be read."""
         import av
 
         stream = self._stream
@@ -110,18 +110,18 @@ class SoundFile:
         return int(length)
 
     def stated_length_ms(self) -> float:
-        """Return the length that the file states; 0 if it does not."""
+        """Return the length in the file's header; 0 if it has none."""
         stream = self._stream
         if self._container.duration:
             return float(self._container.duration / 1000)
         return float(stream.duration * stream.time_base * 1000) if stream.duration else 0.0
 
     def samples(self, begin_ms: int = 0) -> "Iterator[NDArray[np.float32]]":
-        """Yield the samples from a time on, without a hole: the nth of them is heard n / RATE s after it."""
+        """Yield the samples from a time on, without holes: the nth one is n / RATE s after it."""
         begin = begin_ms * RATE // 1000
         self._seek(begin_ms)
         position: int | None = None
-        """Where the next sample lies in the file."""
+        """Position of the next sample in the file."""
         shift = 0
         for time_ms, piece in self._decoded():
             at = (position or 0) if time_ms is None else round(time_ms * RATE / 1000) + shift
@@ -150,7 +150,7 @@ class SoundFile:
                 yield heard
 
     def _seek(self, begin_ms: int) -> None:
-        """Go to a place before `begin_ms`; stay at the beginning where a jump would lose the times."""
+        """Go to a position before `begin_ms`, or stay at the start if a jump would lose the times."""
         import av
 
         if begin_ms <= PREROLL_MS or self._container.format.name.split(",")[0] not in INDEXED:
@@ -165,7 +165,7 @@ class SoundFile:
             self._stream = self._best_stream(head)
 
     def _decoded(self) -> "Iterator[tuple[float | None, NDArray[np.float32]]]":
-        """Yield pieces with their times, where the file tells them; what is damaged is left out."""
+        """Yield pieces with their times, if the file has them; damaged parts are left out."""
         import av
 
         mixer: Mixer | None = None
@@ -186,7 +186,7 @@ class SoundFile:
             yield None, mixer.rest()
 
     def _packets(self) -> Iterator[Any]:
-        """Yield the packets until the end, or until the file cannot be read further."""
+        """Yield the packets up to the end, or up to the first unreadable one."""
         import av
 
         packets = self._container.demux(self._stream)
@@ -200,9 +200,9 @@ class SoundFile:
                 return
 
     def _head(self) -> bytes:
-        """Return the beginning of the file, which is a regular one."""
+        """Return the beginning of the file, which must be a regular one."""
         try:
-            # a pipe would wait for a writer for ever
+            # opening a pipe would block until somebody writes to it
             descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
             with open(descriptor, "rb") as file:  # noqa: PTH123 - of a descriptor
                 if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -241,7 +241,7 @@ class SoundFile:
             raise self.unreadable(_("it is no film or sound, or it is damaged")) from error
 
     def _best_stream(self, head: bytes) -> Any:
-        """Return the Korean sound, or else the one that players take."""
+        """Return the Korean audio stream, or the one that players choose."""
         streams = self._container.streams.audio
         if not streams:
             raise AppError("no_sound", path=str(self.path))
@@ -257,7 +257,7 @@ class SoundFile:
 
 
 class Mixer:
-    """Makes mono samples of `RATE` from frames of one kind."""
+    """Converter of one kind of frames to mono samples at `RATE`."""
 
     def __init__(self, frame: Any) -> None:
         import av
@@ -272,7 +272,7 @@ class Mixer:
         return self._joined(self._resampler.resample(frame))
 
     def rest(self) -> "NDArray[np.float32]":
-        """Return what was held back."""
+        """Return the samples still buffered."""
         return self._joined(self._resampler.resample(None))
 
     @staticmethod

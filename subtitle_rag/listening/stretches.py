@@ -1,4 +1,4 @@
-"""A file's sound → stretches: cut at silence, heard, and judged."""
+"""A file's sound → stretches: cut at silence, transcribed and judged."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LANGUAGE_S = 60
-"""Seconds of speech in another language from which that one is listened for."""
+"""Seconds of speech in another language before switching to it."""
 SURE = 0.9
-"""Probability of a language that counts: noises and odd voices are taken for any language at less."""
+"""Minimum probability of a language: below it, noise and odd voices pass for any language."""
 PIECE_S = 30
-"""Seconds of which a language is told."""
+"""Seconds of sound for detecting a language."""
 LOST_MS = 5_000
-"""A file that ends this long before its stated length is damaged there."""
+"""A file ending this long before its stated length is damaged."""
 
 
 @dataclass(slots=True)
 class SpokenLanguage:
-    """The language that is listened for, changed after a minute of another."""
+    """Language to transcribe; changes after a minute in another."""
 
     current: str | None
     seconds: dict[str, float] = field(default_factory=dict)
-    """Seconds of speech by language, since the last change."""
+    """Seconds of speech by language since the last change."""
 
     @property
     def tag(self) -> str:
-        """Korean before any is known."""
+        """The language's tag; Korean until one is known."""
         return self.current or "ko"
 
     @property
@@ -48,7 +48,7 @@ class SpokenLanguage:
         return sum(self.seconds.values()) >= LANGUAGE_S
 
     def take(self, language: str, probability: float, seconds: float) -> None:
-        """Take note of what some seconds of speech are in."""
+        """Count some seconds of speech in a language."""
         if probability >= SURE:
             self.seconds[language] = self.seconds.get(language, 0.0) + seconds
         if not self.seconds:
@@ -61,7 +61,7 @@ class SpokenLanguage:
 
 @dataclass(slots=True)
 class SoundListener:
-    """Hears a file from `begin_ms` to its end. `thinking` is told before a model begins to work."""
+    """Transcribes a file from `begin_ms` to its end. `thinking` is called before a model starts to work."""
 
     sound: SoundFile
     model: Whisper
@@ -122,7 +122,7 @@ class SoundListener:
         if gaps:
             logger.info("a stretch is heard again: %s", {str(gap.reason) for gap in gaps})
             retried, new_gaps = self._attempt(track, probabilities, begin_ms, language, (), again=True)
-            # a penalty can cost words that were right, and without names they are misspelled
+            # the penalty can cost correct words, and names are misspelled without the prompt
             if retried and _length(new_gaps) < _length(gaps) and _letters(retried) * 2 >= _letters(passages, gaps):
                 passages, gaps = retried, new_gaps
         words = [word for passage in passages for word in passage.words]
@@ -155,7 +155,15 @@ class SoundListener:
 def divided(
     begin_ms: int, end_ms: int, words: Sequence[HeardWord], gaps: Sequence[SpeechGap], language: str
 ) -> Iterator[HeardStretch]:
-    """Yield a stretch, or several where it has gaps: each gap is one without cues, and what lies between is kept."""
+    """Yield a stretch, divided at its gaps: each gap is a stretch without cues, and the parts between are kept.
+
+    Args:
+        begin_ms: start of the stretch.
+        end_ms: end of the stretch.
+        words: the words in it.
+        gaps: its unreliable parts, in order.
+        language: tag of the language.
+    """
     at = begin_ms
     for gap in joined(gaps):
         begin, end = max(gap.start_ms, at), min(max(gap.end_ms, gap.start_ms + 1), end_ms)
@@ -170,7 +178,7 @@ def divided(
 
 
 def joined(gaps: Sequence[SpeechGap]) -> list[SpeechGap]:
-    """Return gaps in order, those that touch each other as one with the reason of the first."""
+    """Return gaps in order, adjacent ones joined with the reason of the first."""
     result: list[SpeechGap] = []
     for gap in sorted(gaps, key=lambda each: each.start_ms):
         if result and gap.start_ms <= result[-1].end_ms:
@@ -189,7 +197,7 @@ def _cues(words: Sequence[HeardWord], begin_ms: int, end_ms: int) -> tuple[Cue, 
 
 
 def _letters(passages: Sequence[Passage], gaps: Sequence[SpeechGap] = ()) -> int:
-    """Count the letters that are not in gaps."""
+    """Count the letters outside gaps."""
     words = (word for passage in passages for word in passage.words)
     return sum(len(word.text) for word in words if not any(gap.start_ms <= word.begin_ms < gap.end_ms for gap in gaps))
 

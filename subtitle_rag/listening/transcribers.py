@@ -1,4 +1,4 @@
-"""Opens the transcriber of a name, and listens in a process of its own."""
+"""Transcribers by name, each working in its own process."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -17,15 +17,15 @@ from subtitle_rag.models.model_store import ModelStore, SpeechFiles
 logger = logging.getLogger(__name__)
 
 MEASURING_S = 10.0
-"""Longest time in which the lengths of sounds are read before anybody is asked."""
+"""Longest time to measure sounds before a question to the user."""
 GUARDS = 3
-"""Version of the rules by which a text is heard: another one means other captions of the same sound."""
+"""Version of the transcription rules: a new one means new captions for the same sound."""
 
 
 def open_transcriber(models: ModelStore, name: str | None = None) -> "Transcriber":
-    """Return the transcriber of a name, by default that of the settings; nothing is loaded or fetched.
+    """Return the transcriber `name`, by default the one in the settings, without loading or downloading anything.
 
-    `name` is one of the manifest's models, or a folder with a model for CTranslate2.
+    `name` is a model of the manifest, or a folder with a CTranslate2 model.
 
     Raises:
         UsageError: `unknown`, `model_kind`.
@@ -36,10 +36,10 @@ def open_transcriber(models: ModelStore, name: str | None = None) -> "Transcribe
 
 
 def sound_length_ms(sound: Path) -> int:
-    """Return the length of a film's or sound file's sound, by its container or else by its packets.
+    """Return the length of a film's or sound file's sound, by its container or its packets.
 
     Raises:
-        AppError: `missing_extra`, and what `Transcriber.listen` raises for a file.
+        AppError: `missing_extra`, and the file errors of `Transcriber.listen`.
     """
     require_extra(LISTEN)
     for reply in replies({"do": "measure", "sound": str(sound)}, sound):
@@ -48,7 +48,7 @@ def sound_length_ms(sound: Path) -> int:
 
 
 def sound_lengths_ms(sounds: Sequence[Path]) -> dict[Path, int]:
-    """Return the lengths of sounds, as far as they can be read within `MEASURING_S`."""
+    """Return the lengths of sounds, as many as can be measured within `MEASURING_S`."""
     lengths: dict[Path, int] = {}
     if not sounds:
         return lengths
@@ -60,7 +60,7 @@ def sound_lengths_ms(sounds: Sequence[Path]) -> dict[Path, int]:
         require_extra(LISTEN)
         for reply in replies({"do": "measure all", "sounds": [str(sound) for sound in sounds]}, sounds[0], stop):
             lengths[Path(reply["sound"])] = int(reply["length_ms"])
-    except AppError:  # it is an estimate: the run itself reports what is wrong
+    except AppError:  # only an estimate; the run itself reports the error
         logger.info("not all sounds were measured", exc_info=True)
     finally:
         timer.cancel()
@@ -69,18 +69,18 @@ def sound_lengths_ms(sounds: Sequence[Path]) -> dict[Path, int]:
 
 @dataclass(frozen=True, slots=True)
 class Transcriber:
-    """Turns speech into cues, by a Whisper model for CTranslate2 in a process of its own."""
+    """Speech to cues, by a CTranslate2 Whisper model in its own process."""
 
     files: SpeechFiles
 
     @property
     def model(self) -> str:
-        """Return the model with its version, as a track keeps it: `faster-whisper-small@536b0662`."""
+        """Return the model with its version, as stored with a track: `faster-whisper-small@536b0662`."""
         return self.files.id
 
     @property
     def settings(self) -> str:
-        """Return what else the text depends on, as a track keeps it: another text means other captions."""
+        """Return everything else that affects the text, as stored with a track."""
         return f"int8, rules {GUARDS}"
 
     def listen(
@@ -92,14 +92,20 @@ class Transcriber:
         names: Sequence[str] = (),
         stop: Event | None = None,
     ) -> Iterator[HeardStretch]:
-        """Yield the stretches of a film's or sound file's speech from `begin_ms` to its end.
+        """Yield the transcribed stretches of a film or sound file from `begin_ms` to its end.
 
-        `language` is listened for unless a minute of speech is in another one; None takes that of the first minute.
-        `names` are spellings that may come up, the likeliest first. Closing the iterator ends the work at once.
+        Closing the iterator ends the work at once.
+
+        Args:
+            sound: the film or sound file.
+            begin_ms: where to start.
+            language: the spoken language, replaced after a minute in another; None: the language of the first minute.
+            names: spellings that may occur, the likeliest first.
+            stop: ends the work once set.
 
         Raises:
-            AppError: `sound_unreadable`, `no_sound`, `protected`, `sound_unreadable`, `listening_ended`,
-                `listening_memory`, `interrupted` once `stop` is set; the stretches before it are good.
+            AppError: `sound_unreadable`, `no_sound`, `protected`, `listening_ended`, `listening_memory`, `interrupted`
+                once `stop` is set; the stretches before it are good.
         """
         order = {
             "do": "listen",
@@ -114,7 +120,7 @@ class Transcriber:
 
 
 def to_stretch(values: dict[str, Any]) -> HeardStretch:
-    """Return a stretch from the JSON of the process."""
+    """Return a stretch from the process's JSON."""
     return HeardStretch(
         values["begin_ms"],
         values["end_ms"],

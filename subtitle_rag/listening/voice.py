@@ -1,4 +1,4 @@
-"""Where somebody speaks, how loud, and where a sound may be cut; of the probabilities that voice detection gives."""
+"""Times and level of speech, and the best places to cut, from voice detection's probabilities."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FRAME = 512
-"""Samples for which there is one probability of a voice."""
+"""Samples per voice probability."""
 VOICE, QUIET = 0.5, 0.35
-"""A voice begins at this probability, and ends below that one."""
+"""Probabilities at which a voice begins, and below which it ends."""
 LEAST_VOICE_S = 0.1
 PAUSE_S = 1.0
-"""A longer pause is left out of what a model hears."""
+"""Longest pause that the model gets to hear."""
 PADDING_S = 0.2
-"""Kept around a voice, and added as silence in the end: the last syllable is lost otherwise."""
+"""Padding around a voice, and silence at the end, without which the last syllable is lost."""
 LEAST_S, MOST_S = 60, 90
 """Seconds between two cuts."""
 LEVEL_DB = -18.0
-"""RMS that voices are brought to: quiet recordings are the most frequent cause of loops."""
+"""Target RMS of voices: quiet recordings are the most common cause of loops."""
 MOST_GAIN_DB = 50.0
 SILENCE_DB = -75.0
-"""Below it there is nothing to amplify."""
+"""Level below which there is nothing to amplify."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Span:
 
 
 def voice_spans(probabilities: "NDArray[np.float32]", length: int) -> tuple[Span, ...]:
-    """Return the spans of voices with their padding, those apart by a pause of less than `PAUSE_S` as one."""
+    """Return padded spans of voices, joining those less than `PAUSE_S` apart."""
     voiced: list[list[int]] = []
     begin: int | None = None
     for at, probability in enumerate(probabilities):
@@ -65,21 +65,21 @@ def voice_spans(probabilities: "NDArray[np.float32]", length: int) -> tuple[Span
 
 
 def best_cut(probabilities: "NDArray[np.float32]", least: int, most: int) -> int:
-    """Return a sample between these two, in the middle of the longest silence, or else where a voice is unlikely."""
+    """Return a sample between the two, in the middle of the longest silence, or where a voice is least likely."""
     first, last = least // FRAME, min(most // FRAME, len(probabilities))
     quiet = probabilities[first:last] < QUIET
     longest, run = (0, 0), 0
     for at, is_quiet in enumerate(quiet):
         run = run + 1 if is_quiet else 0
         longest = max(longest, (run, at - run // 2))
-    if longest[0] >= 5:  # 0.16 s: shorter ones lie within words
+    if longest[0] >= 5:  # 0.16 s: shorter ones are inside words
         return (first + longest[1]) * FRAME
     smooth = np.convolve(probabilities[first:last], np.ones(5) / 5, mode="valid")
     return (first + 2 + int(smooth.argmin())) * FRAME
 
 
 def to_level(samples: "NDArray[np.float32]", spans: Sequence[Span]) -> "NDArray[np.float32]":
-    """Bring the voices of a sound to `LEVEL_DB`."""
+    """Bring a sound's voices to `LEVEL_DB`."""
     voices = np.concatenate([samples[span.begin : span.end] for span in spans]) if spans else samples
     rms = float(np.sqrt(np.mean(np.square(voices, dtype=np.float64)))) if len(voices) else 0.0
     level = 20 * np.log10(max(rms, 1e-9))
@@ -91,7 +91,7 @@ def to_level(samples: "NDArray[np.float32]", spans: Sequence[Span]) -> "NDArray[
 
 
 class VoiceTrack:
-    """The voices of a sound without the pauses, and where each of its seconds lies in the sound."""
+    """A sound's voices without the pauses, with the original position of each second."""
 
     def __init__(self, samples: "NDArray[np.float32]", spans: Sequence[Span]) -> None:
         self.spans = spans
@@ -101,11 +101,11 @@ class VoiceTrack:
 
     @property
     def seconds(self) -> float:
-        """Return how long somebody speaks."""
+        """Return the duration of speech."""
         return int(self._ends[-1]) / RATE if self._ends else 0.0
 
     def times(self, begin_s: float, end_s: float) -> tuple[float, float]:
-        """Return the seconds in the sound of a word, all of which lies within one span."""
+        """Return the seconds in the sound of a word inside one span."""
         at = min(bisect_right(self._ends, (begin_s + end_s) / 2 * RATE), len(self._ends) - 1)
         span = self.spans[at]
         shift = span.begin - (int(self._ends[at - 1]) if at else 0)

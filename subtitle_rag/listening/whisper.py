@@ -1,6 +1,6 @@
-"""Runs Whisper models for CTranslate2, and Silero's voice detection: the door to faster-whisper.
+"""CTranslate2 Whisper models and Silero's voice detection: the only user of faster-whisper.
 
-It is entered in a process of its own alone.
+It runs only in its own process.
 """
 
 import os
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LEAST_THREADS, MOST_THREADS = 2, 4
-"""Half of the processors are computed with, within these."""
+"""Limits of the thread count, which is otherwise half of the processors."""
 BEAMS = 5
 PENALTY, NO_REPEAT = 1.2, 6
-"""For a second attempt, after a loop: a penalty for tokens that were said, and how many in a row are never repeated."""
+"""Second attempt after a loop: penalty for repeated tokens, and length of token runs never repeated."""
 MOST_NAMES = 200
-"""Characters of names in a prompt, which takes its tokens from the text."""
+"""Maximum number of characters of names in a prompt, since they reduce the tokens left for the text."""
 
 
 def voice_probabilities(samples: "NDArray[np.float32]") -> "NDArray[np.float32]":
-    """Return the probability of a voice for each `FRAME` of samples."""
+    """Return the voice probability of each `FRAME` of samples."""
     import onnxruntime
     from faster_whisper.vad import get_vad_model
 
@@ -71,15 +71,21 @@ class Whisper:
         *,
         again: bool = False,
     ) -> tuple[Passage, ...]:
-        """Return what is said, with times in the file, where the sound begins at `begin_ms`.
+        """Return the transcribed passages, with times in the file.
 
-        `again`: so that nothing is repeated.
+        Args:
+            track: the voices to transcribe.
+            probabilities: voice probabilities of the sound's frames.
+            begin_ms: start of the sound in the file.
+            language: tag of the spoken language.
+            names: spellings for the prompt.
+            again: second attempt, with penalties for repetition.
         """
         segments, _info = self._model.transcribe(
             track.samples,
             language=language,
             beam_size=BEAMS,
-            temperature=0.0,  # the same sound has the same captions
+            temperature=0.0,  # the same sound must give the same captions
             repetition_penalty=PENALTY if again else 1.0,
             no_repeat_ngram_size=NO_REPEAT if again else 0,
             compression_ratio_threshold=None,
@@ -90,7 +96,7 @@ class Whisper:
         passages = []
         for segment in segments:
             if segment.seek * self._model.feature_extractor.time_per_frame >= track.seconds - PADDING_S:
-                continue  # its 30 seconds begin where all voices have ended: whatever it says, nobody does
+                continue  # these 30 seconds begin after the last voice: nobody says this text
             words: list[HeardWord] = []
             for word in segment.words or ():
                 begin, end = track.times(word.start, word.end)
@@ -106,13 +112,13 @@ class Whisper:
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether CTranslate2 means that no memory is left."""
+    """Whether CTranslate2 reports that memory has run out."""
     text = str(error).casefold()
     return isinstance(error, MemoryError) or "alloc" in text or "out of memory" in text
 
 
 def _joined(names: Sequence[str]) -> str:
-    """Return the first names as the prompt takes them."""
+    """Return the first names, joined for the prompt."""
     text = ""
     for name in names:
         longer = f"{text}, {name}" if text else name

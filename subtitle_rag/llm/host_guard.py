@@ -1,4 +1,4 @@
-"""The guard of hosts: by default only this computer may be called, so that captions stay on it."""
+"""Guard of hosts: by default only this computer may be called, so that captions stay on it."""
 
 import re
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -18,10 +18,11 @@ def _bad_host(host: str) -> LlmError:
 
 
 def address(host: str, *, remote: bool, origin: str = "") -> str:
-    """Return the host as `scheme://name:port`, parsed like Ollama's own programs; `origin` is what names it.
+    """Return the host as `scheme://name:port`, parsed like Ollama's own programs.
 
-    `0.0.0.0` and `::` are addresses to listen on; they become this computer's loopback address (ollama envconfig,
-    `ConnectableHost`). Without a scheme the port is 11434, with one it is the scheme's.
+    `origin` is the setting with the host, for errors. `0.0.0.0` and `::` are addresses to listen on, so they become
+    this computer's loopback address (ollama envconfig, `ConnectableHost`). The default port is 11434, or the scheme's
+    if there is a scheme.
 
     Raises:
         LlmError: `bad_value`, or `llm_host_refused` for another computer without `remote`.
@@ -35,7 +36,7 @@ def address(host: str, *, remote: bool, origin: str = "") -> str:
         name, port = parts.hostname or "", parts.port
     except ValueError:
         raise _bad_host(host) from None
-    if not name and port:  # `:11435`, as Ollama's programs take it
+    if not name and port:  # `:11435`, as accepted by Ollama's programs
         name = "127.0.0.1"
     is_valid = _ip(name) or re.fullmatch(r"[\w.-]+", name)
     if scheme not in _PORTS or not is_valid or parts.username is not None or parts.query or parts.fragment:
@@ -60,7 +61,7 @@ def canonical(model: str) -> str:
 
 
 def is_cloud_name(model: str) -> bool:
-    """Whether the name sends a request to Ollama's cloud (ollama internal/modelref)."""
+    """Whether a model name routes requests to Ollama's cloud (ollama internal/modelref)."""
     tag = canonical(model).rpartition(":")[2]
     return tag == "cloud" or tag.endswith("-cloud")
 

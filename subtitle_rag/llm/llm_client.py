@@ -22,26 +22,26 @@ from subtitle_rag.llm.wire import QUESTION, Call, Json, Wire
 logger = logging.getLogger(__name__)
 
 TIMEOUT_S = 600
-"""How long a silent server is waited for."""
+"""Longest wait for a silent server."""
 
 TOKENS_PER_SECOND = 25 / 3
-"""Prompt evaluation on a slow processor; the timeout of a long prompt follows from it."""
+"""Prompt evaluation on a slow processor, for the timeout of a long prompt."""
 
 TOKENS_PER_CHARACTER = 0.75
-"""For Korean speech, on the safe side for our models (A.X about 0.4, Gemma 0.5, Qwen 0.67)."""
+"""Safe estimate for Korean speech (A.X about 0.4, Gemma 0.5, Qwen 0.67)."""
 
-_LEAST_PER_BYTE, _MOST_PER_BYTE = 0.09, 0.5  # no vocabulary in use lies outside, in Korean or in English
+_LEAST_PER_BYTE, _MOST_PER_BYTE = 0.09, 0.5  # every vocabulary in use is within, in Korean and English
 KEEP_ALIVE = "30m"
-"""How long the server keeps a model in memory after an answer."""
+"""Time for which the server keeps a model in memory after an answer."""
 _FIRST_TOKENS = (4, 5)
 _NEAR = 3
-_LONG = 2_000  # bytes of a prompt from which a model's own rate is learned: the template's part is small there
+_LONG = 2_000  # minimum prompt bytes to learn a model's rate, so that the template counts little
 
 Messages = Sequence[Mapping[str, str]]
 
 
 class Gauge:
-    """A model's tokens per byte, learned from its counts, by which a silently cut prompt is noticed.
+    """A model's tokens per byte, learned from its counts, to detect a silently cut prompt.
 
     A server that ignores `truncate: false` keeps `num_keep` tokens (4, and a first special token of some models) and
     the tail, about half of `num_ctx`: 2050 of 4096, 8194 of 16384 (ollama #17427, #17889). It answers with status 200;
@@ -52,7 +52,7 @@ class Gauge:
         self._per_byte: float | None = None
 
     def estimate(self, messages: Messages) -> int:
-        """Estimate a prompt's tokens by the learned rate, else on the safe side."""
+        """Estimate a prompt's tokens by the learned rate, or a safe one."""
         if self._per_byte is not None:
             return round(self._per_byte * _size(messages)) + 1
         return round(TOKENS_PER_CHARACTER * sum(len(message["content"]) for message in messages)) + 1
@@ -75,7 +75,7 @@ class Gauge:
 
 
 def left_after_cut(num_ctx: int) -> tuple[int, ...]:
-    """Return the tokens of a prompt after a cut."""
+    """Return the possible numbers of tokens left after a cut."""
     return tuple(num_ctx - (num_ctx - first_tokens) // 2 for first_tokens in _FIRST_TOKENS)
 
 
@@ -85,14 +85,14 @@ def _size(messages: Messages) -> int:
 
 
 class Llm:
-    """One host. Any thread may ask it; answers of one model come one after the other, as the server gives them.
+    """One host. Any thread may use it; answers of one model come one at a time, as the server gives them.
 
-    Every request raises LlmError: `llm_not_running`, `llm_timeout`, `llm_broke_off`,
-    `llm_nonsense`, `llm_failed`, and for a model `llm_model_missing` and `llm_cloud_refused`.
+    Every request raises LlmError: `llm_not_running`, `llm_timeout`, `llm_broke_off`, `llm_nonsense`, `llm_failed`, and
+    for a model `llm_model_missing` and `llm_cloud_refused`.
     """
 
     def __init__(self, host: str, settings: LlmSettings) -> None:
-        """Raises LlmError `bad_value` or `llm_host_refused`; nothing is asked yet."""
+        """Check the host, without a request. Raises LlmError `bad_value` or `llm_host_refused`."""
         origin = host_origin(host, settings)
         self.host = address(host, remote=settings.remote, origin=origin)
         self._cloud = frozenset(map(canonical, settings.cloud))
@@ -113,11 +113,11 @@ class Llm:
         return str(self._wire.ask("GET", "/api/version").get("version", ""))
 
     def models(self) -> list[ModelInfo]:
-        """List the host's models, including references to models in the cloud."""
+        """List the host's models, including references to cloud models."""
         return [responses.model_from_tags(entry) for entry in self._models("/api/tags")]
 
     def writes(self, info: ModelInfo) -> bool:
-        """Return whether a model writes text, and does not only make vectors; a list may leave it to `/api/show`."""
+        """Whether a model writes text rather than only vectors; asks `/api/show` if the list does not say."""
         capabilities = info.capabilities
         if not capabilities:
             try:
@@ -137,7 +137,7 @@ class Llm:
         return next((each for each in self.loaded() if canonical(each.name) == canonical(model)), None)
 
     def check(self, model: str) -> ModelInfo:
-        """Return the model if it may be used; `chat` asks this first, so that no prompt goes to a cloud."""
+        """Return the model if it may be used. `chat` calls this first, so that no prompt goes to a cloud."""
         self._refuse_cloud(model, is_cloud_name(model))
         version = self.version()
         answer = self._wire.ask("POST", "/api/show", {"model": model}, Call(self.host, model))
@@ -149,7 +149,7 @@ class Llm:
         return info
 
     def estimate(self, model: str, messages: Messages) -> int:
-        """Estimate a prompt's tokens by the learned rate, else on the safe side."""
+        """Estimate a prompt's tokens by the learned rate, or a safe one."""
         return self._gauges[canonical(model)].estimate(messages)
 
     def chat(
@@ -165,21 +165,30 @@ class Llm:
         on_text: Callable[[str], None] | None = None,
         is_useless: Callable[[str], bool] | None = None,
     ) -> Reply:
-        """Return the model's answer; `on_text` gets it piece by piece, a little
-        late: never more of a loop than its first phrase. The same seed and prompt give the same answer.
+        """Return the model's answer, without its thoughts. The same seed and prompt give the same answer.
 
-        Change `num_ctx` seldom: the server loads the model again for it and forgets the prompt (ollama server/sched.go,
-        `needsReload`). Thoughts are not part of the text. An answer that falls into a loop is ended: the reply has the
-        phrase once, the `done_reason` `loop`, and no counts where the server was cut short. So is one of whose text so
-        far `is_useless` says so.
+        An answer that loops is ended: the reply has the repeated phrase once, the `done_reason` `loop`, and no token
+        counts if the server was cut short.
+
+        Args:
+            messages: the prompt.
+            model: name of the model.
+            num_ctx: context in tokens. Change it rarely: the server then reloads the model and forgets the prompt
+                (ollama server/sched.go, `needsReload`).
+            num_predict: most tokens of the answer.
+            seed: makes the answer reproducible.
+            schema: JSON schema of the answer.
+            stop: cancels the request once set.
+            on_text: called with each piece of text, slightly delayed so that a loop's repetitions never show.
+            is_useless: ends the answer if true for the text so far.
 
         Raises:
-            LlmError: also `llm_overflow` (refused or cut without a word), `llm_out_of_memory`, `llm_stopped` by `stop`.
+            LlmError: also `llm_overflow` (refused or silently cut), `llm_out_of_memory`, `llm_stopped` by `stop`.
         """
         if canonical(model) not in self._admitted:
             self.check(model)
         body: Json = {"model": model, "messages": [dict(message) for message in messages], "stream": True}
-        # `truncate` would keep the front of an over-long prompt; by default a model thinks
+        # `truncate` would drop the front of an over-long prompt; models think by default
         body |= {"think": False, "truncate": False, "keep_alive": KEEP_ALIVE}
         if schema is not None:
             body["format"] = dict(schema)
@@ -205,16 +214,14 @@ class Llm:
                         reason = LOOP if is_loop else USELESS if is_useless and is_useless(guard.text) else ""
                         if reason:
                             logger.info("an answer of %s was ended after %d pieces: %s", model, pieces, reason)
-                            ms = round(
-                                1000 * (time.monotonic() - started)
-                            )  # the server's counts come with an answer's end
+                            ms = round(1000 * (time.monotonic() - started))  # the server's counts come last
                             return Reply(guard.text, reason, model, tokens=pieces, ms=ms)
                     if part.get("done") is True:
                         reply = responses.reply(guard.text, part, model)
                         if guard.finish():
                             reply = replace(reply, text=guard.text, done_reason=LOOP)
                         return self._verify(messages, reply, num_ctx)
-        finally:  # also when the server breaks off
+        finally:  # also when the connection breaks
             give(guard.text)
         raise call.failure("llm_nonsense", reason=_("unfinished") if pieces else _("empty"))
 
@@ -226,7 +233,7 @@ class Llm:
         num_ctx: int,
         num_gpu: int | None = None,
     ) -> list[list[float]]:
-        """Return a vector for each text, in order (ollama docs/api.md, `/api/embed`). `num_gpu` 0: by the processor.
+        """Return a vector for each text, in order (ollama docs/api.md, `/api/embed`). `num_gpu` 0: use the CPU.
 
         Texts are never cut: one that is too long is refused.
 
@@ -249,7 +256,7 @@ class Llm:
         """Download a model; the server resumes an earlier attempt.
 
         Raises:
-            LlmError: besides the usual ones `unknown`, `hub_unreachable`, and `llm_stopped` once `stop` is set.
+            LlmError: also `unknown`, `hub_unreachable`, and `llm_stopped` once `stop` is set.
         """
         self._refuse_cloud(model, is_cloud_name(model))
         layers: dict[str, tuple[int, int]] = {}
@@ -257,7 +264,7 @@ class Llm:
         body = {"model": model, "stream": True}
         with closing(self._wire.stream("/api/pull", body, call)) as parts:
             for part in parts:
-                if digest := responses.text(part, "digest"):  # `completed` is missing at a layer's beginning
+                if digest := responses.text(part, "digest"):  # a layer's first line has no `completed`
                     before = layers.get(digest, (0, 0))[1]
                     layers[digest] = responses.number(part, "total"), max(before, responses.number(part, "completed"))
                 total, completed = (sum(each) for each in zip((0, 0), *layers.values(), strict=True))
@@ -279,7 +286,7 @@ class Llm:
         return max(TIMEOUT_S, self.estimate(model, messages) / TOKENS_PER_SECOND)
 
     def _verify(self, messages: Messages, reply: Reply, num_ctx: int) -> Reply:
-        """Return the reply if the model read all of the prompt, else raise."""
+        """Return the reply if the model read the whole prompt, else raise."""
         num_ctx_given = self._allocated_num_ctx(reply.model, num_ctx)
         gauge = self._gauges[canonical(reply.model)]
         room = min(num_ctx_given or num_ctx, num_ctx)
@@ -295,7 +302,7 @@ class Llm:
         if key not in self._num_ctx_cache:
             try:
                 loaded = self.loaded_model(model)
-            except LlmError:  # the answer is complete; the next request meets the failure
+            except LlmError:  # the answer is complete; the next request will report the failure
                 logger.info("what the server made of num_ctx is not known", exc_info=True)
                 return 0
             if loaded is None or not loaded.context_length:
@@ -305,26 +312,26 @@ class Llm:
 
 
 def host_with(hosts: Sequence[Llm], model: str) -> tuple[Llm, ModelInfo]:
-    """Return the first host with the model; raises the first failure of `Llm.check` if none has it."""
+    """Return the first host with the model; raise the first failure of `Llm.check` if there is none."""
     return next(_usable(hosts, model))
 
 
 def hosts_with(hosts: Sequence[Llm], model: str) -> list[tuple[Llm, ModelInfo]]:
-    """List the hosts with the model, in the same version; raises what `host_with` raises."""
+    """List the hosts with the model in the same version. Raises like `host_with`."""
     ready = list(_usable(hosts, model))
     return [(host, info) for host, info in ready if info.digest == ready[0][1].digest]
 
 
 @dataclass(frozen=True, slots=True)
 class LocalModels:
-    """The models of hosts, without those that stand for one in a cloud."""
+    """The models of hosts, except references to cloud models."""
 
     sizes: Mapping[str, int]
     """Name → bytes."""
     embedders: frozenset[str]
-    """Models that make vectors and write nothing."""
+    """Models that only make vectors."""
     failures: tuple[AppError, ...]
-    """Why hosts do not answer."""
+    """Errors of the hosts that do not answer."""
 
 
 def local_models(hosts: Iterable[Llm]) -> LocalModels:

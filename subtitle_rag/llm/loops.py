@@ -1,48 +1,48 @@
-"""A model's answer that falls into a loop, noticed while it streams.
+"""Detector of loops in a model's answer while it streams.
 
-At temperature 0 a small model may say the same phrase again and again until `num_predict` ends it. `LoopGuard` looks at
-the end of the text after every few characters: short phrases often, long ones seldom, so that the work for each
-character stays the same however long the answer is. The numbers that begin a list's lines are not compared: a list of
-one entry under ever new numbers is a loop, a list of different entries is none.
+At temperature 0 a small model may repeat a phrase until `num_predict` ends it. `LoopGuard` examines the end of the text
+every few characters: for short phrases often, for long ones rarely, so that the work per character stays the same
+however long the answer is. Numbers at the start of list items are ignored: a list with the same entry under new numbers
+is a loop, a list of different entries is not.
 """
 
 import re
 
 TIMES = 5
-"""A phrase that occurs more often than this in a row is a loop."""
+"""A phrase repeated more often than this in a row is a loop."""
 LONGEST = 640
-"""Characters of a phrase, at most."""
+"""Maximum number of characters of a phrase."""
 _SHORTEST = 16
-"""Characters of a loop: 똑딱똑딱똑딱 is a sound."""
+"""Minimum number of characters of a loop: 똑딱똑딱똑딱 is a sound."""
 _TIMES_OF_ONE = 40
-"""Times that one letter may occur in a row (ㅋㅋㅋㅋ), alone or with spaces and marks."""
+"""Maximum repetitions of one letter (ㅋㅋㅋㅋ), alone or with spaces and punctuation."""
 _MARKS = 200
-"""Characters of a run without letters: a table's rule, or spaces that indent."""
+"""Maximum number of characters without letters in a row: the rule of a table, or indentation."""
 _LEVELS = ((16, 8), (128, 64), (LONGEST, 256))
-"""Longest phrase to look for, and after how many characters."""
+"""Longest phrase to look for, and the number of characters between checks."""
 _NUMBERED = re.compile(r"(?<![^\n])[ \t]*[0-9]{1,4}[.)](?=\s)")
 _IN_WORK = 16
-"""Characters of a line that may yet become a list's number."""
+"""Characters at the start of a line that may still become a list number."""
 _DELAY = 8
 """Characters at the end of a growing text that may begin a repetition."""
 _SEPARATORS = " \t\n,;:·、-–—*•\"'“”‘’"
 
 
 class LoopGuard:
-    """Collects an answer piece by piece, and knows since when it repeats itself."""
+    """Collector of an answer's pieces that knows when it begins to loop."""
 
     def __init__(self) -> None:
         self._text = ""
         self._bare = ""
-        """The text without the numbers of lists."""
+        """The text without list numbers."""
         self._places: list[int] = []
-        """Where each character of `_bare` is in the text."""
+        """Position in the text of each character of `_bare`."""
         self._read = 0
-        """Characters of the text that are in `_bare`: all but the line in work, if it may begin with a number."""
+        """Characters of the text in `_bare`: all but an unfinished line that may begin with a number."""
         self._looked = [0] * len(_LEVELS)
         self._cut: int | None = None
         self._settled = 0
-        """Characters of the text that `settled` has given."""
+        """Characters of the text that `settled` has given out."""
 
     @property
     def loops(self) -> bool:
@@ -50,12 +50,12 @@ class LoopGuard:
 
     @property
     def text(self) -> str:
-        """The text so far; a loop's phrase is kept once."""
+        """The text so far, with a loop's phrase once."""
         return self._text if self._cut is None else self._text[: self._cut].rstrip(_SEPARATORS)
 
     @property
     def settled(self) -> str:
-        """The text so far but for what repeats the words before it, and may turn out to be a loop; it only grows."""
+        """The text so far without an ending that may turn out to be a loop; it only grows."""
         if self._cut is not None:
             return self.text
         self._strip_numbers(is_whole=False)
@@ -68,7 +68,7 @@ class LoopGuard:
     def feed(self, piece: str) -> bool:
         """Add a piece of the answer; return whether it loops."""
         step = _LEVELS[0][1]
-        while piece and self._cut is None:  # at the same places, however the pieces are cut
+        while piece and self._cut is None:  # check at the same positions, however the pieces are cut
             room = step - len(self._text) % step
             self._text += piece[:room]
             piece = piece[room:]
@@ -78,7 +78,7 @@ class LoopGuard:
         return self.loops
 
     def finish(self) -> bool:
-        """Look once more at the end of an answer; return whether it loops."""
+        """Check the end of an answer; return whether it loops."""
         if self._cut is None:
             self._strip_numbers(is_whole=True)
             self._look(every=True)
@@ -88,7 +88,7 @@ class LoopGuard:
         end = len(self._text)
         line = self._text.rfind("\n") + 1
         if not is_whole and end - line < _IN_WORK and re.fullmatch(r"[ \t]*[0-9]{0,4}[.)]?", self._text[line:]):
-            end = line  # a number may be in the making
+            end = line  # it may be an unfinished number
         if end <= self._read:
             return
         at = self._read
@@ -103,7 +103,7 @@ class LoopGuard:
         size = len(self._bare)
         for level, (longest, step) in enumerate(_LEVELS):
             if not every and size - self._looked[level] < step:
-                return  # the levels after are looked at yet more seldom
+                return  # the remaining levels are checked even less often
             self._looked[level] = size
             period = _period(self._bare[-(TIMES + 1) * longest :])
             if period:
@@ -116,7 +116,7 @@ class LoopGuard:
 
 
 def _repeated(tail: str) -> int:
-    """Return how many characters at the end of a text are those a period before, at most, with any period to `LONGEST`.
+    """Return how many characters at the end of a text repeat earlier ones, for any period up to `LONGEST`.
 
     Fewer than `_DELAY` count as none.
     """
@@ -132,7 +132,7 @@ def _repeated(tail: str) -> int:
 
 
 def _period(tail: str) -> int:
-    """Return the length of the phrase that a text ends in more than `TIMES` times in a row; 0 if there is none.
+    """Return the length of the phrase that ends a text more than `TIMES` times in a row, or 0.
 
     The failure function of Knuth, Morris & Pratt 1977 over the reversed text: a prefix of length n with the border b
     repeats its first n − b characters.
@@ -152,7 +152,7 @@ def _period(tail: str) -> int:
 
 
 def _is_loop(phrase: str, size: int) -> bool:
-    """Return whether a phrase that fills `size` characters by being repeated is a loop."""
+    """Whether a phrase that fills `size` characters by repetition is a loop."""
     letters = {char for char in phrase.casefold() if char.isalnum()}
     if len(letters) > 1:
         return size >= max((TIMES + 1) * len(phrase), _SHORTEST)

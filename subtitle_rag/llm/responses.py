@@ -1,6 +1,6 @@
-"""The values of the LLM client, and how they are read from the server's responses.
+"""Values of the LLM client, parsed from the server's responses.
 
-A field of the wrong kind counts as missing.
+A field of the wrong type counts as missing.
 """
 
 import math
@@ -16,14 +16,14 @@ Json = dict[str, Any]
 _NANOSECONDS = 1_000_000  # in a millisecond
 
 STRUCTURED_SINCE = (0, 21, 1)
-"""Before, a JSON schema was ignored for gemma4 and qwen3.5 while thinking was off (ollama #14645, #15260)."""
+"""Older versions ignored a JSON schema for gemma4 and qwen3.5 with thinking off (ollama #14645, #15260)."""
 
 LENGTH = "length"
-"""`done_reason` of an answer that ended at the most tokens asked for."""
+"""`done_reason` of an answer cut at the most tokens allowed."""
 LOOP = "loop"
-"""`done_reason` of an answer that repeated itself and was ended."""
+"""`done_reason` of an answer that was ended because it repeated itself."""
 USELESS = "useless"
-"""`done_reason` of an answer that was ended as nobody wants the rest."""
+"""`done_reason` of an answer that was ended because it was of no use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,28 +36,28 @@ class Reply:
     prompt_tokens: int = 0
     """All tokens of the prompt, evaluated or cached; 0 if unknown."""
     cached_tokens: int | None = None
-    """The cached ones; None if unknown (before 0.33)."""
+    """Cached tokens of the prompt; None if unknown (before 0.33)."""
     tokens: int = 0
     prompt_ms: int = 0
-    """Evaluation of the uncached tokens."""
+    """Time to evaluate the uncached tokens."""
     ms: int = 0
-    """The full time, including the server's queue."""
+    """Total time, including the server's queue."""
     num_ctx: int = 0
     """The context that the server allocated; 0 if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """A model of a host. Only `Llm.check` reads all fields; from `Llm.models` `context_length` is 0."""
+    """A model of a host. Only `Llm.check` fills all fields; from `Llm.models`, `context_length` is 0."""
 
     name: str
     digest: str
     size: int
     capabilities: tuple[str, ...] = ()
     context_length: int = 0
-    """The trained context; the server cuts a larger `num_ctx` down to it."""
+    """The trained context; the server reduces a larger `num_ctx` to it."""
     cache_bytes: int = 0
-    """Bytes of the KV cache for each token of `num_ctx`, at 16 bits a value; 0 if unknown."""
+    """Bytes of the KV cache per token of `num_ctx`, at 16 bits a value; 0 if unknown."""
     remote_host: str = ""
     """The model's host, if it is another one."""
     server: str = ""
@@ -108,7 +108,7 @@ def model_from_tags(entry: Json) -> ModelInfo:
 
 
 def model_from_show(answer: Json, entry: Json, *, model: str, server: str) -> ModelInfo:
-    """Read a model from `/api/show`; digest and size are those of its entry in `/api/tags`."""
+    """Read a model from `/api/show`, with digest and size from its entry in `/api/tags`."""
     from_list, facts = model_from_tags(entry), answer.get("model_info")
     facts = facts if isinstance(facts, dict) else {}
     return replace(
@@ -123,10 +123,10 @@ def model_from_show(answer: Json, entry: Json, *, model: str, server: str) -> Mo
 
 
 def _cache_bytes(facts: Json) -> int:
-    """Return the bytes of the KV cache for a token: keys and values of 16 bits for each head of each layer.
+    """Return the bytes of the KV cache per token: 16-bit keys and values for each head of each layer.
 
-    Too much for models whose layers share caches or slide a window; 0 if the model does not say enough
-    (ggml docs/gguf.md, `[llm].attention`).
+    Too high for models whose layers share caches or slide a window; 0 if the metadata is incomplete (ggml docs/gguf.md,
+    `[llm].attention`).
     """
     name = text(facts, "general.architecture")
     layers, heads = number(facts, f"{name}.block_count"), number(facts, f"{name}.attention.head_count")
@@ -146,7 +146,7 @@ def loaded_model(entry: Json) -> Loaded:
 
 
 def content(part: Json, host: str, model: str) -> str:
-    """Return the text of one line of an answer; thoughts are in another field and are left out."""
+    """Return the text in one line of an answer, without thoughts, which are in another field."""
     message = part.get("message")
     if not isinstance(message, dict):
         raise LlmError("llm_nonsense", host=host, model=model, reason=_("no message"))
@@ -166,7 +166,7 @@ def embeddings(answer: Json, count: int) -> "list[list[float]] | None":
 
 
 def reply(content: str, last: Json, model: str) -> Reply:
-    """Make the whole answer, with the counts of its last line."""
+    """Build the whole answer, with the counts of its last line."""
     cached = last.get("prompt_eval_cached_count")
     return Reply(
         text=content,

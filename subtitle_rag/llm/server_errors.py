@@ -1,7 +1,7 @@
 """Ollama's failures as `LlmError`s.
 
-The same failure comes as HTTP status and text, as a line in a stream of status 200, or as
-llama-server's JSON quoted inside Ollama's (ollama llm/llama_server.go, `statusErrorMessage`).
+The same failure can be an HTTP status with text, a line in a stream with status 200, or llama-server's JSON quoted
+inside Ollama's (ollama llm/llama_server.go, `statusErrorMessage`).
 """
 
 import json
@@ -16,12 +16,12 @@ from subtitle_rag.i18n import _
 logger = logging.getLogger(__name__)
 
 LONGEST = 200
-"""Longest text of a server in characters."""
+"""Maximum number of characters of a server's text."""
 
 _OVERFLOW = re.compile(r"exceed_context_size_error|exceeds the (available )?context (size|length)|prompt is too long")
 _NO_EMBEDDINGS = re.compile(r"does not support embedd?ings?", re.IGNORECASE)
 _REQUEST = re.compile(r"request \((\d+) tokens\) exceeds the available context size \((\d+) tokens\)")
-_MEMORY = re.compile(  # ollama llm/status.go, `outOfMemorySubstrings`, and server/sched.go's own refusal
+_MEMORY = re.compile(  # ollama llm/status.go, `outOfMemorySubstrings`, and the refusal in server/sched.go
     "out of memory|out of device memory|malloc failed|failed to allocate|unable to allocate|allocation failed|"
     "not enough memory|insufficient memory|vk_error_out_of_device_memory|outofmemory|"
     "requires more system memory|signal: killed",
@@ -29,7 +29,7 @@ _MEMORY = re.compile(  # ollama llm/status.go, `outOfMemorySubstrings`, and serv
 )
 _MISSING = re.compile(r"model .*not found", re.IGNORECASE)
 _REGISTRY = re.compile(r'(?:Get|Head|Post) \\*"https?://(?!127\.|localhost|\[::1\])([^/"\s\\]+)[^"]*": (.*)', re.DOTALL)
-"""What Go says of a failed request: its address and the reason. Ollama's own runners are at loopback addresses."""
+"""Go's message for a failed request, with address and reason. Ollama's own runners have loopback addresses."""
 _NO_CONNECTION = re.compile(
     "dial tcp|no such host|no route to host|network is (unreachable|down)|name resolution|server misbehaving|"
     "connection (refused|reset)|i/o timeout|TLS handshake timeout|deadline exceeded|proxyconnect",
@@ -39,14 +39,14 @@ _UNKNOWN = re.compile(r"pull model manifest: .*(file does not exist|not found)",
 
 
 def tidy(text: str) -> str:
-    """Put a server's words on one line, without control characters, and cut them."""
+    """Put a server's text on one line, without control characters, and shorten it."""
     line = "".join(" " if unicodedata.category(each).startswith("C") else each for each in text)
     line = " ".join(line.split())
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
 
 
 def from_response(status: int, error: Any, *, host: str, model: str) -> LlmError:
-    """Make an `LlmError` of the server's HTTP status (-1 inside a stream) and error."""
+    """Return the `LlmError` for the server's HTTP status (-1 inside a stream) and error."""
     text, numbers = _innermost_error(error)
     about = {"host": host, "model": model}
     if _OVERFLOW.search(text):
@@ -56,7 +56,7 @@ def from_response(status: int, error: Any, *, host: str, model: str) -> LlmError
         return overflow(tokens, num_ctx, exact=bool(tokens), host=host, model=model)
     if _MEMORY.search(text):
         return LlmError("llm_out_of_memory", reason=tidy(text), **about)
-    if "token repeat limit" in text:  # the model said the same token again and again (ollama llm/llama_server.go)
+    if "token repeat limit" in text:  # the model repeated one token (ollama llm/llama_server.go)
         return LlmError("llm_nonsense", reason=tidy(text), **about)
     if (registry := _REGISTRY.search(text)) and _NO_CONNECTION.search(registry[2]):
         logger.debug("%s: the model registry cannot be reached: %s", host, tidy(text))
@@ -75,9 +75,15 @@ def from_response(status: int, error: Any, *, host: str, model: str) -> LlmError
 def overflow(
     tokens: int, num_ctx: int, *, exact: bool = False, read: int | None = None, host: str, model: str
 ) -> LlmError:
-    """Return the error of an over-long prompt; without `exact`, `n_prompt_tokens` is a guess.
+    """Return the error of an over-long prompt.
 
-    `read` are the tokens that a server has read which cut the prompt without a word; else it reads `num_ctx` at most.
+    Args:
+        tokens: tokens of the prompt.
+        num_ctx: context of the model.
+        exact: whether `tokens` is counted rather than estimated.
+        read: tokens read by a server that silently cut the prompt; by default `num_ctx`.
+        host: the server.
+        model: the model.
     """
     read = num_ctx if read is None else read
     return LlmError(

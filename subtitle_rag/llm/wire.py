@@ -1,9 +1,9 @@
-"""The connection to one Ollama: the official client, with errors of our own.
+"""Connection to one Ollama server: the official client, with our own errors.
 
-The only module that imports `ollama` and `httpx`. The client's own request method is used with plain dictionaries,
-because its typed ones drop fields needed here: `truncate` on the way out, `remote_host`, `prompt_eval_cached_count`
-and the server's version on the way in. Switched off: the missing default timeout, proxies and other settings from
-the environment, and `OLLAMA_API_KEY` for every host.
+The only module that imports `ollama` and `httpx`. It uses the client's own request method with plain dictionaries,
+because the typed methods drop fields needed here: `truncate` in requests, `remote_host`, `prompt_eval_cached_count` and
+the server's version in responses. Overridden: the missing default timeout, proxies and other settings from the
+environment, and `OLLAMA_API_KEY` for every host.
 """
 
 import logging
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CONNECT = 5
-"""Timeout of a connection in seconds; then the host counts as not running."""
+"""Timeout of a connection in seconds; after it, the host counts as not running."""
 QUESTION = 30
 """Timeout in seconds of requests that run no model."""
-_CONNECTING = 0.01  # seconds between two looks at a connection that is being made
-_POLL = 0.1  # seconds within which the thread that waits for `stop` ends after an answer
+_CONNECTING = 0.01  # seconds between two checks of a connection being made
+_POLL = 0.1  # seconds within which the thread waiting for `stop` ends after an answer
 
 Json = dict[str, Any]
 
@@ -38,8 +38,8 @@ Json = dict[str, Any]
 class Call:
     """One request, cancellable from another thread.
 
-    Nothing is read between the prompt and its first token, which can be minutes, so `stop` closes the connection from
-    another thread. Ollama stops the model when its client goes away.
+    No data arrives between the prompt and the first token, which can be minutes, so `stop` closes the connection from
+    another thread. Ollama stops the model when its client disconnects.
     """
 
     def __init__(self, host: str, model: str = "", *, patience: float = QUESTION, stop: threading.Event | None = None):
@@ -82,7 +82,7 @@ class Call:
 
 @cache
 def _trusted() -> "ssl.SSLContext":
-    """Read the certificates that servers are checked by: 20 ms, for all hosts together."""
+    """Load the trusted certificates once for all hosts, since it takes 20 ms."""
     import httpx
 
     return httpx.create_ssl_context(trust_env=False)
@@ -92,7 +92,7 @@ class Wire:
     """Requests to one host. `url` has passed the guard; redirects are not followed."""
 
     def __init__(self, url: str, origin: str = "") -> None:
-        """`origin` tells a user what names this host."""
+        """Prepare the client; `origin` is the setting with the host, for errors."""
         import httpx
         import ollama
 
@@ -112,7 +112,7 @@ class Wire:
         self._client.close()  # type: ignore[no-untyped-call]
 
     def ask(self, method: str, path: str, body: Json | None = None, call: Call | None = None) -> Json:
-        """Return one whole answer, within the patience of the call."""
+        """Return a whole answer, within the call's timeout."""
         call = call or Call(self.url)
         with _as_llm_errors(call, method, path, self._origin), call.watched():
             answer: Json = self._send(call, method, path, body, stream=False)
@@ -137,7 +137,7 @@ class Wire:
 
 @contextmanager
 def _as_llm_errors(call: Call, method: str, path: str, origin: str) -> Iterator[None]:
-    """Turn the client's errors into `LlmError`s, including httpx errors of streams."""
+    """Turn the client's errors, and httpx errors of streams, into `LlmError`s."""
     import httpx
     import ollama
 
@@ -166,7 +166,7 @@ def _transport_failure(error: Exception, call: Call, origin: str) -> LlmError:
         return call.failure("llm_timeout", seconds=round(call.patience))
     if isinstance(error, httpx.TransportError):
         return call.failure("llm_broke_off", reason=tidy(str(error)))
-    return call.failure("llm_nonsense", reason=tidy(str(error)))  # no JSON, or not the JSON that the client expects
+    return call.failure("llm_nonsense", reason=tidy(str(error)))  # not JSON, or not the expected JSON
 
 
 def _without_key(request: "httpx.Request") -> None:
@@ -175,7 +175,7 @@ def _without_key(request: "httpx.Request") -> None:
 
 
 def _log_response(response: "httpx.Response") -> None:
-    """Log a response with its time to the first byte: of a model's answer, to the first token."""
+    """Log a response with its time to the first byte, which for a model's answer is the first token."""
     request = response.request
     took = (time.monotonic() - request.extensions["started"]) * 1000
     level = logging.WARNING if response.is_error else logging.INFO

@@ -1,8 +1,8 @@
-"""Downloads of encoders and rerankers from the Hugging Face hub, resumable across processes.
+"""Downloads from the Hugging Face hub, resumable across processes.
 
-`huggingface_hub` lists the files and brings their bytes, by `http_get`: its `snapshot_download` restarts every file
-after the process ends. Bytes are appended to `NAME.<digest>.part`. The part becomes the file once its digest equals
-that of the hub or the manifest. Plain HTTP also serves files in Xet storage.
+`huggingface_hub` lists the files and fetches their bytes with `http_get`: its `snapshot_download` would restart every
+file after the process ends. Bytes are appended to `NAME.<digest>.part`, which becomes the file once its digest matches
+the hub's or the manifest's. Plain HTTP also serves files in Xet storage.
 """
 
 import logging
@@ -40,9 +40,9 @@ MAX_FILES = 1_000
 MAX_PATH = 200
 _TIMEOUT = 30  # seconds without a byte of the list
 _CHUNK = 1 << 18  # bytes between two events
-_STOP_S = 0.1  # seconds between two looks at the stop
+_STOP_S = 0.1  # seconds between two checks of `stop`
 _NO_ANSWER = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""Failures of the library at an answer that is no hub's, perhaps a login page."""
+"""Errors of the library when the answer is not the hub's, perhaps a login page."""
 _LEAVE_S = 1.0
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -51,13 +51,13 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 def fetch(folder: Path, model: HubModel, stop: threading.Event | None = None) -> Generator[ModelEvent, None, None]:
     """Download a model's missing or damaged files into `folder`; the last event is ModelFetched.
 
-    Existing files are verified; if all are intact, the hub gets no request. `stop` ends the download between two
-    chunks. The hub is that of `HF_ENDPOINT`, by default the public one.
+    Existing files are verified; if all are intact, nothing is requested from the hub. `stop` ends the download between
+    two chunks. `HF_ENDPOINT` names the hub, by default the public one.
 
     Raises:
         BusyError: a retry resumes: `hub_unreachable`, `disk_short`, `disk_full`, `unwritable`, `busy`.
         AppError: `missing_extra`, `hub_refused`, `model_changed`, `interrupted`.
-        UsageError: `hub_refused` for a setting of the environment.
+        UsageError: `hub_refused` because of an environment variable.
     """
     require_extra(model.extra)
     with writing(folder), hold_model(folder, model):
@@ -71,7 +71,7 @@ def fetch(folder: Path, model: HubModel, stop: threading.Event | None = None) ->
 
 
 def _outdated(record: Record, model: HubModel) -> bool:
-    """Whether the manifest has another revision, or a file that the record lacks."""
+    """Whether the manifest has another revision, or a file missing from the record."""
     recorded = {file.path for file in record.files}
     required = {file.path for file in model.files if "*" not in file.path}
     return bool(model.revision and record.revision != model.revision) or not required <= recorded
@@ -112,7 +112,7 @@ class _Download:
         part = self._part(file)
         resumed = part.exists() and part.stat().st_size > 0
         yield from self._arrive(file, part)
-        if resumed and not matches(part, file, self.stop):  # what an earlier run left may be the damage
+        if resumed and not matches(part, file, self.stop):  # the part left by an earlier run may be damaged
             logger.info("%s is downloaded again: what was resumed is damaged", file.path)
             part.unlink()
             yield from self._arrive(file, part)
@@ -124,7 +124,7 @@ class _Download:
         replace_path(part, self.target / file.path)
 
     def _arrive(self, file: FileRecord, part: Path) -> Iterator[ModelEvent]:
-        """Append to a part what it lacks, in a thread; a part whose thread is left behind takes no more bytes."""
+        """Append the missing bytes to a part, in a thread; once abandoned, the thread can no longer write."""
         part.parent.mkdir(parents=True, exist_ok=True)
         part.touch()
         if part.stat().st_size >= file.bytes:
@@ -146,7 +146,7 @@ class _Download:
                 with part.open("ab") as out:
                     self.hub.append(self.record.revision, file, out, partial(_Bar, advance))
                 result.set_result(None)
-            except BaseException as error:  # it is raised where somebody waits
+            except BaseException as error:  # raised again in the thread that waits
                 result.set_exception(error)
             counts.put(None)
 
@@ -170,7 +170,7 @@ class _Download:
             thread.join(_LEAVE_S)  # it may be about to write
 
     def _part(self, file: FileRecord) -> Path:
-        """Return the path of a part; its digest keeps parts of another file apart."""
+        """Return the path of a part; its digest tells parts of different versions apart."""
         digest = file.digest.partition(":")[2][:8]
         return self.target / f"{file.path}.{digest}.part"
 
@@ -188,7 +188,7 @@ class _Download:
 
 
 class _Bar:
-    """What `http_get` tells of its progress, in place of a progress bar."""
+    """Receiver of `http_get`'s progress, in place of a progress bar."""
 
     def __init__(self, advance: Callable[[int, int], None], *, initial: int = 0, **_options: object) -> None:
         self._advance, self._arrived = advance, initial
@@ -216,7 +216,7 @@ class _Hub:
         return self.endpoint or str(_library().constants.ENDPOINT)
 
     def listing(self) -> Record:
-        """List the model's files at the manifest's revision, or the newest."""
+        """List the model's files at the manifest's revision, or at the newest."""
         model = self.model
         logger.info("files of %s are listed by %s", model.name, self.host)
         with self._failures():
@@ -243,7 +243,7 @@ class _Hub:
         return Record(model.name, commit, tuple(files))
 
     def _file_record(self, sibling: "RepoSibling") -> FileRecord:
-        """Return a file as the hub lists it; it must agree with the manifest."""
+        """Return a file from the hub's list; it must agree with the manifest."""
         path, lfs, blob = sibling.rfilename, sibling.lfs, sibling.blob_id
         listed = next((file for file in self.model.files if file.path == path), None)
         size, sha256 = (lfs.size, lfs.sha256) if lfs else (sibling.size, "")
@@ -257,7 +257,7 @@ class _Hub:
         return FileRecord(path, size, f"sha256:{expected}" if expected else f"git:{blob}")
 
     def append(self, revision: str, file: FileRecord, out: BinaryIO, bar: Callable[..., _Bar]) -> None:
-        """Append the rest of a file to `out`; a broken connection is tried again."""
+        """Append the rest of a file to `out`, retrying after a broken connection."""
         from huggingface_hub.file_download import http_get
 
         hub = _library()
@@ -283,7 +283,7 @@ class _Hub:
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
-        """Turn the library's failures into errors of the app."""
+        """Turn the library's errors into the app's."""
         import httpx2
         from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 
@@ -310,13 +310,13 @@ class _Hub:
 
 @cache
 def _library() -> ModuleType:
-    """Import `huggingface_hub`, silent and without telemetry."""
+    """Import `huggingface_hub` without output and telemetry."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     import huggingface_hub
     import huggingface_hub.constants
     import huggingface_hub.utils
 
-    huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY = True  # it may have been imported before
+    huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY = True  # it may have been imported earlier
     huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE = _CHUNK
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
     return huggingface_hub

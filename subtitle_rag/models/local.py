@@ -1,4 +1,4 @@
-"""Model folders of other programs: their kind, complete files and digest."""
+"""Model folders from other programs: kind, completeness and digest."""
 
 import hashlib
 import json
@@ -16,11 +16,11 @@ from subtitle_rag.models.prompts import Prompts
 logger = logging.getLogger(__name__)
 
 HEADS = ("sparse_linear.pt", "colbert_linear.pt")
-"""FlagEmbedding uses random heads unless it finds both."""
+"""FlagEmbedding uses random heads unless both files are there."""
 SPEECH_FILES = ("config.json", "model.bin", "tokenizer.json")
-"""What a Whisper model for CTranslate2 cannot do without."""
+"""Files that a CTranslate2 Whisper model must have."""
 LIGHT_WEIGHTS = 30_000_000
-"""Most weights in the layers of a light model: those of multilingual-e5-small are 21 million, of BGE-M3 302 million."""
+"""Maximum number of layer weights of a light model: multilingual-e5-small has 21 million, BGE-M3 302 million."""
 _WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
 _GRAPHS = tuple(
     f"{folder}{name}.onnx" for name in ("model_quantized", "model_int8", "model") for folder in ("onnx/", "")
@@ -44,22 +44,22 @@ class Shape:
 
 
 def find_graph(folder: Path) -> str:
-    """Return the path of the folder's ONNX graph, of 8 bits before others; empty without one."""
+    """Return the path of the folder's ONNX graph, preferring 8 bits; "" if there is none."""
     return next((path for path in _GRAPHS if (folder / path).is_file()), "")
 
 
 def graph_folder(graph: Path) -> Path:
-    """Return the folder of the model with this graph: that with `config.json`, one above `onnx` where it is there."""
+    """Return the model folder of a graph: the one with `config.json`, which may be the parent of `onnx`."""
     return graph.parent if (graph.parent / "config.json").is_file() else graph.parent.parent
 
 
 def has_weights(folder: Path) -> bool:
-    """Whether the folder has weights for PyTorch."""
+    """Whether the folder has PyTorch weights."""
     return any((folder / name).is_file() for name in _WEIGHTS)
 
 
 def file_prompts(folder: Path) -> Prompts | None:
-    """Read the prompts of a model of sentence-transformers; None if its files tell none."""
+    """Read the prompts of a sentence-transformers model; None if its files have none."""
     try:
         entry = _json(folder / "config_sentence_transformers.json")["prompts"]
         document = next((entry[name] for name in ("document", "passage", "corpus") if entry.get(name)), "")
@@ -70,10 +70,10 @@ def file_prompts(folder: Path) -> Prompts | None:
 
 
 def pooling(folder: Path) -> str:
-    """Read how the model makes one vector of those of its tokens: `cls`, `mean` …; empty if its files do not say.
+    """Read how token states become one vector: `cls`, `mean` …; "" if the files do not say.
 
     Raises:
-        ValueError: for several methods at once, or a damaged file.
+        ValueError: several methods at once, or a damaged file.
     """
     try:
         entry: Any = _json(folder / "1_Pooling" / "config.json")
@@ -89,11 +89,11 @@ def pooling(folder: Path) -> str:
 
 
 def shape(folder: Path) -> Shape | None:
-    """Read `config.json`; None if it lacks a field."""
+    """Read `config.json`; None if a field is missing."""
     try:
         config = _json(folder / "config.json")
         classifies = any("SequenceClassification" in name for name in config.get("architectures") or ())
-        # RoBERTa numbers positions from the padding id + 1 on
+        # RoBERTa numbers positions from the padding id + 1
         reserved = config["pad_token_id"] + 1 if "roberta" in config["model_type"] else 0
         vectors = vector_kind(folder)
         has_heads = not classifies and all((folder / name).is_file() for name in HEADS)
@@ -111,12 +111,12 @@ def shape(folder: Path) -> Shape | None:
 
 
 def _layer_weights(config: dict[str, Any]) -> int:
-    """Estimate the weights of the layers, which decide how long a text takes; 0 if the config lacks their number."""
+    """Estimate the weights of the layers, which determine the speed; 0 if the config does not tell."""
     return 12 * int(config.get("num_hidden_layers") or 0) * int(config["hidden_size"]) ** 2
 
 
 def vector_kind(folder: Path) -> VectorKind:
-    """Read which vectors a model of sentence-transformers makes; dense without such a file."""
+    """Read which kind of vectors a sentence-transformers model makes; dense if no file says."""
     try:
         is_sparse = _json(folder / "config_sentence_transformers.json").get("model_type") == "SparseEncoder"
         return SPARSE if is_sparse else DENSE
@@ -125,7 +125,7 @@ def vector_kind(folder: Path) -> VectorKind:
 
 
 def _width(folder: Path) -> int:
-    """Return the length of the vectors after the last dense module; 0 without one."""
+    """Return the vector length after the last dense module, or 0."""
     try:
         modules = _json(folder / "modules.json")
         paths = [str(module["path"]) for module in modules if str(module["type"]).endswith(".Dense")]
@@ -139,7 +139,7 @@ def _json(path: Path) -> Any:
 
 
 def problems(folder: Path, graph: str) -> Iterator[tuple[str, Literal["missing", "size"]]]:
-    """Yield the required files that are missing or cut short; only reading a graph shows that it is cut short."""
+    """Yield the required files that are missing or cut short. A graph must be loaded to tell whether it is cut."""
     weights = next((name for name in _WEIGHTS if (folder / name).is_file()), _WEIGHTS[0])
     names = [graph, "tokenizer.json"] if graph else _shards(folder, weights)
     for name in ("config.json", *names):
@@ -150,7 +150,7 @@ def problems(folder: Path, graph: str) -> Iterator[tuple[str, Literal["missing",
 
 
 def size(path: Path) -> int:
-    """Return the bytes of a file or of all files in a folder; 0 if nothing exists."""
+    """Return the bytes of a file or of all files in a folder; 0 if there are none."""
     files = path.rglob("*") if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file())
 
@@ -158,8 +158,8 @@ def size(path: Path) -> int:
 def digest(folder: Path, graph: str = "") -> str:
     """Return eight hexadecimal digits of the folder's content, independent of path and times.
 
-    Small files are read in full, weights by their length and by samples spread over them. With a graph, these are the
-    graph, its weights beside it, and what it is run by.
+    Small files are read in full, weights by length and by samples spread over them. With a graph, only the graph, its
+    weights and its configuration count.
     """
     hasher = hashlib.sha256()
     if graph:
@@ -194,10 +194,10 @@ def _shards(folder: Path, weights: str) -> list[str]:
 
 
 def _ends(path: Path) -> bool:
-    """Whether a file of weights has the length of its own table of contents."""
+    """Whether a weights file has the length that its own table of contents says."""
     try:
         with path.open("rb") as file:
-            if path.suffix == ".bin":  # a zip since torch 1.6; older files cannot be checked
+            if path.suffix == ".bin":  # a zip file since torch 1.6; older files cannot be checked
                 return zipfile.is_zipfile(path) or file.read(2) != b"PK"
             header = int.from_bytes(file.read(8), "little")
             table = json.loads(file.read(min(header, path.stat().st_size)))

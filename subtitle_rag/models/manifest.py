@@ -25,9 +25,9 @@ VectorKind = Literal["dense", "sparse"]
 DENSE: VectorKind = "dense"
 SPARSE: VectorKind = "sparse"
 PoolingMode = Literal["", "cls", "mean", "lasttoken"]
-"""As sentence-transformers names them."""
+"""Names as in sentence-transformers."""
 _GB = 10**9
-_REPORTED = 0.9  # a machine sold with 8 GB reports less: firmware and graphics take their part
+_REPORTED = 0.9  # a machine sold with 8 GB reports less, because firmware and graphics reserve some
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +44,9 @@ class OfferedModel:
     """Language → its strengths."""
     doubt: str = ""
     is_light: bool = False
-    """Whether it reads a window in hundredths of a second on a processor."""
+    """Whether it encodes a window in hundredths of a second on a CPU."""
     words: float | None = None
-    """How much words weigh beside an encoder's meaning; None where that is not measured."""
+    """Weight of the words next to an encoder's vectors; None if not measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class ContextModel(OfferedModel):
 
 @dataclass(frozen=True, slots=True)
 class FilePattern:
-    """A file of a model's repository, or a pattern of such files."""
+    """A file in a model's repository, or a pattern of files."""
 
     path: str
     bytes: int | None = None
@@ -79,7 +79,7 @@ class FilePattern:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubModel(OfferedModel):
-    """A model whose files come from the Hugging Face hub."""
+    """A model with files on the Hugging Face hub."""
 
     kind: Kind
     files: tuple[FilePattern, ...]
@@ -89,7 +89,7 @@ class HubModel(OfferedModel):
 
     @property
     def extra(self) -> Extra:
-        """Return the packages that run it."""
+        """Return the extra with the packages that run it."""
         raise NotImplementedError
 
     @property
@@ -103,7 +103,7 @@ class SpeechModel(HubModel):
     """A model that turns speech into text."""
 
     seconds: float
-    """What a minute of speech takes on two cores, in seconds."""
+    """Seconds to transcribe a minute of speech on two cores."""
 
     @property
     def extra(self) -> Extra:
@@ -117,25 +117,25 @@ class NeuralModel(HubModel):
     max_tokens: int
     memory_bf16_gb: float
     dimensions: int = 0
-    """The length of an encoder's dense vectors."""
+    """Length of an encoder's dense vectors."""
     has_sparse: bool = False
     vectors: VectorKind = DENSE
-    """The vectors that an encoder makes, its `kind` in the manifest; BGE-M3 makes both."""
+    """Kind of an encoder's vectors, `kind` in the manifest; BGE-M3 makes both."""
     prompts: Prompts = field(default_factory=Prompts)
-    """Replace those of the model's own files."""
+    """Prompts that replace those in the model's own files."""
     pooling: PoolingMode = ""
-    """How states of tokens become one vector where the model's own files have no modules of sentence-transformers."""
+    """How token states become one vector if the model's files have no sentence-transformers modules."""
     original: str = ""
-    """The model whose weights these are, in another format."""
+    """The model with the same weights in another format."""
 
     @property
     def graph(self) -> str:
-        """Return the path of the ONNX graph in its folder; empty for a model that PyTorch runs."""
+        """Return the path of the ONNX graph in its folder; "" for a PyTorch model."""
         return next((file.path for file in self.files if file.path.endswith(".onnx")), "")
 
     @property
     def extra(self) -> Extra:
-        """Return the packages that run it."""
+        """Return the extra with the packages that run it."""
         return MEANING if self.graph else NEURAL
 
 
@@ -144,11 +144,11 @@ HubModelT = TypeVar("HubModelT", bound=HubModel)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchStep:
-    """A way to search, from words alone to all models. The manifest documents the fields."""
+    """A level of search, from words only to all models. The manifest documents the fields."""
 
     name: str
     title: Mapping[str, str]
-    """By language, like the next."""
+    """By language, like the next field."""
     gain: Mapping[str, str]
     encoder: str = ""
     reranker: str = ""
@@ -160,22 +160,22 @@ class SearchStep:
 
     @property
     def extra(self) -> Extra | None:
-        """Return the packages that it needs."""
+        """Return the extra with the packages that it needs."""
         return next((model.extra for model in self.models), None)
 
 
 OLLAMA = "ollama:"
-"""Begins the name of an encoder that Ollama runs."""
+"""Prefix of the names of encoders in Ollama."""
 
 
 def is_ollama(name: str) -> bool:
-    """Return whether an encoder's name or id is one that Ollama runs."""
+    """Whether an encoder's name or id is one in Ollama."""
     return name.startswith(OLLAMA)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OllamaEncoderModel(OfferedModel):
-    """An encoder that Ollama runs."""
+    """An encoder in Ollama."""
 
     dimensions: int
     max_tokens: int
@@ -183,30 +183,30 @@ class OllamaEncoderModel(OfferedModel):
 
     @property
     def pull_name(self) -> str:
-        """Return the name by which Ollama knows it."""
+        """Return its name in Ollama."""
         return self.name.removeprefix(OLLAMA)
 
 
 @cache
 def ollama_encoders() -> tuple[OllamaEncoderModel, ...]:
-    """List the encoders that Ollama runs, the first choice first."""
+    """List the encoders in Ollama, the first choice first."""
     return tuple(OllamaEncoderModel(prompts=_pop_prompts(entry), **entry) for entry in _entries("ollama_encoder"))
 
 
 def ollama_encoder(name: str) -> OllamaEncoderModel | None:
-    """Return the encoder of this name, which begins with `ollama:`, or None."""
+    """Return the encoder with this name, which begins with `ollama:`, or None."""
     sought = name.casefold().removesuffix(":latest")
     return next((each for each in ollama_encoders() if each.name.casefold() == sought), None)
 
 
 @cache
 def context_models() -> tuple[ContextModel, ...]:
-    """List the models for contexts in the manifest's order, the first choice first."""
+    """List the models for contexts, the first choice first."""
     return tuple(ContextModel(**entry) for entry in _entries("context"))
 
 
 def alternatives(name: str) -> tuple[str, ...]:
-    """List the other names of an offered model for contexts, in the order in which they are fetched."""
+    """Return the other names of a model for contexts, in the order in which to try them."""
     return next((tuple(model.alternatives) for model in context_models() if model.name == name), ())
 
 
@@ -225,7 +225,7 @@ def rerankers() -> tuple[NeuralModel, ...]:
 def neural_model(name: str) -> NeuralModel | None:
     """Return the encoder or reranker of this name, with or without its owner's, or None.
 
-    A name that is only the original of another format is a name of that one.
+    The name of an original also finds its conversion, if only that is offered.
     """
     every = (*encoders(), *rerankers())
     sought = name.casefold()
@@ -234,7 +234,7 @@ def neural_model(name: str) -> NeuralModel | None:
 
 
 def words_weight(encoder_id: str) -> float | None:
-    """Return how much words weigh beside the meaning of an encoder; None where that is not measured."""
+    """Return the weight of the words next to an encoder's vectors; None if not measured."""
     name = encoder_id.partition("@")[0]
     model: OfferedModel | None = ollama_encoder(name) if is_ollama(name) else neural_model(name)
     return model.words if model else None
@@ -242,12 +242,12 @@ def words_weight(encoder_id: str) -> float | None:
 
 @cache
 def speech_models() -> tuple[SpeechModel, ...]:
-    """List the models that hear speech, the default first."""
+    """List the speech models, the default first."""
     return tuple(SpeechModel(kind=SPEECH, files=_pop_files(entry), **entry) for entry in _entries(SPEECH))
 
 
 def hub_model(name: str) -> HubModel | None:
-    """Return the encoder, reranker or model for speech of this name, with or without its owner's, or None."""
+    """Return the encoder, reranker or speech model of this name, with or without its owner's, or None."""
     return neural_model(name) or _named(speech_models(), name)
 
 
@@ -258,17 +258,17 @@ def _named(models: Sequence[HubModelT], name: str) -> HubModelT | None:
 
 @cache
 def search_steps() -> tuple[SearchStep, ...]:
-    """List the steps of search in the order in which they are offered."""
+    """List the levels of search in the order in which to offer them."""
     return tuple(SearchStep(**entry) for entry in _entries("step"))
 
 
 def encoder_steps() -> tuple[SearchStep, ...]:
-    """List the steps that search by meaning, the lightest first."""
+    """List the levels that search by meaning, the lightest first."""
     return tuple(step for step in search_steps() if step.encoder)
 
 
 def default_context_model() -> ContextModel:
-    """Return the default for this machine's memory, or for 8 GB if that is unknown."""
+    """Return the default for this machine's memory, or for 8 GB if unknown."""
     available_gb = memory() or 8
     from_gb = {each.default_from_gb: each for each in context_models() if each.default_from_gb is not None}
     return from_gb[max(least_gb for least_gb in from_gb if least_gb * _REPORTED <= available_gb)]
@@ -285,7 +285,7 @@ def memory() -> float | None:
 
 
 def free_memory() -> int | None:
-    """Return the bytes that a new program could take without swapping: half of all where the system does not say."""
+    """Return the bytes that a new program could use without swapping; half of the memory if unknown."""
     try:
         with Path("/proc/meminfo").open(encoding="ascii") as lines:
             return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))

@@ -1,4 +1,4 @@
-"""The model files on this machine: downloads in the app's folder, and folders of the user."""
+"""The model files on this machine: downloads in the app's folder, and the user's own folders."""
 
 import shutil
 import threading
@@ -33,33 +33,33 @@ class ModelFiles:
     """Its name in the manifest, or its folder."""
     path: Path
     id: str
-    """The id of the vector space: `bge-m3@5617a9f6`, or a folder's name and eight digits of its digest."""
+    """Id of the vector space: `bge-m3@5617a9f6`, or a folder's name and eight digits of its digest."""
     kind: manifest.Kind
     has_sparse: bool
     dimensions: int
-    """The length of an encoder's dense vectors."""
+    """Length of an encoder's dense vectors."""
     max_tokens: int
     vectors: manifest.VectorKind = manifest.DENSE
     prompts: Prompts = field(default_factory=Prompts)
     pooling: manifest.PoolingMode = ""
     is_light: bool = False
-    """Whether it reads a window in hundredths of a second on a processor."""
+    """Whether it encodes a window in hundredths of a second on a CPU."""
     graph: str = ""
-    """The path of the ONNX graph in the folder; empty for a model that PyTorch runs."""
+    """Path of the ONNX graph in the folder; "" for a PyTorch model."""
 
     @property
     def extra(self) -> Extra:
-        """Return the packages that run it."""
+        """Return the extra with the packages that run it."""
         return MEANING if self.graph else NEURAL
 
     def with_prompts(self, prompts: Prompts) -> "ModelFiles":
-        """Return the model with these prompts, which its id names, in place of its own."""
+        """Return the model with these prompts, also in its id, in place of its own."""
         return replace(self, id=prompts.added_to(self.id), prompts=prompts)
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechFiles:
-    """A model for speech, to load from `path` without a network; `id` as that of ModelFiles."""
+    """A speech model to load from `path` without a network; `id` as in ModelFiles."""
 
     name: str
     path: Path
@@ -68,7 +68,7 @@ class SpeechFiles:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The downloaded part of a model; `all_bytes` is None before the hub's answer."""
+    """Downloaded part of a model; `all_bytes` is None until the hub has answered."""
 
     status: Status
     bytes: int
@@ -77,7 +77,7 @@ class State:
 
 
 def is_added(name: str) -> bool:
-    """Whether another distribution adds the encoder of this name; the manifest's keep theirs."""
+    """Whether a plug-in adds the encoder of this name; names of the manifest win."""
     return manifest.hub_model(name) is None and name in plugin_names(ENCODERS)
 
 
@@ -89,13 +89,13 @@ class ModelStore:
         self.settings = settings
 
     def configured(self, kind: manifest.Kind) -> str:
-        """Return the name or folder in the settings, or empty for none."""
+        """Return the name or folder in the settings, or ""."""
         settings = self.settings
         names = {manifest.ENCODER: settings.encoder, manifest.RERANKER: settings.reranker}
         return names.get(kind, settings.speech)
 
     def files(self, name: str, kind: manifest.Kind) -> ModelFiles:
-        """Return the files of a model, by its name in the manifest or its folder.
+        """Return the files of a model, given its name in the manifest or its folder.
 
         Raises:
             UsageError: `unknown`, `model_kind`.
@@ -120,7 +120,7 @@ class ModelStore:
         return files.with_prompts(model.prompts)
 
     def speech_files(self, name: str) -> SpeechFiles:
-        """Return the files of a model for speech, by its name in the manifest or its folder.
+        """Return the files of a speech model, given its name in the manifest or its folder.
 
         Raises:
             UsageError: `unknown`, `model_kind`.
@@ -135,7 +135,7 @@ class ModelStore:
         return SpeechFiles(name, folder, f"{folder.resolve().name}@{local.digest(folder)}")
 
     def _find(self, name: str, kind: manifest.Kind) -> tuple[manifest.HubModel | None, Path, str]:
-        """Return the entry, the folder and the id of a model that was fetched whole, or the user's own folder alone.
+        """Return manifest entry, folder and id of a completely downloaded model, or only the user's own folder.
 
         Raises:
             UsageError: `unknown`, `model_kind`.
@@ -155,17 +155,17 @@ class ModelStore:
         return model, folder, record.id
 
     def required_extra(self, name: str) -> Extra | None:
-        """Return the packages that a model needs, by its name or folder; None if it needs none of ours."""
+        """Return the extra that a model needs, given its name or folder; None if it needs none."""
         if not name or manifest.is_ollama(name) or is_added(name):
             return None
         try:
             model, folder = self._locate(name)
-        except UsageError:  # whoever wants its files is told
+        except UsageError:  # reported when its files are needed
             return NEURAL
         return model.extra if model else MEANING if _graph(name, folder) else NEURAL
 
     def knows_prompts(self, name: str) -> bool:
-        """Return whether the manifest or the encoder's own files say what precedes its texts."""
+        """Whether the manifest or the encoder's own files give the prompts."""
         if manifest.is_ollama(name):
             return manifest.ollama_encoder(name) is not None
         if is_added(name):
@@ -174,7 +174,7 @@ class ModelStore:
         return bool(model or Record.read(folder) or local.file_prompts(folder))
 
     def state(self, name: str) -> State:
-        """Return the downloaded part, by the lengths of its files; raises UsageError `unknown`."""
+        """Return the downloaded part, by file lengths. Raises UsageError `unknown`."""
         if is_added(name):
             return State("here", 0, None, "")
         model, folder = self._locate(name)
@@ -189,7 +189,7 @@ class ModelStore:
         return State("here" if complete else "partial", downloaded, record.bytes, record.revision)
 
     def due_bytes(self, model: manifest.HubModel) -> int:
-        """Estimate the bytes of `fetch`, without a request."""
+        """Estimate the bytes that `fetch` would download, without a request."""
         state = self.state(model.name)
         return max(0, (state.all_bytes or round(model.disk_gb * 1e9)) - state.bytes)
 
@@ -206,7 +206,7 @@ class ModelStore:
         """Delete a downloaded model and return its bytes.
 
         Raises:
-            UsageError: `unknown`, also for a folder of the user.
+            UsageError: `unknown`, also for a user's own folder.
             AppError: `model_missing`.
             BusyError: `busy`, `unwritable`.
         """
@@ -226,7 +226,7 @@ class ModelStore:
         return model
 
     def _locate(self, name: str) -> tuple[manifest.HubModel | None, Path]:
-        """Return the entry of the manifest, if any, and the folder."""
+        """Return the manifest entry, if any, and the folder."""
         model = manifest.hub_model(name)
         folder = self.folder / model.folder if model else Path(name).expanduser()
         if folder.suffix == ".onnx" and folder.is_file():
@@ -241,7 +241,7 @@ def unknown_model(name: str) -> UsageError:
 
 
 def _graph(name: str, folder: Path) -> str:
-    """Return the ONNX graph of a folder made by another program: that of `name`, or where PyTorch has no part in it."""
+    """Return the graph in `name`, else any graph in the folder unless PyTorch can run its weights."""
     path = Path(name).expanduser()
     if path.suffix == ".onnx":
         return path.relative_to(folder).as_posix()
@@ -250,7 +250,7 @@ def _graph(name: str, folder: Path) -> str:
 
 
 def _of_folder(name: str, folder: Path, graph: str, kind: manifest.Kind) -> ModelFiles:
-    """Return the files of a folder made by another program."""
+    """Return the files of another program's folder."""
     for path, problem in local.problems(folder, graph):
         text = _("{file} is missing") if problem == "missing" else _("{file} is cut short")
         raise AppError("model_damaged", name=name, reason=text.format(file=path))

@@ -1,7 +1,7 @@
-"""What precedes queries and passages, as a part of an encoder's id: vectors of other prompts are others.
+"""Prompts before queries and passages, as part of an encoder's id: other prompts make other vectors.
 
-An id is `NAME@DIGEST`, then `?query=…&document=…` where the prompts come from outside of the model's own files, and
-then the options of `retrieval.named_vectors`. Stored vectors are so asked with the prompts that they were made with.
+An id is `NAME@DIGEST`, then `?query=…&document=…` unless the prompts come from the model's own files, then the options
+of `retrieval.named_vectors`. So queries get the prompts that the stored vectors were made with.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _MARK = "?"
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """Put in front of every query, and of every passage."""
+    """Texts in front of every query and every passage."""
 
     query: str = ""
     document: str = ""
@@ -25,7 +25,7 @@ class Prompts:
 
     @classmethod
     def of(cls, encoder_id: str) -> "Prompts | None":
-        """Return the prompts that an id names; None if it leaves them to the model's files."""
+        """Return the prompts in an id; None if it leaves them to the model's files."""
         _base, mark, rest = encoder_id.partition(_MARK)
         if not mark:
             return None
@@ -33,13 +33,13 @@ class Prompts:
         return cls(values.get("query", [""])[0], values.get("document", [""])[0])
 
     def added_to(self, id: str) -> str:
-        """Return the id with these prompts, in place of others."""
+        """Return the id with these prompts in place of others."""
         base, values = without_prompts(id), {"query": self.query, "document": self.document}
         return f"{base}{_MARK}{urlencode(values, safe=':,')}" if self else base
 
 
 def without_prompts(encoder_id: str) -> str:
-    """Return the id without prompts, as people read it: `multilingual-e5-small@761b726d`."""
+    """Return the id without prompts, for display: `multilingual-e5-small@761b726d`."""
     base, _mark, rest = encoder_id.partition(_MARK)
     _prompts, slash, options = rest.partition("/")
     return base + slash + options

@@ -1,4 +1,4 @@
-"""The folder of a downloaded model: the record of its files, its lock, and errors of its disk."""
+"""Folder of a downloaded model: record of its files, lock, and disk errors."""
 
 import errno
 import hashlib
@@ -24,7 +24,7 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """A file of a model. `digest` is `sha256:…`, or `git:…` if the hub has only the file's blob id in Git."""
+    """A file of a model. `digest` is `sha256:…`, or `git:…` if the hub only has the file's Git blob id."""
 
     path: str
     bytes: int
@@ -38,7 +38,7 @@ class FileRecord:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The files of a model's folder, or the files to download until it is `complete`."""
+    """The files in a model's folder, or the files to download until it is `complete`."""
 
     name: str
     revision: str
@@ -73,7 +73,7 @@ class Record:
 
 
 def digest(path: Path, method: str, stop: threading.Event | None = None) -> str:
-    """Return the file's digest, by `sha256` or `git`; raises AppError `interrupted` if `stop` is set."""
+    """Return the file's digest, by `sha256` or `git`. Raises AppError `interrupted` if `stop` is set."""
     if method == "git":
         hasher = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
     else:
@@ -92,14 +92,14 @@ def matches(path: Path, file: FileRecord, stop: threading.Event | None = None) -
 
 
 def hold_model(folder: Path, model: HubModel) -> AbstractContextManager[object]:
-    """Hold the model's lock across processes; raises BusyError `busy` if another process has it."""
+    """Hold the model's lock across processes. Raises BusyError `busy` if another process has it."""
     busy = BusyError("busy", work=_("fetching or removing {name}").format(name=model.name), path=str(folder))
     return lock_file(folder / f".{model.folder}.lock", busy)
 
 
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """Make the folder; raises BusyError `disk_full` or `unwritable` for errors of its disk."""
+    """Make the folder. Raises BusyError `disk_full` or `unwritable` for disk errors."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         yield

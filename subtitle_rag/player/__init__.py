@@ -1,8 +1,8 @@
-"""Playback from a second of a video: the link, and the player.
+"""Playback from a second of a video: links and players.
 
 Players are command templates, never shell strings. They run in their own session without a terminal, so they neither
-draw over the app nor end with it. A player gets the file beside the captions, if any, else the link; a browser gets
-links only.
+draw over the app nor end with it. A player gets the file next to the captions, if any, else the link; a browser only
+gets links.
 """
 
 import os
@@ -20,13 +20,13 @@ BROWSER = "browser"
 MPV = "mpv"
 COMMANDS: dict[str, tuple[str, ...]] = {
     MPV: mpv.COMMAND,
-    # iina-cli takes a stdin that is not a terminal for the video
+    # iina-cli reads the video from stdin unless it is a terminal
     "iina": ("iina-cli", "--no-stdin", "--mpv-start={seconds}", "{url}"),
     "vlc": ("vlc", "--start-time={seconds}", "{url}"),
 }
-"""Built-in players; `[players]` in the config adds to them and replaces them."""
+"""Built-in players; `[players]` in the config adds to them and overrides them."""
 FILES_ONLY = frozenset({"vlc"})
-"""Built-in players without links: VLC's script for YouTube is often broken."""
+"""Built-in players that cannot open links: VLC's script for YouTube is often broken."""
 
 TERMINAL_BROWSERS = frozenset({"elinks", "links", "links2", "lynx", "w3m", "www-browser"})
 
@@ -35,7 +35,7 @@ Templates = Mapping[str, Sequence[str]]
 
 
 def can_show() -> bool:
-    """Whether a player can open a window (not over SSH or without a display)."""
+    """Whether a player can open a window; not over SSH or without a display."""
     if os.environ.get("SSH_CONNECTION"):
         return False
     if sys.platform in ("darwin", "win32"):
@@ -44,12 +44,12 @@ def can_show() -> bool:
 
 
 def can_open_links() -> bool:
-    """Whether a browser can open a link; one that `BROWSER` names needs no display, as in a forwarded editor."""
+    """Whether a browser can open a link. One in `BROWSER` needs no display, as in a forwarded editor."""
     return can_show() or bool(os.environ.get("BROWSER"))
 
 
 def can_open_links_apart() -> bool:
-    """Whether a browser can open a link without drawing in this terminal."""
+    """Whether a browser can open a link outside this terminal."""
     if can_show():
         return True
     first = os.environ.get("BROWSER", "").split(os.pathsep)[0].split()
@@ -57,7 +57,7 @@ def can_open_links_apart() -> bool:
 
 
 def commands(extra: Templates) -> Templates:
-    """Return the commands of all players by name: those built in, and of the config, which wins."""
+    """Return the commands of all players by name, the config's before the built-in ones."""
     return {**COMMANDS, **extra}
 
 
@@ -66,7 +66,7 @@ def names(extra: Templates) -> list[str]:
 
 
 def installed(name: str, extra: Templates) -> bool:
-    """Whether the player's program is installed; a browser is assumed."""
+    """Whether the player's program is installed; a browser is assumed to be."""
     template = commands(extra).get(name)
     return name == BROWSER or (template is not None and installed_program(template[0]) is not None)
 
@@ -103,7 +103,7 @@ def choose(name: str, extra: Templates, *, link: bool, media: bool) -> str:
 
 
 def reuses(name: str, extra: Templates, cache: Path) -> bool:
-    """Whether the player plays every jump in one window; `cache` as for `play`."""
+    """Whether the player uses one window for all jumps; `cache` as for `play`."""
     return name == MPV and name not in extra and mpv.address(cache) is not None
 
 
@@ -127,10 +127,20 @@ def play(
     media: Path | None = None,
     cache: Path | None = None,
 ) -> Launch | None:
-    """Play a video from `lead_in` seconds before `at_ms`: its `link` in the browser, else its file or `watch_url`.
+    """Play a video from `lead_in` seconds before `at_ms`.
 
-    Return what a player can be watched by; a browser cannot. `cache` is the folder of the sockets of running players;
-    without it each play opens a window.
+    Args:
+        name: the player.
+        watch_url: the link for players, if any.
+        link: the link for a browser, if any.
+        at_ms: where the scene begins.
+        lead_in: seconds to start before it.
+        extra: the player commands of the config.
+        media: the video's file, preferred to `watch_url`.
+        cache: folder for the sockets of running players; without it each call opens a window.
+
+    Returns:
+        The started player, or None for a browser, which cannot be watched.
 
     Raises:
         UsageError: `no_player`, `player_unfit`.

@@ -1,7 +1,7 @@
-"""Start of a player in its own session, and whether it plays.
+"""Start of a player in its own session, and detection of whether it plays.
 
-A player is a program of its own: its start says little. mpv is asked (`mpv.MpvLaunch`); of others only an early end
-with an error can be seen.
+A player is a separate program whose start proves little. mpv can be asked (`mpv.MpvLaunch`); for others, only an early
+exit with an error shows a failure.
 """
 
 import os
@@ -18,12 +18,12 @@ from subtitle_rag.i18n import _
 from subtitle_rag.platforms import on_windows
 
 LaunchState = Literal["playing", "loading", "replaced"]
-"""`loading`: neither playback nor failure can be seen yet; `replaced`: a later request took the window."""
+"""`loading`: neither playback nor failure so far; `replaced`: a later request took the window."""
 
 WATCH_S = 5.0
-"""Time within which a player fails that cannot play."""
+"""Time in which a player that cannot play fails."""
 SURVIVAL_S = 1.0
-"""A player without a report of its own counts as playing once it has run this long."""
+"""Running time after which a player that reports nothing counts as playing."""
 
 PROGRAM_PATHS: Mapping[str, Mapping[str, str]] = {
     "darwin": {
@@ -33,7 +33,7 @@ PROGRAM_PATHS: Mapping[str, Mapping[str, str]] = {
     },
     "win32": {"vlc": "VideoLAN/VLC/vlc.exe"},
 }
-"""Platform → program → its installed path, which is not on the PATH; on Windows below `FOLDERS`."""
+"""Platform → program → its installed path, if not on the PATH; on Windows below `FOLDERS`."""
 FOLDERS = ("PROGRAMFILES", "PROGRAMFILES(X86)")
 
 
@@ -50,12 +50,12 @@ def installed_program(name: str) -> str | None:
 
 
 def filled(template: Sequence[str], what: str, seconds: int) -> list[str]:
-    """Fill link or path and second into a command template; braces and spaces in them stay as they are."""
+    """Fill a link or path and a second into a command template; braces and spaces in them stay unchanged."""
     return [part.replace("{seconds}", str(seconds)).replace("{url}", what) for part in template]
 
 
 def start(name: str, command: Sequence[str], output: "IO[bytes] | None" = None) -> "subprocess.Popen[bytes]":
-    """Start the player `name`. A file takes its `output`: a pipe would end it together with this program.
+    """Start the player `name`. Its `output` goes to a file: a pipe would end it together with this program.
 
     Raises:
         UsageError: `no_player`.
@@ -70,12 +70,12 @@ def start(name: str, command: Sequence[str], output: "IO[bytes] | None" = None) 
         )
     except OSError as error:
         raise UsageError("no_player", player=name) from error
-    threading.Thread(target=process.wait, daemon=True).start()  # else an ended player stays a zombie
+    threading.Thread(target=process.wait, daemon=True).start()  # else a player that has ended stays a zombie
     return process
 
 
 class Launch:
-    """A player that can only be seen running or ended."""
+    """A player of which we only know whether it is running."""
 
     patience_s = SURVIVAL_S
     """Seconds after which a start without failure is reported."""
@@ -87,7 +87,7 @@ class Launch:
         self._process = process
 
     def wait(self, seconds: float) -> LaunchState:
-        """Wait until the player plays, at most `seconds`.
+        """Wait up to `seconds` until the player plays.
 
         Raises:
             AppError: `player_failed`.
@@ -98,7 +98,7 @@ class Launch:
             return "playing"
         if status:
             raise self._failure("", status)
-        return "playing"  # it has given the video to a window that runs already
+        return "playing"  # it passed the video to a window that was already open
 
     def _failure(self, reason: str, status: int | None) -> AppError:
         ended = _("it ended at once, with status {status}").format(status="?" if status is None else status)

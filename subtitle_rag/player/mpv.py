@@ -1,10 +1,10 @@
 """mpv, with one window for all jumps.
 
-The window listens on a Unix socket in a private folder, and the next jump asks it to seek or to load another video
-(mpv's manual, "JSON IPC"). Without a valid answer in time, a new window opens. On Windows every jump opens a window:
-it has named pipes instead of sockets.
+The window listens on a Unix socket in a private folder; the next jump asks it to seek or to load another video (mpv's
+manual, "JSON IPC"). Without a valid answer in time, a new window opens. On Windows, which has named pipes instead of
+sockets, every jump opens a window.
 
-mpv plays links by a yt-dlp on the PATH; it gets the path of this program's own, which seldom is there.
+mpv plays links with a yt-dlp on the PATH. It gets the path of this program's own, which is rarely on the PATH.
 """
 
 import hashlib
@@ -36,38 +36,38 @@ logger = logging.getLogger(__name__)
 # a saved position would override --start
 COMMAND = ("mpv", "--start=+{seconds}", "--resume-playback=no", "--force-window=immediate", "--", "{url}")
 REPLY_S = 1.0
-"""Longest wait for an answer; mpv gives it within milliseconds."""
+"""Longest wait for an answer; mpv takes milliseconds."""
 START_S = 3.0
 """Longest wait for a new window to listen."""
 POLL_S = 0.05
 PATH_BYTES = 100
 """Longest address of a socket: sun_path holds 104 bytes on macOS and 108 on Linux."""
 MOST_BYTES = 1_000_000
-"""Most bytes before an answer; mpv sends fewer."""
+"""Maximum number of bytes before an answer; mpv sends fewer."""
 MOST_REASON = 300
-"""Most characters of mpv's reason for a failure."""
+"""Maximum number of characters of mpv's reason for a failure."""
 RUNTIMES = {"node": "node", "bun": "bun", "quickjs": "qjs"}
-"""yt-dlp's names of JavaScript runtimes that it is to be told of, and their programs."""
+"""JavaScript runtimes that yt-dlp must be told to use: its names, and their programs."""
 EXTRACTOR = "yt-dlp"
 VERSION_S = 10.0
 """Longest wait for a program's version."""
 ERRORS = "errors.log"
-"""The file beside the socket in which mpv writes its errors."""
+"""File for mpv's errors, next to the socket."""
 QUIT_BY_SIGNAL = 4
-"""mpv's exit status after a signal, which is no failure to play."""
+"""mpv's exit status after a signal, which is not a failure to play."""
 
 _turn = threading.Lock()
-"""Two jumps at once are two requests to one window, not two windows."""
+"""Makes two simultaneous jumps two requests to one window, not two windows."""
 _opened: tuple["subprocess.Popen[bytes]", float] | None = None
 """The last window and its start time."""
 _request_count = 0
-"""Number of the last request: an earlier one is not watched any longer."""
+"""Number of the last request; earlier ones are no longer watched."""
 
 
 def address(cache: Path) -> Path | None:
-    """Return mpv's socket, under `cache` or, if that path is too long, in the folder of temporary files.
+    """Return mpv's socket, under `cache` or, if that path is too long, in the temporary folder.
 
-    The folder is created. None if the platform has no sockets or other users could reach it.
+    Creates the folder. None if the platform has no sockets, or other users could access it.
     """
     if sys.platform == "win32":
         return None
@@ -86,15 +86,15 @@ def address(cache: Path) -> Path | None:
 
 
 def extractor_path(cache: Path | None) -> str | None:
-    """Return the path of this environment's yt-dlp for mpv, or None without any.
+    """Return the path of this environment's yt-dlp for mpv, or None.
 
-    Without its console script a script under `cache` runs the module.
+    If there is no console script, a script under `cache` runs the module.
     """
     folders = dict.fromkeys((sysconfig.get_path("scripts"), str(Path(sys.executable).parent)))
     path = next((program for folder in folders if (program := shutil.which(EXTRACTOR, path=folder))), None)
     if path is None and cache is not None and find_spec("yt_dlp"):
         path = _extractor_script(cache)
-    return None if path is None or os.pathsep in path else path  # mpv would read it as several
+    return None if path is None or os.pathsep in path else path  # mpv would read it as several paths
 
 
 def _extractor_script(cache: Path) -> str | None:
@@ -115,17 +115,17 @@ def _extractor_script(cache: Path) -> str | None:
 
 
 def _javascript_runtime() -> str:
-    """Return yt-dlp's name of the JavaScript runtime to ask for; empty where it finds deno, its default, or none."""
+    """Return yt-dlp's name of the JavaScript runtime to use; "" for deno, its default, or if there is none."""
     if shutil.which("deno", path=os.pathsep.join((sysconfig.get_path("scripts"), os.environ.get("PATH", "")))):
         return ""
     return next((name for name, program in RUNTIMES.items() if shutil.which(program)), "")
 
 
 def version(command: Sequence[str]) -> str:
-    """Return the first line that a program prints for `--version`.
+    """Return the first line of a program's `--version`.
 
     Raises:
-        OSError: it cannot be run, ends with an error, or not in time.
+        OSError: it cannot be run, fails, or takes too long.
     """
     try:
         finished = subprocess.run(  # noqa: S603 - mpv, or this program's own yt-dlp
@@ -150,7 +150,7 @@ def program() -> str | None:
 
 
 def play(what: str, seconds: int, cache: Path | None) -> Launch:
-    """Play a link or a file from a second on, in the open window or a new one.
+    """Play a link or a file from a second, in the open window or a new one.
 
     Raises:
         UsageError: `no_player`.
@@ -159,7 +159,7 @@ def play(what: str, seconds: int, cache: Path | None) -> Launch:
 
 
 class Clip(NamedTuple):
-    """A part of a video, to be played among others."""
+    """A part of a video in a playlist."""
 
     what: str
     """Link or path."""
@@ -180,13 +180,13 @@ def play_all(clips: Sequence[Clip], cache: Path | None) -> Launch:
         UsageError: `no_player`.
     """
     command = ["mpv", "--resume-playback=no", "--force-window=immediate"]
-    for clip in clips:  # between braces, options are of the file alone
+    for clip in clips:  # options in braces apply to this file only
         command += ["--{", *(f"--{name}={value}" for name, value in clip.options.items()), clip.what, "--}"]
     return _request(clips[0].what, lambda window: window.play_all(clips), command, cache)
 
 
 def _request(link: str, play: "Callable[[_Window], bool]", command: list[str], cache: Path | None) -> "MpvLaunch":
-    """Have the open window `play`, else a new one by `command`."""
+    """Make the open window `play`, or start a new one with `command`."""
     global _request_count
     with _turn:
         _request_count += 1
@@ -205,9 +205,9 @@ def _request(link: str, play: "Callable[[_Window], bool]", command: list[str], c
 def _open_window(
     command: list[str], path: Path | None, cache: Path | None, errors: Path | None
 ) -> "subprocess.Popen[bytes]":
-    """Start mpv, so that it listens on `path`; its errors go into the file, if that can be written."""
+    """Start mpv, listening on `path`; its errors go to the file, if writable."""
     global _opened
-    # only errors: what it says of each second would fill the disk
+    # only errors: a line per second would fill the disk
     options = ["--msg-level=all=error"]
     if extractor := extractor_path(cache):
         options.append(f"--script-opts-append=ytdl_hook-ytdl_path={extractor}")
@@ -229,7 +229,7 @@ def _open_window(
 
 
 def _errors_file(path: Path | None, cache: Path | None) -> Path | None:
-    """Return the file for mpv's errors, in the folder of its socket; None without a private folder."""
+    """Return the file for mpv's errors, next to its socket; None without a private folder."""
     if path is not None:
         return path.parent / ERRORS
     if cache is None or not on_windows():
@@ -241,7 +241,7 @@ def _errors_file(path: Path | None, cache: Path | None) -> Path | None:
 
 
 class MpvLaunch(Launch):
-    """An mpv that was asked to play, watched by its process and its socket."""
+    """A request to mpv, watched through its process and socket."""
 
     def __init__(
         self,
@@ -251,8 +251,15 @@ class MpvLaunch(Launch):
         number: int,
         errors: tuple[Path | None, int],
     ) -> None:
-        """`path`: None if it cannot be asked. `process`: None for a window of another run. `errors`: the file, and its
-        size before the request."""
+        """Watch a request.
+
+        Args:
+            link: link or path of the video.
+            path: mpv's socket; None if it cannot be asked.
+            process: mpv; None for a window of another run.
+            number: number of the request.
+            errors: file of mpv's errors, and its size before the request.
+        """
         self.name = "mpv"
         self.link = link
         self.patience_s = WATCH_S if path else SURVIVAL_S
@@ -279,7 +286,7 @@ class MpvLaunch(Launch):
                     if window is not None and window.plays(self.link):
                         return "playing"
                     has_failed = window is not None and window.is_idle
-                except (OSError, ValueError) as error:  # it starts, is busy, or has ended
+                except (OSError, ValueError) as error:  # it is starting, busy, or has ended
                     connections.close()  # before the next one is made
                     window = None
                     has_failed = self._window_process is None and isinstance(error, ConnectionError | FileNotFoundError)
@@ -290,7 +297,7 @@ class MpvLaunch(Launch):
                 time.sleep(POLL_S)
 
     def _reason(self) -> str:
-        """Return mpv's own words for a failure: yt-dlp's error, else the first line."""
+        """Return mpv's reason for a failure: yt-dlp's error, or the first line."""
         text = ""
         with suppress(OSError):
             if self._errors is not None:
@@ -298,7 +305,7 @@ class MpvLaunch(Launch):
                     file.seek(self._errors_start)
                     text = file.read(MOST_BYTES).decode("utf-8", errors="replace")
         lines = [line.removeprefix("[ytdl_hook]").strip() for line in text.splitlines()]
-        lines = [line for line in lines if line and not line.startswith("[ipc")]  # the older form of `loadfile`
+        lines = [line for line in lines if line and not line.startswith("[ipc")]  # a refused older `loadfile`
         reason = next((line for line in lines if line.startswith("ERROR:")), lines[0] if lines else "")
         return reason.removeprefix("ERROR:").strip()[:MOST_REASON]
 
@@ -314,10 +321,13 @@ def _in_window(path: Path, play: "Callable[[_Window], bool]") -> bool:
 
 
 class _Window:
-    """A connection to an mpv. Raises OSError without one or without an answer in time, ValueError for invalid ones."""
+    """A connection to an mpv.
+
+    Raises OSError without a connection or an answer in time, ValueError for invalid answers.
+    """
 
     def __init__(self, path: Path, *, wait: bool = True) -> None:
-        """`wait` for a window that starts."""
+        """Connect; `wait` for a starting window."""
         self._line = _connected(path, wait=wait)
         self._rest = b""
         self._request_id = 0
@@ -336,11 +346,11 @@ class _Window:
 
     @property
     def is_idle(self) -> bool:
-        """Whether it keeps its window open without any video, as mpv's option `idle` has it."""
+        """Whether it keeps its window open without a video, by mpv's option `idle`."""
         return self._ask("get_property", "idle-active").get("data") is True
 
     def play(self, what: str, seconds: int) -> bool:
-        """Seek if the video is loaded whole, else load it; then show the window."""
+        """Seek if the whole video is loaded, else load it; then raise the window."""
         path = self._ask("get_property", "path")
         is_whole = path.get("data") == what and self._ask("get_property", "end").get("data") == "none"
         playing = is_whole and self._does("seek", seconds, "absolute+exact")
@@ -350,7 +360,7 @@ class _Window:
         return True
 
     def play_all(self, clips: Sequence[Clip]) -> bool:
-        """Load clips in the place of what plays; then show the window."""
+        """Replace the current video with clips, and raise the window."""
         for number, clip in enumerate(clips):
             # a title may have commas
             options = ",".join(f"{name}={counted(value)}" for name, value in clip.options.items())
@@ -362,12 +372,12 @@ class _Window:
     def _show(self) -> None:
         self._does("set_property", "pause", False)
         self._does("set_property", "window-minimized", False)
-        if self._ask("get_property", "ontop").get("data") is False:  # mpv has no command that raises its window
+        if self._ask("get_property", "ontop").get("data") is False:  # mpv has no command to raise its window
             self._does("set_property", "ontop", True)
             self._does("set_property", "ontop", False)
 
     def _load(self, what: str, options: str, how: str) -> bool:
-        """Load a video; mpv 0.38 moved the options, and refuses the other form."""
+        """Load a video. mpv 0.38 moved the options, and refuses the older form."""
         return self._does("loadfile", what, how, -1, options) or self._does("loadfile", what, how, options)
 
     def _does(self, *command: Any) -> bool:
@@ -405,7 +415,7 @@ class _Window:
 
 
 def counted(value: str) -> str:
-    """Return a value with its number of bytes in front, so that none of its characters is read as a separator."""
+    """Return a value with its byte count in front, so that none of its characters counts as a separator."""
     return f"%{len(value.encode('utf-8', 'surrogateescape'))}%{value}"
 
 

@@ -1,1 +1,1 @@
-"""Listening as a stage: which videos without captions are asked for, and the run that hears them."""
+"""Transcription stage: requests for videos without captions, and the run that transcribes them."""

@@ -1,4 +1,4 @@
-"""Sentences about what was heard: gaps, lengths and times."""
+"""Sentences on transcriptions: gaps, durations and times."""
 
 from collections.abc import Iterator
 
@@ -9,14 +9,14 @@ from subtitle_rag.transcribing.listening_plan import ListeningEstimate
 
 
 def gap_line(gap: SpeechGap) -> str:
-    """Return what is shown in place of the speech of a gap."""
+    """Return the text shown in place of a gap's speech."""
     line = _("{time} was not understood here.").format(time=duration_text(gap.end_ms - gap.start_ms))
     reasons = [_(GAP_SENTENCES[reason]) for reason in GapReason if reason == gap.reason]
     return " ".join([line, *reasons])
 
 
 def duration_text(ms: int) -> str:
-    """Return a length of time in its two largest units: `1 h 20 min`, `1 min 20 s`, `8 s`."""
+    """Return a duration in its two largest units: `1 h 20 min`, `1 min 20 s`, `8 s`."""
     minutes, seconds = divmod(round(ms / 1000), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
@@ -27,12 +27,12 @@ def duration_text(ms: int) -> str:
 
 
 def pace_text(pace: float) -> str:
-    """Return how long a minute of sound takes, at so many seconds of sound a second."""
+    """Return the time per minute of sound, for a pace in seconds of sound per second."""
     return _("1 min of sound in {time}").format(time=duration_text(max(1000, round(60_000 / max(pace, 0.01)))))
 
 
 def estimate_lines(estimate: ListeningEstimate) -> Iterator[str]:
-    """Yield what a plan takes: sound, time, and what is fetched."""
+    """Yield lines on a plan's cost: sound, time and download."""
     count = n_("{n} video without captions", "{n} videos without captions", estimate.videos)
     if estimate.length_ms:
         sentence = _("{videos}: {length} of sound, about {time} of listening.")

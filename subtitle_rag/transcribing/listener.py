@@ -1,8 +1,8 @@
-"""The stage of listening: what is said in films and videos without captions, heard by a transcriber on this machine.
+"""Transcription stage: captions for films and videos without any, made on this machine.
 
-The newest videos come first, one after another. Each stretch of a video commits by itself, so that a killed run loses
-the one in work and the next run goes on behind it. At the end of a video its stretches become a track of kind `local`,
-which is indexed like any other. The sound of a video of YouTube lies in a folder of its own until then.
+The newest videos come first, one at a time. Each stretch of a video is committed by itself, so a killed run loses only
+the current stretch. At the end of a video its stretches become a track of kind `local`, indexed like any other. Until
+then, the sound of a YouTube video is kept in its own folder.
 """
 
 import logging
@@ -42,33 +42,33 @@ from subtitle_rag.log_file import counts_of, logged_stage
 logger = logging.getLogger(__name__)
 
 MAX_NAMES = 60
-"""Names that a transcriber is told."""
+"""Maximum number of names in a transcriber's prompt."""
 RATE_FROM_MS = 60_000
-"""Sound after which a run's speed is worth a note."""
+"""Minimum sound for recording a run's speed."""
 
 _VIDEO_FAILURES = frozenset({"sound_unreadable", "no_sound", "protected", "listening_ended"})
-"""Codes of failures that are of one video; any other ends the run."""
+"""Failures of a single video; any other ends the run."""
 _TAG = re.compile(r"#([^\W_][\w-]{1,39})")
 
 
 @dataclass(slots=True)
 class Listener:
-    """Listens to the due videos of a library; one at a time works on a library."""
+    """Transcribes the due videos of a library; only one runs per library."""
 
     library: Library
     indexer: Indexer
     transcriber: Transcriber
     youtube: YoutubeSettings
     folder: Path
-    """Sounds lie here until their videos are done."""
+    """Folder for sounds, until their videos are done."""
     stop: threading.Event = field(default_factory=threading.Event)
-    """Set by another thread, it ends a run at once."""
+    """Set by another thread, ends a run at once."""
 
     def run(self, video_ids: Collection[str] | None = None) -> Generator[ListeningEvent, None, None]:
-        """Listen to all that is due, or to those of these videos. The last event is the `ListeningReport`.
+        """Transcribe all due videos, or the due ones of `video_ids`. The last event is the `ListeningReport`.
 
         Raises:
-            BusyError: `busy`, and those of the library and the index.
+            BusyError: `busy`, and the codes of the library and the index.
         """
         report = ListeningReport()
         with hold_lock(self.library.path.parent, "listening"), logged_stage(logger, "listening") as counts:
@@ -113,7 +113,7 @@ class Listener:
     # Sound
 
     def _sound(self, video: Video) -> Generator[ListeningEvent, None, Path]:
-        """Return the file with a video's sound: its film, or what is fetched from YouTube."""
+        """Return the file with a video's sound: its film, or a download from YouTube."""
         url = sound_url(video)
         if url is None:
             film = find_media(video)
@@ -132,7 +132,7 @@ class Listener:
         return self.folder / re.sub(r"[^A-Za-z0-9_-]", "_", video_id)
 
     def _drop_sounds(self) -> None:
-        """Delete the sounds of videos that nobody waits for any more."""
+        """Delete the sounds of videos no longer requested."""
         if self.folder.is_dir():
             folders_in_use = {self._sounds(each.video_id) for each in self.library.listenings.due()}
             for folder in set(self.folder.iterdir()) - folders_in_use:
@@ -141,12 +141,12 @@ class Listener:
     # Speech
 
     def _begin(self, video: Video, sound: Path) -> int:
-        """Note by what a video is heard; return where its hearing goes on."""
+        """Record the model and settings for a video; return where to continue."""
         model, settings = self.transcriber.model, self.transcriber.settings
         return self.library.listenings.begin(video.id, model, settings, sound_length_ms(sound))
 
     def _hear(self, video: Video, sound: Path, begin_ms: int, report: ListeningReport) -> Iterator[StretchHeard]:
-        """Hear what is left of a video, and store each stretch."""
+        """Transcribe the rest of a video, and store each stretch."""
         store, transcriber = self.library.listenings, self.transcriber
         length_ms = store.length_ms(video.id)
         if length_ms and begin_ms >= length_ms:  # killed before its captions were made
@@ -194,9 +194,9 @@ class Listener:
         yield VideoHeard(video.id, video.title, windows, gap_ms, self.transcriber.model)
 
     def _next_look(self, video: Video) -> int | None:
-        """Return when YouTube is asked for captions of its own; None for what is not there.
+        """Return when to ask YouTube again for its own captions; None for videos that are not there.
 
-        One that has captions keeps its time: who has it heard all the same wants what was heard.
+        A video with captions keeps its time: whoever transcribes it anyway wants the transcription.
         """
         stage = self.library.sources.stage(video.id)
         if stage and self.library.window_count(video.id):
@@ -207,14 +207,14 @@ class Listener:
 
 
 def _spoken_names(library: Library, video: Video) -> Sequence[str]:
-    """Return names that may be said in a video: its channel's glossary, and those of its title and description."""
+    """Return names that may occur in a video: its channel's glossary, and names in its title and description."""
     about = f"{video.title} {library.details(video.id).description}"
     names = (*library.contexts.glossary(video.channel_id), video.channel, video.title, *_TAG.findall(about))
     return list(dict.fromkeys(filter(None, names)))[:MAX_NAMES]
 
 
 def _is_of_video(error: AppError) -> bool:
-    """Whether a failure is of one video, and the run goes on with the next."""
+    """Whether a failure concerns only one video, so that the run continues."""
     if isinstance(error, BusyError):
         return False
     if isinstance(error, CaptionError) or error.code in _VIDEO_FAILURES:

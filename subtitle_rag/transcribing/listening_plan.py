@@ -1,4 +1,4 @@
-"""What a user asks to listen to: texts → videos without captions, and what hearing them takes."""
+"""Plan of a transcription: user input → videos without captions, and the cost."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -17,48 +17,48 @@ from subtitle_rag.library.store import Library
 from subtitle_rag.listening.transcribers import sound_lengths_ms
 
 USUAL_RATE = 1.0
-"""Seconds of sound that a second hears, before a run has measured it: small models on two cores are faster."""
+"""Seconds of sound per second before a run has measured it: small models on two cores are faster."""
 SOUND_BYTES_PER_S = 6_250
-"""Bytes of a second of YouTube's smallest sound, about 50 kbit/s."""
+"""Bytes per second of YouTube's smallest sound, about 50 kbit/s."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListeningPlan:
-    """What is to be listened to."""
+    """Videos to transcribe."""
 
     videos: tuple[Video, ...] = ()
-    """The newest first."""
+    """Videos to transcribe, newest first."""
     silent: tuple[Video, ...] = ()
-    """Videos of these that are films: the library may lack them."""
+    """The films among them, which may not be in the library yet."""
     captioned: tuple[Video, ...] = ()
-    """Videos that were named and have captions: they are listened to only again."""
+    """Named videos that already have captions, transcribed only with `again`."""
     again: bool = False
 
     def first(self, limit: int | None) -> "ListeningPlan":
-        """Return the plan of the newest videos alone."""
+        """Return the plan for the newest videos only."""
         videos = self.videos[:limit]
         return replace(self, videos=videos, silent=tuple(video for video in self.silent if video in videos))
 
 
 @dataclass(frozen=True, slots=True)
 class ListeningEstimate:
-    """What a plan takes."""
+    """Cost of a plan."""
 
     videos: int
     length_ms: int
-    """Sound of those whose length is known."""
+    """Total of the known lengths."""
     unmeasured: int
-    """Videos whose length is not known."""
+    """Number of videos of unknown length."""
     seconds: int
-    """Time of hearing the known length."""
+    """Time to transcribe the known length."""
     is_measured: bool
-    """By an earlier run with this model here."""
+    """Whether the time follows from an earlier run with this model."""
     sound_bytes: int
-    """About what is fetched from YouTube for it."""
+    """Approximate download from YouTube in bytes."""
 
 
 def videos_to_fetch(library: Library, texts: Iterable[str]) -> tuple[Source, ...]:
-    """Return the videos on YouTube that these texts name and the library lacks: their captions are looked for first.
+    """Return the YouTube videos in these texts that the library lacks, to look for their captions first.
 
     Raises:
         UsageError: `unsupported_url`.
@@ -68,12 +68,12 @@ def videos_to_fetch(library: Library, texts: Iterable[str]) -> tuple[Source, ...
 
 
 def plan_listening(library: Library, texts: Iterable[str], *, again: bool = False) -> ListeningPlan:
-    """Return the videos without captions that these texts name: films, folders, addresses, videos, channels.
+    """Return the videos without captions in these texts: films, folders, addresses, videos, channels.
 
-    With `again` also those that were heard before, and videos that are named themselves, whatever captions they have.
+    `again` includes transcribed videos, and videos named one by one whatever captions they have.
 
     Raises:
-        UsageError: `nothing_to_hear` for a text without any, `unsupported_url`.
+        UsageError: `nothing_to_hear` if a text names none, `unsupported_url`.
     """
     to_hear: dict[str, Video] = {}
     silent: dict[str, Video] = {}
@@ -88,7 +88,7 @@ def plan_listening(library: Library, texts: Iterable[str], *, again: bool = Fals
             continue
         for video in media:
             is_new = library.video(video.id) is None
-            # a killed run may have left a video due, with windows that nobody finds yet
+            # a killed run may have left a video due, with windows not yet searchable
             if is_new or again or library.listenings.is_due(video.id) or not library.window_count(video.id):
                 silent[video.id] = to_hear[video.id] = video
     newest = sorted(to_hear.values(), key=lambda video: video.published or date.min, reverse=True)
@@ -96,7 +96,7 @@ def plan_listening(library: Library, texts: Iterable[str], *, again: bool = Fals
 
 
 def _silent_media(typed: TypedSources) -> Sequence[Video] | None:
-    """Return the films without captions that a text names; None where it names what the library has."""
+    """Return the films without captions in a text; None if it names videos of the library."""
     is_here = typed.paths and not typed.sources and all(path.exists() for path in typed.paths)
     return files.silent_films(typed.paths) if is_here else None
 
@@ -104,7 +104,7 @@ def _silent_media(typed: TypedSources) -> Sequence[Video] | None:
 def _named_videos(
     library: Library, text: str, typed: TypedSources, again: bool
 ) -> tuple[dict[str, Video], dict[str, Video]]:
-    """Return the library's videos of a name or an address by their ids: those to hear, and those with captions.
+    """Return the videos of the library under a name or address, by id: without and with captions.
 
     Raises:
         UsageError: `nothing_to_hear`.
@@ -123,13 +123,13 @@ def _named_videos(
 
 
 def _videos_of(library: Library, channels: Sequence[str], sources: Sequence[int]) -> set[str]:
-    """Return the videos of these channels, and of the lists of these sources."""
+    """Return the videos of these channels, and of these sources' lists."""
     in_channels = {state.video.id for state in library.videos() if state.video.channel_id in channels}
     return in_channels | set(library.sources.listed_videos(sources))
 
 
 def cancel_listening(library: Library, texts: Iterable[str]) -> int:
-    """Listen no longer to what these texts name; return how many videos that are.
+    """Cancel pending transcriptions of the videos in these texts; return their number.
 
     Raises:
         UsageError: `nothing_to_hear`.
@@ -140,7 +140,7 @@ def cancel_listening(library: Library, texts: Iterable[str]) -> int:
 
 
 def _due_videos(library: Library, text: str) -> set[str]:
-    """Return the videos that a text names and that wait to be listened to; raises UsageError `nothing_to_hear`."""
+    """Return the pending videos that a text names; raise UsageError `nothing_to_hear`."""
     due_ids = {each.video_id for each in library.listenings.due()} | library.listenings.failed()
     typed = read_typed(text)
     ids = {video.id for video in _silent_media(typed) or ()}
@@ -153,14 +153,14 @@ def _due_videos(library: Library, text: str) -> set[str]:
 
 
 def request_listening(library: Library, plan: ListeningPlan) -> int:
-    """Have the videos of a plan listened to; return how many more are due."""
+    """Make the videos of a plan due for transcription; return how many are newly due."""
     for video in plan.silent:
         library.listenings.put_silent(video, FetchError("film_no_captions", title=video.title))
     return library.listenings.ask([video.id for video in plan.videos], again=plan.again)
 
 
 def estimate_listening(library: Library, videos: Sequence[Video], model: str) -> ListeningEstimate:
-    """Return what it takes to listen to these videos by a model; films of unknown length are measured."""
+    """Return the cost of transcribing these videos with a model; films of unknown length are measured."""
     films = {video.id: find_media(video) for video in videos if not video.duration_ms and video.source}
     measured = sound_lengths_ms([film for film in films.values() if film])
     lengths_by_id = {id: measured[film] for id, film in films.items() if film and film in measured}

@@ -1,4 +1,4 @@
-"""Encoders that other distributions add, by entry points of `plugins.ENCODERS`."""
+"""Encoders of plug-ins, by the entry points `plugins.ENCODERS`."""
 
 import math
 import threading
@@ -18,20 +18,20 @@ Numbers = Sequence[float]
 
 @dataclass(frozen=True, slots=True)
 class TextEncoder:
-    """What a distribution adds: its functions run in this process, one at a time, and load their model when called."""
+    """A plug-in's encoder. Its functions run in this process, one at a time, and load their model when called."""
 
     version: str
-    """Vectors of another version are others."""
+    """Vectors of different versions are not compared."""
     dimensions: int
     passages: Callable[[Sequence[str]], Sequence[Numbers]]
-    """Returns the vectors of passages, in their order and of any length."""
+    """Returns the vectors of passages in order, of any length."""
     query: Callable[[str], Numbers]
     is_light: bool = False
-    """Whether it reads a window in hundredths of a second on a processor."""
+    """Whether it encodes a window in hundredths of a second on a CPU."""
 
 
 class AddedEncoder:
-    """Implements `Encoder` by a `TextEncoder`. Raises AppError `plugin_broken` for what its functions throw."""
+    """`Encoder` for a `TextEncoder`. Raises AppError `plugin_broken` for any exception of its functions."""
 
     has_sparse = False
     must_wait = False
@@ -67,14 +67,14 @@ class AddedEncoder:
                 raise ValueError(f"not {count} × {self.dimensions}")
         except AppError:
             raise
-        except Exception as error:  # whatever another's code throws
+        except Exception as error:  # a plug-in may raise anything
             raise plugin_failure(ENCODERS, self._name, error) from error
         return [Encoded(_unit(vector), None) for vector in vectors]
 
 
 @lru_cache
 def added_encoder(name: str) -> AddedEncoder | None:
-    """Return the added encoder of a name, or of an id; None without one, or if its vectors are of another version.
+    """Return the added encoder of a name or id; None if there is none, or only in another version.
 
     Raises:
         AppError: `plugin_broken`.

@@ -1,8 +1,8 @@
-"""How far apart an encoder puts related and unrelated texts, measured on built-in Korean pairs.
+"""Cosines of related and unrelated texts for an encoder, measured on built-in Korean pairs.
 
-The cosines of one encoder tell nothing about another's: unrelated Korean texts are at 0.82 to an E5 and at 0.1 to
-others. So each is asked once, when it is first used, for the cosines of 78 captions, each with a query that it answers
-and one that it does not; `korean_pairs.jsonl` has them, on subjects of everyday videos.
+Encoders differ: two unrelated Korean texts have a cosine of 0.82 with an E5, 0.1 with others. So at its first use each
+encodes 78 captions on everyday subjects, each with a query that it answers and one that it does not
+(`korean_pairs.jsonl`).
 """
 
 import json
@@ -19,15 +19,17 @@ from subtitle_rag.retrieval.neural.interface import Encoder
 _PAIRS = Path(__file__).with_name("korean_pairs.jsonl")
 _DIGITS = 4
 MEASURED = ((0.78, 0.7), (0.96, 0.3))
-"""`Calibration.first` of multilingual-e5-small and of EmbeddingGemma, each with the weight of words that ranks best
-beside it on both halves of scene_bench (`scripts/bench fusion --number WORDS=…`)."""
+"""`Calibration.first` and best weight of words: multilingual-e5-small, then EmbeddingGemma.
+
+Both by scene_bench (`scripts/bench fusion --number WORDS=…`).
+"""
 MOST_WORDS = 1.0
 LEAST_FIRST = 0.5
-"""`Calibration.first` of an encoder that knows Korean, at least; by chance it is 0.01."""
+"""Minimum `Calibration.first` of an encoder that knows Korean; chance gives 0.01."""
 
 
 class Pair(NamedTuple):
-    """What somebody says in a video, a query that it answers, and one that it does not."""
+    """A caption, a query that it answers, and one that it does not."""
 
     caption: str
     related: str
@@ -36,44 +38,46 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The cosines of the built-in pairs by one encoder, caption by caption."""
+    """An encoder's cosines of the built-in pairs, one per caption."""
 
     related: tuple[float, ...]
-    """Of each caption with the query that it answers,"""
+    """Cosines of the captions and the queries they answer."""
     unrelated: tuple[float, ...]
-    """and with one that it does not."""
+    """Cosines of the captions and the queries they do not answer."""
     strangers: tuple[float, ...]
-    """Of each query that no caption answers, with the caption nearest to it."""
+    """Cosines of the unanswered queries and their nearest captions."""
     first: float
-    """The share of queries that are nearest to the caption that answers them."""
+    """Share of queries whose nearest caption is the answer."""
 
     @property
     def floor(self) -> float:
-        """Return the cosine below which nothing is found by meaning: that of the related pair that is farthest apart.
+        """Return the least cosine of a match by meaning: the lowest one of a related pair.
 
-        Speech as it was recognised is farther from a query than the pairs' clean sentences.
+        Recognized speech is farther from a query than the pairs' clean sentences.
         """
         return min(self.related)
 
     @property
     def strict_floor(self) -> float:
-        """Return the floor of a query of which the library says next to nothing: most of these have no answer in it.
+        """Return the floor for a query with hardly any words in the library, which most often has no answer.
 
-        One stranger in twenty passes it.
+        One unanswered query in twenty passes it.
         """
         return max(self.floor, statistics.quantiles(self.strangers, n=20, method="inclusive")[-1])
 
     @property
     def words(self) -> float:
-        """Return how much words weigh beside this meaning: by `first` on the line through two encoders that were
-        measured on questions about scenes, and never more than beside no encoder of worth."""
+        """Return the weight of words next to this encoder's vectors.
+
+        A line through two measured encoders gives it by `first`, within `MOST_WORDS` and the better encoder's weight.
+        """
         (weak, heavy), (strong, light) = MEASURED
         weight = heavy + (light - heavy) * (self.first - weak) / (strong - weak)
         return round(min(MOST_WORDS, max(light, weight)), 2)
 
     @property
     def has_floor(self) -> bool:
-        """Whether the floors hold: those of an encoder that does not know Korean say nothing of other languages."""
+        """Whether the floors are valid: an encoder that knows no Korean may still know other languages."""
         return self.first >= LEAST_FIRST
 
 
@@ -83,7 +87,7 @@ def korean_pairs() -> tuple[Pair, ...]:
 
 
 def calibration_of(library: Library, encoder: Encoder) -> Calibration | None:
-    """Return the stored calibration of an encoder, at its first use a new one; None without dense vectors.
+    """Return an encoder's stored calibration, or at first use a new one; None without dense vectors.
 
     Raises the errors of the encoder and of writing the library.
     """
@@ -95,7 +99,7 @@ def calibration_of(library: Library, encoder: Encoder) -> Calibration | None:
 
 
 def stored_calibration(library: Library, encoder_id: str) -> Calibration | None:
-    """Return the calibration that the library keeps of an encoder; None without one, or of other pairs."""
+    """Return the calibration stored for an encoder; None if missing, or made with other pairs."""
     text = library.database.get_setting(_key(encoder_id))
     values = json.loads(text) if text else {}
     if len(values.get("related", ())) != len(korean_pairs()):
@@ -105,7 +109,7 @@ def stored_calibration(library: Library, encoder_id: str) -> Calibration | None:
 
 
 def words_weight(library: Library, encoder_id: str) -> float | None:
-    """Return how much words weigh beside an encoder's meaning: by the manifest, else by its stored calibration."""
+    """Return the weight of words next to an encoder's vectors, from the manifest or its stored calibration."""
     weight = manifest.words_weight(encoder_id)
     if weight is None and (calibration := stored_calibration(library, encoder_id)):
         return calibration.words
@@ -113,7 +117,7 @@ def words_weight(library: Library, encoder_id: str) -> float | None:
 
 
 def calibrate(encoder: Encoder) -> Calibration:
-    """Encode the pairs: some seconds. Raises the errors of the encoder."""
+    """Encode the pairs, which takes some seconds. Raises the encoder's errors."""
     pairs = korean_pairs()
     captions = [
         encoded.dense.values if encoded else () for encoded in encoder.passages([pair.caption for pair in pairs])

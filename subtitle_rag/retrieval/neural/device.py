@@ -1,8 +1,8 @@
-"""Device and precision of the neural models: a rule over this machine.
+"""Device and precision of the neural models, chosen for this machine.
 
 Measured by `scripts/bench models --random` with BGE-M3's layers against PyTorch's default float32, on two days:
-bfloat16 is 2.4 and 3.2 times as fast on a CPU with hardware support and 3.7 times slower without, so the processor
-decides. float32 goes through oneDNN, 1.3 and 1.8 times as fast as MKL on an AMD processor with the same results.
+bfloat16 is 2.4 and 3.2 times as fast on a CPU with hardware support and 3.7 times slower without, so the CPU decides.
+float32 uses oneDNN, 1.3 and 1.8 times as fast as MKL on an AMD processor with the same results.
 """
 
 import json
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CPU_INFO = Path("/proc/cpuinfo")
-"""What Linux tells of the processors (proc(5))."""
+"""Linux's description of the processors (proc(5))."""
 PROBE_S = 120.0
 """Timeout for importing PyTorch from a slow disk."""
 
@@ -41,13 +41,13 @@ class Machine:
     """The processors that PyTorch detects."""
 
     cpu: str
-    """Its name."""
+    """Name of the CPU."""
     threads: int
     """Threads of one calculation."""
     bfloat16: bool
     """Whether the CPU supports bfloat16 (AVX512-BF16 or AMX)."""
     cuda: str = ""
-    """The name of the first GPU, or empty."""
+    """Name of the first GPU, or ""."""
     mps: bool = False
     """Whether an Apple GPU is present."""
 
@@ -61,15 +61,15 @@ class Plan:
     precision: str
     """`float32`, `bfloat16` or `float16`; `ONNX` for a graph, which has its own."""
     name: str
-    """The processor's name."""
+    """Name of the processor."""
     threads: int
     """0 on a GPU."""
     why: str
-    """The key of the reason for this precision."""
+    """Key of the reason for this precision."""
 
     @property
     def line(self) -> str:
-        """Return a line for people."""
+        """Return a line to display."""
         line = _("{device} ({name}), {precision}: {why}").format(
             device=self.device, name=self.name, precision=self.precision, why=_(_REASONS[self.why])
         )
@@ -86,12 +86,12 @@ class Plan:
 
     @property
     def pass_tokens(self) -> int:
-        """Return the tokens of one pass, padding included: more are no faster and delay other callers."""
+        """Return the most tokens of a pass, with padding: more are no faster and delay other callers."""
         return 1024 if self.device == "cpu" else 16384
 
 
 def detect() -> Machine:
-    """Detect this machine's processors; imports PyTorch, which takes a second."""
+    """Detect this machine's processors; importing PyTorch takes a second."""
     import torch
 
     has = torch.cpu.get_capabilities()
@@ -120,11 +120,11 @@ def plan_device() -> Plan:
 
 
 def plan_graph(*, waits: bool) -> Plan:
-    """Choose the plan of an ONNX graph; PyTorch is not asked.
+    """Choose the plan for an ONNX graph, without importing PyTorch.
 
-    A user `waits` for a reranker, which takes all processors. An encoder of a library takes half of them, four at most.
+    A reranker, for which a user `waits`, uses all processors; an encoder of a library half of them, up to four.
     """
-    affinity = getattr(os, "sched_getaffinity", None)  # Linux has it
+    affinity = getattr(os, "sched_getaffinity", None)  # only on Linux
     processors = len(affinity(0)) if affinity else os.cpu_count() or 1
     name, has_avx2 = _processor()
     threads = processors if waits else max(1, min(4, processors // 2))
@@ -132,7 +132,7 @@ def plan_graph(*, waits: bool) -> Plan:
 
 
 def _processor() -> tuple[str, bool]:
-    """Return the processor's name, and whether it multiplies eight numbers at once; unknown ones do."""
+    """Return the CPU's name, and whether it multiplies eight numbers at once; unknown CPUs do."""
     try:
         text = CPU_INFO.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -150,19 +150,19 @@ def prepare(plan: Plan) -> None:
     """Set up PyTorch for this plan, for the rest of the process."""
     import torch
 
-    # routes float32 to oneDNN, which rounds to bfloat16 only where the CPU has AMX
+    # routes float32 to oneDNN, which rounds to bfloat16 only if the CPU has AMX
     if plan.device == "cpu" and not torch.cpu.get_capabilities().get("amx_bf16"):
         torch.set_float32_matmul_precision("medium")
 
 
 Probe = tuple[Literal["ok", "error"], str, str | None]
-"""Whether the models have a device, a sentence for people, and the remedy of a failure."""
+"""Whether the models have a device, a sentence about it, and the remedy of a failure."""
 
 
 def probe_device() -> Probe:
-    """Plan the device in a process of its own.
+    """Plan the device in a new process.
 
-    Importing PyTorch holds up every other thread for a second, and an unsuitable installation ends its process.
+    Importing PyTorch blocks every other thread for a second, and an unsuitable installation kills its process.
     """
     ran = subprocess.run(  # noqa: S603 - our own interpreter and module
         [sys.executable, "-m", __name__],

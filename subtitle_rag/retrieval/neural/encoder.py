@@ -1,4 +1,4 @@
-"""BGE-M3 and similar models: a dense and a sparse vector of a text from one pass.
+"""BGE-M3 and similar models: a text's dense and sparse vectors from one pass.
 
 The only module that imports FlagEmbedding. `BGEM3FlagModel` loads and runs the model and its heads. The loop over
 batches is our own, because `encode` runs its first batch twice and draws progress bars.
@@ -28,18 +28,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CHUNK = 256
-"""Texts to tokenize in one turn: a tenth of a second."""
+"""Texts tokenized while holding the lock: a tenth of a second."""
 PASSAGE_TOKENS = 2048
-"""Tokens of the longest window that captions can make, with title and context: nothing of it is cut, unless the
-model itself reads less."""
+"""Tokens of the longest window with title and context, so that nothing is cut if the model allows it."""
 QUERY_TOKENS = 128
 CACHE_SIZE = 64
 """Queries in the cache."""
 HEADS = ("sparse_linear.pt", "colbert_linear.pt")
-"""FlagEmbedding reads both; if one is missing, it leaves both random."""
+"""FlagEmbedding reads both files; if one is missing, both heads stay random."""
 
 NONE_BEFORE = Prompts()
-"""The prompts of a model that needs none."""
+"""Prompts of a model that needs none."""
 
 Tokens = list[int]
 
@@ -47,18 +46,15 @@ Tokens = list[int]
 @dataclass(frozen=True, slots=True)
 class _Loaded:
     flag: "BGEM3FlagModel"
-    """The owner of the layers: when it is deleted, they leave the device."""
+    """Owner of the layers; deleting it frees the device."""
     limit: int
-    """The model's most tokens."""
+    """Maximum number of tokens of the model."""
     special: frozenset[int]
     """Tokens without text."""
 
 
 class FlagEncoder(LocalModel[_Loaded]):
-    """Implements `neural.Encoder` over a model's folder.
-
-    With `has_sparse` None the folder decides.
-    """
+    """`neural.Encoder` for a model folder. With `has_sparse` None, the files decide."""
 
     def __init__(
         self,
@@ -114,7 +110,7 @@ class FlagEncoder(LocalModel[_Loaded]):
             normalize_embeddings=False,  # done here, in float32
             use_fp16=self.plan.precision == "float16",
             use_bf16=self.plan.precision == "bfloat16",
-            devices=self.plan.device,  # several would start processes
+            devices=self.plan.device,  # several devices would start processes
             pooling_method=self._read_pooling() or "cls",
         )
         self._check_whole(flag.model.model, flag.tokenizer)
@@ -122,7 +118,7 @@ class FlagEncoder(LocalModel[_Loaded]):
         return _Loaded(flag, room(flag.model.config), frozenset(flag.tokenizer.all_special_ids))
 
     def _tokens(self, texts: Sequence[str], limit: int) -> list[Tokens]:
-        """Tokenize, in a turn: the tokenizer is not thread-safe."""
+        """Tokenize while holding the lock: the tokenizer is not thread-safe."""
         if not texts:
             return []
         loaded = self._ready()
@@ -132,7 +128,7 @@ class FlagEncoder(LocalModel[_Loaded]):
         return [list(tokens) for tokens in ids]
 
     def _encoded(self, batch: Sequence[Tokens]) -> list[Encoded]:
-        """Encode a batch in one pass, in a turn."""
+        """Encode a batch in one pass, while holding the lock."""
         import torch
 
         loaded = self._ready()
@@ -155,7 +151,7 @@ class FlagEncoder(LocalModel[_Loaded]):
 
 
 def highest(tokens: Sequence[int], weights: Sequence[float], special: Collection[int]) -> SparseVector:
-    """Return each token's highest weight, without `special` tokens; more weights are those of a batch's padding."""
+    """Return each token's highest weight, without `special` tokens; surplus weights belong to padding."""
     best: dict[int, float] = {}
     for token, weight in zip(tokens, weights, strict=False):
         if weight > best.get(token, 0.0) and token not in special:
@@ -164,7 +160,7 @@ def highest(tokens: Sequence[int], weights: Sequence[float], special: Collection
 
 
 def unit(rows: "NDArray[np.float32]") -> "NDArray[np.float32]":
-    """Return the rows with a length of one; a row of zeros stays."""
+    """Return the rows scaled to length one; a row of zeros stays."""
     import numpy as np
 
     lengths: NDArray[np.float32] = np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12)
@@ -172,7 +168,7 @@ def unit(rows: "NDArray[np.float32]") -> "NDArray[np.float32]":
 
 
 def _trained_tokens(path: Path) -> int:
-    """Read how many tokens the model was trained with, which may be fewer than it has positions; else no limit."""
+    """Read the number of tokens in training, which may be below the number of positions; else no limit."""
     try:
         entry: Any = json.loads((path / "sentence_bert_config.json").read_text(encoding="utf-8"))
         limit = entry["max_seq_length"]

@@ -1,6 +1,6 @@
-"""The frame of neural models in a folder: turns, passes, silence, checks, typed failures, release of memory.
+"""Base of neural models in a folder: priorities, batches, silence, checks, typed failures, release of memory.
 
-The models share one processor: work a person waits for goes first.
+The models share the processors: work that a person waits for goes first.
 """
 
 import errno
@@ -23,18 +23,18 @@ from subtitle_rag.models.local import pooling
 from subtitle_rag.retrieval.neural.device import Plan
 
 QUERY, RERANK, PASSAGE = range(3)
-"""Ranks, most urgent first. The lock is held for one pass through a model, so nothing waits longer than that."""
+"""Priorities, most urgent first. The lock is held for one pass, so nothing waits longer than that."""
 _LOADING = threading.Lock()
 _MEMORY_WORDS = ("out of memory", "allocate memory", "bad_alloc", "bad allocation")
 _REASON = 300
-"""Most characters of a library's own message in ours."""
+"""Maximum number of characters of a library's message within ours."""
 
 Loaded = TypeVar("Loaded")
 Result = TypeVar("Result")
 
 
 class PriorityLock:
-    """A lock that the waiting thread of the lowest rank gets next."""
+    """A lock that goes to the waiting thread with the lowest rank."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -60,9 +60,10 @@ class PriorityLock:
 
 
 def passes(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
-    """Cut texts of these lengths into batches of at most `tokens` tokens, padding included; yield their positions.
+    """Yield batches, as positions of texts with these lengths, of at most `tokens` tokens with padding.
 
-    The longest texts come first, so that a batch has texts of similar length. A longer text is a batch of its own.
+    The longest texts come first, so that a batch has texts of similar length. A text beyond the limit is a batch of its
+    own.
     """
     order = sorted(range(len(lengths)), key=lambda at: -lengths[at])
     start = 0
@@ -80,7 +81,7 @@ class LocalModel(ABC, Generic[Loaded]):
     """
 
     rank = QUERY
-    """Its turn for loading."""
+    """Priority of loading."""
     has_pieces = must_wait = False
     """See `neural.Encoder`; its client knows the settings."""
 
@@ -107,7 +108,7 @@ class LocalModel(ABC, Generic[Loaded]):
             return_memory()
 
     def _ready(self) -> Loaded:
-        """Return the loaded model, in a turn."""
+        """Return the loaded model, while holding the lock."""
         if self._loaded is None:
             with self._silence():
                 library = self._import()
@@ -116,7 +117,7 @@ class LocalModel(ABC, Generic[Loaded]):
                         self._loaded = self._load(library)
                 except AppError:
                     raise
-                except Exception as error:  # the libraries raise nearly everything over bad files
+                except Exception as error:  # the libraries raise nearly anything for bad files
                     raise self._damaged(str(error) or type(error).__name__) from error
         return self._loaded
 
@@ -126,7 +127,7 @@ class LocalModel(ABC, Generic[Loaded]):
 
     @abstractmethod
     def _import(self) -> Any:
-        """Import the class of the library that loads such a model."""
+        """Import the library's class for such a model."""
 
     @abstractmethod
     def _load(self, library: Any) -> Loaded: ...
@@ -134,9 +135,9 @@ class LocalModel(ABC, Generic[Loaded]):
     def _in_passes(
         self, rank: int, lengths: Sequence[int], read: Callable[[list[int]], Sequence[Result]]
     ) -> list[Result]:
-        """Read texts of these lengths in tokens, in passes of texts of similar length, the longest first.
+        """Read texts with these numbers of tokens, in passes of texts of similar length, longest first.
 
-        `read` gets the positions of a pass's texts, in a turn; the results are in the order of all.
+        `read` gets the positions of a pass's texts, while holding the lock; the results are in the original order.
         """
         results: dict[int, Result] = {}
         for batch in passes(lengths, self.plan.pass_tokens):
@@ -148,10 +149,10 @@ class LocalModel(ABC, Generic[Loaded]):
 
     @contextmanager
     def _memory_errors(self) -> Iterator[None]:
-        """Turn failures of memory into AppError `model_memory`."""
+        """Turn memory errors into AppError `model_memory`."""
         try:
             yield
-        except Exception as error:  # onnxruntime's failures have no class in common
+        except Exception as error:  # onnxruntime's errors have no common class
             if not _lacks_memory(error):
                 raise
             raise AppError("model_memory", name=self._name) from error
@@ -176,7 +177,7 @@ class LocalModel(ABC, Generic[Loaded]):
         return entry
 
     def _read_pooling(self) -> str:
-        """Read how the model pools the states of tokens: `cls` or `mean`; empty if its files do not say.
+        """Read how token states become one vector: `cls` or `mean`; "" if the files do not say.
 
         Raises:
             AppError: `model_damaged` for another method.
@@ -190,7 +191,7 @@ class LocalModel(ABC, Generic[Loaded]):
         return method
 
     def _check_vocabulary(self, tokenizer_words: int, special: int, weight_words: int) -> None:
-        """Refuse a tokenizer of so many words (`reachable_words`) and special tokens beside such weights."""
+        """Refuse a tokenizer whose words (`reachable_words`) and special tokens do not match the weights."""
         if tokenizer_words > weight_words or tokenizer_words <= special:
             reason = _("its tokenizer has {used} words and its weights {known}").format(
                 used=tokenizer_words, known=weight_words
@@ -198,8 +199,8 @@ class LocalModel(ABC, Generic[Loaded]):
             raise self._damaged(reason)
 
     def _check_whole(self, layers: Any, tokenizer: Any) -> None:
-        """Refuse incomplete weights, which transformers fills with random numbers, and a foreign tokenizer."""
-        # transformers marks the parameters that it read; the pooler of BERT is in few files and unused here
+        """Refuse a foreign tokenizer, and incomplete weights, which transformers fills with random numbers."""
+        # transformers marks the parameters it has read; few files have the pooler of BERT, which is unused here
         missing = [
             name
             for name, parameter in layers.named_parameters()
@@ -207,7 +208,7 @@ class LocalModel(ABC, Generic[Loaded]):
         ]
         if missing:
             raise self._damaged(_("its weights lack {name}").format(name=missing[0]))
-        tokenizer.split_special_tokens = True  # in a text they are text
+        tokenizer.split_special_tokens = True  # special tokens in a text are plain text
         words = reachable_words(tokenizer.vocab_size, tokenizer.added_tokens_decoder)
         self._check_vocabulary(words, len(tokenizer.all_special_ids), layers.config.vocab_size)
 
@@ -224,7 +225,7 @@ def quiet() -> Iterator[None]:
         from tqdm import tqdm
         from transformers.utils import logging as transformers_logging
 
-        # by default a lock of multiprocessing's, whose helper cannot start while Textual has the screen
+        # the default is a lock of multiprocessing, whose helper cannot start while Textual has the screen
         tqdm.set_lock(threading.RLock())
         transformers_logging.disable_progress_bar()
         transformers_logging.set_verbosity_error()
@@ -247,7 +248,7 @@ def room(config: Any) -> int:
 
 
 def reachable_words(base_words: int, added: Mapping[int, Any]) -> int:
-    """Return how many words the weights must have for a text, of which special tokens are never a part.
+    """Return how many words the weights must have; special tokens never occur in texts.
 
     EmbeddingGemma's tokenizer adds a special token for images beyond the weights' last word.
     """

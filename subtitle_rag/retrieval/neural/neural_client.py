@@ -1,4 +1,4 @@
-"""The client of the neural host (`neural_host`), which it starts when needed: encoders and the reranker."""
+"""Client of the neural host (`neural_host`), started when needed, for encoders and the reranker."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ Stamp = frozenset[tuple[str, int, int]]
 
 
 class HostedEncoder:
-    """`Encoder` through the host process; id and dimensions come from the model's files, without a call."""
+    """`Encoder` in the host process; id and dimensions come from the model's files, without a call."""
 
     must_wait = False
 
@@ -47,7 +47,7 @@ class HostedEncoder:
 
 
 class HostedReranker:
-    """`Reranker` through the host process."""
+    """`Reranker` in the host process."""
 
     def __init__(self, call: Call, files: ModelFiles) -> None:
         self._call = call
@@ -67,14 +67,14 @@ class HostedReranker:
 
 
 class HostedModels(Client):
-    """`Models` of a store's settings, through the host process of `folder`. Thread-safe.
+    """`Models` for a store's settings, in the host process of `folder`. Thread-safe.
 
-    The process starts with the first call to a model. A model is None if its files are missing, and without the extra
-    that runs it. A wrong setting or a damaged folder raises the failures of `ModelStore.files`.
+    The process starts with the first call to a model. A model is None if its files or the extra that runs it are
+    missing. A wrong setting or a damaged folder raises the errors of `ModelStore.files`.
     """
 
     def __init__(self, folder: Path, store: ModelStore, ollama: OllamaEncoders | None = None) -> None:
-        """`ollama` has the encoders whose names begin with `ollama:`."""
+        """Prepare the client; `ollama` has the encoders with names that begin with `ollama:`."""
         super().__init__(KIND, folder)
         self._store = store
         self._ollama = ollama
@@ -83,7 +83,7 @@ class HostedModels(Client):
         self._files_cache: dict[tuple[str, ModelKind], tuple[Stamp, ModelFiles]] = {}
 
     def encoder(self, id: str | None = None) -> HostedEncoder | OllamaEncoder | AddedEncoder | None:
-        """Return the encoder of this id, by default that of the settings."""
+        """Return the encoder of this id, by default the one in the settings."""
         name = id or self._store.configured(ENCODER)
         if is_ollama(name):
             return self._ollama.encoder(name) if self._ollama else None
@@ -101,7 +101,7 @@ class HostedModels(Client):
         return self._rerankers.setdefault(files, HostedReranker(self.call, files))
 
     def load_soon(self, encoder_id: str | None) -> None:
-        """Begin to load this encoder (None: none) and the reranker."""
+        """Start loading this encoder, if any, and the reranker."""
 
         def load() -> None:
             for model in (self.encoder(encoder_id) if encoder_id else None, self.reranker()):
@@ -116,7 +116,7 @@ class HostedModels(Client):
         super().close()
 
     def unload(self) -> None:
-        """Have a running process free its memory and exit."""
+        """Make a running process free its memory and exit."""
         self._call_running("unload")
 
     def state(self) -> HostState | None:
@@ -125,7 +125,7 @@ class HostedModels(Client):
         return state
 
     def _with_id(self, id: str) -> ModelFiles | None:
-        """Look for the id in the settings' encoder and those of the manifest; the prompts are those of the id."""
+        """Look for the id among the encoders in the settings and the manifest, with the prompts in the id."""
         model_id = without_prompts(id)
         for name in dict.fromkeys((self._store.configured(ENCODER), *(each.name for each in manifest.encoders()))):
             try:
@@ -155,7 +155,7 @@ class HostedModels(Client):
 
 
 def _stamp(folder: Path) -> Stamp:
-    """Return names, sizes and times of a folder's files, to notice a change without reading them."""
+    """Return names, sizes and times of a folder's files, to detect changes without reading them."""
     try:
         entries = [(path.name, path.stat()) for path in (*folder.iterdir(), *folder.glob("onnx/*"))]
     except OSError:

@@ -1,9 +1,9 @@
-"""The process that holds the neural models of a home (`hosting`); its client is `neural_client`.
+"""Process with the neural models of a home (`hosting`); its client is `neural_client`.
 
-A model takes seconds to load and gigabytes of memory; importing PyTorch alone holds the GIL for a second and allocates
-half a gigabyte for good. So one process per home holds the models for the app and all commands. It is the first to be
-killed when memory runs out, and exits to return its memory. It runs on all cores at a low priority; of its own work,
-queries go first (`local_model.PriorityLock`).
+A model takes seconds to load and gigabytes of memory; importing PyTorch alone blocks the GIL for a second and allocates
+half a gigabyte for good. So the app and all commands share one process per home. It is the first to be killed when
+memory runs out, and exits to return its memory. It runs on all cores at a low priority; among its own work, queries go
+first (`local_model.PriorityLock`).
 
 The host lingers for `SUBTITLE_RAG_NEURAL_LINGER` seconds (300). A model unused for `SUBTITLE_RAG_NEURAL_IDLE` seconds
 (600) is dropped, and the process exits after the last one, even with clients: the next call starts another.
@@ -33,9 +33,9 @@ logger = logging.getLogger(__name__)
 
 IDLE_S = 600.0
 CALM_S = 3.0
-"""Seconds without a query until a reranker of unknown speed is measured."""
+"""Seconds without a query before a reranker of unknown speed is measured."""
 CAPACITY = {ENCODER: 2, RERANKER: 1}
-"""Models in memory at once; two encoders while one replaces the other."""
+"""Maximum number of models in memory at once; two encoders while one replaces the other."""
 NICENESS = 3
 OOM_SCORE = 500
 
@@ -55,13 +55,13 @@ class HostState:
 
     pid: int
     bytes: int | None
-    """Resident memory; None if the system does not report it."""
+    """Resident memory; None if unknown."""
     models: tuple[LoadedModel, ...]
 
 
 @dataclass(eq=False, slots=True)
 class _Slot:
-    """An engine, which loads its model once, at its first use."""
+    """An engine that loads its model at its first use."""
 
     files: ModelFiles
     engine: LocalModel[Any]
@@ -72,7 +72,7 @@ class _Slot:
 
 
 class NeuralService:
-    """Engines by the files of their models; the file `depths` stores the speed of rerankers."""
+    """Engines by model files; the file `depths` stores the speed of rerankers."""
 
     methods = frozenset({"load", "passages", "query", "scores", "depth", "unload", "state"})
 
@@ -92,7 +92,7 @@ class NeuralService:
     def call(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:  # noqa: ARG002
         try:
             return getattr(self, method)(*args, **options)
-        except ValueError as error:  # of the libraries
+        except ValueError as error:  # raised by the libraries
             raise RuntimeError(str(error)) from error
 
     def load(self, files: ModelFiles) -> None:
@@ -117,7 +117,7 @@ class NeuralService:
             return list(engine.scores(query, passages))
 
     def depth(self, files: ModelFiles) -> int | None:
-        """Return the reranker's stored depth; loads no model."""
+        """Return the reranker's stored depth, without loading a model."""
         with self._using(files) as engine:
             depth: int | None = engine.depth
         return depth
@@ -147,7 +147,7 @@ class NeuralService:
 
     def close(self) -> None:
         self._lock.acquire()
-        self._final_pass.__enter__()  # PyTorch must not be at work while the interpreter ends
+        self._final_pass.__enter__()  # PyTorch must not be running when the interpreter exits
 
     @contextmanager
     def _using(self, files: ModelFiles) -> Iterator[Any]:
@@ -195,7 +195,7 @@ class NeuralService:
         slot.engine.close()
 
     def _measure(self) -> None:
-        """Measure the speed of a loaded reranker once; a search in the meantime waits."""
+        """Measure the speed of a loaded reranker once; searches wait meanwhile."""
         from subtitle_rag.retrieval.neural.reranker import PairReranker
 
         with self._lock:
@@ -222,7 +222,7 @@ def _memory() -> int | None:
 
 
 def _prepare_process() -> None:
-    """Speak the language of the client, stay offline, and give other programs priority in processor and memory."""
+    """Use the client's language, stay offline, and yield processor and memory to other programs."""
     i18n.activate(i18n.system_language())
     os.environ["HF_HUB_OFFLINE"] = "1"  # models are loaded from folders
     step_back(NICENESS, OOM_SCORE)
@@ -238,7 +238,7 @@ KIND = HostKind(
     open_service=lambda folder: NeuralService(folder / "depths.json", seconds_from("SUBTITLE_RAG_NEURAL_IDLE", IDLE_S)),
     linger_s=300.0,
     linger_variable="SUBTITLE_RAG_NEURAL_LINGER",
-    reply_s=900.0,  # for models on a slow disk, or a long queue at one processor
+    reply_s=900.0,  # for models on a slow disk, or a long queue for one processor
     unreachable=_unreachable,
     failure=lambda folder, error: _unreachable(f"{folder}: {error.strerror or error}"),
     unsupported=lambda: AppError("model_unsupported"),

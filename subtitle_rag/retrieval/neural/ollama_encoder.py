@@ -1,7 +1,7 @@
-"""Encoders that Ollama runs, in the place of those of this program: dense vectors without its heavy packages.
+"""Encoders in Ollama instead of this program: dense vectors without its heavy packages.
 
-What the server does is documented in ollama docs/api.md, `/api/embed`. On NVIDIA cards it fails for some texts of
-bge-m3 (`json: unsupported value: NaN`, ollama #15582, #14657, #16625), and not with `num_gpu: 0`.
+The server is documented in ollama docs/api.md, `/api/embed`. On NVIDIA cards it fails for some texts of bge-m3 (`json:
+unsupported value: NaN`, ollama #15582, #14657, #16625), but not with `num_gpu: 0`.
 """
 
 import logging
@@ -29,34 +29,34 @@ logger = logging.getLogger(__name__)
 NUM_CTX = 2048
 """Tokens for a text. A window with title and context has some 500; a change would reload the model."""
 BATCH = 16
-"""Texts in a request: some seconds on a slow processor."""
+"""Texts per request: some seconds on a slow processor."""
 CACHE_SIZE = 64
 """Queries in the cache."""
 CHECK_S = 60.0
-"""Seconds after which the server is asked again which version of the model it has."""
+"""Seconds until the server is asked again for its version of the model."""
 DIGITS = 8
-"""Digits of the model's digest in the id of an encoder."""
+"""Digits of the model's digest in an encoder's id."""
 NOT_A_NUMBER = "NaN"
 
 _SENTENCE_END = re.compile(r"(?<=[.!?…。])\s+")
 
 
 class OllamaEncoder:
-    """Implements `neural.Encoder` by an Ollama server. Thread-safe.
+    """`neural.Encoder` in an Ollama server. Thread-safe.
 
     Raises:
-        LlmError: those of `Llm.embed`.
-        AppError: `encoder_changed` if the server has another version of the model than `id` names,
-            `encoder_changed` if its vectors have another length than the manifest says.
-        BusyError: `encoder_waits` for a query, while the server has no room for it beside the model of contexts.
+        LlmError: the codes of `Llm.embed`.
+        AppError: `encoder_changed` if the server's version of the model differs from `id`, or its vectors' length from
+            the manifest.
+        BusyError: `encoder_waits` for a query, while the server has no memory for it next to the model for contexts.
     """
 
     has_sparse = False
 
     def __init__(self, llm: Llm, id: str, *, is_writing: Callable[[], bool] = lambda: False) -> None:
-        """`id` is `ollama:bge-m3@0123abcd` and the prompts; one without leaves them to the manifest.
+        """Prepare the encoder; `is_writing` tells whether contexts are being written.
 
-        `is_writing` returns whether contexts are being written.
+        `id` is `ollama:bge-m3@0123abcd` with prompts; without them, the manifest's apply.
         """
         self._llm = llm
         self.id = id
@@ -70,7 +70,7 @@ class OllamaEncoder:
         self._lock = threading.Lock()
         self._cached_query = lru_cache(CACHE_SIZE)(self._query)
         self.is_crowded = False
-        """Whether the server has unloaded the model of contexts for this one."""
+        """Whether the server has unloaded the model for contexts to load this one."""
 
     @cached_property
     def dimensions(self) -> int:
@@ -98,7 +98,7 @@ class OllamaEncoder:
 
     @property
     def must_wait(self) -> bool:
-        """Whether encoding would unload the model that is writing contexts, and cost its cache."""
+        """Whether encoding would unload the model that is writing contexts, and lose its cache."""
         return self.is_crowded and self._is_writing()
 
     def _query(self, text: str) -> Encoded:
@@ -111,7 +111,7 @@ class OllamaEncoder:
         return vector
 
     def _check_version(self) -> None:
-        """Refuse to mix vectors of two versions of a model."""
+        """Refuse to mix vectors from two versions of a model."""
         if time.monotonic() - self._checked_at < CHECK_S:
             return
         digest = find_digest(self._llm, self._name)
@@ -127,7 +127,7 @@ class OllamaEncoder:
         return {canonical(each.name) for each in self._llm.loaded()} - {canonical(self._name)}
 
     def _batch(self, texts: Sequence[str]) -> list[Encoded | None]:
-        """Encode texts in one request. One that fails for a text of its own is halved until that text is alone."""
+        """Encode texts in one request. After an error in one text, halve the batch until that text is alone."""
         try:
             return [self._unit(vector) for vector in self._llm.embed(texts, model=self._name, num_ctx=NUM_CTX)]
         except LlmError as error:
@@ -169,10 +169,10 @@ class OllamaEncoder:
 
 
 class OllamaEncoders:
-    """The encoders of one Ollama server; each is asked for its version at its first use."""
+    """The encoders of one Ollama server, each with its version checked at the first use."""
 
     def __init__(self, open_llm: Callable[[], Llm], is_writing: Callable[[], bool]) -> None:
-        """`open_llm` opens the settings' server; raises LlmError without one."""
+        """Prepare the encoders; `open_llm` opens the server in the settings, or raises LlmError."""
         self._open_llm = open_llm
         self._is_writing = is_writing
         self._lock = threading.Lock()
@@ -181,12 +181,12 @@ class OllamaEncoders:
         self._ids: dict[str, tuple[float, str]] = {}
 
     def encoder(self, name: str) -> OllamaEncoder | None:
-        """Return the encoder of a name or id; None if the server lacks the model of this name.
+        """Return the encoder of a name or id; None if the server lacks the model with this name.
 
         An id needs no request. A name is looked up again after `CHECK_S` seconds.
 
         Raises:
-            LlmError: `llm_off`, and those of a server that does not answer.
+            LlmError: `llm_off`, and the codes for a server that does not answer.
         """
         with self._lock:
             self._llm = self._llm or self._open_llm()
@@ -219,20 +219,20 @@ class OllamaEncoders:
 
 @dataclass(frozen=True, slots=True)
 class EncoderOffer:
-    """An encoder of the manifest for a server."""
+    """An encoder that the manifest offers for a server."""
 
     name: str
-    """Begins with `ollama:`."""
+    """Name, with the prefix `ollama:`."""
     is_pulled: bool
     """Whether the server has it."""
     disk_gb: float
 
 
 def choose_encoder(llm: Llm) -> EncoderOffer:
-    """Return the first encoder of the manifest that the server has, or the manifest's first one.
+    """Return the manifest's first encoder that the server has, or else its first one.
 
     Raises:
-        LlmError: those of a server that does not answer.
+        LlmError: the codes for a server that does not answer.
     """
     pulled = {canonical(each.name) for each in llm.models()}
     encoders = manifest.ollama_encoders()
@@ -247,5 +247,5 @@ def find_digest(llm: Llm, model: str) -> str | None:
 
 
 def _is_of_text(error: LlmError) -> bool:
-    """Return whether the server failed for the text itself."""
+    """Whether the server failed because of the text itself."""
     return error.code == "llm_failed" and NOT_A_NUMBER in str(error.details.get("reason", ""))

@@ -1,10 +1,10 @@
-"""Encoders and rerankers as ONNX graphs, which onnxruntime runs on the processor: without PyTorch.
+"""Encoders and rerankers as ONNX graphs, run by onnxruntime on the CPU without PyTorch.
 
 The only module that imports onnxruntime and tokenizers. Prompts, pooling and the choice of a graph's outputs are our
-own. Each text is a pass of its own: on a processor batches are no faster, they need padding, and a graph of 8 bits has
-one scale for a batch, so that a vector would hang on the texts beside it.
+own. Each text is a pass of its own: on a CPU batches are no faster, they need padding, and an 8-bit graph has one scale
+per batch, so that a vector would depend on the other texts in it.
 
-Passages are read by several threads that give way to everything else; a query does not wait for them.
+Passages are read by several low-priority threads; a query does not wait for them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,10 +37,9 @@ OUTPUTS: Mapping[str, frozenset[str]] = {
     "states": frozenset({"last_hidden_state", "token_embeddings"}),
     "logits": frozenset({"logits"}),
 }
-"""The names under which exports of encoders and rerankers give a vector of the text, a weight of each token, the last
-layer's states, and a reranker's score."""
+"""Names of outputs in exported graphs: the text's vector, token weights, last states, and a reranker's score."""
 NICENESS = 19
-"""Niceness of the threads that read passages: a search does not feel them."""
+"""Niceness of the threads that read passages, so that they do not slow a search down."""
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _KINDS = {"tensor(int64)": "int64", "tensor(int32)": "int32"}
 _PROBE = "가"
@@ -48,7 +47,7 @@ _PROBE = "가"
 Tokens = Any
 """An `Encoding` of tokenizers."""
 Arrays = dict[str, "NDArray[np.float32]"]
-"""The outputs of a pass by their role in `OUTPUTS`; the first axis, of the batch, is gone."""
+"""Outputs of a pass by role in `OUTPUTS`, without the batch axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +57,9 @@ class Graph:
     session: Any
     tokenizer: Any
     inputs: Mapping[str, str]
-    """The inputs that it asks for, and their types."""
+    """Names and types of the required inputs."""
     outputs: Mapping[str, str]
-    """Role in `OUTPUTS` → the output's name."""
+    """Role in `OUTPUTS` → name of the output."""
     special: frozenset[int]
     """Tokens without text."""
 
@@ -75,11 +74,11 @@ class Graph:
 
 
 class OnnxModel(LocalModel[Graph]):
-    """An ONNX graph in a model's folder, with `tokenizer.json` and `config.json`."""
+    """An ONNX graph in a model folder, with `tokenizer.json` and `config.json`."""
 
     graph_path: Path
     roles: tuple[str, ...]
-    """The roles in `OUTPUTS` that are used, where the graph has them."""
+    """Roles in `OUTPUTS` to use if the graph has them."""
     most_tokens: int
     threads_of_a_pass = 1
 
@@ -114,7 +113,7 @@ class OnnxModel(LocalModel[Graph]):
         return graph
 
     def _check(self, graph: Graph, probe: Tokens) -> None:
-        """Run the graph once; raise `model_damaged` for outputs of another shape."""
+        """Run the graph once. Raises `model_damaged` for outputs of another shape."""
         raise NotImplementedError
 
     def _read_tokenizer(self) -> Any:
@@ -122,9 +121,9 @@ class OnnxModel(LocalModel[Graph]):
 
         try:
             tokenizer = Tokenizer.from_file(str(self.path / "tokenizer.json"))
-        except Exception as error:  # it raises nothing more exact
+        except Exception as error:  # it raises nothing more specific
             raise self._damaged(f"tokenizer.json: {error}") from error
-        tokenizer.encode_special_tokens = True  # in a text they are text
+        tokenizer.encode_special_tokens = True  # special tokens in a text are plain text
         tokenizer.no_padding()
         tokenizer.enable_truncation(self.most_tokens)
         return tokenizer
@@ -137,7 +136,7 @@ class OnnxModel(LocalModel[Graph]):
         return count
 
     def _choose_outputs(self, session: Any) -> dict[str, str]:
-        """Find the outputs of the wanted roles by their names; a graph's only output needs no name."""
+        """Find the outputs of the wanted roles by name; a graph's only output needs no name."""
         outputs = session.get_outputs()
         output_names = {
             role: each.name for role in self.roles for each in outputs if each.name.casefold() in OUTPUTS[role]
@@ -151,13 +150,13 @@ class OnnxModel(LocalModel[Graph]):
         return output_names
 
     def _check_vocabulary(self, tokenizer_words: int, special: int, weight_words: int) -> None:
-        if 2 * tokenizer_words < weight_words:  # of another model: words of weights that no text ever reaches
+        if 2 * tokenizer_words < weight_words:  # from another model: no text ever reaches most of the weights' words
             special = tokenizer_words
         super()._check_vocabulary(tokenizer_words, special, weight_words)
 
     @contextmanager
     def _graph_errors(self) -> Iterator[None]:
-        """Turn what onnxruntime raises, which are plain exceptions, into `model_memory` and `model_damaged`."""
+        """Turn onnxruntime's plain exceptions into `model_memory` and `model_damaged`."""
         try:
             with self._memory_errors():
                 yield
@@ -168,7 +167,7 @@ class OnnxModel(LocalModel[Graph]):
 
 
 class OnnxEncoder(OnnxModel):
-    """Implements `neural.Encoder` over a model's folder."""
+    """`neural.Encoder` for an ONNX model folder."""
 
     def __init__(self, files: ModelFiles, id: str, plan: Plan, *, turns: PriorityLock | None = None) -> None:
         super().__init__(files.path, id, plan, turns)
@@ -215,7 +214,7 @@ class OnnxEncoder(OnnxModel):
             return self._vectors(graph, graph.tokenizer.encode(clean(text)), is_query=is_query)
 
     def _vectors(self, graph: Graph, tokens: Tokens, *, is_query: bool = False) -> Encoded:
-        """Encode a text in one pass. Raises `model_damaged` for outputs of another shape, or without numbers."""
+        """Encode a text in one pass. Raises `model_damaged` for outputs of another shape, or not numbers."""
         import numpy as np
 
         arrays, count = graph.run(tokens), len(tokens.ids)
@@ -232,7 +231,7 @@ class OnnxEncoder(OnnxModel):
         )
 
     def _pooled(self, states: "NDArray[np.float32]", count: int) -> "NDArray[np.float32]":
-        """Make one vector of the last layer's states."""
+        """Make one vector from the last layer's states."""
         if states.ndim != 2 or len(states) != count:
             raise self._damaged(_("its vectors have another length"))
         choose: Mapping[str, Callable[[], NDArray[np.float32]]] = {
@@ -244,7 +243,7 @@ class OnnxEncoder(OnnxModel):
 
 
 class OnnxReranker(OnnxModel, PairReranker[Graph]):
-    """A reranker as an ONNX graph. A user waits for it: a pass has all processors."""
+    """A reranker as an ONNX graph. A user waits for it, so a pass uses all processors."""
 
     roles = ("logits",)
 
@@ -286,7 +285,7 @@ class OnnxReranker(OnnxModel, PairReranker[Graph]):
 
 
 def _reason(message: str) -> str:
-    """Say in words what onnxruntime means, or return its message."""
+    """Explain onnxruntime's message in words, or return it."""
     from onnxruntime import __version__ as version
 
     words = message.lower()

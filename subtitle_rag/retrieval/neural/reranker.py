@@ -1,6 +1,6 @@
-"""A cross-encoder: it reads query and passage together and scores the match.
+"""Cross-encoder: reads query and passage together, and scores the match.
 
-One that PyTorch runs does so by sentence-transformers; `onnx_models` has the other.
+This one runs with sentence-transformers on PyTorch; `onnx_models` has the other.
 
 Nogueira and Cho, Passage Re-ranking with BERT, 2019.
 """
@@ -24,13 +24,12 @@ if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
 
 PAIR_TOKENS = 2048
-"""Tokens of the longest window that captions can make, with context and query: nothing of it is cut. A model that reads
-less gets such a window in parts."""
+"""Tokens of the longest window with context and query. A model with a lower limit reads it in parts."""
 LEAST_DEPTH, MOST_DEPTH = 5, 150
 _MARKS = 8
-"""Tokens around query and passage, and one or two more where a part begins within a word."""
+"""Tokens around query and passage, and one or two more where a part begins inside a word."""
 _MEASURED = 4
-"""Pairs of each timed pass."""
+"""Pairs per timed pass."""
 _MEASURED_S = 1.0
 """Time after which the measurement ends."""
 _QUESTION = "감자를 넣은 매콤한 닭볶음탕"
@@ -40,10 +39,7 @@ _PASSAGE = _SENTENCE * 10
 
 
 class PairReranker(LocalModel[Loaded]):
-    """Implements `neural.Reranker` over a model's folder.
-
-    The file `depths` has what `measure` has found, by model, processor and precision.
-    """
+    """`neural.Reranker` for a model folder. The file `depths` stores measured speeds by model, CPU and precision."""
 
     rank = RERANK
 
@@ -58,7 +54,7 @@ class PairReranker(LocalModel[Loaded]):
         self.depth: int | None = depth if is_depth else None
 
     def scores(self, query: str, passages: Sequence[str]) -> list[float]:
-        """Score each passage, 0 to 1. A passage in parts has the score of the best one."""
+        """Score each passage, 0 to 1. A passage in parts has its best part's score."""
         query = clean(query)
         owners: list[int] = []
         pairs: list[tuple[str, str]] = []
@@ -66,7 +62,7 @@ class PairReranker(LocalModel[Loaded]):
             parts = self._parts(query, clean(passage))
             pairs += [(query, part) for part in parts]
             owners += [owner] * len(parts)
-        lengths = [min(PAIR_TOKENS, (len(query) + len(part)) * 2 // 3) for _query, part in pairs]  # in Korean, about
+        lengths = [min(PAIR_TOKENS, (len(query) + len(part)) * 2 // 3) for _query, part in pairs]  # roughly, in Korean
         scores = self._in_passes(RERANK, lengths, lambda batch: self._read([pairs[at] for at in batch]))
         best = [0.0] * len(passages)
         for owner, score in zip(owners, scores, strict=True):
@@ -74,11 +70,11 @@ class PairReranker(LocalModel[Loaded]):
         return best
 
     def _parts(self, query: str, passage: str) -> list[str]:
-        """Return the passage, in parts of equal length if the model cannot read it together with the query."""
+        """Return the passage, in equal parts if it does not fit into the model with the query."""
         with self._turns.take(RERANK):
             self._ready()
             most = self._most_tokens()
-        if len(query) + len(passage) <= most - _MARKS:  # a token has a character at least
+        if len(query) + len(passage) <= most - _MARKS:  # a token has at least one character
             return [passage]
         tokens = self._offsets(passage)
         query_tokens = min(len(self._offsets(query)), most // 2)
@@ -94,16 +90,16 @@ class PairReranker(LocalModel[Loaded]):
 
     @abstractmethod
     def _offsets(self, text: str) -> Sequence[tuple[int, int]]:
-        """Return where each token of a text begins and ends; nothing if the tokenizer does not tell."""
+        """Return the start and end of each token of a text; empty if the tokenizer does not know them."""
 
     @abstractmethod
     def _read(self, pairs: list[tuple[str, str]]) -> list[float]:
-        """Score a batch in one pass, in a turn."""
+        """Score a batch in one pass, while holding the lock."""
 
     def measure(self) -> int:
         """Measure, set and store `depth`: the pairs of about 300 tokens read in two seconds, 5 to 150.
 
-        It takes a second or two, and as long again to load. Raises OSError if it cannot be stored.
+        Takes a second or two, and as long again to load. Raises OSError if it cannot be stored.
         """
         self._timed(1)  # the first pass also reads the weights from the disk
         passes_s: list[float] = []
@@ -125,7 +121,7 @@ class PairReranker(LocalModel[Loaded]):
         return entry if isinstance(entry, dict) else {}
 
     def _timed(self, count: int) -> float:
-        """Return the seconds of one pass, without the wait for its turn."""
+        """Return the seconds of one pass, without the wait for the lock."""
         with self._turns.take(RERANK):
             started = time.perf_counter()
             self._read([(_QUESTION, _PASSAGE)] * count)
@@ -133,7 +129,7 @@ class PairReranker(LocalModel[Loaded]):
 
 
 class CrossReranker(PairReranker["CrossEncoder"]):
-    """A reranker that sentence-transformers runs."""
+    """A reranker run by sentence-transformers."""
 
     def _most_tokens(self) -> int:
         return int(self._ready().max_seq_length or PAIR_TOKENS)

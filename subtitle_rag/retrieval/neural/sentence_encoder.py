@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 MODULES = "modules.json"
 NO_DENSE = DenseVector(())
-"""In place of the dense vector of a model that makes none."""
+"""The dense vector of a model without any."""
 
 
 def open_encoder(files: ModelFiles, id: str, plan: Plan, *, turns: PriorityLock) -> "FlagEncoder | SentenceEncoder":
-    """Return the encoder for the layout of a model's folder: modules of sentence-transformers, or heads of BGE-M3."""
+    """Return the encoder for a model folder's layout: sentence-transformers modules, or BGE-M3's heads."""
     has_heads = all((files.path / name).is_file() for name in HEADS)
     if files.pooling or ((files.path / MODULES).is_file() and not has_heads):
         return SentenceEncoder(files, id, plan, turns=turns)
@@ -43,9 +43,9 @@ def open_encoder(files: ModelFiles, id: str, plan: Plan, *, turns: PriorityLock)
 
 
 class SentenceEncoder(LocalModel[Any]):
-    """Implements `neural.Encoder` over a model's folder.
+    """`neural.Encoder` for a model folder.
 
-    A prompt of `files` replaces that of the model's own files. Its `pooling` makes a dense vector where the folder has
+    A prompt of `files` replaces the one in the model's own files. Its `pooling` makes a dense vector if the folder has
     no modules.
     """
 
@@ -64,7 +64,7 @@ class SentenceEncoder(LocalModel[Any]):
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
         prompt = len(self._prompts.document)
-        lengths = [min(self._max_tokens, (prompt + len(text)) * 2 // 3) for text in texts]  # in Korean, about
+        lengths = [min(self._max_tokens, (prompt + len(text)) * 2 // 3) for text in texts]  # roughly, in Korean
         return self._in_passes(
             PASSAGE, lengths, lambda batch: self._encoded([texts[at] for at in batch], is_query=False)
         )
@@ -104,7 +104,7 @@ class SentenceEncoder(LocalModel[Any]):
         return model.eval()
 
     def _modules(self, path: str, dtype: Any) -> list[Any]:
-        """Load the transformer of a folder without modules, and pool as the manifest says."""
+        """Load the transformer of a folder without modules, with the manifest's pooling."""
         from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
         options = {"trust_remote_code": False, "local_files_only": True}
@@ -114,7 +114,7 @@ class SentenceEncoder(LocalModel[Any]):
         return [transformer, Pooling(transformer.get_embedding_dimension(), self._pooling)]
 
     def _encoded(self, texts: Sequence[str], *, is_query: bool) -> list[Encoded]:
-        """Encode a batch in one pass, in a turn."""
+        """Encode a batch in one pass, while holding the lock."""
         model = self._ready()
         encode = model.encode_query if is_query else model.encode_document
         prompt = (self._prompts.query if is_query else self._prompts.document) or None
