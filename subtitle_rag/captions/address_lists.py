@@ -135,7 +135,7 @@ def read_address_list(path: Path) -> AddressList:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
         if raw.startswith(b"PK\x03\x04"):
-            return _named(_archived(path), str(path))
+            return _with_name(_archived(path), str(path))
     except OSError as error:
         raise UsageError("list_unreadable", path=str(path), reason=error.strerror or str(error)) from error
     return parse_address_list(raw, str(path))
@@ -147,10 +147,10 @@ def parse_address_list(raw: bytes, name: str) -> AddressList:
     Raises:
         UsageError: `list_unreadable`.
     """
-    return _named(_parsed(raw, name), name)
+    return _with_name(_parsed(raw, name), name)
 
 
-def _named(addresses: AddressList, name: str) -> AddressList:
+def _with_name(addresses: AddressList, name: str) -> AddressList:
     if not addresses.sources:
         raise UsageError("list_unreadable", path=name, reason=_("it names no channel, playlist or video of YouTube"))
     return addresses

@@ -152,7 +152,7 @@ def find_addresses(text: str) -> list[str]:
     names = {offset: word for offset, word in words.items() if word in bare_names}
     if any(any(map(str.isalnum, word)) for word in distinct_words - bare_names):
         return [url for url in urls.values() if _is_youtube(url)] or list(urls.values())
-    return [address for _place, address in sorted({**urls, **names}.items())]
+    return [address for _position, address in sorted({**urls, **names}.items())]
 
 
 def parse_addresses(text: str) -> tuple[Source, ...]:

@@ -132,8 +132,8 @@ def _is_unread(before: str, after: str) -> bool:
     """Whether both sides of an arrow were times, at most one of them readable."""
     clocks = [_read(side.strip()) for side in (before, after)]
     if any(clock and clock.is_full for clock in clocks):
-        other = before if clocks[1] and clocks[1].is_full else after
-        return bool(_UNREAD_SIDE.fullmatch(other)) or len(re.findall(r"\d", other)) >= 4
+        opposite = before if clocks[1] and clocks[1].is_full else after
+        return bool(_UNREAD_SIDE.fullmatch(opposite)) or len(re.findall(r"\d", opposite)) >= 4
     both = f"{before}{after}"
     return len(re.findall(r"\d", both)) >= 6 and bool(_UNREAD_SIDE.fullmatch(before) and _UNREAD_SIDE.fullmatch(after))
 

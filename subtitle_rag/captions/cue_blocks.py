@@ -153,10 +153,10 @@ def fold_frames(blocks: Sequence[CueBlock]) -> list[CueBlock]:
             folded.append(block)
             continue
         grows = bool(latest) and text.startswith(latest) and block.start_ms > folded[signs[latest][0]].start_ms
-        known = text if text in signs else latest if grows else ""
-        at, frames = signs.get(known, (-1, 0))
+        sign = text if text in signs else latest if grows else ""
+        at, frames = signs.get(sign, (-1, 0))
         if (is_brief or frames > 1) and frames and abs(block.start_ms - folded[at].end_ms) <= TOUCH_MS:
-            del signs[known]
+            del signs[sign]
             folded[at] = CueBlock(folded[at].start_ms, max(block.end_ms, folded[at].end_ms), block.lines)
         else:
             at, frames = len(folded), 0
@@ -312,14 +312,14 @@ def _voices(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _cues(screens: list[_Screen]) -> list[Cue]:
     timed_screens = [screen for screen in screens if any(line.timed for line in screen.lines)]
     if _rolls(screens, bool(timed_screens)):
-        return end_at_next(_spoken(screens, bool(timed_screens), rolling=True))
+        return end_at_next(_lines_once(screens, bool(timed_screens), rolling=True))
     untimed = [
         _untimed_cue(screen, speaker, tuple(lines), has_words=bool(timed_screens))
         for screen in screens
         if not any(line.timed for line in screen.lines)
         for speaker, lines in groupby((line for line in screen.lines if line.text), lambda line: line.speaker)
     ]
-    sung = end_at_next(_spoken(timed_screens, timed=True, rolling=False))
+    sung = end_at_next(_lines_once(timed_screens, timed=True, rolling=False))
     return sorted([*sung, *untimed], key=lambda cue: cue.start_ms)
 
 
@@ -344,7 +344,7 @@ def _rolls(screens: list[_Screen], timed: bool) -> bool:
     return scrolled >= still and scrolled >= (1 if timed else 2)
 
 
-def _spoken(screens: list[_Screen], timed: bool, rolling: bool) -> Iterator[Cue]:
+def _lines_once(screens: list[_Screen], timed: bool, rolling: bool) -> Iterator[Cue]:
     """Yield each line once, in the cue where it appears first."""
     last_lines: list[str] = []
     cleared_ms = 0

@@ -92,15 +92,15 @@ class _Listing:
 
     def release_of(self, film: "Film") -> tuple[bool, int, str, str] | None:
         """Return the only film or sound file with a film's name apart from release words."""
-        wanted = read_release(film.stem)
-        found = [each for release, each in self.releases.get(wanted.words, ()) if release.may_be(wanted)]
-        return max(found) if len({stem for _is_film, _size, stem, _name in found}) == 1 else None
+        target = read_release(film.stem)
+        matches = [each for release, each in self.releases.get(target.words, ()) if release.may_be(target)]
+        return max(matches) if len({stem for _is_film, _size, stem, _name in matches}) == 1 else None
 
     def films(self) -> list[str]:
         """Return the stems of the films except samples, largest last, or of sound files if there are no films."""
-        wanted = sorted(each for each in self.media if not _EXTRA.search(each[2]))
-        has_film = any(is_film for is_film, *_rest in wanted)
-        return list(dict.fromkeys(stem for is_film, _size, stem, _name in wanted if is_film or not has_film))
+        films = sorted(each for each in self.media if not _EXTRA.search(each[2]))
+        has_film = any(is_film for is_film, *_rest in films)
+        return list(dict.fromkeys(stem for is_film, _size, stem, _name in films if is_film or not has_film))
 
 
 def _list(folder: Path) -> _Listing:
@@ -176,8 +176,8 @@ def _film_of_track(path: Path, name: FileName, folders: Folders) -> Film | None:
     """Return the film that a number or a language alone may be a track of; None if no film next to it fits."""
     above, folder_stem = film_folder(path)
     if name.track_of:
-        places = (folder for folder in dict.fromkeys((path.parent, Path(above))))
-        folder = next((each for each in places if folders.listing(each).has(name.track_of)), None)
+        parents = (folder for folder in dict.fromkeys((path.parent, Path(above))))
+        folder = next((each for each in parents if folders.listing(each).has(name.track_of)), None)
         return _folder_film(folder, name.track_of) if folder else None
     if folder_stem:
         return _folder_film(Path(above), folder_stem)
@@ -201,8 +201,8 @@ def _has_rival(path: Path, name: FileName, film: Film, folders: Folders) -> bool
         if each.track_of == name.track_of and (each.is_numbered or not each.stem)
     ]
     same = {other for other, each in tracks if other != stem and _is_same_track(each, name)}
-    named = captions if film.folder == path.parent else captions + folders.listing(film.folder).captions
-    if any(other == film.stem and not each.is_numbered and _is_same_track(each, name) for other, each in named):
+    candidates = captions if film.folder == path.parent else captions + folders.listing(film.folder).captions
+    if any(other == film.stem and not each.is_numbered and _is_same_track(each, name) for other, each in candidates):
         return True
     is_of_media = film.folder != path.parent and _has_media(film, folders)
     languages = {each.language for _other, each in tracks}
@@ -227,8 +227,8 @@ def stem_of_release(film: Film, folders: Folders) -> str | None:
     listing = folders.listing(film.folder)
     if listing.has(film.stem) or listing.has(film.written_stem):
         return None
-    found = listing.release_of(film)
-    return found and found[2]
+    media = listing.release_of(film)
+    return media and media[2]
 
 
 def film_day(film: Film) -> date | None:

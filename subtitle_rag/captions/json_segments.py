@@ -120,8 +120,8 @@ def _words(values: object, text: str) -> tuple[tuple[float, str], ...]:
         (_number(each.get("start")), each.get("word", each.get("text"))) for each in values if isinstance(each, dict)
     ]
     timed = tuple((start, word) for start, word in words if start is not None and isinstance(word, str))
-    said = "".join("".join(word for _start, word in timed).split())
-    if said != "".join(text.split()):
+    joined = "".join("".join(word for _start, word in timed).split())
+    if joined != "".join(text.split()):
         return ()
     is_parted = any(word[:1].isspace() for _start, word in timed)
     return timed if is_parted else tuple((start, f" {word}") for start, word in timed)

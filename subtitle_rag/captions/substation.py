@@ -46,7 +46,7 @@ def substation_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG0
 
 def unread_times(text: str) -> int:
     """Count the events with text but unreadable times; they are left out."""
-    return sum(_times(event) is None and bool(_spoken(event.get("text", ""), 0).strip()) for event in _events(text))
+    return sum(_times(event) is None and bool(_speech(event.get("text", ""), 0).strip()) for event in _events(text))
 
 
 def _events(text: str) -> Iterator[dict[str, str]]:
@@ -83,7 +83,7 @@ def _blocks(text: str) -> Iterator[CueBlock]:
         if times is None:
             continue
         start_ms, end_ms = times
-        line_text = _spoken(event.get("text", ""), start_ms)
+        line_text = _speech(event.get("text", ""), start_ms)
         if (start_ms, end_ms, line_text) in events or not line_text.strip():
             continue
         events.add((start_ms, end_ms, line_text))
@@ -92,7 +92,7 @@ def _blocks(text: str) -> Iterator[CueBlock]:
         yield CueBlock(start_ms, end_ms, [voice + line for line in _BREAK.split(line_text)])
 
 
-def _spoken(text: str, start_ms: int) -> str:
+def _speech(text: str, start_ms: int) -> str:
     """Return an event's text without overrides and drawings, with the times of its syllables."""
     pieces: list[str] = []
     done, clock, is_drawing = 0, start_ms, False

@@ -104,11 +104,11 @@ def _by_lines(raw: bytes, path: str) -> tuple[str, str, bool]:
     """Decode a file that is not all UTF-8: damaged, in another encoding, or joined from two files."""
     lines = raw.split(b"\n")
     is_utf8 = [_is_utf8(line) for line in lines]
-    others = b"\n".join(line for line, is_valid in zip(lines, is_utf8, strict=True) if not is_valid)
-    if _is_damaged_utf8(others):
+    invalid_lines = b"\n".join(line for line, is_valid in zip(lines, is_utf8, strict=True) if not is_valid)
+    if _is_damaged_utf8(invalid_lines):
         return raw.decode("utf-8", errors="ignore"), "utf-8", False
-    encoding = "cp949" if _is_korean(others) else "cp1252"
-    beyond = len(_BEYOND_ASCII.findall(others))
+    encoding = "cp949" if _is_korean(invalid_lines) else "cp1252"
+    beyond = len(_BEYOND_ASCII.findall(invalid_lines))
     if encoding == "cp1252" and beyond > max(len(_ASCII_LETTER.findall(raw)), len(_BEYOND_ASCII.findall(raw)) // 2):
         raise CaptionError("unknown_encoding", path=path)
     decoded = [
@@ -188,7 +188,7 @@ def _loss(text: str) -> str | None:
         or (boxes >= LEAST_MARKS and 2 * boxes > beyond)
     ):
         return _("most of its letters were lost when it was saved in another encoding")
-    said = "" if beyond else _UNSAID.sub("", text)
-    marks = said.count("?")
-    is_lost = marks >= LEAST_MARKS and marks > 3 * sum(map(str.isalpha, said))
+    speech = "" if beyond else _UNSAID.sub("", text)
+    marks = speech.count("?")
+    is_lost = marks >= LEAST_MARKS and marks > 3 * sum(map(str.isalpha, speech))
     return _("only question marks are left of its letters") if is_lost else None

@@ -163,16 +163,16 @@ def _index_above(lines: list[str], at: int) -> int | None:
 
 def _marks_without_times(lines: list[str], last: _Mark, until: int, index: int | None) -> list[_Mark]:
     """Return the cues with only a number, if it continues the previous number and leads to the next."""
-    found: list[_Mark] = []
+    marks: list[_Mark] = []
     if last.number is None:
-        return found
+        return marks
     number = last.number + 1
     for at in range(last.at + 2, until - 1):
         line = lines[at].strip()
         if len(line) <= 7 and line.isdecimal() and int(line) == number and not lines[at - 1].strip() and lines[at + 1]:
-            found.append(_Mark(at, Clocks(None, None), number))
+            marks.append(_Mark(at, Clocks(None, None), number))
             number += 1
-    return found if until == len(lines) or index == number else []
+    return marks if until == len(lines) or index == number else []
 
 
 # --- cues ---

@@ -123,10 +123,10 @@ class _Reader:
         elif name == "br" and self._spoken:
             self._spoken.text.append("\n")
         elif name == "s" and self._spoken and self._spoken.start_ms is not None:
-            self._spoken.text.append(inline_time(bounded_ms(self._spoken.start_ms + _whole(values.get("t")))))
+            self._spoken.text.append(inline_time(bounded_ms(self._spoken.start_ms + _milliseconds(values.get("t")))))
         elif name in ("p", "text") and "t" in values:  # srv3 and srv2
-            start = bounded_ms(_whole(values["t"]))
-            self._begin(start, bounded_ms(start + _whole(values.get("d"))), values)
+            start = bounded_ms(_milliseconds(values["t"]))
+            self._begin(start, bounded_ms(start + _milliseconds(values.get("d"))), values)
         elif name == "text" and "start" in values:  # srv1, in seconds
             start = self._ms(values["start"]) or 0
             self._begin(start, start + (self._ms(values.get("dur", "")) or 0), values)
@@ -270,6 +270,6 @@ def _number(value: str | None) -> float | None:
     return float(value) or None
 
 
-def _whole(value: str | None) -> int:
+def _milliseconds(value: str | None) -> int:
     """Return the milliseconds of an srv attribute; 0 if missing or odd."""
     return int(float(value)) if value and re.fullmatch(r"-?\d{1,12}(?:\.\d{1,9})?", value.strip()) else 0

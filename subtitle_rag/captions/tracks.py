@@ -44,9 +44,9 @@ def track_candidates(info: Info, languages: Sequence[str], *, translated: bool =
     originals = {track.key for track in automatic if track.key.endswith("-orig")}
     doubt = "dub" if len(originals) > 1 else ""
     candidates: list[TrackChoice] = []
-    heard = [track for track in automatic if track.kind == "asr"]  # next to translations of manual tracks
+    recognitions = [track for track in automatic if track.kind == "asr"]  # next to translations of manual tracks
     for language in languages:
-        for tracks, most in ((manual, MAX_MANUAL), (heard, 1)):
+        for tracks, most in ((manual, MAX_MANUAL), (recognitions, 1)):
             candidates_of_kind = [track for track in tracks if not track.flag and is_language(track.language, language)]
             candidates_of_kind.sort(key=lambda track: track.key != language)
             candidates += candidates_of_kind[:most]

@@ -67,15 +67,15 @@ def _lines(text: str) -> Iterator[tuple[int, int, str]]:
     lines = [line.strip() for line in text.split("\n")]
     frame_ms = frame_length(lines)
     for line in lines:
-        clocks, said = read_clocks(line, is_first=True, frame_ms=frame_ms) if ":" in line or ";" in line else None, ""
+        clocks, speech = read_clocks(line, is_first=True, frame_ms=frame_ms) if ":" in line or ";" in line else None, ""
         if clocks is None and (parts := _TIMES_FIRST.fullmatch(line)):
-            first, last, short_first, short_last, said = parts.groups("")
+            first, last, short_first, short_last, speech = parts.groups("")
             times = f"{first or short_first} - {last or short_last}"
             clocks = read_clocks(times, is_first=True, frame_ms=frame_ms)
         if clocks and clocks.start_ms is not None and clocks.end_ms is not None and not clocks.beside:
             if start >= 0:
                 yield start, end, voice + " ".join(texts) if texts else ""
-            start, end, voice, texts = clocks.start_ms, clocks.end_ms, "", [said] if said else []
+            start, end, voice, texts = clocks.start_ms, clocks.end_ms, "", [speech] if speech else []
             continue
         if end and not texts and not voice and _SPEAKER.fullmatch(line):
             voice = f"<v {line}>"

@@ -83,8 +83,11 @@ def requirements(extra: str = "") -> list[str]:
         lines = requires(PACKAGE) or ()
     except PackageNotFoundError:  # a folder without an installation
         return []
-    declared = [(wanted.strip(), _EXTRA.findall(marker)) for wanted, _sign, marker in (x.partition(";") for x in lines)]
-    return [wanted for wanted, extras in declared if extras == ([extra] if extra else [])]
+    declared = [
+        (requirement.strip(), _EXTRA.findall(marker))
+        for requirement, _sign, marker in (x.partition(";") for x in lines)
+    ]
+    return [requirement for requirement, extras in declared if extras == ([extra] if extra else [])]
 
 
 def missing_packages(extra: str = "") -> list[str]:

@@ -130,8 +130,8 @@ def _end_when_set(process: "subprocess.Popen[str]", stop: threading.Event) -> No
 
 def upgrade_line(package: str) -> str:
     """Return the command that upgrades one package, with the extras that we need of it."""
-    wanted = [each for extra in EXTRAS.values() if extra.is_installed for each in requirements(extra.name)]
-    names = [name for name, _sign, _range in (each.partition(">") for each in wanted)]
+    texts = [each for extra in EXTRAS.values() if extra.is_installed for each in requirements(extra.name)]
+    names = [name for name, _sign, _range in (each.partition(">") for each in texts)]
     named = next((name for name in names if name.partition("[")[0] == package), package)
     match environment_owner():
         case "pipx":

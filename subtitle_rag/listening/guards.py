@@ -83,12 +83,12 @@ def echoes(passages: Sequence[Passage], names: Sequence[str]) -> tuple[SpeechGap
 
     The model repeats these names, even distorted, over unclear speech. A single name may be real.
     """
-    told = {part for name in names for part in _words(name)}
+    prompt_words = {part for name in names for part in _words(name)}
     longest = max((len(_words(name)) for name in names), default=0)
     gaps = []
     for passage in passages:
         words = _words(passage.text)
-        of_names = [word for word in words if any(_is_bent(word, part) for part in told)]
+        of_names = [word for word in words if any(_is_bent(word, part) for part in prompt_words)]
         if len(of_names) > longest and 2 * len(set(of_names)) > len(set(words)):
             gaps.append(SpeechGap(passage.words[0].begin_ms, _end(passage.words), GapReason.INVENTED))
     return tuple(gaps)

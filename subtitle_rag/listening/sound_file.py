@@ -144,10 +144,10 @@ class SoundFile:
                 hole -= silence
             if position > _samples(LONGEST_MS):
                 raise self.unreadable(_("its length is not to be believed"))
-            heard = piece[max(0, begin - position) :]
+            samples = piece[max(0, begin - position) :]
             position += len(piece)
-            if len(heard):
-                yield heard
+            if len(samples):
+                yield samples
 
     def _seek(self, begin_ms: int) -> None:
         """Go to a position before `begin_ms`, or stay at the start if a jump would lose the times."""

@@ -98,7 +98,7 @@ class SoundListener:
             if lost > cut // 2:
                 yield HeardStretch(at, at + cut_ms, (), GapReason.UNREADABLE, self.language.tag)
             else:
-                yield from self._heard(buffer[:cut], probabilities[: cut // 512 + 1], at, at + cut_ms)
+                yield from self._transcribe(buffer[:cut], probabilities[: cut // 512 + 1], at, at + cut_ms)
             at += cut_ms
             buffer = buffer[cut:]
         if at == 0 and length_ms <= LOST_MS:
@@ -106,7 +106,7 @@ class SoundListener:
         if length_ms - at > LOST_MS:
             yield HeardStretch(at, length_ms, (), GapReason.UNREADABLE, self.language.tag)
 
-    def _heard(
+    def _transcribe(
         self, samples: "NDArray[np.float32]", probabilities: "NDArray[np.float32]", begin_ms: int, end_ms: int
     ) -> Iterator[HeardStretch]:
         spans = voice_spans(probabilities, len(samples))

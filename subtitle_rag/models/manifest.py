@@ -230,7 +230,7 @@ def neural_model(name: str) -> NeuralModel | None:
     every = (*encoders(), *rerankers())
     sought = name.casefold()
     original = (each for each in every if sought and sought == each.original.casefold())
-    return _named(every, name) or next(original, None)
+    return _by_name(every, name) or next(original, None)
 
 
 def words_weight(encoder_id: str) -> float | None:
@@ -248,10 +248,10 @@ def speech_models() -> tuple[SpeechModel, ...]:
 
 def hub_model(name: str) -> HubModel | None:
     """Return the encoder, reranker or speech model of this name, with or without its owner's, or None."""
-    return neural_model(name) or _named(speech_models(), name)
+    return neural_model(name) or _by_name(speech_models(), name)
 
 
-def _named(models: Sequence[HubModelT], name: str) -> HubModelT | None:
+def _by_name(models: Sequence[HubModelT], name: str) -> HubModelT | None:
     sought = name.casefold()
     return next((each for each in models if sought in (each.name.casefold(), each.name.casefold().split("/")[1])), None)
 

@@ -160,13 +160,13 @@ class Listener:
             names=_spoken_names(self.library, video),
             stop=self.stop,
         )
-        for heard in stretches:
+        for stretch in stretches:
             if not store.is_due(video.id):
                 return
-            store.put_stretch(video.id, heard)
+            store.put_stretch(video.id, stretch)
             report.seconds += time.monotonic() - began
             yield StretchHeard(
-                video.id, video.title, heard.begin_ms, heard.end_ms, length_ms, len(heard.cues), heard.gap or ""
+                video.id, video.title, stretch.begin_ms, stretch.end_ms, length_ms, len(stretch.cues), stretch.gap or ""
             )
             began = time.monotonic()
         if self.stop.is_set():

@@ -194,7 +194,7 @@ def test_what_was_heard_as_names_is_heard_again_without_them() -> None:
     model: Any = Echoing()
     sound: Any = None
     listener = SoundListener(sound, model, NAMES, SpokenLanguage("ko"), lambda: None)
-    (stretch,) = listener._heard(np.ones(5 * 16_000, np.float32), np.ones(157, np.float32), 0, 5_000)
+    (stretch,) = listener._transcribe(np.ones(5 * 16_000, np.float32), np.ones(157, np.float32), 0, 5_000)
     assert [cue.text for cue in stretch.cues] == ["오늘은 국수를 삶습니다"]
     assert told == [NAMES, ()]
 
