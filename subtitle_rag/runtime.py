@@ -107,9 +107,10 @@ class Runtime:
             logger.warning("the library cannot be copied", exc_info=True)
 
     def preload(self) -> None:
-        """Start to load the query analyzer; a query waits for it."""
+        """Start the index host and load the query analyzer in the background; a query waits for it."""
+        if self.settings.paths.library.exists():  # A new library needs no host yet.
+            self.words.load_soon()
         _ = self.library  # an outdated library must be reported before the index
-        self.words.load_soon()
 
     def preload_neural(self) -> None:
         """Start to load the installed models for a search with all retrievers; nothing waits for them."""
@@ -129,35 +130,25 @@ class Runtime:
 
     @locked_cached_property
     def host(self) -> "HostedIndex":
-        """The client of the embedded index's host; only the index's version is checked."""
-        try:
-            return self._open_host()
-        except AppError as error:
-            if error.code != "index_mismatch":
-                raise
-            logger.info("the index of an earlier version is read as it is", exc_info=True)
-            return self._open_host(any_rules=True)
-
-    def _open_host(self, *, fresh: bool = False, any_rules: bool = False) -> "HostedIndex":
+        """The client of the embedded index's host."""
         from subtitle_rag.retrieval.index.index_client import HostedIndex
         from subtitle_rag.retrieval.korean.morphemes import ANALYZER
 
-        meta = {"analyzer": ANALYZER}
-        return HostedIndex(self.settings.paths.index, meta, fresh=fresh, any_rules=any_rules)
+        return HostedIndex(self.settings.paths.index, {"analyzer": ANALYZER}, any_rules=True)
 
     @locked_cached_property
     def server(self) -> "HostedServerIndex":
         """The client of the host connected to the configured Qdrant server; connects at its first call."""
         return self._open_server(self.settings.qdrant)
 
-    def _open_server(self, settings: QdrantSettings, *, any_rules: bool = False) -> "HostedServerIndex":
+    def _open_server(self, settings: QdrantSettings) -> "HostedServerIndex":
         from subtitle_rag.retrieval.index.index_client import HostedServerIndex
         from subtitle_rag.retrieval.index.server_terms import collection_name
         from subtitle_rag.retrieval.korean.morphemes import ANALYZER
 
         meta = {"analyzer": ANALYZER}
         collection = collection_name(library_id(self.library))
-        return HostedServerIndex(self.settings.paths.cache, settings, meta, collection, any_rules=any_rules)
+        return HostedServerIndex(self.settings.paths.cache, settings, meta, collection, any_rules=True)
 
     @property
     def words(self) -> "HostedIndex | HostedServerIndex":
@@ -182,7 +173,7 @@ class Runtime:
             raise AppError("index_elsewhere", found=addresses[0], wanted=addresses[1])
         if self.settings.qdrant.url and not expected:
             self.server.create()
-        client, count = self._counted()
+        client, count = self.words, self.words.count()
         if count and self._is_new(counts):
             raise AppError("index_orphaned", path=str(self.settings.paths.library), n=count)
         # A running indexer removes windows from the library first, then from the index.
@@ -192,17 +183,6 @@ class Runtime:
             path = self.server.place if self.settings.qdrant.url else str(self.settings.paths.index)
             raise AppError("index_damaged", path=path, reason=reason)
         return client
-
-    def _counted(self) -> "tuple[HostedIndex | HostedServerIndex, int]":
-        """Return the client of the configured index, even of an earlier version, and its size."""
-        try:
-            return self.words, self.words.count()
-        except AppError as error:
-            if error.code != "index_mismatch" or not self.settings.qdrant.url:
-                raise
-            logger.info("the index of an earlier version is read as it is", exc_info=True)
-            client = self.__dict__["server"] = self._open_server(self.settings.qdrant, any_rules=True)
-            return client, client.count()
 
     @property
     def has_outdated_index(self) -> bool:
@@ -473,6 +453,7 @@ class Runtime:
         Raises:
             AppError: The errors of an index that cannot be opened; `index_damaged` if it is empty.
         """
+        from subtitle_rag.retrieval.index.index_client import HostedIndex
         from subtitle_rag.retrieval.index.server_terms import server_address
 
         filled = app_state.index_address(self.library)
@@ -480,10 +461,10 @@ class Runtime:
             return None
         earlier: HostedIndex | HostedServerIndex
         if filled == EMBEDDED:
-            path, earlier = str(self.settings.paths.index), self._open_host(any_rules=True)
+            path, earlier = str(self.settings.paths.index), HostedIndex(self.settings.paths.index, None)
         else:
             path = server_address(filled)
-            earlier = self._open_server(replace(self.settings.qdrant, url=path), any_rules=True)
+            earlier = self._open_server(replace(self.settings.qdrant, url=path))
         try:
             if not earlier.count():
                 known = self.library.counts().searchable
@@ -499,12 +480,10 @@ class Runtime:
         from subtitle_rag.retrieval.index import vector_backup
 
         try:
-            if not self.settings.qdrant.url:
-                return self.host
-            if app_state.index_address(self.library) != self.server.place:
+            if self.settings.qdrant.url and app_state.index_address(self.library) != self.server.place:
                 self.server.create()
-            self._counted()
-            return self.server
+            self.words.open()
+            self.words.count()
         except BusyError:
             raise
         except AppError as error:
@@ -514,9 +493,7 @@ class Runtime:
             if not self.settings.qdrant.url:
                 if app_state.index_address(self.library) == EMBEDDED:  # otherwise its vectors are outdated
                     vector_backup.back_up_vectors(self.settings.paths.index, self.library)
-                self.__dict__["host"] = self._open_host(fresh=True)
-                return self.host
-            if error.code not in UNUSABLE_INDEX:
+            elif error.code not in UNUSABLE_INDEX:
                 raise
-            self.server.clear()
-            return self.server
+            self.words.clear()
+        return self.words

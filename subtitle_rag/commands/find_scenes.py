@@ -59,11 +59,11 @@ def search_(
     rerank_depth: int | None,
     explain: bool,
 ) -> output.Outcome:
+    runtime.preload()
     from subtitle_rag.retrieval.search import reranking
 
     parsed = filters.query(" ".join(query), kinds)
     names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
-    runtime.preload()
     renew_index(runtime, is_search=True)
     stages = runtime.searcher.stages(
         parsed,

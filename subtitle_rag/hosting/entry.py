@@ -3,9 +3,8 @@
 import json
 import logging
 import os
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -29,11 +28,8 @@ class Service(Protocol):
     def methods(self) -> frozenset[str]:
         """The names that clients may call."""
 
-    def greet(self, *args: Any, **options: Any) -> Any:
-        """Check a new client's order, and return its session, which is passed to each of its calls."""
-
-    def call(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """Answer a call of one of `methods`."""
+    def call(self, order: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Answer a call of one of `methods` by a client with this order."""
 
     def rest(self, quiet_s: float, *, leaving: bool) -> bool:
         """Do idle work; return whether the host must exit although clients are connected.
@@ -49,12 +45,12 @@ class Service(Protocol):
 class HostKind:
     """A kind of host: its service, lifetime and failures."""
 
-    module: str
-    """The module with this value as `KIND`, imported by the host process."""
+    path: str
+    """This value as `module:NAME`, which the host process imports."""
+    service: str
+    """What opens the service, called with the folder, as `module:name`: clients do not import it."""
     protocol: Version
     """Version of the messages; a host refuses clients of another version, and makes room for a newer one."""
-    open_service: Callable[..., Service]
-    """Called with the folder and the clients' order."""
     linger_s: float
     """Seconds for which the host outlives its last client."""
     linger_variable: str
@@ -65,19 +61,15 @@ class HostKind:
     """Returns the failure to reach a host, given the reason."""
     failure: Callable[[Path, OSError], AppError]
     """Returns the failure behind an error of the system in the folder."""
-    signals: Mapping[int, str] = field(default_factory=dict)
-    """Signal that killed a host → code of the BusyError, with the folder's `path`."""
-    unsupported: Callable[[], AppError] | None = None
-    """Returns the failure of a host that the processor has ended for want of an instruction; None: `unreachable`."""
-    open_s: float = 120.0
-    """Longest time for opening the service; an index of 100,000 windows takes 2 s."""
+    died: Callable[[Path, str], AppError | None] = lambda _folder, _signal: None
+    """Returns the failure behind the signal that ended a host, where its name tells more than that."""
     prepare_process: Callable[[], None] = lambda: None
     """Called first in a new host process."""
 
     @property
     def name(self) -> str:
         """The host's name in the log, such as `index-host`."""
-        return self.module.rpartition(".")[2].replace("_", "-")
+        return self.path.partition(":")[0].rpartition(".")[2].replace("_", "-")
 
     def linger(self) -> float:
         """Return the linger time in force, in seconds."""
@@ -114,15 +106,6 @@ def host_entry(folder: Path) -> dict[str, Any] | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return None
-
-
-def opening_entry(folder: Path) -> tuple[int, float] | None:
-    """Return the pid of the host that is opening its service, and for how many seconds it has; None if none is."""
-    try:
-        entry = json.loads((folder / "opening.json").read_text(encoding="utf-8"))
-        return int(entry["pid"]), time.time() - float(entry["since"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def identity(folder: Path) -> list[int]:

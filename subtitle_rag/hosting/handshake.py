@@ -5,64 +5,52 @@ ever.
 """
 
 import os
+import struct
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-HANDSHAKE_S = 10.0
-"""Timeout of a handshake, and of each part of it on Windows; it takes about a millisecond."""
-
 
 class _BoundedConnection:
     """The methods of a connection that the handshake uses; reading raises TimeoutError."""
 
-    def __init__(self, connection: "Connection") -> None:
+    def __init__(self, connection: "Connection", limit_s: float) -> None:
         self._connection = connection
+        self._limit_s = limit_s
         self.send_bytes = connection.send_bytes
 
     def recv_bytes(self, maxlength: int | None = None) -> bytes:
-        if not self._connection.poll(HANDSHAKE_S):
-            raise TimeoutError(f"no handshake in {HANDSHAKE_S:g} s")
+        if not self._connection.poll(self._limit_s):
+            raise TimeoutError(f"no handshake in {self._limit_s:g} s")
         return self._connection.recv_bytes(maxlength)
 
 
-@contextmanager
-def _deadline(connection: "Connection") -> Iterator[_BoundedConnection]:
-    """Hang up after `HANDSHAKE_S`: a read that waits for the rest of a message ends with an EOFError or OSError."""
-    if sys.platform == "win32":  # a pipe there has whole messages
-        yield _BoundedConnection(connection)
-        return
-    import socket
+def shake_hands(connection: "Connection", key: bytes, *, as_host: bool, limit_s: float) -> None:
+    """Do the host's or the client's half.
 
-    lock, done = threading.Lock(), False
-
-    def hang_up() -> None:
-        with lock:
-            if not done:  # else the descriptor may be another file's
-                with socket.socket(fileno=os.dup(connection.fileno())) as peer:
-                    peer.shutdown(socket.SHUT_RDWR)
-
-    timer = threading.Timer(HANDSHAKE_S, hang_up)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield _BoundedConnection(connection)
-    finally:
-        timer.cancel()
-        with lock:
-            done = True
-
-
-def shake_hands(connection: "Connection", key: bytes, *, as_host: bool) -> None:
-    """Do the host's or the client's half. Raises OSError, EOFError, AuthenticationError, RuntimeError (no threads)."""
+    Raises OSError, EOFError, AuthenticationError; TimeoutError if the other half does not come in `limit_s`.
+    """
     from multiprocessing.connection import answer_challenge, deliver_challenge
 
     first, second = (deliver_challenge, answer_challenge) if as_host else (answer_challenge, deliver_challenge)
-    with _deadline(connection) as bounded:
+    bounded = _BoundedConnection(connection, limit_s)
+    _limit_reads(connection, limit_s)
+    try:
         first(bounded, key)  # type: ignore[arg-type]
         second(bounded, key)  # type: ignore[arg-type]
+    except BlockingIOError as error:
+        raise TimeoutError(f"half a message in {limit_s:g} s") from error
+    _limit_reads(connection, 0)
+
+
+def _limit_reads(connection: "Connection", limit_s: float) -> None:
+    """Have a read that waits so long for the rest of a message raise BlockingIOError; 0 waits for ever."""
+    if sys.platform == "win32":  # a pipe there has whole messages
+        return
+    import socket
+
+    seconds, part = divmod(limit_s, 1)
+    with socket.socket(fileno=os.dup(connection.fileno())) as peer:
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", int(seconds), int(part * 1e6)))

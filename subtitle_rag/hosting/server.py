@@ -3,20 +3,19 @@
 import json
 import logging
 import os
+import pkgutil
 import shutil
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag import log_file
 from subtitle_rag.atomic_files import delete_file
-from subtitle_rag.domain.errors import AppError, BusyError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.hosting.entry import (
     SOCKET_PREFIX,
     HostKind,
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+HANDSHAKE_S = 10.0
+"""Longest wait for a client's half of the handshake, which takes about a millisecond."""
 LOCK_S = 10.0
 """Longest wait for the lock of a host that is starting or exiting."""
 TICK_S = 0.5
@@ -97,12 +98,6 @@ class Server:
             self._calls += calls
             self._last = time.monotonic()
 
-    def _admit(self, number: int, caller: dict[str, Any]) -> None:
-        with self._state:
-            self._clients[number] = caller
-            self._had_client = True
-            self._last = time.monotonic()
-
     def _dismiss(self, number: int) -> None:
         """Forget a client that hung up; one that was never admitted has not prolonged the host's life."""
         with self._state:
@@ -113,48 +108,44 @@ class Server:
         """Serve one client, after a handshake in this thread so that it delays no other client."""
         from multiprocessing import AuthenticationError
 
+        number = next(self._connections)
         with connection:
             try:
-                shake_hands(connection, key, as_host=True)
-            except (AuthenticationError, EOFError, OSError, RuntimeError):
-                logger.debug("a connection was not accepted", exc_info=True)
-                return
-            self._serve(connection)
+                shake_hands(connection, key, as_host=True, limit_s=HANDSHAKE_S)
+                if not self._admit(number, connection):
+                    return
+                while True:
+                    request = connection.recv()
+                    self._count(calls=1)
+                    try:
+                        reply = self._reply(*request)
+                    finally:
+                        self._count(calls=-1)
+                    connection.send(reply)
+            except (AuthenticationError, EOFError, OSError):  # the client hung up, was killed, or is a stranger
+                logger.debug("a client has gone", exc_info=True)
+            finally:
+                self._dismiss(number)
 
-    def _serve(self, connection: "Connection") -> None:
-        session: Any = None
-        number = next(self._connections)
-        try:
-            while True:
-                method, args, options = connection.recv()
-                if method == "hello":
-                    caller = options.pop("caller", None)
-                    if args[0] != self._kind.protocol:
-                        connection.send((False, self._refusal(args[0], caller)))
-                        continue
-                    self._admit(number, caller or {})
-                self._count(calls=1)
-                try:
-                    done, value = self._reply(session, method, args, options)
-                finally:
-                    self._count(calls=-1)
-                if done and method == "hello":
-                    session, value = value, os.getpid()
-                connection.send((done, value))
-        except (EOFError, OSError):  # the client hung up or was killed
-            logger.debug("a client has gone", exc_info=True)
-            return
-        finally:
-            self._dismiss(number)
+    def _admit(self, number: int, connection: "Connection") -> bool:
+        """Answer a greeting; return whether the caller may make calls."""
+        _hello, (protocol, *_others), options = connection.recv()
+        caller = options.get("caller") or {}
+        if protocol != self._kind.protocol:
+            connection.send((False, self._refusal(protocol, caller)))
+            return False
+        with self._state:
+            self._clients[number] = caller
+            self._had_client = True
+            self._last = time.monotonic()
+        connection.send((True, os.getpid()))
+        return True
 
-    def _refusal(self, protocol: Any, caller: dict[str, Any] | None) -> dict[str, Any] | None:
+    def _refusal(self, protocol: Any, caller: dict[str, Any]) -> dict[str, Any]:
         """Answer a caller of another version, in values that every version can read; leave if nothing is lost by it.
 
-        A host without clients leaves for anybody, one whose clients are idle for a newer caller. A caller that does not
-        tell its name is of a version that knows no answer but None.
+        A host without clients leaves for anybody, one whose clients are idle for a newer caller.
         """
-        if caller is None:
-            return None
         with self._state:
             is_older = is_newer(protocol, self._kind.protocol)
             is_leaving = not self._calls and (is_older or not self._clients)
@@ -164,13 +155,11 @@ class Server:
             holders = list(self._clients.values())
         return {"leaving": is_leaving, "older": is_older, "pid": os.getpid(), "holders": holders}
 
-    def _reply(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[bool, Any]:
+    def _reply(self, order: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[bool, Any]:
         try:
-            if method == "hello":
-                return True, self._service.greet(**options)
             if method not in self._service.methods:
                 raise ValueError(f"no such method: {method!r}")
-            return True, self._service.call(session, method, args, options)
+            return True, self._service.call(order, method, args, options)
         except (AppError, ValueError) as error:
             logger.debug("%s failed", method, exc_info=True)
             return False, error.with_traceback(None)
@@ -185,8 +174,8 @@ class Server:
             return False, AppError("unexpected", reason=f"{type(error).__name__}: {error}", log=log)
 
 
-def serve(kind: HostKind, argument: str) -> int:
-    """Run a host as this process and return its exit status; `argument` is the order as JSON.
+def serve(path: str, argument: str) -> int:
+    """Run a host of the kind at `path` as this process and return its exit status; `argument` is the order as JSON.
 
     SIGTERM ends it like the departure of the last client.
     """
@@ -197,24 +186,21 @@ def serve(kind: HostKind, argument: str) -> int:
     os.umask(0o077)  # the index is for its owner alone
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: set_from_signal(stop))
+    kind: HostKind = pkgutil.resolve_name(path)
     kind.prepare_process()
     order = json.loads(argument)
-    with log_file.join_log(order.pop("log", None), kind.name):
-        return host(kind, order, kind.linger(), stop, is_process=True)
+    with log_file.join_log(order["log"], kind.name):
+        return host(kind, Path(order["folder"]), kind.linger(), stop)
 
 
-def host(
-    kind: HostKind, order: dict[str, Any], linger_s: float, stop: threading.Event, *, is_process: bool = False
-) -> int:
-    """Run a host until it is idle or `stop` is set, and return its exit status: 0 also if another host has the folder.
+def host(kind: HostKind, folder: Path, linger_s: float, stop: threading.Event) -> int:
+    """Run a host until it is idle or `stop` is set, and return its exit status.
 
-    The order names the folder and the report file for a failure to open; the rest goes to `HostKind.open_service`. A
-    process that does not open it in time ends itself.
+    It is 0 also if another host has the folder, and the number of the system's error where the folder allows no host.
     """
     from filelock import FileLock, Timeout
 
     deadline = time.monotonic() + LOCK_S
-    folder, report = Path(order.pop("folder")), Path(order.pop("report"))
     lock = FileLock(folder / "host.lock", timeout=0)
     try:
         while True:
@@ -228,36 +214,15 @@ def host(
                     return 0
                 time.sleep(0.02)
         logger.info("host begins, lingers for %g s", linger_s)
-        with _opening(folder, kind.open_s if is_process else None):
-            service = kind.open_service(folder, **order)
+        service: Service = pkgutil.resolve_name(kind.service)(folder)
         _run(folder, service, Server(kind, folder, service, linger_s, stop))
         logger.info("host ends")
-    except (AppError, OSError) as error:
+    except OSError as error:
         logger.warning("host failed", exc_info=True)
-        failure = error if isinstance(error, AppError) else kind.failure(folder, error)
-        is_busy = isinstance(failure, BusyError)
-        write_atomically(report, {"busy": is_busy, "code": failure.code, "details": failure.details})
-        return 1
+        return error.errno or 1
     finally:
         lock.release()
     return 0
-
-
-@contextmanager
-def _opening(folder: Path, limit_s: float | None) -> Iterator[None]:
-    """Name this process in `opening.json`, and end it after `limit_s`, with its stacks in `host.log`."""
-    import faulthandler
-
-    write_atomically(folder / "opening.json", {"pid": os.getpid(), "since": time.time()})
-    if limit_s is not None:
-        # no thread of Python's runs while the engine holds the GIL
-        faulthandler.dump_traceback_later(limit_s, exit=True)
-    try:
-        yield
-    finally:
-        if limit_s is not None:
-            faulthandler.cancel_dump_traceback_later()
-        delete_file(folder / "opening.json")
 
 
 def _run(folder: Path, service: Service, server: Server) -> None:

@@ -277,7 +277,7 @@ def test_a_host_unpickles_nothing_of_a_stranger(say: Say) -> None:
                 thread.start()
                 with listener.accept() as connection:
                     try:
-                        handshake.shake_hands(connection, key, as_host=True)
+                        handshake.shake_hands(connection, key, as_host=True, limit_s=10)
                         received = connection.recv()
                     except Exception:
                         return "refused"

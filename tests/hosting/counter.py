@@ -1,28 +1,13 @@
 """The smallest host: it counts for its clients."""
 
 import os
+import signal
 import sys
-import time
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from subtitle_rag.domain.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import HostKind
-
-STUCK = 7
-"""The order of a host that does not come to the end of opening."""
-OLDER = 5
-"""The order of a host whose failures are of a class that clients do not have."""
-
-
-def _older_failure() -> AppError:
-    module = ModuleType("subtitle_rag.an_older_module")
-    failure = type("OlderError", (AppError,), {"__module__": module.__name__})
-    sys.modules[module.__name__] = module
-    module.OlderError = failure  # type: ignore[attr-defined]
-    refusal: AppError = failure("empty_query")
-    return refusal
 
 
 def work_until(path: Path) -> None:
@@ -32,33 +17,25 @@ def work_until(path: Path) -> None:
 
 
 class Counter:
-    methods = frozenset({"count", "fail", "die", "leave", "work"})
+    methods = frozenset({"count", "fail", "refuse", "die", "leave", "work"})
 
-    def __init__(self, folder: Path, step: int) -> None:
-        if step in (4, 9):  # SIGILL, SIGKILL
-            os.kill(os.getpid(), step)
-        if step == STUCK:
-            time.sleep(60)
+    def __init__(self, _folder: Path) -> None:
         self._count = 0
         self._done = False
 
-    def greet(self, step: int) -> int:
-        if step < 1:
-            raise AppError("empty_query")
-        if step == OLDER:
-            raise _older_failure()
-        return step
-
-    def call(self, session: int, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> int:
-        if method == "fail":
-            raise KeyError("nothing there")
-        if method == "die":
-            os._exit(3)
-        if method == "work":  # until this file is there
-            work_until(Path(args[0]))
-        if method == "leave":
-            self._done = True
-        self._count += session
+    def call(self, order: dict[str, int], method: str, args: tuple[Any, ...], options: dict[str, Any]) -> int:
+        match method:
+            case "fail":
+                raise KeyError("nothing there")
+            case "refuse":
+                raise AppError("empty_query")
+            case "die":
+                signal.raise_signal(*args) if args else os._exit(3)
+            case "work":  # until this file is there
+                work_until(Path(args[0]))
+            case "leave":
+                self._done = True
+        self._count += order["step"]
         return self._count
 
     def rest(self, quiet_s: float, *, leaving: bool) -> bool:
@@ -68,15 +45,28 @@ class Counter:
         sys.stderr.write("closed\n")
 
 
+def end_by_number(_folder: Path) -> Counter:
+    """A service that ends its process by the signal of this number."""
+    signal.raise_signal(int(os.environ["COUNTER_SIGNAL"]))  # in this thread, before its next line
+    raise AssertionError
+
+
+def full_disk(_folder: Path) -> Counter:
+    raise OSError(28, "No space left on device")
+
+
+def died(folder: Path, name: str) -> AppError | None:
+    return BusyError("disk_full", path=str(folder)) if name == "SIGBUS" else None
+
+
 KIND = HostKind(
-    module=__name__,
+    path=f"{__name__}:KIND",
+    service=f"{__name__}:Counter",
     protocol=1,
-    open_service=Counter,
     linger_s=10.0,
     linger_variable="COUNTER_LINGER",
     reply_s=10.0,
-    open_s=float(os.environ.get("COUNTER_OPEN") or 60),
     unreachable=lambda reason: BusyError("index_unreachable", reason=reason),
     failure=lambda folder, error: BusyError("library_readonly", path=str(folder), reason=str(error.strerror)),
-    signals={9: "disk_full"},
+    died=died,
 )

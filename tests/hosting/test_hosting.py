@@ -3,14 +3,12 @@
 What the index's host does besides is in tests/retrieval/index/test_index_host.py.
 """
 
-import json
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -23,11 +21,11 @@ import pytest
 from subtitle_rag import log_file
 from subtitle_rag.domain.errors import AppError, BusyError
 from subtitle_rag.hosting import handshake, host_client
-from subtitle_rag.hosting.entry import HostKind, host_entry, identity, opening_entry, write_atomically
+from subtitle_rag.hosting.entry import host_entry, identity, write_atomically
 from subtitle_rag.hosting.host_client import Client
 from subtitle_rag.hosting.server import LEAST_TICK_S, Server
-from tests.hosting import earlier_counter, newer_counter
-from tests.hosting.counter import KIND, OLDER, STUCK
+from tests.hosting import newer_counter
+from tests.hosting.counter import KIND, Counter
 from tests.support.failures import failing
 from tests.support.invented import alive, came_true, end_hosts
 
@@ -116,12 +114,10 @@ def test_failures_reach_the_client(folder: Path) -> None:
         one.call("fail")
     assert "nothing there" in caught.value.details["reason"]
     assert "KeyError" in Path(caught.value.details["log"]).read_text()
-    refused = Client(KIND, folder, step=0)
     with failing("empty_query"):
-        refused.call("count")
+        one.call("refuse")
     assert one.call("count") == 1
     one.close()
-    refused.close()
 
 
 def refused(folder: Path, protocol: int) -> Any:
@@ -129,7 +125,7 @@ def refused(folder: Path, protocol: int) -> Any:
     entry = host_entry(folder)
     assert entry is not None
     with RawClient(entry["address"], authkey=bytes.fromhex(entry["key"])) as connection:
-        connection.send(("hello", (protocol,), {"step": 1}))
+        connection.send(("hello", (protocol,), {}))
         return connection.recv()
 
 
@@ -145,12 +141,11 @@ def test_a_refused_caller_does_not_prolong_the_life_of_a_host(folder: Path) -> N
         return not alive(one.host_pid)
 
     assert came_true(has_left)
-    assert set(answers) <= {(False, None)}, "a caller of an earlier version knows no other answer"
+    assert all(done is False for done, _refusal in answers)
 
 
-@pytest.mark.parametrize("kind", [KIND, earlier_counter.KIND])
-def test_a_host_of_another_version_makes_room_though_its_clients_are_connected(folder: Path, kind: HostKind) -> None:
-    one, newer = Client(kind, folder, step=1), Client(newer_counter.KIND, folder, step=6)
+def test_a_host_of_another_version_makes_room_though_its_clients_are_connected(folder: Path) -> None:
+    one, newer = Client(KIND, folder, step=1), Client(newer_counter.KIND, folder, step=6)
     one.call("count")
     assert newer.call("count") == 6
     assert newer.host_pid != one.host_pid
@@ -159,16 +154,15 @@ def test_a_host_of_another_version_makes_room_though_its_clients_are_connected(f
     newer.close()
 
 
-@pytest.mark.parametrize("kind", [KIND, earlier_counter.KIND])
-def test_a_host_at_work_ends_its_work_before_it_makes_room(folder: Path, kind: HostKind, tmp_path: Path) -> None:
-    one, newer = Client(kind, folder, step=1), Client(newer_counter.KIND, folder, step=6)
+def test_a_host_at_work_ends_its_work_before_it_makes_room(folder: Path, tmp_path: Path) -> None:
+    one, newer = Client(KIND, folder, step=1), Client(newer_counter.KIND, folder, step=6)
     done, counts = tmp_path / "work.done", []
     working = threading.Thread(target=lambda: counts.append(one.call("work", str(done))))
     working.start()
     assert came_true(done.with_suffix(".begun").exists)
     asking = threading.Thread(target=lambda: counts.append(newer.call("count")))
     asking.start()
-    asking.join(3 * host_client.QUIET_S)
+    asking.join(1)
     assert alive(one.host_pid), "it was ended at its work"
     done.touch()
     working.join()
@@ -217,46 +211,41 @@ def _calls(client: Client) -> bool:
 
 
 def test_a_host_of_another_version_has_no_state_to_tell(folder: Path) -> None:
-    one, newer = Client(earlier_counter.KIND, folder, step=1), Client(newer_counter.KIND, folder, step=6)
+    one, newer = Client(KIND, folder, step=1), Client(newer_counter.KIND, folder, step=6)
     one.call("count")
     assert newer._call_running("count") is None
     one.close()
     newer.close()
 
 
-def test_a_refusal_of_a_class_that_is_not_here_is_another_versions(folder: Path) -> None:
-    one = Client(KIND, folder, step=OLDER)
-    with pytest.raises(BusyError) as caught:
-        one.call("count")
-    entry = json.loads((folder / "host.json").read_text())
-    assert f"process {entry['pid']} of another version" in caught.value.details["reason"]
-    one.close()
+def test_an_end_that_its_kind_explains(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = {
+        signal.SIGBUS: ("disk_full", {"path": str(folder), "signal": "SIGBUS"}),
+        signal.SIGKILL: (
+            "index_unreachable",
+            {"reason": "the system ended it, as it does when memory runs out", "signal": "SIGKILL"},
+        ),
+    }
+    for number, (code, details) in ends.items():
+        monkeypatch.setenv("COUNTER_SIGNAL", str(int(number)))
+        with pytest.raises(BusyError) as caught:
+            Client(newer_counter.ENDED, folder, step=1).call("count")
+        assert (caught.value.code, caught.value.details) == (code, details)
+        with closing(Client(KIND, folder, step=1)) as one:
+            with pytest.raises(BusyError) as caught:
+                one.call("die", int(number))
+            assert (caught.value.code, caught.value.details) == (code, details)
 
 
-def test_an_end_that_its_kind_explains(folder: Path) -> None:
-    one = Client(KIND, folder, step=9)
-    with pytest.raises(BusyError) as caught:
-        one.call("count")
-    assert (caught.value.code, caught.value.details) == ("disk_full", {"path": str(folder)})
-    one.close()
+def test_an_error_of_the_system_in_the_folder_is_told_by_its_kind(folder: Path) -> None:
+    with failing("library_readonly", BusyError) as caught:
+        Client(newer_counter.FULL, folder, step=1).call("count")
+    assert caught.value.details["reason"] == os.strerror(28)
 
 
 def state(pid: int) -> str:
     """As ps tells it: a signal stops a process when one of its threads comes to it."""
     return subprocess.run(["ps", "-o", "state=", "-p", str(pid)], capture_output=True, text=True).stdout.strip()
-
-
-def test_a_host_that_says_nothing_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_client, "is_stopped", lambda _pid: False)  # as where the system does not tell
-    one = Client(replace(KIND, reply_s=0.2), folder, step=1)
-    one.call("count")
-    os.kill(one.host_pid, signal.SIGSTOP)
-    assert came_true(lambda: state(one.host_pid).startswith("T"))
-    with pytest.raises(BusyError) as caught:
-        one.call("count")
-    os.kill(one.host_pid, signal.SIGCONT)
-    assert caught.value.code == "index_unreachable"
-    one.close()
 
 
 def test_only_a_long_log_begins_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,7 +265,7 @@ def started_with(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     found: dict[str, Any] = {}
     monkeypatch.setattr(subprocess, "Popen", lambda _command, **options: found.update(options))
     with Path(os.devnull).open("wb") as log:
-        host_client._detached("tests.hosting.counter", Path("/"), "{}", log)
+        host_client._detached("tests.hosting.counter:KIND", Path("/"), "{}", log)
     return found
 
 
@@ -314,7 +303,7 @@ def test_a_host_without_linger_time_rests_between_its_checks(folder: Path) -> No
     stop.set()
     folder.mkdir()
     with Listener() as listener:
-        Server(KIND, folder, KIND.open_service(folder, step=1), 0.0, stop).run(listener, b"")
+        Server(KIND, folder, Counter(folder), 0.0, stop).run(listener, b"")
     assert waits == [LEAST_TICK_S]
 
 
@@ -350,152 +339,74 @@ def test_whoever_connects_and_says_nothing_keeps_no_client_out(folder: Path) -> 
             assert other.call("count") == 2
 
 
-def test_a_host_that_says_nothing_to_whoever_connects_is_taken_for_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(handshake, "HANDSHAKE_S", 0.05)
+def test_an_entry_of_this_process_ends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_client, "HUNG_S", 0.05)
     with Listener(str(tmp_path / "s")) as listener:
         entry = {"address": listener.address, "key": "00", "pid": os.getpid(), "folder": identity(tmp_path)}
         write_atomically(tmp_path / "host.json", entry)
         assert host_client._dial(tmp_path) is None
 
 
-# stuck
-
-
-def test_a_host_that_does_not_come_to_an_end_of_opening_ends_itself(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COUNTER_OPEN", "0.5")
-    stuck = Client(replace(KIND, open_s=0.5), folder, step=STUCK)
-    with pytest.raises(BusyError) as caught:
-        stuck.call("count")
-    assert (caught.value.code, "did not open it in" in caught.value.details["reason"]) == ("index_unreachable", True)
-    (folder / "opening.json").unlink(missing_ok=True)
-    with closing(Client(KIND, folder, step=1)) as after:
-        assert after.call("count") == 1
-    assert not (folder / "opening.json").exists()
-
-
-def test_a_host_that_is_opening_for_long_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_client, "START_S", 1.0)
-    with pytest.raises(BusyError) as caught:
-        Client(KIND, folder, step=STUCK).call("count")
-    opening = opening_entry(folder)
-    assert opening
-    assert f"process {opening[0]} has been opening it" in caught.value.details["reason"]
-    os.kill(opening[0], signal.SIGKILL)
-    assert came_true(lambda: not alive(opening[0]))
-
-
-@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="Linux tells what a process is")
-def test_a_stopped_host_is_ended_by_a_later_client(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_client, "START_S", 1.0)
-    with pytest.raises(BusyError):
-        Client(KIND, folder, step=STUCK).call("count")
-    opening = opening_entry(folder)
-    assert opening
-    os.kill(opening[0], signal.SIGSTOP)
-    monkeypatch.setattr(host_client, "START_S", 20.0)
-    monkeypatch.setattr(host_client, "GRACE_S", 0.0)
-    with closing(Client(replace(KIND, open_s=0.1), folder, step=1)) as later:
-        assert later.call("count") == 1
-    assert not alive(opening[0])
-
-
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="Linux tells what a process does")
-def test_a_host_that_is_open_and_stands_still_is_ended_by_who_waits(
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGSTOP is POSIX's")
+def test_a_host_that_hangs_is_ended_by_who_waits(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with closing(Client(KIND, folder, step=1)) as first, closing(Client(KIND, folder, step=1)) as later:
         assert first.call("count") == 1
-        os.kill(first.host_pid, signal.SIGSTOP)
-        assert came_true(lambda: state(first.host_pid).startswith("T"))
-        monkeypatch.setattr(host_client, "START_S", 2.0)
+        hung = first.host_pid
+        os.kill(hung, signal.SIGSTOP)
+        assert came_true(lambda: state(hung).startswith("T"))
+        monkeypatch.setattr(host_client, "HUNG_S", 0.5)
         assert later.call("count") == 1  # of another host
-        assert later.host_pid != first.host_pid
-        assert f"hung was ended; a new one takes over (pid {first.host_pid})" in capsys.readouterr().err
-        assert came_true(lambda: not alive(first.host_pid))
+        assert later.host_pid != hung
+        assert f"hung was ended; a new one takes over (pid {hung})" in capsys.readouterr().err
+        assert came_true(lambda: not alive(hung))
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="Linux tells what a process does")
-def test_a_call_that_waits_for_a_stopped_host_goes_on_with_another(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with closing(Client(KIND, folder, step=1)) as one:
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGSTOP is POSIX's")
+def test_a_call_without_reply_goes_on_with_another_host(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(Client(replace(KIND, reply_s=0.5), folder, step=1)) as one:
         one.call("count")
-        stopped = one.host_pid
-        os.kill(stopped, signal.SIGSTOP)
-        assert came_true(lambda: state(stopped).startswith("T"))
-        monkeypatch.setattr(host_client, "LOOK_S", 0.5)
-        monkeypatch.setattr(host_client, "EXIT_S", 5.0)
+        hung = one.host_pid
+        os.kill(hung, signal.SIGSTOP)
+        assert came_true(lambda: state(hung).startswith("T"))
+        monkeypatch.setattr(host_client, "HUNG_S", 0.5)
+        monkeypatch.setattr(one, "_kind", replace(KIND, reply_s=10))
+        monkeypatch.setattr(one._idle[0], "poll", lambda _seconds: False)
         assert one.call("count") == 1
-        assert one.host_pid != stopped
+        assert one.host_pid != hung
 
 
-def test_a_host_that_works_for_long_is_not_ended(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with closing(Client(KIND, folder, step=1)) as one:
-        one.call("count")
-        before = host_client._ProcessorTime(one.host_pid, -1)  # it has worked since
-        assert not before.end_standing(folder)
+def test_a_host_that_works_for_long_is_not_ended(folder: Path, tmp_path: Path) -> None:
+    done = tmp_path / "work.done"
+    with closing(Client(replace(KIND, reply_s=0.3), folder, step=1)) as one:
+        with failing("index_unreachable", BusyError):
+            one.call("work", str(done))
         assert alive(one.host_pid)
-
-
-def sleeping(folder: Path) -> "subprocess.Popen[bytes]":
-    """A process in the place of a host that is opening its service."""
-    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    write_atomically(folder / "opening.json", {"pid": process.pid, "since": time.time()})
-    return process
+        done.touch()
+        assert one.call("count") > 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGILL is POSIX's")
-def test_a_host_that_the_processor_cannot_open_is_told(folder: Path) -> None:
-    with pytest.raises(AppError) as caught:
-        Client(KIND, folder, step=4).call("count")
-    assert (caught.value.code, caught.value.details) == (
-        "index_unreachable",
-        {"reason": "this processor lacks an instruction for it"},
-    )
-    own = replace(KIND, unsupported=lambda: AppError("model_unsupported"))
-    with failing("model_unsupported"):
-        Client(own, folder, step=4).call("count")
+def test_a_host_that_the_processor_ends_is_started_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COUNTER_SIGNAL", str(int(signal.SIGILL)))
+    kind = replace(newer_counter.ENDED, died=lambda _folder, _signal: AppError("model_unsupported"))
+    one, starts = Client(kind, folder, step=1), list[str]()
+    detached = host_client._detached
+
+    def counted(path: str, *order: Any) -> Any:
+        starts.append(path)
+        return detached(path, *order)
+
+    monkeypatch.setattr(host_client, "_detached", counted)
+    for _call in range(2):
+        with failing("model_unsupported"):
+            one.call("count")
+    assert len(starts) == 1
 
 
-def test_a_host_that_is_stuck_while_it_opens_is_ended_by_the_client_that_started_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(host_client, "GRACE_S", 0.0)
-    process = sleeping(tmp_path)
-    host_client._reap(process, replace(KIND, open_s=0.1), tmp_path)
-    assert process.returncode == -signal.SIGKILL
-
-
-@pytest.mark.skipif(not Path("/proc/thread-self").exists(), reason="Linux tells how often a thread was woken")
-def test_the_client_that_started_a_host_sleeps_until_that_ends(tmp_path: Path) -> None:
-    process, woken = sleeping(tmp_path), []
-
-    def wait() -> None:
-        host_client._reap(process, KIND, tmp_path)
-        status = Path("/proc/thread-self/status").read_text(encoding="utf-8")
-        woken.append(int(status.partition("\nvoluntary_ctxt_switches:")[2].split()[0]))
-
-    reaper = threading.Thread(target=wait)
-    reaper.start()
-    reaper.join(1.0)  # a look at 20 times a second would be seen
-    process.kill()
-    reaper.join(20)
-    assert woken
-    assert woken[0] < 10
-
-
-def test_a_stranger_s_pid_is_left_alone() -> None:
-    assert not host_client.is_host(os.getpid())
-    assert not host_client.is_host(2**22 + 1)
-
-
-def test_half_a_message_holds_up_no_handshake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_half_a_message_holds_up_no_handshake() -> None:
     """The length of a message that does not come, to either side."""
-    monkeypatch.setattr(handshake, "HANDSHAKE_S", 0.2)
     for as_host in (False, True):
         ours, theirs = socket.socketpair()
         with theirs, Connection(ours.detach()) as connection:
@@ -504,8 +415,8 @@ def test_half_a_message_holds_up_no_handshake(tmp_path: Path, monkeypatch: pytes
 
             def meet(as_host: bool = as_host, connection: Any = connection, failures: Any = failures) -> None:
                 try:
-                    handshake.shake_hands(connection, b"key", as_host=as_host)
-                except (EOFError, OSError) as error:
+                    handshake.shake_hands(connection, b"key", as_host=as_host, limit_s=0.2)
+                except TimeoutError as error:
                     failures.append(error)
 
             thread = threading.Thread(target=meet, daemon=True)

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config.settings import QdrantSettings
-from subtitle_rag.retrieval.index.index_client import HostedIndex
 from subtitle_rag.retrieval.index.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index.interface import Index
-from tests.retrieval.points import COLLECTION, META, Open, hosted_index, server_index, settle
+from tests.retrieval.points import COLLECTION, META, Open, host_of, hosted_index, server_index, settle
 from tests.stand_ins.qdrant import StandIn, qdrant_server
 from tests.support.tiny_models import (
     dense_folder,
@@ -23,7 +22,7 @@ from tests.support.tiny_models import (
 
 __all__ = ["dense_folder", "encoder_folder", "other_encoder_folder", "reranker_folder", "sentence_folders"]
 
-EMBEDDED: dict[str, Callable[..., Index]] = {"edge": EdgeIndex, "hosted": HostedIndex}
+EMBEDDED: dict[str, Callable[..., Index]] = {"edge": EdgeIndex, "hosted": host_of}
 IMPLEMENTATIONS = [*EMBEDDED, "server", "hosted server"]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.config.settings import QdrantSettings
-from subtitle_rag.retrieval.index.index_client import HostedServerIndex
+from subtitle_rag.retrieval.index.index_client import HostedIndex, HostedServerIndex
 from subtitle_rag.retrieval.index.index_server import ServerIndex
 from subtitle_rag.retrieval.index.interface import Index
 from subtitle_rag.retrieval.index.server_terms import collection_name
@@ -31,6 +31,19 @@ def hosted_index(cache: Path, settings: QdrantSettings, meta: dict[str, Any] = M
     """Open the same collection through a host."""
     index = HostedServerIndex(cache, settings, meta, COLLECTION)
     index.create()
+    return index
+
+
+def host_of(folder: Path, meta: dict[str, Any], *, fresh: bool = False) -> HostedIndex:
+    """Open the embedded index through a host; with `fresh` it is emptied first."""
+    index = HostedIndex(folder, meta)
+    try:
+        if fresh:
+            index.clear()
+        index.open()
+    except BaseException:
+        index.close()
+        raise
     return index
 
 

@@ -5,7 +5,6 @@ answers takes a thread instead. Processes that a test starts reach such a host l
 Tests of the processes themselves carry the marker `hosts`.
 """
 
-import json
 import os
 import socket
 import subprocess
@@ -24,21 +23,19 @@ FOREVER_S = 1e6
 END_S = 60.0
 """Longest wait for a host to end: behind an engine that is at work."""
 
-KINDS: dict[str, HostKind] = {kind.module: kind for kind in (index_host.KIND, neural_host.KIND)}
+KINDS: dict[str, HostKind] = {kind.path: kind for kind in (index_host.KIND, index_host.SERVER_KIND, neural_host.KIND)}
 
 
 class ThreadHost:
     """A host in a thread; to `host_client` it looks like the process that it would have started."""
 
-    def __init__(self, module: str, folder: Path, order: str) -> None:
+    def __init__(self, kind: str, folder: Path) -> None:
         self.folder = folder
         self.identity = identity(folder)
         self.pid = os.getpid()
         self._stop = threading.Event()
         self._status: int | None = None
-        wanted = json.loads(order)
-        wanted.pop("log", None)  # this process has its own
-        arguments = (KINDS[module], wanted, FOREVER_S, self._stop)
+        arguments = (KINDS[kind], folder, FOREVER_S, self._stop)
         self._thread = threading.Thread(target=self._run, args=arguments, name=f"host of {folder}", daemon=True)
         self._thread.start()
 
@@ -77,10 +74,10 @@ class Hosts:
     def install(self) -> None:
         host_client._detached = self._start
 
-    def _start(self, module: str, folder: Path, order: str, log: IO[bytes]) -> Any:
-        if self.processes or module not in KINDS:
-            return self._detached(module, folder, order, log)
-        host = ThreadHost(module, folder, order)
+    def _start(self, kind: str, folder: Path, order: str, log: IO[bytes]) -> Any:
+        if self.processes or kind not in KINDS:
+            return self._detached(kind, folder, order, log)
+        host = ThreadHost(kind, folder)
         self._threads.append(host)
         return host
 

@@ -30,8 +30,8 @@ QUERY, TEXTS, END = range(3)
 """Ranks, the lowest first. `END` ends the thread."""
 SLICE_LETTERS = 1_500
 """Maximum of a slice of several texts: about 20 ms of Kiwi's two workers, twice as long on a busy machine."""
-INDEX_METHODS = frozenset(name for name in dir(Index) if name[0] != "_") - {"place", "close"} | {"adopt"}
-"""The methods of the interface, which a host calls for its clients."""
+INDEX_METHODS = frozenset(name for name in dir(Index) if name[0] != "_") - {"place", "close"} | {"open", "adopt"}
+"""The methods of the interface, which a host calls for its clients, and those of an embedded index."""
 RELEASE_S = 1.0
 """Seconds without a call until the library is closed."""
 
@@ -157,30 +157,26 @@ class AnalysisService(ABC):
         }
         self.methods = INDEX_METHODS | self._query_methods.keys() | {"search_text", "text_morphemes"}
 
-    def call(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    def call(self, order: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         if method in self._query_methods:
             # it waits for other analyses, never for the index
             return self._analyses.call(QUERY, partial(self._query_methods[method], *args, **options))
         if method == "search_text":
-            return self._search_text(session, *args, **options)
+            return self._search_text(order, *args, **options)
         if method == "text_morphemes":
             return self._text_morphemes(*args)
-        return self._call_index(session, method, args, options)
+        return self._call_index(order, method, args, options)
 
     @abstractmethod
-    def greet(self, *args: Any, **options: Any) -> Any:
-        """See `Service.greet`."""
-
-    @abstractmethod
-    def _call_index(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    def _call_index(self, order: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Call a method of the index."""
 
     def _search_text(
-        self, session: Any, library: str, text: str, *, limit: int, where: Filter
+        self, order: Any, library: str, text: str, *, limit: int, where: Filter
     ) -> tuple[LexicalQuery, list[Hit]]:
         lexical = self._analyses.call(QUERY, lambda: self._queries.analyze(library, text))
         search = word_search(lexical, limit=limit, where=where)
-        return lexical, self._call_index(session, "search_all", ([search],), {})[0]
+        return lexical, self._call_index(order, "search_all", ([search],), {})[0]
 
     def _text_morphemes(self, texts: Sequence[str]) -> list[Morphemes]:
         """Analyse texts for the index, in slices, so that queries get in between."""

@@ -5,22 +5,23 @@ import json
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from subtitle_rag.config.settings import QdrantSettings
-from subtitle_rag.domain.errors import BusyError
+from subtitle_rag.domain.errors import AppError, BusyError
 from subtitle_rag.domain.values import Morphemes
+from subtitle_rag.hosting.entry import HostKind
 from subtitle_rag.hosting.host_client import Client
 from subtitle_rag.library.app_state import EMBEDDED
 from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.index.index_edge import EdgeIndex
-from subtitle_rag.retrieval.index.index_host import KIND
+from subtitle_rag.retrieval.index.index_host import KIND, SERVER_KIND
 from subtitle_rag.retrieval.index.index_rules import check_payloads, check_points, check_vectors
 from subtitle_rag.retrieval.index.interface import Index
 from subtitle_rag.retrieval.index.readable_copy import UNWRITABLE, readable_copy
-from subtitle_rag.retrieval.index.server_terms import TIMEOUT_S, address, collection_address, read_key
+from subtitle_rag.retrieval.index.server_terms import address, collection_address, read_key
 from subtitle_rag.retrieval.korean.morphemes import TaggedWord
 from subtitle_rag.retrieval.named_vectors import check_name
 from subtitle_rag.retrieval.values import Point, Vector
@@ -31,8 +32,8 @@ FORMS = 20
 """Forms in a request for nearness, which takes a millisecond or two for each: a query waits for one request."""
 POINTS = 250
 """Points in a request: about 50 ms of the host, so that searches of other clients get in between."""
-REQUESTS = 4
-"""Requests of a server, at most, that one call of its host waits for."""
+ANALYSES = frozenset({"load", "morphemes", "tagged", "nearness", "adverbs", "analyze", "text_morphemes"})
+"""Methods of a host that its analyzer answers alone."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -56,15 +57,56 @@ def _forwarded(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate
 class HostedPoints(Client):
     """What both kinds of index have in common as clients of a host: points, vectors, searches, and the analyzer.
 
+    The first call that needs the index opens it. With `any_rules` an index of another record than `meta`, which an
+    earlier version has made, is read as it is until it is made again.
+
     A call takes the engine's time and 0.2 ms, but it may wait while the host optimizes (seconds, after
-    `index_host.IDLE_S` without a call) or restarts (0.3 s): call from a worker thread. Thread-safe.
+    `edge_service.IDLE_S` without a call) or starts (0.3 s): call from a worker thread. Thread-safe.
     """
+
+    unopened = frozenset({"load", "clear"})
+    """Methods that need no index that can be read."""
+
+    def __init__(
+        self, kind: HostKind, folder: Path, meta: dict[str, Any] | None, *, any_rules: bool = False, **order: Any
+    ) -> None:
+        super().__init__(kind, folder, meta=meta, **order)
+        self._meta = meta
+        self._any_rules = any_rules
+        self._is_open = False
+
+    def call(self, method: str, *args: Any, **options: Any) -> Any:
+        if not self._is_open and method not in self.unopened:
+            self.open()
+        return super().call(method, *args, **options)
+
+    def open(self) -> None:
+        """Open the index. Raises its failures."""
+        try:
+            super().call("open")
+        except AppError as error:
+            if error.code != "index_mismatch" or not self._any_rules:
+                raise
+            logger.info("the index of an earlier version is read as it is", exc_info=True)
+            self._order = self._order | {"meta": None}
+            super().call("open")
+        self._is_open = True
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether it was opened as an earlier version has made it, and not been made again since."""
+        return bool(self._order["meta"] != self._meta)
+
+    def clear(self) -> None:
+        """See `Index.clear`; it works in whatever state the index is, and puts it under the record of this version."""
+        self._order = self._order | {"meta": self._meta}
+        self.call("clear")
+        self._is_open = True
 
     drop_vector = _forwarded(Index.drop_vector)
     vectors = _forwarded(Index.vectors)
     delete_videos = _forwarded(Index.delete_videos)
     ids = _forwarded(Index.ids)
-    clear = _forwarded(Index.clear)
     points = _forwarded(Index.points)
     count = _forwarded(Index.count)
     get_neural = _forwarded(Index.get_neural)
@@ -95,7 +137,7 @@ class HostedPoints(Client):
         return [point for some in split_batches(dict.fromkeys(ids), POINTS) for point in self.call("get", some)]
 
     def load_soon(self) -> None:
-        """Begin to load the host's analyzer (0.7 s)."""
+        """Begin to start the host, and to load its analyzer (1 s)."""
         self._load_ahead(lambda: self.call("load"))
 
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
@@ -122,35 +164,28 @@ class HostedPoints(Client):
 class HostedIndex(HostedPoints):
     """The embedded `Index` through the host process of `folder`.
 
-    The constructor starts the host if none runs (0.3 s). `fresh` empties the index, in whatever state, and puts it
-    under `meta`. Without `meta` the index is opened for a rescue: whatever its record is, as far as it can be read.
-    With `any_rules` so is one that `meta` is to be the record of, once an index staged under it is adopted.
+    Without `meta` the index is opened for a rescue: whatever its record is, as far as it can be read.
     """
 
     place = EMBEDDED
 
-    def __init__(
-        self, folder: Path, meta: dict[str, Any] | None, *, fresh: bool = False, any_rules: bool = False
-    ) -> None:
-        super().__init__(KIND, folder, meta=None if any_rules else meta, fresh=False)
-        self._meta = meta
+    def __init__(self, folder: Path, meta: dict[str, Any] | None, *, any_rules: bool = False) -> None:
+        super().__init__(KIND, folder, meta, any_rules=any_rules)
+
+    def open(self) -> None:
+        """Open the index, or a copy of one whose folder takes no writes."""
         try:
-            self._give_back(self._connect(fresh=fresh))
+            super().open()
         except BusyError as error:
             copy = None
-            if error.code in UNWRITABLE and not fresh:
+            if error.code in UNWRITABLE:
                 with suppress(OSError):
-                    copy = readable_copy(folder)
+                    copy = readable_copy(self._folder)
             if copy is None:
                 raise
             logger.info("the index is read in %s: its own folder takes no writes", copy)
             self._folder = copy
-            self._give_back(self._connect())
-
-    @property
-    def is_outdated(self) -> bool:
-        """Whether it was opened as an earlier version has made it, and not been made again since."""
-        return bool(self._order["meta"] != self._meta)
+            super().open()
 
     def stage(self) -> EdgeIndex:
         """See `StagingIndex.stage`; it is opened in this process, and is free for the host once it is closed."""
@@ -161,52 +196,39 @@ class HostedIndex(HostedPoints):
     def adopt(self, staged: EdgeIndex) -> None:
         staged.complete()
         self.call("adopt")
-        self._order["meta"] = self._meta
-        self._hang_up()  # later calls are checked against the record
+        self._order = self._order | {"meta": self._meta}
 
 
 class HostedServerIndex(HostedPoints):
     """`Index` on a Qdrant server, through the host that holds the connection; this process needs no client of Qdrant's.
 
-    Each config has a host of its own. The first call opens the connection. The server's key goes to the host over its
-    socket, in each greeting. With `any_rules` a collection of another record is read as it is, until it is emptied.
+    Each config has a host of its own.
 
     Raises:
         UsageError: `qdrant_url`, `qdrant_refused`.
     """
 
+    unopened = ANALYSES | {"create", "clear"}
+
     def __init__(
         self, cache: Path, settings: QdrantSettings, meta: dict[str, Any], collection: str, *, any_rules: bool = False
     ) -> None:
-        self._meta = meta
         self.url = address(settings.url)
         self.place = collection_address(settings.url, collection)
-        kind = replace(KIND, reply_s=KIND.reply_s + REQUESTS * TIMEOUT_S)
-        secrets = {"key": read_key(settings)}
         super().__init__(
-            kind,
+            SERVER_KIND,
             server_folder(cache, settings),
-            secrets=secrets,
-            meta=None if any_rules else meta,
+            meta,
+            any_rules=any_rules,
             server=asdict(settings),
             collection=collection,
+            key=read_key(settings),
         )
 
     @property
     def version(self) -> str:
         """The version of the server."""
         return str(self.call("server_version"))
-
-    @property
-    def is_outdated(self) -> bool:
-        """Whether it was opened as an earlier version has made it, and not been emptied since."""
-        return self._order["meta"] is None
-
-    def clear(self) -> None:
-        """See `Index.clear`; it gets the record of this version."""
-        self._order["meta"] = self._meta
-        self._hang_up()
-        self.call("clear")
 
     def create(self) -> None:
         """Make the collection if it is missing; see `ServerIndex`."""

@@ -86,10 +86,7 @@ class NeuralService:
         self._unloaded = False
         self._final_pass = self._priority.take(QUERY)
 
-    def greet(self) -> None:
-        """Clients order nothing."""
-
-    def call(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:  # noqa: ARG002
+    def call(self, order: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:  # noqa: ARG002
         try:
             return getattr(self, method)(*args, **options)
         except ValueError as error:  # raised by the libraries
@@ -232,15 +229,24 @@ def _unreachable(reason: str) -> BusyError:
     return BusyError("model_unreachable", reason=reason)
 
 
+def open_service(folder: Path) -> NeuralService:
+    return NeuralService(folder / "depths.json", seconds_from("SUBTITLE_RAG_NEURAL_IDLE", IDLE_S))
+
+
+def _died(_folder: Path, signal: str) -> AppError | None:
+    # a processor without the instructions of the model's library
+    return AppError("model_unsupported") if signal == "SIGILL" else None
+
+
 KIND = HostKind(
-    module=__name__,
-    protocol=10,
-    open_service=lambda folder: NeuralService(folder / "depths.json", seconds_from("SUBTITLE_RAG_NEURAL_IDLE", IDLE_S)),
+    path=f"{__name__}:KIND",
+    service=f"{__name__}:open_service",
+    protocol=11,
     linger_s=300.0,
     linger_variable="SUBTITLE_RAG_NEURAL_LINGER",
     reply_s=900.0,  # for models on a slow disk, or a long queue for one processor
     unreachable=_unreachable,
     failure=lambda folder, error: _unreachable(f"{folder}: {error.strerror or error}"),
-    unsupported=lambda: AppError("model_unsupported"),
+    died=_died,
     prepare_process=_prepare_process,
 )

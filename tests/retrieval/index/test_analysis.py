@@ -16,8 +16,8 @@ from subtitle_rag.domain.values import Morphemes
 from subtitle_rag.retrieval.index import analysis_service
 from subtitle_rag.retrieval.index.analysis_client import HostedAnalyzer, HostedQueryAnalyzer
 from subtitle_rag.retrieval.index.analysis_service import END, QUERY, TEXTS, AnalysisQueue, slices
+from subtitle_rag.retrieval.index.edge_service import EdgeService
 from subtitle_rag.retrieval.index.index_client import FORMS, HostedIndex
-from subtitle_rag.retrieval.index.index_host import EdgeService
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.values import Filter
 from subtitle_rag.runtime import Runtime
@@ -112,6 +112,7 @@ def test_a_query_waits_for_one_slice_of_what_is_indexed(tmp_path: Path, monkeypa
     monkeypatch.setattr(EdgeService, "__init__", noted)
     library = filled(tmp_path / "library.db", Analyzer(), {video("a"): [["국수"]]})
     index = HostedIndex(tmp_path / "index", META)
+    index.open()
     indexed: list[Morphemes] = []
     indexing = threading.Thread(target=lambda: indexed.extend(HostedAnalyzer(index).morphemes(SENTENCES[:16])))
     indexing.start()

@@ -20,8 +20,9 @@ from subtitle_rag.hosting.host_client import START_S
 from subtitle_rag.retrieval.index import index_rules
 from subtitle_rag.retrieval.index.index_client import HostedIndex
 from subtitle_rag.retrieval.index.index_edge import EdgeIndex
+from subtitle_rag.retrieval.index.index_host import KIND
 from subtitle_rag.retrieval.values import Point, SparseVector
-from tests.retrieval.points import search
+from tests.retrieval.points import host_of, search
 from tests.support.failures import failing
 from tests.support.hosts_in_process import HOSTS
 from tests.support.invented import alive, came_true
@@ -72,6 +73,10 @@ def point(n: int) -> Point:
     return Point(str(uuid.UUID(int=n)), {"bm25": SparseVector((n,), (1.0,))}, {"video": "a"})
 
 
+def opened(folder: Path, meta: dict[str, int] = META) -> HostedIndex:
+    return host_of(folder, meta)
+
+
 def start_client(folder: Path) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-c", CLIENT, str(folder)],
@@ -87,7 +92,7 @@ def said(client: "subprocess.Popen[str]") -> int:
 
 
 def test_clients_share_one_host_and_it_leaves_after_the_last(folder: Path) -> None:
-    first, second = HostedIndex(folder, META), HostedIndex(folder, META)
+    first, second = opened(folder), opened(folder)
     pid = first.host_pid
     assert second.host_pid == pid == host_pid(folder) != os.getpid()
     first.insert([point(1)])
@@ -126,14 +131,8 @@ def test_processes_that_start_at_once_end_with_one_host(folder: Path) -> None:
 
 def test_a_host_that_nobody_calls_leaves(folder: Path) -> None:
     folder.mkdir()
-    order = {"folder": str(folder), "meta": META, "fresh": False, "report": str(folder / "error.json")}
-    command = [
-        sys.executable,
-        "-m",
-        "subtitle_rag.hosting",
-        "subtitle_rag.retrieval.index.index_host",
-        json.dumps(order),
-    ]
+    order = json.dumps({"folder": str(folder), "log": None})
+    command = [sys.executable, "-m", "subtitle_rag.hosting", KIND.path, order]
     subprocess.run(command, check=True, timeout=10, cwd=ROOT)
     assert not (folder / "host.json").exists()
 
@@ -155,7 +154,7 @@ def test_a_client_that_comes_while_the_host_leaves_is_served(folder: Path, monke
 @pytest.mark.campaign(part="kills")
 @posix
 def test_a_killed_host_is_started_again_and_nothing_acknowledged_is_lost(folder: Path) -> None:
-    index = HostedIndex(folder, META)
+    index = opened(folder)
     acknowledged: list[int] = []
     failures: list[BaseException] = []
     done = threading.Event()
@@ -205,13 +204,13 @@ def test_a_killed_client_no_longer_counts(folder: Path) -> None:
 @pytest.mark.campaign(part="flows")
 @posix
 def test_the_entry_of_a_dead_host_is_replaced(folder: Path) -> None:
-    index = HostedIndex(folder, META)
+    index = opened(folder)
     pid = index.host_pid
     index.insert([point(1)])
     address = Path(json.loads((folder / "host.json").read_text())["address"])
     kill(pid)
     assert address.exists()
-    other = HostedIndex(folder, META)
+    other = opened(folder)
     assert other.host_pid != pid
     assert other.count() == index.count() == 1
     assert not address.parent.exists()
@@ -237,10 +236,10 @@ def test_a_copied_folder_has_a_host_of_its_own(folder: Path, tmp_path: Path) -> 
     copy = tmp_path / "copy"
     copy.mkdir()
     (copy / "host.json").write_bytes((folder / "host.json").read_bytes())
-    other = HostedIndex(copy, META)
+    other = opened(copy)
     assert other.host_pid != index.host_pid
     assert (other.count(), index.count()) == (0, 1)
-    HostedIndex(folder, META).close()
+    opened(folder).close()
     other.close()
     index.close()
     assert came_true(lambda: host_pid(copy) is None)
@@ -249,7 +248,7 @@ def test_a_copied_folder_has_a_host_of_its_own(folder: Path, tmp_path: Path) -> 
 @pytest.mark.campaign(part="flows")
 @posix
 def test_a_host_that_cannot_come_back_is_unreachable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    index = HostedIndex(folder, META)
+    index = opened(folder)
     kill(index.host_pid)
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", "/bin/false")
@@ -267,7 +266,7 @@ def test_a_host_that_cannot_come_back_is_unreachable(folder: Path, monkeypatch: 
 def failure(folder: Path, meta: dict[str, int] = META) -> AppError:
     began = time.monotonic()
     with pytest.raises(AppError) as caught:
-        HostedIndex(folder, meta)
+        opened(folder, meta)
     assert time.monotonic() - began < START_S, "told by the host, not by the end of patience"
     assert str(caught.value)
     return caught.value
@@ -296,7 +295,7 @@ def test_a_folder_that_cannot_be_written(folder: Path) -> None:
 
 
 def test_a_running_host_has_other_rules(folder: Path) -> None:
-    index = HostedIndex(folder, META)
+    index = opened(folder)
     error = failure(folder, {"bm25": 2})
     assert error.code == "index_mismatch"
     assert error.details["found"] == "bm25=1"
@@ -306,7 +305,8 @@ def test_a_running_host_has_other_rules(folder: Path) -> None:
 def test_a_rebuild_under_other_rules_is_told_to_who_is_connected(folder: Path) -> None:
     old = HostedIndex(folder, META)
     old.insert([point(1)])
-    new = HostedIndex(folder, {"bm25": 2}, fresh=True)
+    new = HostedIndex(folder, {"bm25": 2})
+    new.clear()
     assert new.host_pid == old.host_pid
     assert new.count() == 0
     with failing("index_mismatch"):
@@ -322,7 +322,7 @@ def test_only_the_owner_gets_in(folder: Path) -> None:
     from multiprocessing import AuthenticationError
     from multiprocessing.connection import Client
 
-    index = HostedIndex(folder, META)
+    index = opened(folder)
     entry = json.loads((folder / "host.json").read_text())
     assert stat.S_IMODE((folder / "host.json").stat().st_mode) == 0o600
     assert stat.S_IMODE(Path(entry["address"]).parent.stat().st_mode) == 0o700

@@ -35,10 +35,10 @@ def refuse(monkeypatch: pytest.MonkeyPatch, folder: Path, code: str) -> None:
     """Refuse to open an index in this folder."""
     connect = HostedIndex._connect
 
-    def refusing(self: HostedIndex, **order: Any) -> Any:
+    def refusing(self: HostedIndex) -> Any:
         if self._folder == folder:
             raise BusyError(code, path=str(folder), reason="")
-        return connect(self, **order)
+        return connect(self)
 
     monkeypatch.setattr(HostedIndex, "_connect", refusing)
 
@@ -61,7 +61,7 @@ def test_without_room_for_a_copy_the_reason_is_told(folder: Path, monkeypatch: p
     monkeypatch.setattr(readable_copy, "_copy_sparse", full)
     refuse(monkeypatch, folder, "library_readonly")
     with failing("library_readonly"):
-        HostedIndex(folder, META)
+        HostedIndex(folder, META).count()
 
 
 def test_an_index_that_is_not_there_is_not_copied(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ class TestKeys:
             with closing(hosted_index(tmp_path / "cache", own)) as index:
                 index.insert([point(1)])
                 assert found(index) == [1]
-                assert KEY not in repr(vars(index)).replace(repr(index._secrets), "")
+                assert KEY not in repr(vars(index)).replace(repr(index._order), "")
         assert len(orders) == 1
         assert KEY not in orders[0]
         files = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]

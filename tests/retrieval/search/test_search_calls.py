@@ -14,11 +14,10 @@ from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index.analysis_client import HostedQueryAnalyzer
 from subtitle_rag.retrieval.index.analysis_service import RELEASE_S, LibraryQueries
-from subtitle_rag.retrieval.index.index_edge import EdgeIndex
-from subtitle_rag.retrieval.index.index_host import EdgeService
+from subtitle_rag.retrieval.index.edge_service import EdgeService
 from subtitle_rag.retrieval.korean import lexical, vocabulary
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.parts import RETRIEVERS
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.searcher import Searcher
@@ -193,7 +192,7 @@ class TestALibraryIsOpenOnlyWhileQueriesCome:
 class TestARestMakesTheTablesOfTheVocabulary:
     @pytest.fixture
     def service(self, library: Library, tmp_path: Path) -> Iterator[EdgeService]:
-        made = EdgeService(tmp_path / "index", EdgeIndex(tmp_path / "index", {"analyzer": ANALYZER}))
+        made = EdgeService(tmp_path / "index")
         made.call(None, "analyze", (str(library.path), "김치"), {})
         yield made
         made.close()
