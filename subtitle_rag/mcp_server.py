@@ -179,7 +179,7 @@ def transcript_part(library: Library, video: str, start_ms: int, end_ms: int | N
         if at >= start_ms and (end_ms is None or at < end_ms)
     ]
     listed = [{"at": clock(at), "text": text} for at, text in lines[:LINES]]
-    return {"video": row.values(), "lines": listed, "next": clock(lines[LINES][0]) if lines[LINES:] else None}
+    return {"video": row.to_json(), "lines": listed, "next": clock(lines[LINES][0]) if lines[LINES:] else None}
 
 
 def library_page(library: Library, start: str | None, limit: int) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def library_page(library: Library, start: str | None, limit: int) -> dict[str, A
     page, rest = states[at : at + limit], states[at + limit :]
     counts = library.counts()
     return {
-        "videos": [{**state.video.values(), "searchable": state.searchable} for state in page],
+        "videos": [{**state.video.to_json(), "searchable": state.searchable} for state in page],
         "next": rest[0].video.id if rest else None,
         "count": len(states),
         "windows": counts.windows,
@@ -229,7 +229,7 @@ def _scene(id: str, scene: Scene | EvidenceSource) -> dict[str, Any]:
 def _place(id: str, scene: Scene | EvidenceSource) -> dict[str, Any]:
     return {
         "scene": id,
-        "video": scene.video.values(),
+        "video": scene.video.to_json(),
         "start": clock(scene.start_ms),
         "end": clock(scene.end_ms),
         "at": clock(scene.at_ms),

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from datetime import UTC, date, datetime
+from datetime import datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeVar
 
@@ -33,7 +33,7 @@ from subtitle_rag.domain.events import (
     VectorsReport,
     VideoFailed,
 )
-from subtitle_rag.domain.values import byte_size, sizes
+from subtitle_rag.domain.values import byte_size, moment, pick_json, sizes
 from subtitle_rag.i18n import _
 from subtitle_rag.platforms import draws_escapes, on_windows
 from subtitle_rag.terminal_text import MARKS, fitting_text, line_text, terminal_text
@@ -117,21 +117,6 @@ def error_entry(error: AppError, video: str | None = None) -> dict[str, Any]:
 def failure_entry(event: VideoFailed | ContextFailed | FileNotice | Resting) -> dict[str, Any]:
     """Return a failed video or window, or the reason of a rest, as an entry of `errors`."""
     return error_entry(AppError(event.code, **event.details), getattr(event, "video", None))
-
-
-def seconds(ms: int | None) -> float | None:
-    """Return milliseconds as JSON has them."""
-    return None if ms is None else ms / 1000
-
-
-def iso_day(day: date | None) -> str | None:
-    """Return a day as JSON has it."""
-    return day.isoformat() if day else None
-
-
-def moment(unix_s: int | None) -> str | None:
-    """Return Unix seconds as JSON has them: ISO 8601 in UTC."""
-    return datetime.fromtimestamp(unix_s, UTC).isoformat().replace("+00:00", "Z") if unix_s else None
 
 
 def local_time(unix_s: int) -> str:
@@ -295,53 +280,20 @@ def report_values(report: IndexReport | ContextReport | VectorsReport | Listenin
     match report:
         case IndexReport():
             return {
-                "videos": {
-                    "found": report.found,
-                    "new": report.new,
-                    "changed": report.changed,
-                    "unchanged": report.unchanged,
-                    "failed": report.failed,
-                },
+                "videos": pick_json(report, "found", "new", "changed", "unchanged", "failed"),
                 "windows_indexed": report.windows,
                 "notices": [notice_values(notice) for notice in report.notices],
-                "estimates": [asdict(estimate) for estimate in report.estimates],
-                "cut_short": [asdict(event) for event in report.cut_short],
+                **pick_json(report, "estimates", "cut_short"),
             }
         case ContextReport():
-            return {
-                "written": report.written,
-                "empty": report.empty,
-                "left_out": report.left_out,
-                "suspect": report.suspect,
-                "failed": report.failed,
-                "summaries": report.summaries,
-                "empty_summaries": report.empty_summaries,
-                "empty_overviews": report.empty_overviews,
-                "prompt_tokens": report.prompt_tokens,
-                "tokens": report.tokens,
-                "seconds": report.ms / 1000,
-            }
+            counts = pick_json(report, "written", "empty", "left_out", "suspect", "failed", "prompt_tokens", "tokens")
+            return counts | pick_json(report, "summaries", "empty_summaries", "empty_overviews", seconds="ms")
         case VectorsReport():
-            return {
-                "encoder": report.encoder,
-                "made": report.made,
-                "left": report.left,
-                "waiting": report.waiting,
-                "failed": report.failed,
-                "cut": report.cut,
-                "pieces": report.pieces,
-                "pieces_left": report.pieces_left,
-            }
+            counts = pick_json(report, "encoder", "made", "left", "waiting", "failed", "cut")
+            return counts | pick_json(report, "pieces", "pieces_left")
         case ListeningReport():
-            values = {
-                "heard": report.heard,
-                "failed": report.failed,
-                "left": report.left,
-                "windows_indexed": report.windows,
-                "sound": report.sound_ms / 1000,
-                "gap": report.gap_ms / 1000,
-            }
-            return {**values, "seconds": round(report.seconds, 1)}
+            counts = pick_json(report, "heard", "failed", "left", "sound", "gap", windows_indexed="windows")
+            return {**counts, "seconds": round(report.seconds, 1)}
 
 
 def notice_values(notice: FileNotice) -> dict[str, Any]:

@@ -5,7 +5,6 @@ import io
 import re
 import subprocess
 import sys
-from datetime import date
 from pathlib import Path
 from typing import get_args
 
@@ -123,12 +122,6 @@ def test_the_names_of_events_are_an_api() -> None:
     names += " list_cut_short listed model_request overview_written report resting summary_written vectors_due"
     names += " vectors_made vectors_waiting video_done video_failed windows_indexed"
     assert sorted({output.event_name(kind) for kind in kinds}) == names.split()
-
-
-def test_times_and_days_of_json() -> None:
-    assert (output.seconds(1_500), output.seconds(0), output.seconds(None)) == (1.5, 0, None)
-    assert (output.iso_day(date(2026, 5, 31)), output.iso_day(None)) == ("2026-05-31", None)
-    assert (output.moment(1_780_000_000), output.moment(None)) == ("2026-05-28T20:26:40Z", None)
 
 
 @pytest.mark.parametrize("width", [80, 120])

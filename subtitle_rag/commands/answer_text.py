@@ -1,12 +1,11 @@
 """Answers as text and as JSON; times in seconds."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag import output
 from subtitle_rag.domain.events import Answer, Citation, EvidenceSource
-from subtitle_rag.domain.values import clock, differs_in_language
+from subtitle_rag.domain.values import clock, differs_in_language, pick_json, place_json, to_json
 from subtitle_rag.i18n import _
 from subtitle_rag.terminal_text import line_text
 
@@ -62,32 +61,17 @@ def values(answer: Answer) -> dict[str, Any]:
     return {
         "question": answer.question,
         "answer": answer.text if answer.model else None,
-        "ending": answer.ending,
-        "declined": answer.declined,
-        "grounded": answer.grounded,
-        "model": answer.model or None,
+        **pick_json(answer, "ending", "declined", "grounded", "model"),
         "no_model": output.error_entry(answer.error) if answer.ending == "no_model" and answer.error else None,
         "way": evidence.kind,
         "citations": [_citation_values(citation, scenes.get(citation.number)) for citation in answer.citations],
-        "uncited": answer.uncited,
-        "other_language": answer.is_in_other_language,
-        "unfounded": [asdict(each) for each in answer.unfounded],
-        "unsaid_words": answer.unsaid,
-        "dropped_citations": answer.dropped,
-        "repeated_sentences": answer.repeated,
-        "recited_sentences": answer.recited,
+        **pick_json(answer, "uncited", other_language="is_in_other_language", unfounded="unfounded"),
+        **pick_json(answer, unsaid_words="unsaid", dropped_citations="dropped"),
+        **pick_json(answer, repeated_sentences="repeated", recited_sentences="recited"),
         "scenes": [_source_values(source) for source in evidence.sources],
-        "left_out": evidence.left_out,
-        "shortened": evidence.shortened,
-        "nameless": evidence.nameless,
-        "missing_sides": evidence.missing_sides,
-        "counts": [each._asdict() for each in answer.counts],
-        "tokens": {
-            "prompt": answer.prompt_tokens,
-            "cached": answer.cached_tokens,
-            "answer": answer.tokens,
-            "window": answer.num_ctx,
-        },
+        **pick_json(evidence, "left_out", "shortened", "nameless", "missing_sides"),
+        "counts": to_json(answer.counts),
+        "tokens": pick_json(answer, prompt="prompt_tokens", cached="cached_tokens", answer="tokens", window="num_ctx"),
         "took_ms": answer.took_ms,
     }
 
@@ -95,33 +79,20 @@ def values(answer: Answer) -> dict[str, Any]:
 def _citation_values(citation: Citation, source: EvidenceSource | None) -> dict[str, Any]:
     at = citation.at_ms
     return {
-        "number": citation.number,
-        "status": citation.status,
+        **pick_json(citation, "number", "status"),
         "scene": source.scene if source else None,
         "jump": {"at": at / 1000, "url": source.video.link(at)} if source and at is not None else None,
-        "span": citation.span,
-        "claim": citation.claim,
-        "missing": citation.missing,
-        "otherwise": citation.otherwise,
+        **pick_json(citation, "span", "claim", "missing", "otherwise"),
     }
 
 
 def _stored_citation_values(citation: Citation) -> dict[str, Any]:
-    return {name: getattr(citation, name) for name in ("number", "status", "missing", "otherwise")}
+    return pick_json(citation, "number", "status", "missing", "otherwise")
 
 
 def _source_values(source: EvidenceSource) -> dict[str, Any]:
-    return {
-        "number": source.number,
-        "scene": source.scene,
-        "video": source.video.values(),
-        "start": source.start_ms / 1000,
-        "end": source.end_ms / 1000,
-        "url": source.video.link(source.start_ms),
-        "jump": {"at": source.at_ms / 1000, "url": source.video.link(source.at_ms)},
-        "text": source.text,
-        "context": source.context,
-    }
+    place = place_json(source.video, source.start_ms, source.end_ms, source.at_ms)
+    return {**pick_json(source, "number", "scene"), **place, **pick_json(source, "text", "context")}
 
 
 def stored_lines(answer: "StoredAnswer") -> Iterator[str]:
@@ -148,26 +119,12 @@ def stored_lines(answer: "StoredAnswer") -> Iterator[str]:
 def stored_values(answer: "StoredAnswer") -> dict[str, Any]:
     """Return a stored answer as `--json` has it."""
     return {
-        "id": answer.id,
-        "asked": output.moment(answer.asked_at),
-        "question": answer.question,
-        "answer": answer.text,
-        "model": answer.model,
-        "prompt": answer.prompt,
-        "way": answer.way,
-        "ending": answer.ending,
+        **pick_json(answer, "id", asked="asked_at", question="question", answer="text"),
+        **pick_json(answer, "model", "prompt", "way", "ending"),
         "citations": [_stored_citation_values(citation) for citation in answer.citations],
         "other_language": differs_in_language(answer.question, answer.text),
-        "unfounded": [asdict(each) for each in answer.unfounded],
+        "unfounded": to_json(answer.unfounded),
         "scenes": [
-            {
-                "number": source.number,
-                "scene": source.scene,
-                "video": source.video,
-                "title": source.title,
-                "at": source.at_ms / 1000,
-                "text": source.line,
-            }
-            for source in answer.sources
+            pick_json(source, "number", "scene", "video", "title", "at", text="line") for source in answer.sources
         ],
     }

@@ -15,6 +15,7 @@ from subtitle_rag.config.origins import EffectiveSetting, effective_settings
 from subtitle_rag.config.settings import Settings
 from subtitle_rag.config.template import config_template, write_new
 from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.domain.values import pick_json
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
@@ -42,13 +43,7 @@ def config_(ctx: click.Context) -> output.Outcome | int:
 
 
 def _mistake_values(mistake: Mistake) -> dict[str, Any]:
-    return {
-        "file": mistake.place,
-        "line": mistake.line,
-        "key": mistake.key or None,
-        "message": mistake.message,
-        "nearest": mistake.nearest or None,
-    }
+    return {"file": mistake.place, **pick_json(mistake, "line", "key", "message", "nearest")}
 
 
 def _failure(mistake: Mistake, path: Path) -> UsageError:

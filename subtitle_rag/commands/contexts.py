@@ -21,7 +21,7 @@ from subtitle_rag.commands.options import (
 )
 from subtitle_rag.commands.stage_runs import StageOptions, stage_options
 from subtitle_rag.domain.errors import UsageError, os_error_as_unwritable
-from subtitle_rag.domain.values import clock
+from subtitle_rag.domain.values import clock, pick_json
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
@@ -75,14 +75,7 @@ def contexts_list(runtime: "Runtime") -> output.Outcome:
     values["prompt"] = runtime.settings.prompts.contexts
     costs = stored.model_costs()
     values["model_costs"] = [
-        {
-            "model": cost.model,
-            "windows": cost.windows,
-            "videos": cost.videos,
-            "seconds_a_window": cost.seconds_a_window,
-            "tokens_a_video": cost.tokens_a_video,
-            "saved_share": cost.saved_share,
-        }
+        pick_json(cost, "model", "windows", "videos", "seconds_a_window", "tokens_a_video", "saved_share")
         for cost in costs
     ]
     lines = [*_status_lines(counts, summaries), *map(model_cost, costs)]
@@ -169,9 +162,7 @@ def contexts_import(runtime: "Runtime", file: str, replace: bool, keep: bool) ->
         "new": len(plan.new),
         "replaced": 0 if keep else len(plan.replacing),
         "kept": len(plan.replacing) if keep else 0,
-        "same": plan.same,
-        "without_window": plan.without_window,
-        "missing_videos": plan.missing_videos,
+        **pick_json(plan, "same", "without_window", "missing_videos"),
     }
     rows = [(_("Added"), "new"), (_("Replaced"), "replaced"), (_("Kept"), "kept"), (_("Already the same"), "same")]
     lines = output.counts_table((title, values[name]) for title, name in rows)
@@ -231,15 +222,7 @@ def _status_lines(counts: "ContextCounts", summaries: "SummaryCounts") -> Iterat
 
 def _count_values(counts: "ContextCounts", summaries: "SummaryCounts") -> dict[str, Any]:
     return {
-        "windows": counts.windows,
-        "written": counts.written,
-        "due": counts.due,
-        "empty": counts.empty,
-        "left_out": counts.left_out,
-        "suspect": counts.suspect,
-        "from_a_part": counts.in_part,
-        "prompt_tokens": counts.prompt_tokens,
-        "tokens": counts.tokens,
-        "seconds": counts.ms / 1000,
-        "summaries": {"written": summaries.written, "due": summaries.due, "empty": summaries.empty},
+        **pick_json(counts, "windows", "written", "due", "empty", "left_out", "suspect", "prompt_tokens", "tokens"),
+        **pick_json(counts, from_a_part="in_part", seconds="ms"),
+        "summaries": pick_json(summaries, "written", "due", "empty"),
     }

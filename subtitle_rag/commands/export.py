@@ -11,7 +11,7 @@ from subtitle_rag.commands.open import say_if_loading
 from subtitle_rag.commands.options import file_to_write, force_option, runtime_outcome
 from subtitle_rag.commands.scene_arguments import SceneChoice, choose_scenes, chosen_spans
 from subtitle_rag.domain.errors import AppError, UsageError
-from subtitle_rag.domain.values import clock
+from subtitle_rag.domain.values import clock, pick_json
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.plugins import EXPORT_FORMATS, plugin_names
 from subtitle_rag.terminal_text import line_text
@@ -198,16 +198,8 @@ def _seconds(scene: "ExportedScene") -> float:
 
 
 def _clip_values(clip: "ClipFile") -> dict[str, Any]:
-    scene = clip.scene
-    return {
-        "scene": scene.id,
-        "video": scene.video.values(),
-        "start": scene.start_ms / 1000,
-        "end": scene.end_ms / 1000,
-        "file": str(clip.path),
-        "new": clip.is_new,
-        "cut_short": clip.is_cut_short,
-    }
+    place = {"scene": clip.scene.id, **pick_json(clip.scene, "video", "start", "end")}
+    return {**place, "file": str(clip.path), **pick_json(clip, "new", "cut_short")}
 
 
 def _clip_line(clip: "ClipFile") -> str:

@@ -11,7 +11,7 @@ from subtitle_rag import output
 from subtitle_rag.commands.options import QueryCommand, QueryFilters, query_filters, retrievers_option, runtime_outcome
 from subtitle_rag.commands.renewal import renew_index
 from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.values import clock, named_text
+from subtitle_rag.domain.values import clock, named_text, pick_json, place_json
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.terminal_text import line_text
 
@@ -189,15 +189,10 @@ def result_values(result: "SearchResult") -> dict[str, Any]:
     """Return a search's result as `--json` has it."""
     return {
         "query": result.query.raw,
-        "retrievers": result.retrievers,
-        "reranked": result.reranked,
-        "unknown_words": result.unknown_words,
-        "undated": result.undated,
-        "shares": dict(result.shares),
+        **pick_json(
+            result, "retrievers", "reranked", "unknown_words", "undated", "shares", "took_ms", "counts", "more"
+        ),
         "floors": dict(zip(("floor", "strict"), result.floors, strict=True)) if result.floors else None,
-        "took_ms": dict(result.took_ms),
-        "counts": result.counts._asdict() if result.counts else None,
-        "more": result.more,
         "scenes": [_scene_values(scene) for scene in result.scenes],
     }
 
@@ -220,34 +215,19 @@ def _scene_values(scene: "Scene") -> dict[str, Any]:
     return {
         "rank": scene.rank,
         **_place_values(scene),
-        "text": scene.text,
-        "sentence": scene.sentence,
-        "speakers": scene.speakers,
-        "context": scene.context,
-        "highlights": scene.highlights,
-        "score": scene.score,
+        **pick_json(scene, "text", "sentence", "speakers", "context", "highlights", "score"),
+        **pick_json(scene, "title_highlights", "reason", "words"),
         "scores": {
             name: {"rank": s.rank, "score": s.score} if name in parts.SEARCH_PARTS else s.score
             for name, s in scene.scores.items()
         },
         "related": [list(span) for span in sorted(scene.related)],
-        "title_highlights": scene.title_highlights,
-        "reason": scene.reason,
-        "words": [word._asdict() for word in scene.words],
         "copies": list(map(_place_values, scene.copies)),
     }
 
 
 def _place_values(scene: "Scene") -> dict[str, Any]:
-    """Return where a scene is."""
-    return {
-        "scene": scene.id,
-        "video": scene.video.values(),
-        "start": scene.start_ms / 1000,
-        "end": scene.end_ms / 1000,
-        "url": scene.url,
-        "jump": {"at": scene.at_ms / 1000, "url": scene.jump_url},
-    }
+    return {"scene": scene.id, **place_json(scene.video, scene.start_ms, scene.end_ms, scene.at_ms)}
 
 
 def scene_lines(scene: "Scene") -> Iterator[str]:

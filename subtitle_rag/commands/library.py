@@ -22,7 +22,7 @@ from subtitle_rag.commands.options import (
 from subtitle_rag.commands.vectors import vector_status
 from subtitle_rag.domain.errors import EXPECTED, SILENT, AppError
 from subtitle_rag.domain.events import ListCutShort
-from subtitle_rag.domain.values import clock
+from subtitle_rag.domain.values import clock, moment, pick_json, to_json
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
@@ -78,23 +78,11 @@ def _channel_lines(name: str, states: "Sequence[VideoState]") -> Iterator[str]:
 
 
 def _video_values(state: "VideoState") -> dict[str, Any]:
-    video = state.video
     return {
-        "id": video.id,
-        "title": video.title,
-        "kind": video.kind or None,
-        "url": video.url,
-        "published": output.iso_day(video.published),
-        "duration": output.seconds(video.duration_ms),
-        "source": video.source,
-        "windows": state.windows,
-        "searchable": state.searchable,
-        "due": state.due,
-        "selection": state.selection.values() if state.selection else None,
-        "heard_by": state.heard_by or None,
+        **pick_json(state.video, "id", "title", "kind", "url", "published", "duration", "source"),
+        **pick_json(state, "windows", "searchable", "due", "selection", "heard_by", "retry_at"),
         "listening": _listening_values(state),
         "failure": _failure_values(state),
-        "retry_at": output.moment(state.retry_at),
     }
 
 
@@ -103,12 +91,8 @@ def _listening_values(state: "VideoState") -> dict[str, Any] | None:
     if listening is None:
         return None
     error = AppError(listening.failure, **listening.details) if listening.failure else None
-    return {
-        "state": listening.state,
-        "heard": listening.heard_ms / 1000,
-        "length": output.seconds(listening.length_ms),
-        "failure": output.error_entry(error, state.video.id) if error else None,
-    }
+    failure = output.error_entry(error, state.video.id) if error else None
+    return {**pick_json(listening, "state", "heard", "length"), "failure": failure}
 
 
 def _failure_values(state: "VideoState") -> dict[str, Any] | None:
@@ -149,30 +133,19 @@ def status_(runtime: "Runtime") -> output.Outcome:
     last = last_sync(runtime.library)
     rest, rest_code = runtime.library.sources.current_rest(runtime.settings.youtube.rest)
     result = {
-        "channels": counts.channels,
-        "videos": counts.videos,
-        "windows": counts.windows,
+        **pick_json(counts, "channels", "videos", "windows"),
         "stages": {
-            "captions": {
-                "done": counts.videos - counts.failed - counts.due,
-                "due": counts.due,
-                "failed": counts.failed,
-            },
-            "bm25": {"done": counts.searchable, "due": counts.waiting},
-            "contexts": {
-                "done": contexts.written,
-                "due": contexts.due,
-                "empty": contexts.empty,
-                "left_out": contexts.left_out,
-            },
+            "captions": {"done": counts.videos - counts.failed - counts.due, **pick_json(counts, "due", "failed")},
+            "bm25": pick_json(counts, done="searchable", due="waiting"),
+            "contexts": pick_json(contexts, done="written", due="due", empty="empty", left_out="left_out"),
             "vectors": vectors,
             "listening": listening,
         },
         "sources": [_source_values(source) for source in followed],
-        "rest": {"until": output.moment(rest), "code": rest_code} if rest > time.time() else None,
-        "selections": [{"video": video.id, **selection.values()} for video, selection in selected],
-        "gone": [{"id": video.id, "title": video.title, "source": video.source} for video in lost_files],
-        "failures": [{**(_failure_values(state) or {}), "retry_at": output.moment(state.retry_at)} for state in failed],
+        "rest": {"until": moment(rest), "code": rest_code} if rest > time.time() else None,
+        "selections": [{"video": video.id, **selection.to_json()} for video, selection in selected],
+        "gone": [pick_json(video, "id", "title", "source") for video in lost_files],
+        "failures": [{**(_failure_values(state) or {}), "retry_at": moment(state.retry_at)} for state in failed],
         "last_sync": _sync_values(last) if last else None,
     }
     lines = itertools.chain(
@@ -205,24 +178,12 @@ def _sync_line(sync: "LastSync") -> str:
 
 
 def _sync_values(sync: "LastSync") -> dict[str, Any]:
-    return {"new": sync.new, "failed": sync.failed, "code": sync.code or None, "at": output.moment(sync.at)}
+    return {**pick_json(sync, "new", "failed", "code"), "at": moment(sync.at)}
 
 
 def _source_values(source: "FollowedSource") -> dict[str, Any]:
-    return {
-        "url": source.url,
-        "name": source.name,
-        "videos": source.videos,
-        "unlisted": source.unlisted,
-        "listed_at": output.moment(source.listed_at),
-        "complete": source.complete,
-        "tabs": source.options.tabs or None,
-        "languages": source.options.languages,
-        "translated": source.options.translated,
-        "limit": source.options.limit,
-        "since": output.iso_day(source.options.since),
-        "match": source.options.match,
-    }
+    own = pick_json(source, "url", "name", "videos", "unlisted", "listed_at", "complete")
+    return {**own, **to_json(source.options), "tabs": source.options.tabs or None}
 
 
 def _status_lines(

@@ -9,7 +9,7 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands.options import complete_videos, removal_confirmed, runtime_outcome, yes_option
 from subtitle_rag.domain.errors import UsageError
-from subtitle_rag.domain.values import clock, tidy, watch_url
+from subtitle_rag.domain.values import clock, pick_json, tidy, watch_url
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.terminal_text import line_text
 
@@ -112,15 +112,9 @@ def _mark_outcome(runtime: "Runtime", number: int) -> output.Outcome:
 
 def _values(mark: "Mark") -> dict[str, Any]:
     return {
-        "number": mark.id,
-        "video": {"id": mark.video_id, "title": mark.title, "channel": mark.channel, "url": mark.url},
-        "start": mark.start_ms / 1000,
-        "end": mark.end_ms / 1000,
+        "video": {"id": mark.video_id, **pick_json(mark, "title", "channel", "url")},
+        **pick_json(mark, "start", "end", "line", "note", "tag", "marked_at", number="id"),
         "jump": {"at": mark.at_ms / 1000, "url": watch_url(mark.video_id, mark.at_ms) if mark.url else None},
-        "line": mark.line,
-        "note": mark.note or None,
-        "tag": mark.tag or None,
-        "marked_at": output.moment(mark.marked_at),
     }
 
 

@@ -10,7 +10,7 @@ from subtitle_rag import output
 from subtitle_rag.commands.options import complete_context_models, completions, runtime_outcome
 from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.domain.events import ModelFetched, ModelFetching
-from subtitle_rag.domain.values import byte_size
+from subtitle_rag.domain.values import byte_size, pick_json
 from subtitle_rag.i18n import N_, _, in_language
 from subtitle_rag.installation.extras import NEURAL
 from subtitle_rag.models.manifest import ENCODER, RERANKER, SPEECH
@@ -56,9 +56,7 @@ def _step_entry(runtime: "Runtime", step: "SearchStep") -> dict[str, Any]:
     is_here = all(runtime.models.state(model.name).status == "here" for model in step.models)
     sizes = [runtime.models.state(model.name).all_bytes or model.disk_gb * 1e9 for model in step.models]
     return {
-        "name": step.name,
-        "encoder": step.encoder or None,
-        "reranker": step.reranker or None,
+        **pick_json(step, "name", "encoder", "reranker"),
         "extra": extra.name if extra else None,
         "packages_mb": extra.megabytes if extra else 0,
         "models_mb": round(sum(sizes) / 1e6),
@@ -338,8 +336,7 @@ def _fetch(runtime: "Runtime", name: str) -> dict[str, Any]:
     fetched_bytes = fetched.fetched_bytes if model else None
     return {
         "kind": kind,
-        "name": fetched.name,
-        "revision": fetched.revision or None,
+        **pick_json(fetched, "name", "revision"),
         "bytes": fetched.bytes or None,
         "fetched_bytes": fetched_bytes,
     }

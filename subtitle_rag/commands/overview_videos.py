@@ -7,7 +7,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands.options import complete_channels_and_videos, runtime_outcome
-from subtitle_rag.domain.values import clock
+from subtitle_rag.domain.values import clock, pick_json
 from subtitle_rag.i18n import _, n_
 
 if TYPE_CHECKING:
@@ -34,42 +34,24 @@ def overview_(runtime: "Runtime", target: str) -> output.Outcome:
 
 def _video_values(overview: "VideoOverview") -> dict[str, Any]:
     return {
-        "video": overview.video.values(),
-        "summary": overview.summary or None,
-        "sections": [
-            {
-                "start": each.start_ms / 1000,
-                "end": each.end_ms / 1000,
-                "title": each.title or None,
-                "words": each.words,
-            }
-            for each in overview.sections
-        ],
-        "words": [_mention_values(word) for word in overview.words],
-        "names": [_mention_values(name) for name in overview.names],
-        "peaks": [
-            {"start": part.start_ms / 1000, "end": part.end_ms / 1000, "value": part.value, "line": part.line}
-            for part in overview.peaks
-        ],
+        **pick_json(overview, "video", "summary", "peaks"),
+        "sections": [pick_json(each, "start", "end", "title", "words") for each in overview.sections],
+        "words": list(map(_mention_values, overview.words)),
+        "names": list(map(_mention_values, overview.names)),
     }
 
 
 def _channel_values(overview: "ChannelOverview") -> dict[str, Any]:
     return {
         "channel": {"id": overview.channel_id, "name": overview.name},
-        "videos": [{**video.values(), "summary": sentence or None} for video, sentence in overview.videos],
-        "words": [_mention_values(word) for word in overview.words],
-        "names": [_mention_values(name) for name in overview.names],
+        "videos": [{**video.to_json(), "summary": sentence or None} for video, sentence in overview.videos],
+        "words": list(map(_mention_values, overview.words)),
+        "names": list(map(_mention_values, overview.names)),
     }
 
 
 def _mention_values(mention: "OverviewTerm") -> dict[str, Any]:
-    return {
-        "text": mention.text,
-        "video": mention.video.id,
-        "at": mention.at_ms / 1000,
-        "windows": mention.windows,
-    }
+    return {**pick_json(mention, "text", "at", "windows"), "video": mention.video.id}
 
 
 def _video_lines(overview: "VideoOverview") -> Iterator[str]:

@@ -8,7 +8,18 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands.options import complete_videos, runtime_outcome, wants_json
 from subtitle_rag.commands.scene_arguments import check_within, time_of, video_and_time
-from subtitle_rag.domain.values import Chapter, Details, Line, Track, Video, Window, clock, named_text
+from subtitle_rag.domain.values import (
+    Chapter,
+    Details,
+    Line,
+    Track,
+    Video,
+    Window,
+    clock,
+    named_text,
+    pick_json,
+    to_json,
+)
 from subtitle_rag.i18n import N_, _
 
 if TYPE_CHECKING:
@@ -40,11 +51,8 @@ def show_(runtime: "Runtime", video: str, at: str | None) -> output.Outcome:
         _say_heading(row, track)
     values = {
         "video": _video_values(row, track, runtime.library.details(row.id)),
-        "lines": [
-            {"start": line.start_ms / 1000, "speaker": line.speaker or None, "text": text}
-            for line, text in spoken_lines
-        ],
-        "gaps": [{"start": gap.start_ms / 1000, "end": gap.end_ms / 1000, "reason": gap.reason} for gap in gaps],
+        "lines": [{**pick_json(line, "start", "speaker"), "text": text} for line, text in spoken_lines],
+        "gaps": [pick_json(gap, "start", "end", "reason") for gap in gaps],
     }
     lines = [(line.start_ms, named_text(line.speaker, text)) for line, text in spoken_lines]
     if gaps:
@@ -91,26 +99,8 @@ def _transcript(lines: Sequence[tuple[int, str]], chapters: Sequence[Chapter]) -
 
 def _video_values(video: Video, track: Track | None, details: Details) -> dict[str, Any]:
     return {
-        **video.values(),
-        "duration": output.seconds(video.duration_ms),
-        "kind": video.kind or None,
-        "track": _track_values(track) if track else None,
-        "chapters": [{"start": chapter.start_ms / 1000, "title": chapter.title} for chapter in video.chapters],
-        "description": details.description or None,
-        "thumbnail": details.thumbnail,
-        "heatmap": [
-            {"start": part.start_ms / 1000, "end": part.end_ms / 1000, "value": part.value} for part in details.heatmap
-        ],
-    }
-
-
-def _track_values(track: Track) -> dict[str, Any]:
-    selection = track.selection.values() if track.selection else None
-    return {
-        "language": track.language,
-        "kind": track.kind,
-        "flag": track.flag or None,
-        "model": track.model or None,
-        "settings": track.settings or None,
-        "selection": selection,
+        **video.to_json(),
+        **pick_json(video, "duration", "kind", "chapters"),
+        **to_json(details),
+        "track": track and pick_json(track, "language", "kind", "flag", "model", "settings", "selection"),
     }

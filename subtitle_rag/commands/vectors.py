@@ -10,6 +10,7 @@ from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import runtime_outcome
 from subtitle_rag.commands.stage_runs import StageOptions, stage_options
 from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.values import pick_json
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
@@ -57,8 +58,7 @@ def vector_status(runtime: "Runtime") -> tuple[dict[str, Any], list[str]]:
             )
         )
     values = {
-        "done": counts.made,
-        "due": counts.due,
+        **pick_json(counts, done="made", due="due"),
         "waiting": waiting_count,
         "encoder": active,
         "coming": {"encoder": encoder.id, "done": coming.made, "due": coming.due} if encoder and coming else None,
@@ -78,8 +78,7 @@ def _pieces(runtime: "Runtime", encoder: "Encoder | None") -> tuple[dict[str, An
     counts = runtime.library.vectors.counts(piece_id(encoder.id))
     sentence = _("With vectors of their pieces: {made} of {windows} windows.")
     values = {
-        "done": counts.made,
-        "due": counts.due,
+        **pick_json(counts, done="made", due="due"),
         "per_window": round(cost.pieces, 2),
         "bytes_per_1000": cost.bytes,
         "encoding_ratio": round(cost.letters, 2),

@@ -7,9 +7,9 @@ Text is NFC.
 import re
 import unicodedata
 import uuid
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from datetime import date
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -257,15 +257,9 @@ class Video:
         match = re.search(r"[A-Za-z0-9_-]{11}\Z", self.url or "")  # a file that gets an address later keeps its id
         return watch_url(match[0] if match else self.id, at_ms) if self.url else None
 
-    def values(self) -> dict[str, Any]:
-        """Return its identifying values for JSON."""
-        return {
-            "id": self.id,
-            "title": self.title,
-            "channel": self.channel,
-            "url": self.url,
-            "published": self.published.isoformat() if self.published else None,
-        }
+    def to_json(self) -> dict[str, Any]:
+        """Return its identifying values."""
+        return pick_json(self, "id", "title", "channel", "url", "published")
 
 
 class Heat(NamedTuple):
@@ -316,10 +310,8 @@ class TrackSelection:
             return "speech"
         return "withheld" if self.withheld else "kept" if len(self.tracks) > 1 else ""
 
-    def values(self) -> dict[str, Any]:
-        """Return its values for JSON."""
-        tracks = [asdict(track) for track in self.tracks]
-        return {"reason": self.reason, "flag": self.flag, "taken": self.taken, "tracks": tracks}
+    def to_json(self) -> dict[str, Any]:
+        return pick_json(self, "reason", "flag", "taken", "tracks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,3 +381,54 @@ def parse_clock(text: str) -> int:
             raise ValueError(text)
         return round((h * 3600 + m * 60 + s) * 1000)
     raise ValueError(text)
+
+
+def to_json(value: Any) -> Any:
+    """Return a value as JSON has it: a dataclass or named tuple by its `to_json`, else by all its fields."""
+    if hasattr(value, "to_json"):
+        return value.to_json()
+    if is_dataclass(value):
+        return pick_json(value, *(json_key(field.name) for field in fields(value)))
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return pick_json(value, *map(json_key, value._fields))
+    if isinstance(value, Mapping):
+        return {key: to_json(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_json(each) for each in value]
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def json_key(name: str) -> str:
+    """Return the key of an attribute: `start` for `start_ms`, which is in seconds there, and `new` for `is_new`."""
+    return name.removesuffix("_ms").removeprefix("is_")
+
+
+def pick_json(value: Any, *keys: str, **renamed: str) -> dict[str, Any]:
+    """Return attributes by their keys; a `*_at` in Unix seconds is a moment, an empty text is null.
+
+    `renamed` has the keys that are not those of `json_key`, with the attribute of each.
+    """
+    entry: dict[str, Any] = {}
+    for key in (*keys, *renamed):
+        name = renamed.get(key) or next(name for name in (key, f"{key}_ms", f"is_{key}") if hasattr(value, name))
+        item = getattr(value, name)
+        if name != key and name.endswith("ms"):
+            item = None if item is None else item / 1000
+        entry[key] = moment(item) if name.endswith("_at") else None if item == "" else to_json(item)
+    return entry
+
+
+def moment(unix_s: int | None) -> str | None:
+    """Return Unix seconds as JSON has them: ISO 8601 in UTC."""
+    return datetime.fromtimestamp(unix_s, UTC).isoformat().replace("+00:00", "Z") if unix_s else None
+
+
+def place_json(video: Video, start_ms: int, end_ms: int, at_ms: int) -> dict[str, Any]:
+    """Return where a scene is, with the links to its beginning and to its best line."""
+    return {
+        "video": video.to_json(),
+        "start": start_ms / 1000,
+        "end": end_ms / 1000,
+        "url": video.link(start_ms),
+        "jump": {"at": at_ms / 1000, "url": video.link(at_ms)},
+    }

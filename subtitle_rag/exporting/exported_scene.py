@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain.values import Cue, Video
+from subtitle_rag.domain.values import Cue, Video, pick_json, place_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +59,10 @@ class ExportedScene:
         return {
             "rank": rank,
             "scene": self.id,
-            "video": self.video.values(),
-            "start": self.start_ms / 1000,
-            "end": self.end_ms / 1000,
-            "url": self.url,
-            "jump": {"at": self.at_ms / 1000, "url": self.jump_url},
+            **place_json(self.video, self.start_ms, self.end_ms, self.at_ms),
             "text": self.text,
             "speakers": list(dict.fromkeys(cue.speaker for cue in self.cues if cue.speaker)),
-            "context": self.context,
-            "note": self.note or None,
-            "tag": self.tag or None,
+            **pick_json(self, "context", "note", "tag"),
         }
 
 

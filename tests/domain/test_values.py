@@ -1,9 +1,26 @@
 import unicodedata
+from dataclasses import dataclass
+from datetime import date
 
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.domain.values import byte_size, clock, differs_in_language, nfc, parse_clock, sizes, watch_url
+from subtitle_rag.domain.values import (
+    Chapter,
+    Heat,
+    Video,
+    byte_size,
+    clock,
+    differs_in_language,
+    moment,
+    nfc,
+    parse_clock,
+    pick_json,
+    place_json,
+    sizes,
+    to_json,
+    watch_url,
+)
 from tests.support.cases import cases
 
 
@@ -138,3 +155,53 @@ def test_sizes_have_the_unit_of_the_whole(done: int, total: int, text: str) -> N
 )
 def test_an_answer_in_another_language_is_told_by_its_letters(question: str, answer: str, differs: bool) -> None:
     assert differs_in_language(question, answer) is differs
+
+
+VIDEO = Video("dQw4w9WgXcQ", "국수", "UC", "부엌", "https://youtu.be/dQw4w9WgXcQ", date(2026, 5, 31), 61_500)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    video: Video
+    at_ms: int | None
+    ms: int
+    is_new: bool
+    note: str
+    marked_at: int
+    parts: tuple[Heat, ...] = ()
+
+
+TOLD = Told(VIDEO, None, 2_500, True, "", 1_780_000_000, (Heat(0, 1_000, 0.5),))
+
+
+def test_a_value_as_json_has_seconds_moments_and_null_for_what_is_empty() -> None:
+    assert to_json(TOLD) == {
+        "video": {
+            "id": VIDEO.id,
+            "title": "국수",
+            "channel": "부엌",
+            "url": VIDEO.url,
+            "published": "2026-05-31",
+        },
+        "at": None,
+        "ms": 2_500,
+        "new": True,
+        "note": None,
+        "marked_at": "2026-05-28T20:26:40Z",
+        "parts": [{"start": 0.0, "end": 1.0, "value": 0.5}],
+    }
+    assert to_json({"shares": (0, 1)}) == {"shares": [0, 1]}
+
+
+def test_keys_are_picked_and_renamed() -> None:
+    picked = pick_json(TOLD, "new", seconds="ms", marked="marked_at")
+    assert picked == {"new": True, "seconds": 2.5, "marked": "2026-05-28T20:26:40Z"}
+    assert pick_json(VIDEO, "duration", "kind", "chapters") == {"duration": 61.5, "kind": None, "chapters": []}
+    assert to_json(Chapter(1_000, "하나")) == {"start": 1.0, "title": "하나"}
+    assert moment(None) is None
+
+
+def test_a_place_has_the_links_to_its_beginning_and_its_best_line() -> None:
+    place = place_json(VIDEO, 1_000, 9_000, 4_000)
+    assert (place["start"], place["end"], place["url"]) == (1.0, 9.0, watch_url(VIDEO.id, 1_000))
+    assert place["jump"] == {"at": 4.0, "url": watch_url(VIDEO.id, 4_000)}
