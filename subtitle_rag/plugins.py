@@ -37,7 +37,7 @@ def plugin_names(group: str) -> tuple[str, ...]:
 
 
 def is_built_in(group: str, name: str) -> bool:
-    """Whether a part is of this program, whose names no other distribution can take."""
+    """Return whether a part belongs to this program; other distributions cannot take its names."""
     return any(point.name == name and _is_own(point) for point in _points(group))
 
 
@@ -85,7 +85,7 @@ def _is_own(point: "EntryPoint") -> bool:
 
 
 def _of_checkout(group: str) -> "Iterator[EntryPoint]":
-    """Yield the entry points of a checkout: an editable installation has those of the day when it was made."""
+    """Yield the entry points in a checkout's pyproject.toml: an editable installation may have outdated ones."""
     import tomllib
     from importlib.metadata import EntryPoint
 

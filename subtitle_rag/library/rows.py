@@ -33,7 +33,7 @@ UNSEARCHABLE = """SELECT video_id, count(*) FROM window WHERE id IN (
 ) GROUP BY video_id"""
 """Windows without `bm25` vector, by video. The inner query reads only an index of ids, eight times as fast."""
 ANALYSES = 1_024
-"""Decompressed morphemes in the cache, 3 KB each. One more typed key needs mostly the same ones."""
+"""Decompressed morphemes in the cache, 3 KB each. The next typed key needs mostly the same ones."""
 TRACK_LEVEL = 4
 """Compression level: the next one takes a third longer and saves one per cent."""
 TRACK_COLUMNS = "language, kind, format, raw, sha256, fetched_at, flag, heard_by, heard_with"

@@ -68,7 +68,7 @@ class Sources(Store):
     def follow(
         self, url: str, *, name: str, channel_id: str | None, options: SourceOptions, aliases: Iterable[str] = ()
     ) -> FollowedSource:
-        """Follow a source. New options restart its list; removed videos stay away.
+        """Follow a source. Changed options make it read its list from the start; removed videos stay away.
 
         Args:
             url: The address.
@@ -177,7 +177,7 @@ class Sources(Store):
         return frozenset(self._database.column(query, (source_id, json.dumps(list(ids)))))
 
     def put_listed(self, source_id: int, videos: Sequence[Video], passed_over: Sequence[str] = ()) -> None:
-        """Store listed videos. New `videos` become due; those in `passed_over` do not."""
+        """Store listed videos. Of `videos`, those missing from the library become due; `passed_over` do not."""
         with self._database.write() as db:
             ids = [*(video.id for video in videos), *passed_over]
             db.executemany(

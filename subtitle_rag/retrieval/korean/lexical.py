@@ -72,7 +72,7 @@ class LexicalQuery:
     meant: frozenset[str] = frozenset()
     """Completions of an unfinished word or of first consonants, from `forms`."""
     rarities: Mapping[str, float] = field(default_factory=dict)
-    """Typed words with content → rarity in the library, 0 to 1 for an unknown word."""
+    """Typed words with content → rarity in the library, 0 to 1; an unknown word has 1."""
     stems: Mapping[str, str] = field(default_factory=dict)
     """Typed words → the words without particles and endings after the last morpheme with content."""
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -182,7 +182,7 @@ class QueryAnalyzer:
         return self._vocabulary.tables() if self._version is not None else iter(())
 
     def reopened(self, is_changed: Callable[[], bool]) -> None:
-        """Forget the library's version after it was reopened; `is_changed` compares its content."""
+        """Keep the vocabulary of a reopened library, which counts its versions again, unless `is_changed`."""
         version = self._library.database.version()  # first: a later commit must change it
         self._version = None if is_changed() else version
 

@@ -4,7 +4,7 @@ SYLLABLES = """
 동서남북 상중하 내외 전후 대중소 입출 여야 남녀여 긍부 신구 초중후말 고근현 월화수목금토일 흑백청홍 좌우 장단 고저 다소
 유무 승패 가감 증감 춘하추동 매구 수공 생사 개폐 득실 강약 선후 총대 갑을 원타 양음 실허 진퇴 육해공 부모 가부 사부교
 """
-"""Syllables whose exchange makes another word: 수입 and 수출, 동쪽 and 서쪽."""
+"""Groups of syllables; one in place of another makes the opposite: 수입 and 수출, 동쪽 and 서쪽."""
 WORDS = """
 불신 신뢰 | 방어 공격 수비 | 검은색 흰색 빨간색 파란색 노란색 초록색 | 매각 매입 인수 | 소주 맥주 막걸리 와인
 외면 직시 | 존중 무시 | 실내 야외 실외 | 아주머니 아저씨 할머니 할아버지 | 아버지 어머니 아빠 엄마

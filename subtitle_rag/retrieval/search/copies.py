@@ -21,7 +21,7 @@ RUN = 3
 LEAST_SHARED = 8
 """Fewest runs that copies share."""
 LEAST_BESIDE = 0.5
-"""Least share of the shorter scene that must overlap. Text that ends one scene and begins another proves nothing."""
+"""Least share of the shorter scene that must overlap: an end that begins another scene proves nothing."""
 PARTS = 8
 """Parts of the overlap. All but one must match: a sponsor's text fills only some of them."""
 LEAST_ALIKE = 0.15

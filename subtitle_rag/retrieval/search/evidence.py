@@ -20,7 +20,7 @@ class Evidence(NamedTuple):
     is_enough: bool
     """Whether this share may answer the query."""
     lift: float = 0.0
-    """Part of the best score added to the window's own."""
+    """Part of the best score added to the window's own; the full share for a negated word (안 매운) said as such."""
 
 
 def is_enough(rarities: list[float], mass: float, titled: float = 0.0) -> bool:

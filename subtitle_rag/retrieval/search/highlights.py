@@ -143,7 +143,7 @@ class BestLine(NamedTuple):
 def best_line(
     lines: Sequence[Line], words: Iterable[WordMark], related: Iterable[Span], rarity: Mapping[str, float]
 ) -> BestLine:
-    """Return the line after which most typed words occur within `TOGETHER_MS`.
+    """Return the line with most typed words in it or within `TOGETHER_MS` after it.
 
     Ties: soonest, rarest, most parts, most often, most variants, first.
     """

@@ -127,7 +127,12 @@ class _Search:
 class Searcher:
     """Search of one library. Safe from several threads.
 
-    Without `neural` models, or if they fail, `bm25` answers alone. `budget` is the default limit of the reranker.
+    Args:
+        library: The library.
+        index: Its index.
+        queries: The analyser of queries.
+        neural: The models; without them, or if they fail, `bm25` answers alone.
+        budget: The default limit of the reranker.
     """
 
     def __init__(

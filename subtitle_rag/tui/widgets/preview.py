@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 REST_S = 0.15
 """Debounce: rest of the highlight before library and index are read for its video."""
 TYPED_REST_S = 0.6
-"""The same after a search: slow typists of Hangul need no surroundings for half a word."""
+"""The same after a search moved the row: slow typists of Hangul type the next syllable within it."""
 KEPT_VIDEOS = 16
 """Videos in the cache of one result: a megabyte or two."""
 
