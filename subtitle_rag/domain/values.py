@@ -384,7 +384,7 @@ def parse_clock(text: str) -> int:
 
 
 def to_json(value: Any) -> Any:
-    """Return a value as JSON has it: a dataclass or named tuple by its `to_json`, else by all its fields."""
+    """Return a value for JSON: a dataclass or named tuple by its `to_json`, else by all its fields."""
     if hasattr(value, "to_json"):
         return value.to_json()
     if is_dataclass(value):
@@ -399,14 +399,14 @@ def to_json(value: Any) -> Any:
 
 
 def json_key(name: str) -> str:
-    """Return the key of an attribute: `start` for `start_ms`, which is in seconds there, and `new` for `is_new`."""
+    """Return an attribute's key: `start` for `start_ms` (in seconds there), and `new` for `is_new`."""
     return name.removesuffix("_ms").removeprefix("is_")
 
 
 def pick_json(value: Any, *keys: str, **renamed: str) -> dict[str, Any]:
-    """Return attributes by their keys; a `*_at` in Unix seconds is a moment, an empty text is null.
+    """Return attributes by key; a `*_at` in Unix seconds becomes a date and time, an empty text null.
 
-    `renamed` has the keys that are not those of `json_key`, with the attribute of each.
+    `renamed`: key → attribute, where the key differs from `json_key`.
     """
     entry: dict[str, Any] = {}
     for key in (*keys, *renamed):
@@ -419,12 +419,12 @@ def pick_json(value: Any, *keys: str, **renamed: str) -> dict[str, Any]:
 
 
 def moment(unix_s: int | None) -> str | None:
-    """Return Unix seconds as JSON has them: ISO 8601 in UTC."""
+    """Return Unix seconds as ISO 8601 in UTC."""
     return datetime.fromtimestamp(unix_s, UTC).isoformat().replace("+00:00", "Z") if unix_s else None
 
 
 def place_json(video: Video, start_ms: int, end_ms: int, at_ms: int) -> dict[str, Any]:
-    """Return where a scene is, with the links to its beginning and to its best line."""
+    """Return a scene's video and times, with links to its start and its best line."""
     return {
         "video": video.to_json(),
         "start": start_ms / 1000,

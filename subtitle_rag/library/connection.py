@@ -41,7 +41,7 @@ WORK: dict[LockName, str] = {
     "listening": N_("listening"),
     "evaluation": N_("making or judging questions, or comparing models"),
 }
-"""What a process does that holds a lock."""
+"""Work of the process that holds a lock."""
 
 _own_locks: set[tuple[Path, str]] = set()
 """The locks held by this process."""
