@@ -11,10 +11,7 @@ import sys
 OBJECTS = 20_000
 """New objects before Python collects among them; more than a search in the app makes."""
 OLDER = 1
-"""Collections before older objects are included, and before all are: every 80,000 objects, as by default.
-
-More would keep closed screens in memory.
-"""
+"""Collections before older objects, and then all, are included; more would keep closed screens in memory."""
 
 
 def tune_garbage_collector() -> None:

@@ -1,4 +1,4 @@
-"""Parser for channels, playlists and videos of YouTube in what a user typed or pasted.
+"""Parser of typed or pasted text for YouTube channels, playlists and videos.
 
 The input itself is never passed on. A `Source` has only ids and names that passed the checks here, and its address is
 built again on www.youtube.com, so no other host can be reached through it. Look-alike letters, ports, user names and

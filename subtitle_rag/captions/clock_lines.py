@@ -119,6 +119,15 @@ def _plain(line: str) -> str:
 
 
 def _is_range(start: _Clock, end: _Clock, has_arrow: bool, is_first: bool, beside: str) -> bool:
+    """Whether a line with two times is a timing line.
+
+    Args:
+        start: its first time.
+        end: its second time.
+        has_arrow: whether an arrow is between them.
+        is_first: whether the line begins a paragraph, or follows a cue number.
+        beside: the rest of the line.
+    """
     if beside and not has_arrow:
         return False
     if start.is_full and end.is_full:

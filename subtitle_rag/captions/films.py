@@ -236,7 +236,7 @@ def film_day(film: Film) -> date | None:
     return film.published or path_year(film.stem) or path_day(film.folder.name) or path_year(film.folder.name)
 
 
-# --- what is beside ---
+# --- files next to it ---
 
 
 def read_info(film: Film) -> dict[str, Any]:

@@ -11,10 +11,7 @@ _CODES = """
     ur ug uz ve vi vo wo xh yi yo yue zh zu
 """
 LANGUAGES = frozenset(_CODES.split())
-"""Language codes of YouTube captions except those that are words (`new`, `war`).
-
-Any other ending of a name belongs to the title.
-"""
+"""Language codes of YouTube captions except words (`new`, `war`); other endings belong to the title."""
 
 _LONG_CODES = """
     kor:ko eng:en jpn:ja zho:zh chi:zh spa:es fra:fr fre:fr deu:de ger:de ita:it por:pt rus:ru vie:vi tha:th ind:id

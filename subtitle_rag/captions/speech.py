@@ -106,7 +106,7 @@ def outweighs(candidate: Speech, preferred: Speech) -> bool:
 
 
 def selection_notes(selection: TrackSelection) -> list[str]:
-    """Return sentences on a video's track: why it was chosen, and what is doubtful."""
+    """Return sentences on a video's track: the reason for its choice, and doubts."""
     selected = selection.tracks[selection.taken]
     names = {"taken": _held(selected), "preferred": _held(selection.tracks[0])}
     alternatives = ", ".join(_held(track) for track in selection.tracks[1:])

@@ -17,10 +17,7 @@ from subtitle_rag.captions.transcript import transcript_cues
 from subtitle_rag.domain.values import Cue
 
 LIBRARY_LIMIT = 3_000_000
-"""Longest text for webvtt-py, in characters; real tracks are far shorter.
-
-It takes five times the block reader's time, and 10 bytes of memory per character.
-"""
+"""Longest text for webvtt-py, in characters; see `docs/dev/formats.md`."""
 
 _COLON = r"[ \t]*[:：][ \t]*"
 _FRACTION = r"[ \t]*[.,:：，．。][ \t]*(\d{1,30})(?:[.,]\d{1,30})?"

@@ -14,7 +14,7 @@ from subtitle_rag.platforms import on_windows
 
 
 class TypedSources(NamedTuple):
-    """What a text names: sources, or paths, which may not exist."""
+    """Sources in a text, or else paths, which may not exist."""
 
     paths: list[Path]
     sources: tuple[Source, ...] = ()

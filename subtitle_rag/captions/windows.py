@@ -66,6 +66,16 @@ def window_id(video_id: str, start_ms: int, twin: int = 0) -> str:
 
 
 def _window(video_id: str, ordinal: int, cues: Sequence[Cue], first: int, last: int, twin: int) -> Window:
+    """Return the window of consecutive cues, with the overlap on either side.
+
+    Args:
+        video_id: id of the video.
+        ordinal: number of the window in the video.
+        cues: all cues of the video.
+        first: index of the window's first cue.
+        last: index of its last cue.
+        twin: number of earlier windows with the same start.
+    """
     window_cues = cues[first : last + 1]
     start = window_cues[0].start_ms
     end = min(max(cue.end_ms for cue in window_cues), start + LONGEST_MS)

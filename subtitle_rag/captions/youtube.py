@@ -30,12 +30,7 @@ logger = logging.getLogger(__name__)
 ATTEMPTS = 5
 """Maximum number of requests for one track."""
 CLIENTS = (PAGE_CLIENT, "visionos", "tv_samsung")
-"""yt-dlp's player clients to ask for captions, in order. None needs JavaScript for them.
-
-The first costs only the page, every other one a request more. `visionos` takes no cookies (yt-dlp leaves it out with
-them) and plays nothing made for kids. yt-dlp's other clients cost one more request for a page of their own
-(`web_embedded`, `mweb`, `tv`) or are shut (`android_vr`).
-"""
+"""yt-dlp's player clients to ask for captions, in order; see `docs/dev/architecture.md`."""
 PAGE_CODES = (*refusals.FINAL, "upcoming", "live")
 """Codes in a video's page after which no other client is asked."""
 MAX_PAUSE_S = 60
@@ -336,6 +331,9 @@ class YouTube:
             languages: languages in order of preference.
             selecting: the tracks that earlier clients gave.
             translated: whether machine translations are allowed.
+
+        Returns:
+            The track to store, or None.
 
         Raises:
             FetchError: no track can be fetched; one without cues is returned only if there is no other.

@@ -160,6 +160,9 @@ class ClipMaker:
             done: called with each scene once it is cut.
             file_name: name of the video in the folder; by default made from the scenes.
 
+        Returns:
+            The path of the video.
+
         Raises:
             UsageError: `export_exists` if the file exists; `beyond_end`.
             AppError: as `make`.

@@ -15,10 +15,7 @@ from subtitle_rag.library.sources import FollowedSource, Stage
 from subtitle_rag.library.store import Library
 
 KNOWN_IN_A_ROW = 30
-"""Known entries in a row after which a list by date has nothing new.
-
-More than one, because pinned, announced and members' videos come first.
-"""
+"""Known entries in a row that end a list by date; pinned, announced and members' videos come first."""
 HANGUL = re.compile("[가-힣]")
 STATED = ("upcoming", "live")
 """Temporary refusals in lists."""

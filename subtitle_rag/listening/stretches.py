@@ -140,6 +140,7 @@ class SoundListener:
         *,
         again: bool,
     ) -> tuple[tuple[Passage, ...], tuple[SpeechGap, ...]]:
+        """Return the passages and gaps of one attempt; arguments as for `Whisper.hear`."""
         heard = self.model.hear(track, probabilities, begin_ms, language, names, again=again)
         passages = without_stock_phrases(heard)
         return passages, (*doubtful(passages), *echoes(passages, names))

@@ -128,6 +128,18 @@ class Wire:
                 yield part
 
     def _send(self, call: Call, method: str, path: str, body: Json | None, *, stream: bool) -> Any:
+        """Send a request with the official client.
+
+        Args:
+            call: timeout and cancellation.
+            method: HTTP method.
+            path: path on the host.
+            body: JSON of the request, if any.
+            stream: whether to return the lines of the answer one by one.
+
+        Returns:
+            The answer as a dictionary, or an iterator of its lines.
+        """
         import httpx
 
         timeout = httpx.Timeout(call.patience, connect=CONNECT)

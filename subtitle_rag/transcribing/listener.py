@@ -196,7 +196,7 @@ class Listener:
     def _next_look(self, video: Video) -> int | None:
         """Return when to ask YouTube again for its own captions; None for videos that are not there.
 
-        A video with captions keeps its time: whoever transcribes it anyway wants the transcription.
+        A video with captions keeps its time, because its user chose the transcription instead.
         """
         stage = self.library.sources.stage(video.id)
         if stage and self.library.window_count(video.id):

@@ -19,10 +19,7 @@ from subtitle_rag.retrieval.neural.interface import Encoder
 _PAIRS = Path(__file__).with_name("korean_pairs.jsonl")
 _DIGITS = 4
 MEASURED = ((0.78, 0.7), (0.96, 0.3))
-"""`Calibration.first` and best weight of words: multilingual-e5-small, then EmbeddingGemma.
-
-Both by scene_bench (`scripts/bench fusion --number WORDS=…`).
-"""
+"""`Calibration.first` and best weight of words of two encoders; see `docs/dev/evaluation.md`."""
 MOST_WORDS = 1.0
 LEAST_FIRST = 0.5
 """Minimum `Calibration.first` of an encoder that knows Korean; chance gives 0.01."""

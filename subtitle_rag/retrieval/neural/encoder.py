@@ -54,7 +54,7 @@ class _Loaded:
 
 
 class FlagEncoder(LocalModel[_Loaded]):
-    """`neural.Encoder` for a model folder. With `has_sparse` None, the files decide."""
+    """`neural.Encoder` for a model folder."""
 
     def __init__(
         self,
@@ -67,6 +67,17 @@ class FlagEncoder(LocalModel[_Loaded]):
         turns: PriorityLock | None = None,
         prompts: Prompts = NONE_BEFORE,
     ) -> None:
+        """Read the configuration; the model is loaded at its first use.
+
+        Args:
+            path: folder of the model.
+            id: id of the vector space.
+            plan: device and precision.
+            has_sparse: whether to make sparse vectors; None: if the folder has the heads.
+            max_tokens: tokens of a passage before it is cut.
+            turns: lock shared with other models.
+            prompts: texts in front of queries and passages.
+        """
         super().__init__(path, id, plan, turns)
         self._prompts = prompts
         self.dimensions: int = self.config["hidden_size"]

@@ -250,6 +250,7 @@ class OnnxReranker(OnnxModel, PairReranker[Graph]):
     def __init__(
         self, files: ModelFiles, id: str, plan: Plan, *, depths: Path | None = None, turns: PriorityLock | None = None
     ) -> None:
+        """Read the configuration; the arguments are those of `PairReranker` but for `files`."""
         super().__init__(files.path, id, plan, depths=depths, turns=turns)
         self.graph_path = files.path / files.graph
         self.most_tokens = min(files.max_tokens, PAIR_TOKENS)

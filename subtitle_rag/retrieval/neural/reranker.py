@@ -46,6 +46,15 @@ class PairReranker(LocalModel[Loaded]):
     def __init__(
         self, path: Path, id: str, plan: Plan, *, depths: Path | None = None, turns: PriorityLock | None = None
     ) -> None:
+        """Read the configuration; the model is loaded at its first use.
+
+        Args:
+            path: folder of the model.
+            id: id of the model.
+            plan: device and precision.
+            depths: file of measured speeds.
+            turns: lock shared with other models.
+        """
         super().__init__(path, id, plan, turns)
         self._depths = depths
         self._depth_key = f"{self.id} {plan.device} {plan.name} {plan.precision} {plan.threads}"
