@@ -200,7 +200,7 @@ def looks_like_id(text: str) -> bool:
 
 
 def _is_no_word(text: str) -> bool:
-    """Whether bracketed text is an id: a word or a day is one only with other signs in it."""
+    """Whether bracketed text is an id, and not a word, a day, or a description of the release."""
     is_word = text.isalpha() and (text.islower() or text.isupper() or text.istitle())
     return not (is_word or _DAY.fullmatch(text) or _tells_release(text))
 

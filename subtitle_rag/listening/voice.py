@@ -65,7 +65,7 @@ def voice_spans(probabilities: "NDArray[np.float32]", length: int) -> tuple[Span
 
 
 def best_cut(probabilities: "NDArray[np.float32]", least: int, most: int) -> int:
-    """Return a sample between the two, in the middle of the longest silence, or where a voice is least likely."""
+    """Return a sample from `least` to `most`: the middle of the longest silence, or where a voice is least likely."""
     first, last = least // FRAME, min(most // FRAME, len(probabilities))
     quiet = probabilities[first:last] < QUIET
     longest, run = (0, 0), 0

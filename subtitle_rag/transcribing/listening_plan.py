@@ -104,7 +104,7 @@ def _silent_media(typed: TypedSources) -> Sequence[Video] | None:
 def _named_videos(
     library: Library, text: str, typed: TypedSources, again: bool
 ) -> tuple[dict[str, Video], dict[str, Video]]:
-    """Return the videos of the library under a name or address, by id: without and with captions.
+    """Return the library's videos under a name or address, by id: those to transcribe, and those with captions.
 
     Raises:
         UsageError: `nothing_to_hear`.
