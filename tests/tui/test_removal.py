@@ -82,6 +82,18 @@ def is_done(app: SubtitleApp) -> bool:
     return not isinstance(app.screen, ConfirmScreen) and not app.removal_line
 
 
+@pytest.mark.parametrize("width", [120, 60])
+async def test_the_only_channel_of_files_has_a_row_to_remove_it(filled: Runtime, width: int) -> None:
+    async with running(SubtitleApp(filled), size=(width, 40)) as (app, pilot):
+        await press(pilot, "ctrl+l", "tab", "down")
+        assert channels(library_of(app)) == ["All videos", "느긋한 식탁"]
+        await press(pilot, "d")
+        assert question(app).startswith("느긋한 식탁\n2 videos, ")
+        await confirm(pilot)
+        await until(pilot, lambda: is_done(app))
+        assert videos(filled) == set()
+
+
 class TestOneVideo:
     @pytest.mark.parametrize("key", ["d", "ㅇ", "delete"])
     @pytest.mark.campaign(part="app")

@@ -42,14 +42,12 @@ async def test_an_empty_library_says_so_beside_a_query(unindexed: Runtime) -> No
 
 
 @pytest.mark.parametrize("size", [(60, 20), (80, 16), (200, 60)])
-async def test_a_library_of_one_channel_of_files_has_no_panel_of_channels(
-    app_of: MakeApp, size: tuple[int, int]
-) -> None:
+async def test_a_library_of_one_channel_of_files_has_both_panels(app_of: MakeApp, size: tuple[int, int]) -> None:
     async with running(app_of(), size=size) as (app, pilot):
-        await press(pilot, "ctrl+l", "tab")
+        await press(pilot, "ctrl+l", "tab", "tab")
         assert isinstance(app.screen, LibraryScreen)
         tables = app.screen.tables
-        assert not tables.channels.display
+        assert tables.channels.size.width < tables.videos.size.width
         assert tables.videos.has_focus
         assert tables.videos.size.height > 5
 

@@ -124,7 +124,7 @@ def is_alarm(state: "VideoState") -> bool:
 
 
 class LibraryTables:
-    """Both panels. A library with only one channel of files shows only the videos."""
+    """Both panels."""
 
     def __init__(self, *, show_times: bool) -> None:
         """`show_times=False` hides times, which differ from run to run."""
@@ -142,7 +142,6 @@ class LibraryTables:
     def fill(self, videos: "list[VideoState]", channels: "list[ChannelState]") -> None:
         self._video_states, self._channel_states = videos, channels
         self._show_channels()
-        self.channels.display = len(channels) > 1 or any(channel.sources for channel in channels)
         self.narrow()
 
     @property
@@ -232,7 +231,7 @@ class LibraryTables:
 
     def neighbour(self, *, back: bool) -> "ChannelTable | VideoTable | None":
         """Return the next table for the focus, or the previous one with `back`; None beyond the ends."""
-        tables = [table for table in (self.channels, self.videos) if table.display and table.row_count]
+        tables = [table for table in (self.channels, self.videos) if table.row_count]
         at = next((at for at, table in enumerate(tables) if table.has_focus), len(tables) if back else -1)
         following = at - 1 if back else at + 1
         return tables[following] if 0 <= following < len(tables) else None
