@@ -368,9 +368,8 @@ def inline_problem(quoted: str) -> str:
 def _keys() -> frozenset[str]:
     """The app's keys, and the one that ends a command."""
     from subtitle_rag.tui.keys import keymap
-    from subtitle_rag.tui.keys.commands import COMMANDS
 
-    return frozenset(keymap.key_text(key) for id in COMMANDS for key in keymap.keys(id)) | {"Ctrl+C"}
+    return frozenset(keymap.key_text(key) for id in keymap.declarations() for key in keymap.keys(id)) | {"Ctrl+C"}
 
 
 def _lenient_problem(words: Sequence[str]) -> str:

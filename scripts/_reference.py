@@ -199,14 +199,14 @@ def _fields(kind: type[Any]) -> Iterator[str]:
 def _keys() -> Iterator[str]:
     from subtitle_rag.tui.keys import keymap
     from subtitle_rag.tui.keys.commands import COMMANDS
-    from subtitle_rag.tui.text.key_help import is_jamo, key_meaning
+    from subtitle_rag.tui.text.key_help import is_jamo
 
     yield from ("## [keys]", "", "Keys of the app, by the ids below. Letters also work in the Korean layout.", "")
     yield from ("```toml", "[keys]", " = ".join(map(json.dumps, EXAMPLE_KEY)), "```", "")
     rows = []
-    for id in COMMANDS:
+    for id in keymap.declarations():
         names = [f"`{keymap.key_text(key)}`" for key in keymap.keys(id) if not is_jamo(key)]
-        rows.append((f"`{id}`", " ".join(names), key_meaning(id)))
+        rows.append((f"`{id}`", " ".join(names), i18n._(COMMANDS[id].tooltip)))
     yield from table(("id", "keys", "meaning"), rows)
 
 

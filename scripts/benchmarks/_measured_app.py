@@ -111,7 +111,7 @@ class MeasuredApp(SubtitleApp):
         self._mark()
 
     @on(messages.SearchReady)
-    def _search_ready(self) -> None:
+    def _can_search(self) -> None:
         self.mark_soon("SearchReady")
 
 

@@ -1,7 +1,7 @@
-"""The app: its keys, the values that are shown, and its threads. `wiring` builds and connects all other parts.
+"""The app: its start and end, and what its messages do.
 
-Only worker threads use the doors (SQLite, the index's process, Kiwi). They post the messages of `messages`; handlers,
-in `wiring` and in the screens, change the screen.
+Only worker threads use the doors (SQLite, the index's process, Kiwi). They post the messages of `messages`; handlers
+here and in the screens change the screen.
 """
 
 import asyncio
@@ -9,37 +9,31 @@ import gc
 import logging
 import signal
 import sys
-from collections.abc import Iterable
-from functools import partial
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.await_complete import AwaitComplete
-from textual.binding import Binding, BindingType
+from textual.binding import Binding
 from textual.command import CommandPalette
 from textual.message import Message
-from textual.reactive import var
 from textual.screen import Screen
 from textual.theme import Theme
 from textual.worker import Worker, WorkerFailed, WorkerState
 
 from subtitle_rag import i18n
-from subtitle_rag.domain.errors import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.library.app_state import THEME
 from subtitle_rag.tui import messages, palette, textual_fixes, themes
 from subtitle_rag.tui.key_router import KeyRouter
 from subtitle_rag.tui.keys import keymap
-from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.navigation import PagesApp
 from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.state.stage_progress import Stages
-from subtitle_rag.tui.threads import run_in_thread
-from subtitle_rag.tui.wiring import AppWiring, app_commands
 
 if TYPE_CHECKING:
+    from subtitle_rag.pipeline import ListeningOffer
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -49,27 +43,15 @@ ENDING_SIGNALS = () if sys.platform == "win32" else (signal.SIGTERM, signal.SIGH
 
 CLOSE_DELAY_S = 0.5
 """Time after which a screen that was left is closed, with all its widgets."""
-TOAST_LENGTH = 300
-"""Characters of a toast."""
 LEAVING_ANSWER_S = 1.0
 """Longest wait at the end until an answer that was stopped is in the library."""
 
 
-class SubtitleApp(App[object]):
+class SubtitleApp(PagesApp):
     CSS_PATH = Path(__file__).with_name("app.tcss")
     TITLE = "subtitle-rag"
     ENABLE_COMMAND_PALETTE = True
     COMMANDS: ClassVar = {palette.OrderedCommands}
-    BINDINGS: ClassVar[list[BindingType]] = bindings(
-        "app.help app.search app.library app.checks app.transcript app.overview app.marks",
-        "library.sample app.quit app.commands library.sync library.stop app.ask library.background",
-        "models.fetch models.dismiss app.settings",
-    )
-
-    job: var[Job | None] = var(None)
-    stages: var[Stages] = var(dict)
-    removal_line: var[str] = var("")
-    other_run_line: var[str] = var("")
 
     def __init__(
         self,
@@ -86,25 +68,18 @@ class SubtitleApp(App[object]):
         """
         i18n.activate(runtime.settings.language)
         textual_fixes.activate()
-        super().__init__()
+        super().__init__(runtime, show_times=show_times)
         for theme in themes.OWN_THEMES:
             self.register_theme(theme)
-        self.runtime = runtime
-        self.settings = runtime.settings
         keymap.activate(self.settings.keys)
         self.freezes_objects = False
         """The process is this app's own."""
         self.first_theme = ""
         """The theme at the start, unless the settings name one."""
-        self.run_in_thread = partial(run_in_thread, self)
-        """See `AppPort`."""
-        self._footer_state: tuple[bool, ...] = ()
-        self.wiring = AppWiring(self, runtime, show_times=show_times, address=address)
-        self.context = self.wiring.context
+        self._address = address
         self.jobs, self.background = self.context.jobs, self.context.background
-        self.search_screen = self.wiring.search
-        self._commands = app_commands(self.wiring)
-        self.key_router = KeyRouter(self, self.wiring.navigation, super().on_event, typed)
+        self._handlers = self._connect()
+        self.key_router = KeyRouter(self, super().on_event, typed)
 
     def get_css_variables(self) -> dict[str, str]:
         variables = super().get_css_variables()
@@ -121,7 +96,7 @@ class SubtitleApp(App[object]):
         self.theme = themes.theme_at_start(self.settings, self.first_theme, self.console.color_system)
         self._stored_theme = self.theme
         self.theme_changed_signal.subscribe(self, self._theme_changed)
-        self.call_after_refresh(self.wiring.opening.open)
+        self.call_after_refresh(self.context.opening.open)
         self.call_later(self.key_router.hand_on)
         if not self.is_headless:
             self._end_on_signals()
@@ -141,7 +116,7 @@ class SubtitleApp(App[object]):
 
     def exit(self, *arguments: Any, **options: Any) -> None:
         self.key_router.is_closed = True
-        self.wiring.halt()
+        self.halt()
         super().exit(*arguments, **options)
 
     def post_message(self, message: Message) -> bool:
@@ -151,40 +126,139 @@ class SubtitleApp(App[object]):
         return super().post_message(message)
 
     def on_unmount(self) -> None:
-        self.wiring.halt()
+        self.halt()
 
     def wait_for_threads(self, seconds: float) -> None:
-        """After the end: wait at most `seconds` for a job to close its files, and a moment for other threads."""
-        self.wiring.wait(seconds, LEAVING_ANSWER_S)
+        """After the end: wait at most `seconds` for a job to close its files, and a moment for other threads.
 
-    # --- what controllers need (`AppPort`) ---
-
-    def notify(self, message: str, *, title: str = "", **options: Any) -> None:
-        """Show a toast, cut so that it does not cover its subject: it may hold a long title.
-
-        It takes the place of an equal one.
+        Removals that wait are carried out.
         """
-        for toast in [toast for toast in self._notifications if toast.message == shorten(message)]:
-            self._unnotify(toast)
-        super().notify(shorten(message), title=shorten(title), **options)
+        self.jobs.wait(seconds)
+        self.background.wait()
+        if self.answers:
+            self.answers.page.dialogue.wait(LEAVING_ANSWER_S)
+        self.context.removals.finish()
 
-    def tell(self, error: AppError) -> None:
-        self.notify(clean(error.hint), title=clean(error.message), markup=False, severity="warning", timeout=8)
+    def halt(self) -> None:
+        """Ask all threads to stop."""
+        self.context.opening.halt()
+        self.jobs.halt()
+        self.background.halt()
+        if self.answers:
+            self.answers.page.dialogue.halt()
 
-    def refresh_keys(self) -> None:
-        """Redraw the footer only if a key came or went: every repaint can make it flicker."""
-        if not self.screen_stack:  # the app is ending
-            return
-        state = tuple(self._commands[id].is_enabled() for id in ("library.sync", "library.stop", "library.background"))
-        state += (self.background.is_active,)  # what pauses then resumes
-        if state != self._footer_state:
-            self._footer_state = state
-            self.refresh_bindings()
+    # --- messages ---
+
+    def _connect(self) -> dict[type[messages.AppMessage], Callable[[Any], object]]:
+        context, page = self.context, self.search_screen.page
+        return {
+            messages.LibraryOpened: self._library_opened,
+            messages.SearchReady: self._search_ready,
+            messages.LibraryFailed: self._library_failed,
+            messages.IndexGrown: lambda message: page.draw_index(message.windows, message.all_windows),
+            messages.LibraryChanged: self._library_changed,
+            messages.ScenesChanged: lambda _message: page.search_again(),
+            messages.MarksRead: lambda _message: self.show_marks(),
+            messages.AddressEntered: lambda message: self.action_open_library(message.address),
+            messages.Jumped: self._jumped,
+            messages.VideoOpened: context.playback.video_opened,
+            messages.TextCopied: context.playback.text_copied,
+            messages.SceneMenuAsked: lambda _message: self.open_scene_menu(),
+            messages.PlayersFound: self.choose_player,
+            messages.ActionFailed: lambda message: self.tell(message.error),
+            messages.NotRemembered: self._not_remembered,
+            messages.ListeningOffered: lambda message: self.confirm_listening(message.offer, self._listen),
+            messages.ContextsOffered: lambda message: self.confirm_contexts(message.offer),
+            messages.RemovalPlanned: lambda message: self.confirm_removal(message.removal),
+            messages.RemovalEnded: context.removals.ended,
+            messages.JobAdvanced: self.jobs.advanced,
+            messages.FirstWindowsArrived: self._first_windows_arrived,
+            messages.JobEnded: self._job_ended,
+            messages.StageAdvanced: self.background.stage_advanced,
+            messages.StageEnded: self.background.stage_ended,
+        }
 
     @on(messages.AppMessage)
     def _handle_message(self, message: messages.AppMessage) -> None:
         if self.is_running:  # else its screens lose their widgets
-            self.wiring.handle(message)
+            self._handlers[type(message)](message)
+
+    # --- the library ---
+
+    def _library_opened(self, message: messages.LibraryOpened) -> None:
+        self.jobs.library_opened(message)
+        self.context.models.download_read(message.offer)
+        self.search_screen.page.library_opened(message)
+        self.refresh_keys()
+        if self.answers:
+            self.answers.page.counts = message.counts
+        if library := self.library:
+            library.counts = message.counts
+        elif self._address or (message.counts.videos == 0 and self.job is None):
+            self._push_library(self._address, takes_query=True)
+        self._address = ""
+
+    def _search_ready(self, message: messages.SearchReady) -> None:
+        self.context.other_run.show(message.other_run)
+        self.context.opening.ready = True
+        self.context.opening.note_look()
+        self.context.opening.catch_up()
+        self.search_screen.page.search_ready()
+        self.background.begin_all()
+        self.background.begin("listening")
+        self.context.marks.read()
+
+    def _listen(self, offer: "ListeningOffer") -> None:
+        """Have listened to what the user has agreed to."""
+        from subtitle_rag.transcribing.listening_plan import request_listening
+
+        runtime = self.runtime
+        runtime.may_fetch_speech_model = True
+
+        def begin(_asked: object) -> None:
+            self.background.restart("listening")
+            self._list_videos()
+
+        self.run_in_thread(
+            lambda: request_listening(runtime.library, offer.plan), messages.ActionFailed, take=begin, group="listening"
+        )
+
+    def _library_changed(self, message: messages.LibraryChanged) -> None:
+        self.context.opening.look_up()
+        if message.lists_videos:
+            self._list_videos()
+
+    def _list_videos(self) -> None:
+        if library := self.library:
+            library.list_videos()
+
+    def _jumped(self, message: messages.Jumped) -> None:
+        self.context.playback.played(message)
+        self.search_screen.page.note_place(message)
+
+    def _library_failed(self, message: messages.LibraryFailed) -> None:
+        if library := self.library:
+            library.dismiss()
+        self.search_screen.page.fail(message.error)
+
+    def _not_remembered(self, message: messages.NotRemembered) -> None:
+        self.notify(clean(message.error.message), markup=False, severity="warning")
+
+    # --- jobs ---
+
+    def _first_windows_arrived(self, _message: messages.FirstWindowsArrived) -> None:
+        if library := self.library:
+            library.first_windows()
+
+    def _job_ended(self, message: messages.JobEnded) -> None:
+        library = self.library
+        job = self.jobs.ended(message, in_library=library is not None)
+        if library:
+            library.job_ended(job, message.error)
+        self.search_screen.page.search_now()
+        self.context.removals.carry_out_next()
+        self.jobs.start_next()
+        self.background.begin_all()
 
     @on(messages.SearchReady)
     def _freeze_objects(self) -> None:
@@ -200,15 +274,6 @@ class SubtitleApp(App[object]):
             self.screen.focus_next(self.screen.AUTO_FOCUS or "*")
 
     # --- commands ---
-
-    def action_run(self, command: str) -> object:
-        """Run a command of `app_commands` by its id."""
-        return self._commands[command].run()
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "run":
-            return self._commands[str(parameters[0])].is_enabled()
-        return super().check_action(action, parameters)
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
@@ -232,7 +297,7 @@ class SubtitleApp(App[object]):
         palette.open_themes(self)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        return palette.entries(self, self.context, screen, self.wiring.navigation.switch_library)
+        return palette.entries(self, screen)
 
     def _theme_changed(self, theme: Theme) -> None:
         if theme.name != self._stored_theme:
@@ -261,7 +326,3 @@ class SubtitleApp(App[object]):
     def pop_screen(self) -> AwaitComplete:
         self.set_timer(CLOSE_DELAY_S, lambda: textual_fixes.forget_closed(self))
         return super().pop_screen()
-
-
-def shorten(text: str) -> str:
-    return text if len(text) <= TOAST_LENGTH else f"{text[: TOAST_LENGTH - 1]}…"

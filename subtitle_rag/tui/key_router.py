@@ -10,13 +10,12 @@ from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 
 from textual import events
-from textual.app import App
 from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.widget import Widget
 from textual.widgets import Input
 
-from subtitle_rag.tui.navigation import Navigation
+from subtitle_rag.tui.navigation import PagesApp
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state.source_field import pasted_address
 from subtitle_rag.tui.widgets.text_field import TextField
@@ -36,14 +35,12 @@ class KeyRouter:
 
     def __init__(
         self,
-        app: App[object],
-        navigation: Navigation,
+        app: PagesApp,
         deliver: Callable[[events.Event], Awaitable[None]],
         typed: Iterable[events.Key | events.Paste],
     ) -> None:
         """`deliver` runs the command of a key, or hands it to what has the focus. `typed` comes first."""
         self._app = app
-        self._navigation = navigation
         self._deliver = deliver
         self.waiting = deque(typed)
         self.is_closed = False
@@ -61,7 +58,7 @@ class KeyRouter:
         return bool(self.waiting)
 
     async def take(self, event: events.Key | events.Paste) -> None:
-        early = None if self._navigation.library_is_open else LINE_MODE.get(getattr(event, "key", ""))
+        early = None if self._app.library_is_open else LINE_MODE.get(getattr(event, "key", ""))
         self.waiting.append(events.Key(early, None) if early else event)
         await self.hand_on()
 
@@ -96,7 +93,7 @@ class KeyRouter:
         if not (self._app.screen_stack and self._app.screen.is_mounted):
             return False
         event = self.waiting[0]
-        if self._navigation.library_is_open or isinstance(event, events.Paste):
+        if self._app.library_is_open or isinstance(event, events.Paste):
             return True
         commands = [(node, binding) for node, binding in self._bindings(event) if binding.priority]
         return not commands or any(self._app._check_action_state(each.action, node) for node, each in commands)
@@ -109,7 +106,7 @@ class KeyRouter:
         self._composed_in = None if is_hangul(event) else self._app.focused
         self._pressed_at = event.time
         if address := self._address(event):
-            self._navigation.show_library(address)
+            self._app.action_open_library(address)
         elif is_text(event) and (not self._is_command(event) or (is_word and is_letter(event))):
             self._app.screen._clear_tooltip()  # it lies over what is typed
             target = self._field() or self._app.focused or self._app.screen
@@ -144,7 +141,7 @@ class KeyRouter:
             return screen.focused
         field = next((field for field in screen.query(TextField) if field.focusable), None)
         if field is None and isinstance(screen, BaseScreen):
-            field = self._navigation.begin_search()
+            field = self._app.begin_search()
         if field is not None:
             self._app.screen.set_focus(field)
         return field
@@ -170,7 +167,7 @@ class KeyRouter:
         if isinstance(self._composed_in, TextField) and isinstance(event, events.Key):
             self._composed_in.insert_text_at_cursor(event.character or "")
             self._composed_in = None  # no more than one comes late
-            self._navigation.query_changed()
+            self._app.query_changed()
 
 
 def is_letter(event: events.Event) -> bool:

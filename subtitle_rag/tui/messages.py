@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class AppMessage(Message):
-    """A message to the app (`wiring`). All others go to a screen or a widget."""
+    """A message to the app. All others go to a screen or a widget."""
 
 
 # --- the library opens ---

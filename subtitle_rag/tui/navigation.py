@@ -1,24 +1,28 @@
-"""Opens the screens and dialogs above the search screen. Their modules are imported when they are first opened."""
+"""The keys of the app, and the screens and dialogs that they open.
+
+The modules of screens are imported when these are first opened.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from textual.app import App
+from textual.binding import BindingType
 from textual.command import CommandPalette
 from textual.screen import Screen
 
-from subtitle_rag.i18n import _
+from subtitle_rag.i18n import N_, _
 from subtitle_rag.requests import JobRequest
+from subtitle_rag.tui.app_port import AppPort
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.dialogs.help_screen import HelpScreen
 from subtitle_rag.tui.dialogs.install_screen import InstallScreen
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
 from subtitle_rag.tui.dialogs.scene_menu import SceneMenu
-from subtitle_rag.tui.keys import keymap
-from subtitle_rag.tui.keys.commands import COMMANDS
+from subtitle_rag.tui.keys.commands import HELP, command
+from subtitle_rag.tui.keys.keymap import acts_of
 from subtitle_rag.tui.messages import PlayersFound
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.search_screen import SearchScreen
@@ -30,11 +34,11 @@ from subtitle_rag.tui.text.confirmations import (
     listening_confirmation,
     removal_confirmation,
 )
-from subtitle_rag.tui.widgets.scene_list import SceneList
 from subtitle_rag.tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
     from subtitle_rag.pipeline import ContextOffer, ListeningOffer
+    from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.screens.answer_screen import AnswerScreen
     from subtitle_rag.tui.screens.library_screen import LibraryScreen
 
@@ -63,130 +67,228 @@ class LibrarySwitch:
     """Whether the same library opens again, with the settings as they are then."""
 
 
-class Navigation:
-    """Owns the search screen and the answer screen, which keep their contents while others are open."""
+class PagesApp(AppPort):
+    """An app whose keys open pages. Search and answers keep their contents while others are open."""
 
-    def __init__(self, app: App[object], context: AppContext, search: SearchScreen) -> None:
-        self._app = app
-        self._context = context
-        self.search = search
+    BINDINGS: ClassVar[list[BindingType]] = [
+        command(
+            "app.transcript",
+            "t",
+            "open_transcript",
+            N_("Transcript"),
+            N_("the whole transcript of the video, with search"),
+        ),
+        command(
+            "app.overview",
+            "o",
+            "open_overview",
+            N_("Overview"),
+            N_("what the video or channel is about: summary, chapters, key terms, names"),
+        ),
+        command(
+            "app.ask",
+            "a",
+            "ask",
+            N_("Ask"),
+            N_("ask a question of the videos; beside an answer, a new one about other scenes"),
+        ),
+        command(
+            "library.sync",
+            "u,ctrl+r",
+            "sync",
+            N_("New videos"),
+            N_("check the chosen channel or all for new videos, and resume what was stopped"),
+        ),
+        command("library.stop", "x,ctrl+s", "stop_job", N_("Stop"), N_("stop the job; what is done stays")),
+        command(
+            "library.background",
+            "ctrl+t",
+            "toggle_background",
+            N_("Pause/go on"),
+            N_("pause or resume background work"),
+            system=True,
+        ),
+        command(
+            "models.fetch",
+            "ctrl+g",
+            "download_models",
+            N_("Fetch models"),
+            N_("install and fetch what search by meaning needs, or stop that"),
+            system=True,
+        ),
+        command(
+            "models.dismiss", "ctrl+x", "dismiss_offer", N_("Hide"), N_("hide the offer of these models"), system=True
+        ),
+        command(
+            "library.sample",
+            "ctrl+d",
+            "switch_library",
+            N_("Sample"),
+            N_("open the sample library from the library, or your own from the sample"),
+            system=True,
+        ),
+        command("app.library", "l,ctrl+l", "open_library", N_("Library"), N_("library: videos, new captions")),
+        command("app.marks", "m", "open_marks", N_("Marks"), N_("marked scenes, with notes and tags")),
+        command("app.settings", "comma", "open_settings", N_("Settings"), N_("the settings")),
+        command(
+            "app.checks", "", "open_checks", N_("Checks"), N_("what is installed, what is missing, and how to fix it")
+        ),
+        command(
+            "app.search", "slash", "go_to_field", N_("Search"), N_("to the field of this page, else to the search")
+        ),
+        command("app.commands", "ctrl+p", "command_palette", N_("Commands"), N_("all commands, themes"), system=True),
+        HELP,
+        command("app.quit", "ctrl+q", "leave", N_("Quit"), N_("quit")),
+    ]
+
+    def __init__(self, runtime: "Runtime", *, show_times: bool) -> None:
+        super().__init__(runtime)
+        self.context = AppContext(self, runtime, show_times=show_times)
+        self.search_screen = SearchScreen(self.context)
         self.answers: AnswerScreen | None = None
 
-    @property
-    def _screen(self) -> Screen[Any]:
-        """The screen on which a command is chosen: below the command palette, while that is open."""
-        return next(screen for screen in reversed(self._app.screen_stack) if not isinstance(screen, CommandPalette))
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether a key of the app works now: pages open neither from a dialog nor from themselves."""
+        context = self.context
+        is_usable = self.search_screen.page.error is None
+        match action:
+            case "open_help" | "go_to_field":
+                return self.in_page
+            case "open_library" | "open_checks" | "open_settings":
+                return self._can_open(action)
+            case "open_marks":
+                return self._can_open(action) and is_usable
+            case "open_transcript" | "open_overview":
+                return self._can_open(action) and self.page is not None and self.page.SHOWS_VIDEOS
+            case "ask":
+                return self.in_page and is_usable
+            case "sync":
+                return context.jobs.can_sync if is_usable else self.in_search
+            case "stop_job":
+                return context.jobs.busy
+            case "toggle_background":
+                return context.background.can_toggle or context.background.can_ask_for_contexts
+            case "switch_library":
+                return self.can_switch_library
+            case "download_models":
+                return context.models.is_running or (context.models.can_start and self.shows_offer)
+            case "dismiss_offer":
+                is_offered = context.background.context_offer is not None or context.models.can_dismiss
+                return self.shows_offer and is_offered
+        return super().check_action(action, parameters)
 
     @property
-    def _page(self) -> BaseScreen | None:
+    def _base_screen(self) -> Screen[Any]:
+        """The screen on which a command is chosen: below the command palette, while that is open."""
+        return next(screen for screen in reversed(self.screen_stack) if not isinstance(screen, CommandPalette))
+
+    @property
+    def page(self) -> BaseScreen | None:
         """This screen, unless it is a dialog."""
-        screen = self._screen
+        screen = self._base_screen
         return screen if isinstance(screen, BaseScreen) else None
 
     @property
     def in_search(self) -> bool:
-        return self._app.screen is self.search
+        return self.screen is self.search_screen
 
     @property
     def in_page(self) -> bool:
-        """Whether the screen is no dialog."""
-        return self._page is not None
+        return self.page is not None
 
-    def can_open(self, command: str) -> bool:
-        """Return whether the command's page can be opened from here: not from a dialog, nor from itself."""
-        page = self._page
-        return self.in_page and (page is None or command != page.OPENED_BY)
+    def _can_open(self, action: str) -> bool:
+        """Return whether the action's page can be opened from here: not from a dialog, nor from itself."""
+        return self.page is not None and action != self.page.OPENED_BY
 
-    def go_to_field(self) -> None:
+    def action_go_to_field(self) -> None:
         """Go to the field of the page, else to that of the search."""
-        field = next((field for field in self._screen.query(TextField) if field.focusable), None)
+        field = next((field for field in self._base_screen.query(TextField) if field.focusable), None)
         if field is None:
-            self._return_to(self.search)
-            field = self.search.query_line
+            self._return_to(self.search_screen)
+            field = self.search_screen.query_line
         field.focus()
 
     def begin_search(self) -> TextField:
         """Go back to the search, with its field empty for a new query."""
-        self._return_to(self.search)
-        self.search.begin_query("")
-        return self.search.query_line
+        self._return_to(self.search_screen)
+        self.search_screen.begin_query("")
+        return self.search_screen.query_line
 
     def _return_to(self, target: Screen[Any]) -> None:
         """Close all screens above `target`, dialogs with the harmless answer."""
-        while (screen := self._app.screen) is not target:
+        while (screen := self.screen) is not target:
             if screen is self.answers:
-                self._context.context_pause.resume_contexts()
-            self._app.pop_screen()
+                self.context.context_pause.resume_contexts()
+            self.pop_screen()
 
     # --- the library ---
 
     @property
     def library(self) -> "LibraryScreen | None":
-        from subtitle_rag.tui.screens.library_screen import LibraryScreen
-
-        return next((screen for screen in self._app.screen_stack if isinstance(screen, LibraryScreen)), None)
+        pages = (screen for screen in self.screen_stack if isinstance(screen, BaseScreen))
+        return cast("LibraryScreen | None", next((page for page in pages if page.OPENED_BY == "open_library"), None))
 
     @property
     def library_is_open(self) -> bool:
         """Whether it is known what the library holds, or why it cannot be used."""
-        return self.search.page.counts is not None or self.search.page.error is not None
+        return self.search_screen.page.counts is not None or self.search_screen.page.error is not None
 
-    def open_library(self, address: str = "", *, takes_query: bool = False) -> None:
+    def _push_library(self, address: str = "", *, takes_query: bool = False) -> None:
         """Open the library above the search, with `address` in its field, or what was typed for the search before."""
         from subtitle_rag.tui.screens.library_screen import LibraryScreen
 
         if self.in_search:  # any other screen keeps its place
-            begin_query = self.search.begin_query
-            typed = self.search.take_query if takes_query and not address else lambda: address
-            library = LibraryScreen(self._context, self.search.page.counts, typed, begin_query=begin_query)
-            self._app.push_screen(library)
-            self._context.background.retry_transient()
+            begin_query = self.search_screen.begin_query
+            typed = self.search_screen.take_query if takes_query and not address else lambda: address
+            library = LibraryScreen(self.context, self.search_screen.page.counts, typed, begin_query=begin_query)
+            self.push_screen(library)
+            self.context.background.retry_transient()
 
     @property
     def can_switch_library(self) -> bool:
         """Whether the key of the sample works: everywhere in the sample, else in the library and while it is empty."""
-        if self._app.screen.is_modal:
+        if self.screen.is_modal:
             return False
-        counts = self.search.page.counts
+        counts = self.search_screen.page.counts
         is_empty = self.in_search and counts is not None and counts.videos == 0
-        return self._context.settings.is_sample or is_empty or self._app.screen is self.library
+        return self.context.settings.is_sample or is_empty or self.screen is self.library
 
-    def switch_library(self) -> None:
+    def action_switch_library(self) -> None:
         """Open the sample in the place of the user's library, or the other way round."""
         library = self.library
         self._leave(LibrarySwitch(library.field.path.value if library else ""))
 
-    def show_library(self, address: str = "") -> None:
+    def action_open_library(self, address: str = "") -> None:
         """Open the library from anywhere, or go back to it, with `address` in its field."""
         library = self.library
-        self._return_to(library or self.search)
+        self._return_to(library or self.search_screen)
         if library is None:
-            self.open_library(address)
+            self._push_library(address)
         elif address:
             library.take_address(address)
 
     @property
     def shows_offer(self) -> bool:
         """Whether the screen has a line for missing models."""
-        return self.search.page.is_idle if self.in_search else self._app.screen is self.library
+        return self.search_screen.page.is_idle if self.in_search else self.screen is self.library
 
-    def sync(self) -> None:
+    def action_sync(self) -> None:
         """Open a library again that could not be opened; else ask for new videos: of the chosen channel, or of all."""
         library = self.library
-        channel = library.tables.row.channel if library and self._app.screen is library else None
-        if self.search.page.error:
-            self.search.page.retry()
+        channel = library.tables.row.channel if library and self.screen is library else None
+        if self.search_screen.page.error:
+            self.search_screen.page.retry()
         elif channel and channel.urls:
             for url in channel.urls:
-                self._context.jobs.start(JobRequest.of_address(url))
+                self.context.jobs.start(JobRequest.of_address(url))
         else:
-            self._context.jobs.sync()
+            self.context.jobs.sync()
 
     # --- answers ---
 
-    async def ask(self) -> None:
+    async def action_ask(self) -> None:
         """Open the answers from anywhere; beside an answer, begin a new question."""
-        if self.answers is not None and self._app.screen is self.answers:
+        if self.answers is not None and self.screen is self.answers:
             self.answers.page.begin_question()
         else:
             await self.open_answers()
@@ -195,161 +297,159 @@ class Navigation:
         """Open the answers from anywhere, with the search's query as the next question, or go back to them."""
         from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 
-        if self.answers is not None and self.answers in self._app.screen_stack:
+        if self.answers is not None and self.answers in self.screen_stack:
             self._return_to(self.answers)
             return
-        self._return_to(self.search)
+        self._return_to(self.search_screen)
         if self.answers is None:
-            self.answers = AnswerScreen(self._context, self.search.page.counts)
-            self._app.install_screen(self.answers, "answers")
-        query = self.search.query_line.typed
-        await self._app.push_screen(self.answers)
+            self.answers = AnswerScreen(self.context, self.search_screen.page.counts)
+            self.install_screen(self.answers, "answers")
+        query = self.search_screen.query_line.typed
+        await self.push_screen(self.answers)
         self.answers.page.take(query)
 
     def query_changed(self) -> None:
         """Bring along the query as it is now, where it became the next question just before."""
-        if self.answers is not None and self.answers in self._app.screen_stack:
-            self.answers.page.take(self.search.query_line.typed)
+        if self.answers is not None and self.answers in self.screen_stack:
+            self.answers.page.take(self.search_screen.query_line.typed)
 
     # --- transcripts ---
 
-    @property
-    def shows_videos(self) -> bool:
-        """Whether a video can be chosen on the screen."""
-        return self._page is not None and self._page.SHOWS_VIDEOS
-
-    def open_transcript(self) -> None:
+    def action_open_transcript(self) -> None:
         """Open all lines of the video that is chosen on the screen."""
         from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
 
-        moment = self._page.chosen_moment if self._page else None
+        moment = self.page.chosen_moment if self.page else None
         if moment is None:
-            self._app.notify(_("No video is chosen yet."), markup=False)
+            self.notify(_("No video is chosen yet."), markup=False)
         else:
-            self._app.push_screen(TranscriptScreen(self._context, moment))
+            self.push_screen(TranscriptScreen(self.context, moment))
 
     # --- overviews ---
 
-    def open_overview(self) -> None:
+    def action_open_overview(self) -> None:
         """Open the overview of the channel or video that is chosen on the screen."""
-        from subtitle_rag.tui.screens.library_screen import LibraryScreen
         from subtitle_rag.tui.screens.overview_screen import OverviewScreen
 
-        page = self._page
+        page = self.page
         moment = page.chosen_moment if page else None
-        channel = page.chosen_channel if isinstance(page, LibraryScreen) else None
+        channel = self.library.chosen_channel if self.library and page is self.library else None
         if subject := channel or (moment.video if moment else None):
-            self._app.push_screen(OverviewScreen(self._context, subject))
+            self.push_screen(OverviewScreen(self.context, subject))
         else:
-            self._app.notify(_("No video is chosen yet."), markup=False)
+            self.notify(_("No video is chosen yet."), markup=False)
 
     # --- marks and export ---
 
-    def open_marks(self) -> None:
+    def action_open_marks(self) -> None:
         from subtitle_rag.tui.screens.marks_screen import MarksScreen
 
-        self._context.marks.read()
-        self._app.push_screen(MarksScreen(self._context))
+        self.context.marks.read()
+        self.push_screen(MarksScreen(self.context))
 
     def show_marks(self) -> None:
         """Redraw the marks on the screens that show them."""
-        for screen in self._app.screen_stack:
+        for screen in self.screen_stack:
             if isinstance(screen, BaseScreen) and screen.is_mounted:
                 screen.show_marks()
 
     # --- help and checks ---
 
-    def open_help(self) -> None:
-        if page := self._page:
-            self._app.push_screen(HelpScreen(page))
+    def action_open_help(self) -> None:
+        if page := self.page:
+            self.push_screen(HelpScreen(page))
 
-    def open_checks(self) -> None:
+    def action_open_checks(self) -> None:
         from subtitle_rag.tui.screens.checks_screen import ChecksScreen
 
-        self._app.push_screen(ChecksScreen(self._context))
+        self.push_screen(ChecksScreen(self.context))
 
     # --- settings ---
 
-    def open_settings(self) -> None:
+    def action_open_settings(self) -> None:
         from subtitle_rag.tui.screens.settings_screen import SettingsScreen
 
-        self._app.push_screen(SettingsScreen(self._context, reopen=self._reopen))
+        self.push_screen(SettingsScreen(self.context, reopen=self._reopen))
 
     def _reopen(self) -> None:
         self._leave(LibrarySwitch(is_same=True))
 
     # --- dialogs ---
 
-    def leave(self) -> None:
+    def action_stop_job(self) -> None:
+        self.context.jobs.stop()
+
+    def action_leave(self) -> None:
         """End the app. If that would stop a job, ask first; a second call then ends it."""
         self._leave(None)
 
     def _leave(self, switch: LibrarySwitch | None) -> None:
-        jobs, screen = self._context.jobs, self._app.screen
+        jobs, screen = self.context.jobs, self.screen
         if not jobs.busy or (isinstance(screen, ConfirmScreen) and screen.stops_job):
-            self._app.exit(switch)
+            self.exit(switch)
         else:
             confirmation = leave_confirmation(len(jobs.queue.waiting))
-            self._app.push_screen(ConfirmScreen(confirmation, partial(self._app.exit, switch), stops_job=True))
+            self.push_screen(ConfirmScreen(confirmation, partial(self.exit, switch), stops_job=True))
 
     def choose_player(self, message: PlayersFound) -> None:
         """Let the user choose the player of a scene, unless another dialog is open."""
-        playback = self._context.playback
+        playback = self.context.playback
 
         def play(player: str | None) -> None:
             if player:
                 playback.play(message.scene, player)
 
-        if not self._app.screen.is_modal:
-            self._app.push_screen(PlayerScreen(message, prefer=playback.prefer), play)
+        if not self.screen.is_modal:
+            self.push_screen(PlayerScreen(message, prefer=playback.prefer), play)
 
     def open_scene_menu(self) -> None:
         """Offer what can be done with the chosen scene of the screen."""
-        screen = self._app.screen
-        nodes = (screen, *screen.query(SceneList), self._app)
-        offers = {id: node for id in SCENE_COMMANDS for node in reversed(nodes) if keymap.can_run(node, COMMANDS[id])}
+        screen = self.screen
+        acts = acts_of(screen)
+        offers = {id: acts[id] for id in SCENE_COMMANDS if id in acts}
 
         def run(id: str | None) -> None:
             if id:
-                self._app.call_later(self._app.run_action, COMMANDS[id].binding.action, offers[id])
+                node, binding = offers[id]
+                self.call_later(self.run_action, binding.action, node)
 
         if not screen.is_modal and offers:
-            self._app.push_screen(SceneMenu(list(offers)), run)
+            self.push_screen(SceneMenu(list(offers)), run)
 
     # --- what a model could add ---
 
-    def toggle_background(self) -> None:
+    def action_toggle_background(self) -> None:
         """Pause or resume the background; without any, write the contexts that the screen offers, or ask whether to."""
-        background = self._context.background
-        if background.context_offer and self.in_search and self.search.page.is_idle:
+        background = self.context.background
+        if background.context_offer and self.in_search and self.search_screen.page.is_idle:
             background.answer_context_offer(wanted=True)
         elif background.can_toggle or not background.can_ask_for_contexts:
-            self._context.toggle_background()
+            self.context.toggle_background()
         else:
             background.ask_for_contexts()
 
-    def dismiss_offer(self) -> None:
+    def action_dismiss_offer(self) -> None:
         """Hide the offer on the screen for good."""
-        if self._context.background.context_offer:
-            self._context.background.answer_context_offer(wanted=False)
+        if self.context.background.context_offer:
+            self.context.background.answer_context_offer(wanted=False)
         else:
-            self._context.models.dismiss()
+            self.context.models.dismiss()
 
     def confirm_contexts(self, offer: "ContextOffer") -> None:
-        begin = partial(self._context.background.answer_context_offer, wanted=True)
-        self._app.push_screen(ConfirmScreen(context_confirmation(offer), begin))
+        begin = partial(self.context.background.answer_context_offer, wanted=True)
+        self.push_screen(ConfirmScreen(context_confirmation(offer), begin))
 
     def confirm_listening(self, offer: "ListeningOffer", begin: "Callable[[ListeningOffer], object]") -> None:
-        self._app.push_screen(ConfirmScreen(listening_confirmation(offer), partial(begin, offer)))
+        self.push_screen(ConfirmScreen(listening_confirmation(offer), partial(begin, offer)))
 
     def confirm_removal(self, removal: Removal) -> None:
-        remove = partial(self._context.removals.remove, removal)
-        self._app.push_screen(ConfirmScreen(removal_confirmation(removal), remove))
+        remove = partial(self.context.removals.remove, removal)
+        self.push_screen(ConfirmScreen(removal_confirmation(removal), remove))
 
-    def download_models(self) -> None:
+    def action_download_models(self) -> None:
         """Download missing packages and models, or stop that; ask for the way before packages are installed."""
-        models, offer = self._context.models, ModelDownload.among(self._context.app.stages)
+        models, offer = self.context.models, ModelDownload.among(self.stages)
         if offer is None or not models.needs_consent:
             models.toggle()
             return
-        self._app.push_screen(InstallScreen(offer), lambda name: models.start(name) if name else None)
+        self.push_screen(InstallScreen(offer), lambda name: models.start(name) if name else None)

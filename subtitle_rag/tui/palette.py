@@ -1,23 +1,37 @@
 """The command palette in the user's language. Most of its entries are commands with keys too."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 from textual.app import App, SystemCommand
+from textual.binding import Binding
 from textual.command import CommandPalette, DiscoveryHit, Hits
 from textual.screen import Screen
 from textual.system_commands import SystemCommandsProvider
 
-from subtitle_rag.i18n import _
-from subtitle_rag.tui.controllers.context import AppContext
+from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
-from subtitle_rag.tui.keys import keymap
-from subtitle_rag.tui.keys.commands import COMMANDS, Command
+from subtitle_rag.tui.keys.keymap import acts_of
+from subtitle_rag.tui.navigation import PagesApp
 from subtitle_rag.tui.state.offers import ModelDownload
 from subtitle_rag.tui.state.query_filters import query_chips, without_filters
 from subtitle_rag.tui.text.confirmations import recents_confirmation
 from subtitle_rag.tui.text.model_lines import download_size
+
+PLACES = {
+    "app": N_("Open"),
+    "scene": N_("Find"),
+    "search": N_("Find"),
+    "answer": N_("Ask"),
+    "library": N_("Library"),
+    "video": N_("Video"),
+    "marks": N_("Marks"),
+    "checks": N_("Checks"),
+    "screen": N_("Here"),
+    "list": N_("Here"),
+}
+"""What a command's title begins with, by the first part of its id."""
 
 
 class OrderedCommands(SystemCommandsProvider):
@@ -34,48 +48,46 @@ def open_themes(app: App[object]) -> None:
     app.push_screen(CommandPalette(providers=[ThemeProvider], placeholder=_("Search for a theme")))
 
 
-def entries(
-    app: App[object],
-    context: AppContext,
-    screen: Screen[Any],
-    switch_library: Callable[[], object],
-) -> Iterator[SystemCommand]:
-    """List the commands of `screen` and of the app. `switch_library` opens the sample or the user's own library."""
+def entries(app: PagesApp, screen: Screen[Any]) -> Iterator[SystemCommand]:
+    """List the commands of `screen` and of the app; the last one quits."""
     from subtitle_rag.tui.screens.search_screen import SearchScreen
 
+    context = app.context
     if isinstance(screen, SearchScreen) and query_chips(query := screen.query_line.value):
         clear = partial(screen.page.rewrite, without_filters(query))
         yield SystemCommand(_("Find: clear filters"), _("Search everywhere again"), clear)
-    nodes = (screen, *screen.query("SceneList"), app)
-    quit = COMMANDS["app.quit"]
-    for command in COMMANDS.values():
-        if command is quit:
-            continue
-        node = next((node for node in nodes if command.title and keymap.can_run(node, command)), None)
-        if node is not None:
-            run = partial(app.run_action, command.binding.action, node)
-            yield SystemCommand(_(command.title), _sentence(command), run)
-    yield from _of_background(app, context)
+    acts = acts_of(screen)
+    quit = acts.pop("app.quit", None)
+    for id, (node, binding) in acts.items():
+        if not binding.system:
+            title = f"{_(PLACES[id.split('.')[0]])}: {_(binding.description)}"
+            yield SystemCommand(title, _sentence(binding), partial(app.run_action, binding.action, node))
+    yield from _of_background(app)
     if context.settings.is_sample:
-        yield SystemCommand(_("Open: your library"), _("Leave the sample"), switch_library)
+        yield SystemCommand(_("Open: your library"), _("Leave the sample"), app.action_switch_library)
     else:
-        yield SystemCommand(_("Open: sample"), _("Nine invented videos, apart from your library"), switch_library)
+        yield SystemCommand(
+            _("Open: sample"), _("Nine invented videos, apart from your library"), app.action_switch_library
+        )
     yield SystemCommand(_("View: theme"), _("Choose the colours"), partial(open_themes, app))
     if isinstance(screen, SearchScreen) and screen.page.recent.queries:
         forget = _("The start page no longer lists them")
         question = recents_confirmation(len(screen.page.recent.queries))
         ask = partial(app.push_screen, ConfirmScreen(question, screen.page.recent.forget))
         yield SystemCommand(_("Find: forget recent searches"), forget, ask)
-    yield SystemCommand(_(quit.title), _sentence(quit), partial(app.run_action, quit.binding.action))
+    if quit:
+        node, binding = quit
+        yield SystemCommand(_(binding.description), _sentence(binding), partial(app.run_action, binding.action))
 
 
-def _sentence(command: Command) -> str:
-    sentence = _(command.sentence)
+def _sentence(binding: Binding) -> str:
+    sentence = _(binding.tooltip)
     return sentence[:1].upper() + sentence[1:]
 
 
-def _of_background(app: App[object], context: AppContext) -> Iterator[SystemCommand]:
+def _of_background(app: PagesApp) -> Iterator[SystemCommand]:
     """List the commands whose title depends on the work in the background."""
+    context = app.context
     if context.background.can_toggle:
         title = _("Background: pause") if context.background.is_active else _("Background: resume")
         sentence = _("Contexts, and vectors for search by meaning, are made while you search")
@@ -83,8 +95,7 @@ def _of_background(app: App[object], context: AppContext) -> Iterator[SystemComm
     if context.background.can_ask_for_contexts:
         sentence = _("A local model describes each scene, so that search finds more.")
         yield SystemCommand(_("AI descriptions: begin"), sentence, context.background.ask_for_contexts)
-    models = partial(app.run_action, COMMANDS["models.fetch"].binding.action)
     if context.models.is_running:
-        yield SystemCommand(_("Models: stop"), _("Stop fetching; what has arrived is kept"), models)
-    elif (offer := ModelDownload.among(context.app.stages)) and offer.fetchable:
-        yield SystemCommand(_("Models: fetch"), download_size(offer), models)
+        yield SystemCommand(_("Models: stop"), _("Stop fetching; what has arrived is kept"), app.action_download_models)
+    elif (offer := ModelDownload.among(app.stages)) and offer.fetchable:
+        yield SystemCommand(_("Models: fetch"), download_size(offer), app.action_download_models)

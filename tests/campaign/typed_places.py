@@ -4,7 +4,6 @@ import asyncio
 import re
 from collections.abc import Callable
 from importlib.resources import files
-from inspect import isawaitable
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,16 +17,16 @@ QUERY = "치킨"
 PLACES = {
     "scenes": ("", "#scenes"),
     "preview": ("", "#transcript"),
-    "channels": ("app.library", "#channels"),
-    "videos": ("app.library", "#videos"),
-    "marks": ("app.marks", "#marks"),
-    "answers": ("app.ask", "#recent"),
-    "transcript": ("app.transcript", "#transcript"),
-    "overview": ("app.overview", "#overview-rows"),
-    "checks": ("app.checks", ""),
-    "settings": ("app.settings", "#settings-rows"),
+    "channels": ("open_library", "#channels"),
+    "videos": ("open_library", "#videos"),
+    "marks": ("open_marks", "#marks"),
+    "answers": ("ask", "#recent"),
+    "transcript": ("open_transcript", "#transcript"),
+    "overview": ("open_overview", "#overview-rows"),
+    "checks": ("open_checks", ""),
+    "settings": ("open_settings", "#settings-rows"),
 }
-"""The command that opens the screen, and what has the focus there."""
+"""The action of the app that opens the screen, and what has the focus there."""
 
 
 def words(count: int) -> list[str]:
@@ -61,16 +60,14 @@ async def go_to(app: SubtitleApp, place: str) -> None:
     """Go to a place without a key, with the fields as at the start."""
     command, selector = PLACES[place]
     search = app.search_screen
-    app.wiring.navigation._return_to(search)
+    app._return_to(search)
     if search.query_line.value != QUERY or search.results.text != QUERY:
         search.page.search_for(QUERY)
         await _until(lambda: search.results.text == QUERY and search.preview.scene and search.preview.transcript.line)
-    if answers := app.wiring.navigation.answers:
+    if answers := app.answers:
         answers.question.value = ""
     if command:
-        opened = app._commands[command].run()
-        if isawaitable(opened):
-            await opened
+        await app.run_action(command)
         await _until(lambda: app.screen is not search and app.screen.is_mounted)
     if not selector:
         app.screen.set_focus(None)

@@ -35,7 +35,6 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import jobs
 from subtitle_rag.tui.keys import keymap
-from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.clean_text import clean
@@ -267,10 +266,8 @@ async def left_promptly(app: SubtitleApp) -> AsyncIterator[tuple[SubtitleApp, Ap
 
 async def run_command(pilot: AppPilot, id: str) -> None:
     """Run a command as the command palette does."""
-    app, command = pilot.app, COMMANDS[id]
-    nodes = (app.screen, *app.screen.query("*"), app)
-    node = next(node for node in nodes if keymap.can_run(node, command))
-    await app.run_action(command.binding.action, node)
+    node, binding = keymap.acts_of(pilot.app.screen)[id]
+    await pilot.app.run_action(binding.action, node)
     await pilot.pause()
 
 

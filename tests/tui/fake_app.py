@@ -21,9 +21,13 @@ class FakeTimer:
         self.stopped = True
 
 
+_Anything: Any = object
+"""A base with which it passes for an `AppPort`."""
+
+
 @dataclass
-class FakeApp:
-    """What `AppPort` asks for."""
+class FakeApp(_Anything):  # type: ignore[misc]
+    """What controllers use of `AppPort`."""
 
     job: Job | None = None
     stages: Stages = field(default_factory=dict)

@@ -54,7 +54,7 @@ class TestKeys:
     async def test_the_palette_offers_what_applies_in_korean(self, app_of: MakeApp) -> None:
         async with running(app_of("ko")) as (app, pilot):
             titles = [command.title for command in app.get_system_commands(app.screen)]
-            assert "찾기: 링크 복사" in titles
+            assert "찾기: 복사" in titles
             await press(pilot, "ctrl+p")
             assert isinstance(app.screen, CommandPalette)
             assert app.screen.query_one(Input).placeholder == "명령 찾기"
@@ -134,7 +134,7 @@ class TestPictures:
 
         async def rest(pilot: AppPilot) -> None:
             await settle(pilot)
-            await app.run_action("run('app.library')")
+            await app.run_action("open_library")
             job = Job("느린 부엌", fetches=True).after(Found(9), 1.0)
             for number, code in enumerate(self.REFUSED):
                 details = {"title": f"{number}편", "reason": "JSON", "languages": "ko"}

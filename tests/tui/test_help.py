@@ -5,9 +5,7 @@ from textual.widgets import Static
 
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.help_screen import HelpScreen
-from subtitle_rag.tui.keys import keymap
-from subtitle_rag.tui.keys.commands import COMMANDS
-from subtitle_rag.tui.screens.base_screen import BaseScreen
+from subtitle_rag.tui.keys.commands import DOWN, PLAY_WITH
 from subtitle_rag.tui.text import key_help
 from subtitle_rag.tui.widgets.footer import KeyBar
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, press, running, scene
@@ -59,19 +57,5 @@ async def test_no_line_of_it_is_wider_than_its_box(app_of: MakeApp) -> None:
             assert room > 30
 
 
-def test_whatever_is_bound_is_told(app_of: MakeApp) -> None:
-    app_of()
-    for id, command in COMMANDS.items():
-        assert key_help.key_meaning(id), id
-        assert command.label, id
-
-
-def test_screens_have_words_of_their_own_for_commands_that_are_there() -> None:
-    pages = {kind for kinds in keymap.declarations().values() for kind in kinds if issubclass(kind, BaseScreen)}
-    own = {id for kind in pages for id in (*kind.MEANINGS, *kind.LABELS)}
-    assert own
-    assert own <= COMMANDS.keys()
-
-
 def test_rows_leave_out_letters_of_hangul_and_what_has_no_key() -> None:
-    assert key_help.key_rows(["list.down", "scene.copies"]) == [("↓ j", "the next row; from a field, into the list")]
+    assert key_help.key_rows([DOWN, PLAY_WITH]) == [("↓ j", "the next row; from a field, into the list")]

@@ -169,7 +169,7 @@ class TestText:
     @pytest.mark.campaign(part="app")
     async def test_a_toast_covers_no_screen(self, app_of: MakeApp) -> None:
         async with running(app_of(scenes=[]), size=(80, 24), notifications=True) as (app, pilot):
-            app.wiring.handle(Jumped(scene(title=HOSTILE["word"]), "browser"))
+            app._handle_message(Jumped(scene(title=HOSTILE["word"]), "browser"))
             await settle(pilot)
             (told,) = toasts(app)
             assert told.startswith("Playing from 1:01: ㅋㅋ")
@@ -212,7 +212,7 @@ class TestSearching:
                 )
                 await looked(pilot, PlayerScreen, where=name, literal="[red]빨강" if len(text) < 1_000 else "")
                 await pilot.press("escape")
-                app.wiring.handle(Jumped(scenes()[at], MARKUP))
+                app._handle_message(Jumped(scenes()[at], MARKUP))
                 await settle(pilot)
                 look(app, where=name, literal="1:01: [red]빨강[/]" if name == "markup" else "")
                 app.clear_notifications()

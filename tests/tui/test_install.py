@@ -136,7 +136,7 @@ class TestInstalling:
             await until(pilot, lambda: STOPPED in welcome(app))
             await until(pilot, lambda: not app.background.runs)
             assert not pip.has("installed")
-            app.wiring.opening.look_up()  # as at the end of a job
+            app.context.opening.look_up()  # as at the end of a job
             await settle(pilot)
             assert STOPPED in welcome(app)
             pip.take("held")
@@ -286,7 +286,7 @@ class TestThroughOllama:
             if not by_hand:
                 await until(pilot, lambda: welcome(app).endswith("Ctrl+G tries again") and not app.background.runs)
                 assert "models" not in config.read_text("utf-8")
-                app.wiring.opening.look_up()
+                app.context.opening.look_up()
                 await settle(pilot)
                 assert welcome(app).endswith("Ctrl+G tries again")
                 await pilot.press("ctrl+g")

@@ -8,7 +8,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.export_screen import ExportScreen
 from subtitle_rag.tui.dialogs.help_screen import HelpScreen
 from subtitle_rag.tui.keys import keymap
-from subtitle_rag.tui.keys.commands import COMMANDS
+from subtitle_rag.tui.navigation import PagesApp
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
@@ -28,7 +28,7 @@ def test_the_table_of_the_keyboard_is_one() -> None:
     assert JAMO_BY_KEY["m"] == "ㅡ"
     assert hangul("gks") == "한"
     assert all(latin(JAMO_BY_KEY[key]) == key for key in "abcdefghijklmnopqrstuvwxyz")
-    written = {jamo for command in COMMANDS.values() for jamo in command.keys.split(",") if "ㄱ" <= jamo <= "ㅣ"}
+    written = {key for id in keymap.declarations() for key in keymap.keys(id) if "ㄱ" <= key <= "ㅣ"}
     assert written
     assert written <= set(JAMO_BY_KEY.values())
 
@@ -39,14 +39,14 @@ def test_no_letter_of_the_app_is_taken_by_a_screen_or_its_widgets() -> None:
     of_app = {
         key: id
         for id, places in kinds.items()
-        if SubtitleApp in places
+        if PagesApp in places
         for key in keymap.keys(id)
         if len(keymap.key_text(key)) == 1
     }
     elsewhere = {
         (key, id)
         for id, places in kinds.items()
-        if any(place is not SubtitleApp for place in places)
+        if any(place is not PagesApp for place in places)
         for key in keymap.keys(id)
         if key in of_app and of_app[key] != id
     }

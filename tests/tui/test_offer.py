@@ -137,7 +137,7 @@ class TestOffer:
             await press(pilot, "ctrl+l")
             assert bar(again, "offer") == ""
             assert "Models: fetch" in commands(again)
-            again.action_run("models.fetch")
+            again.action_download_models()
             await arrived(pilot)
 
     @pytest.mark.campaign(part="app")
@@ -166,7 +166,7 @@ class TestOffer:
         next(begun)  # holds the lock
         async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await until(pilot, lambda: "Another subtitle-rag is fetching tiny-m3, tiny-reranker." in welcome(app))
-            assert not app.check_action("run", ("models.fetch",))
+            assert not app.check_action("download_models", ())
             list(begun)
             await until(
                 pilot, lambda: stage(app, "vectors").state == "done" and stage(app, "vectors").processed, LOADING_S
@@ -220,7 +220,7 @@ class TestFetching:
             await until(pilot, lambda: "HTTP 429" in welcome(app))
             assert welcome(app).endswith("  Ctrl+G tries again")
             assert toasts(app) == []
-            app.wiring.opening.look_up()  # as at the end of a job
+            app.context.opening.look_up()  # as at the end of a job
             await settle(pilot)
             assert "HTTP 429" in welcome(app)
             await pilot.press("ctrl+l", "ctrl+g")

@@ -166,10 +166,10 @@ class TestTheSlowerOlderAnswer:
         async with running(SubtitleApp(filled)) as (app, pilot):
             counts = app.search_screen.page.counts
             counted = slow(filled.library, "counts")
-            app.wiring.opening.look_up()
+            app.context.opening.look_up()
             await until(pilot, counted.begun.is_set)
             filled.library.remove_videos([filled.library.videos()[0].video.id])
-            app.wiring.opening.look_up()
+            app.context.opening.look_up()
             await until(pilot, lambda: app.search_screen.page.counts != counts)
             newer = app.search_screen.page.counts
             await counted.let(pilot)

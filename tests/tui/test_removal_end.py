@@ -53,7 +53,7 @@ class TestTheEnd:
             screen = await open_library(pilot)
             chosen = screen.tables.videos.cursor_key
             with monkeypatch.context() as patch:
-                patch.setattr(app.wiring.removals, "carry_out_next", lambda: None)  # the app ends before
+                patch.setattr(app.context.removals, "carry_out_next", lambda: None)  # the app ends before
                 await pilot.press("d")
                 await confirm(pilot)
                 await settle(pilot)

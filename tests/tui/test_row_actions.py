@@ -8,7 +8,7 @@ import pytest
 from subtitle_rag.domain.values import Video
 from subtitle_rag.library.overview import ChannelState
 from subtitle_rag.library.rows import VideoState
-from subtitle_rag.tui.screens.row_actions import ROW_COMMANDS, RowActions
+from subtitle_rag.tui.screens.row_actions import ROW_ACTIONS, RowActions
 from subtitle_rag.tui.state.removal import LibraryRow
 from tests.tui.fake_app import FakeApp
 
@@ -53,19 +53,19 @@ def actions(calls: Calls) -> RowActions:
 
 
 def can(actions: RowActions, row: LibraryRow) -> set[str]:
-    return {command for command in ROW_COMMANDS if actions.can_run(command, row)}
+    return {action for action in ROW_ACTIONS if actions.can_run(action, row)}
 
 
 def test_each_row_has_its_own_commands(actions: RowActions) -> None:
     assert can(actions, LibraryRow()) == set()
-    assert can(actions, LibraryRow(video=video())) == {"video.open", "list.remove"}
-    silent = {"video.listen", "video.open", "list.remove"}
-    assert can(actions, LibraryRow(video=video("no_captions"))) == {*silent, "screen.retry"}
+    assert can(actions, LibraryRow(video=video())) == {"open_video", "remove"}
+    silent = {"listen", "open_video", "remove"}
+    assert can(actions, LibraryRow(video=video("no_captions"))) == {*silent, "again"}
     assert can(actions, LibraryRow(video=video("film_no_captions"))) == silent, "YouTube has nothing of it"
-    assert can(actions, LibraryRow(channel=CHANNEL)) == {"list.remove"}
+    assert can(actions, LibraryRow(channel=CHANNEL)) == {"remove"}
 
 
 def test_a_removal_names_its_target(actions: RowActions, calls: Calls) -> None:
-    actions.run("list.remove", LibraryRow(channel=CHANNEL))
+    actions.run("remove", LibraryRow(channel=CHANNEL))
     ((name, target),) = calls.calls
     assert (name, target.name, target.channel_id, target.sources) == ("ask", "채널", "UC1", (3,))

@@ -1,17 +1,19 @@
 """The table of thousands of rows: only what is seen is drawn, by keys and by mouse, in cells."""
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 import pytest
 from textual import on
 from textual.app import App, ComposeResult
+from textual.binding import BindingType
 
-from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.commands import ENTER, in_widget
 from subtitle_rag.tui.widgets.row_table import RowParts, RowTable, row_content
 
 
 class Numbers(RowTable[tuple[int, str]]):
-    BINDINGS = bindings("screen.enter")
+    BINDINGS: ClassVar[list[BindingType]] = [in_widget(ENTER)]
 
     def __init__(self) -> None:
         super().__init__("numbers", lambda value: str(value[0]))

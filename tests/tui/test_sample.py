@@ -32,7 +32,7 @@ def sample(unindexed: Runtime, monkeypatch: pytest.MonkeyPatch) -> Runtime:
 
 async def test_an_address_is_refused_in_the_sample_and_goes_with_its_user_to_their_library(sample: Runtime) -> None:
     async with running(SubtitleApp(sample), size=(100, 30)) as (app, pilot):
-        library = app.wiring.navigation.library
+        library = app.library
         assert library is not None
         library.field.path.value = "@느린부엌"
         await press(pilot, "enter")
@@ -54,7 +54,7 @@ async def test_every_screen_of_the_sample_is_marked(sample: Runtime) -> None:
 
 async def test_the_users_library_opens_with_the_address_that_came_along(unindexed: Runtime) -> None:
     async with running(SubtitleApp(unindexed, address="@느린부엌"), size=(100, 30)) as (app, _):
-        library = app.wiring.navigation.library
+        library = app.library
         assert library is not None
         assert library.field.path.value == "@느린부엌"
         assert not app.screen.query("#sample-mark")
@@ -76,7 +76,7 @@ async def test_no_row_of_the_sample_is_removed(filled: Runtime, monkeypatch: pyt
     filled.settings = replace(filled.settings, is_sample=True)
     async with running(SubtitleApp(filled), size=(100, 30)) as (app, pilot):
         await press(pilot, "ctrl+l")
-        library = app.wiring.navigation.library
+        library = app.library
         assert library is not None
         await press(pilot, "tab", "down")
         assert library.tables.has_focus

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from subtitle_rag.tui.keys import keymap
 from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.screens.base_screen import SceneActions
 from tests.tui.conftest import scene
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.controllers.context import AppContext
 
 CALL = re.compile(r"(?:screen\.)?scene\('(\w+)'\)")
-NAMES = sorted({match[1] for command in COMMANDS.values() if (match := CALL.fullmatch(command.action))})
+NAMES = sorted({match[1] for id in keymap.declarations() if (match := CALL.fullmatch(COMMANDS[id].action))})
 
 
 class Playback:

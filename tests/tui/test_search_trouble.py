@@ -131,7 +131,7 @@ class TestFailures:
                 assert "Ctrl+R makes it" in page
                 assert "subtitle-rag rebuild" not in page, "advice for the command line"
                 await pilot.press("ctrl+r")
-                await until(pilot, lambda: app.wiring.opening.ready)
+                await until(pilot, lambda: app.context.opening.ready)
                 await typed(pilot, "치킨 소스")
                 assert app.search_screen.scenes.row_count
 

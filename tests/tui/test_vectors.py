@@ -214,14 +214,14 @@ class TestPausing:
             await made(pilot)
             assert missing(ready) == 0
             assert 75 in accumulate(gate.batches)
-            assert not app.check_action("run", ("library.background",))
+            assert not app.check_action("toggle_background", ())
 
     async def test_going_on_before_the_batch_has_ended_loses_nothing(self, indexed: Runtime, gate: Gate) -> None:
         gate.hold()
         async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await until(pilot, gate.arrived.is_set)
-            app.action_run("library.background")
-            app.action_run("library.background")
+            app.action_toggle_background()
+            app.action_toggle_background()
             gate.release()
             await made(pilot)
             windows, pieces = gate.batches

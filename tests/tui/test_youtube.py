@@ -298,7 +298,7 @@ class TestSync:
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             assert "ctrl+r" not in app.screen.active_bindings
             await fetched(pilot, KITCHEN)
-            assert "Library: sync" in [command.title for command in app.get_system_commands(app.screen)]
+            assert "Library: New videos" in [command.title for command in app.get_system_commands(app.screen)]
             await press(pilot, "ctrl+l")
             assert app.screen.active_bindings["ctrl+r"].binding.description == "New videos"
             channel.clips.insert(0, Clip("brandnew000", "새로 올라온 영상"))

@@ -1,6 +1,5 @@
-"""The constructor argument of all screens: the runtime, the controllers, and some functions of the app."""
+"""The constructor argument of all screens: the runtime and the controllers of one app."""
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from subtitle_rag.config.settings import Settings
@@ -10,6 +9,7 @@ from subtitle_rag.tui.controllers.downloads import ModelDownloadController
 from subtitle_rag.tui.controllers.jobs import JobController
 from subtitle_rag.tui.controllers.library_opening import LibraryOpening
 from subtitle_rag.tui.controllers.marks import MarkController
+from subtitle_rag.tui.controllers.other_run import OtherRunWatch
 from subtitle_rag.tui.controllers.playback import PlaybackController
 from subtitle_rag.tui.controllers.probe_runs import ProbeRuns
 from subtitle_rag.tui.controllers.removals import RemovalController
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
 
-@dataclass(frozen=True)
 class AppContext:
-    app: AppPort
-    """Toasts, and the values that are shown."""
-    runtime: "Runtime"
-    show_times: bool
-    """Show times and paths, which differ from run to run. Off for pictures."""
-    background: BackgroundController
-    jobs: JobController
-    removals: RemovalController
-    playback: PlaybackController
-    marks: MarkController
-    models: ModelDownloadController
-    opening: LibraryOpening
-    context_pause: ContextPause
-    probes: ProbeRuns = field(default_factory=ProbeRuns, init=False)
+    def __init__(self, app: AppPort, runtime: "Runtime", *, show_times: bool) -> None:
+        """`show_times=False` leaves out times and paths, which differ from run to run, for pictures."""
+        self.app = app
+        self.runtime = runtime
+        self.show_times = show_times
+        self.background = BackgroundController(app, runtime)
+        self.jobs = JobController(app, runtime, self.background)
+        self.removals = RemovalController(app, runtime, self.jobs)
+        self.playback = PlaybackController(app, runtime)
+        self.marks = MarkController(app, runtime)
+        self.models = ModelDownloadController(app, runtime, self.background)
+        self.opening = LibraryOpening(app, runtime)
+        self.context_pause = ContextPause(app, runtime, self.background)
+        self.other_run = OtherRunWatch(app, runtime, self.jobs)
+        self.probes = ProbeRuns()
 
     def toggle_background(self) -> None:
         """Pause contexts and vectors for the user, or resume them."""

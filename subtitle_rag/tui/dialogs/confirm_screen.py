@@ -11,7 +11,6 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from subtitle_rag.tui.dialogs.dialog import Dialog, framed
-from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.text.confirmations import Confirmation
@@ -23,7 +22,6 @@ class ConfirmScreen(Dialog[None]):
 
     AUTO_FOCUS = "#keep"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings("screen.back"),
         Binding("left,right", "app.focus_next", show=False),
     ]
 

@@ -13,7 +13,6 @@ from textual.widgets.option_list import Option
 from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
-from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.content import MUTED, TIME_CELLS, channel_and_date
@@ -26,7 +25,6 @@ class CopiesScreen(ListDialog["Scene"]):
     """Returns the chosen copy."""
 
     AUTO_FOCUS = "#copy-rows"
-    BINDINGS = bindings("screen.enter screen.back list.down list.up")
 
     def __init__(self, copies: "Sequence[Scene]") -> None:
         super().__init__()

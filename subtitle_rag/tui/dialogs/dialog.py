@@ -1,12 +1,15 @@
 """Bases of dialogs: modal screens that return a result, or None. Many have a list."""
 
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from textual import getters
+from textual.binding import BindingType
 from textual.content import Content
 from textual.screen import ModalScreen, ScreenResultType
 from textual.widget import Widget
 from textual.widgets import OptionList
+
+from subtitle_rag.tui.keys.commands import BACK, DOWN, ENTER, UP
 
 WidgetT = TypeVar("WidgetT", bound=Widget)
 
@@ -18,6 +21,8 @@ def framed(box: WidgetT, title: str, keys: str = "") -> WidgetT:
 
 
 class Dialog(ModalScreen[ScreenResultType]):
+    BINDINGS: ClassVar[list[BindingType]] = [BACK]
+
     def check_consume_key(self, key: str, character: str | None) -> bool:  # noqa: ARG002 - Textual calls it so
         """Keep letters from the app's commands: a key for the dialog must not close it."""
         return character is not None and character.isprintable()
@@ -29,6 +34,8 @@ class Dialog(ModalScreen[ScreenResultType]):
 
 class ListDialog(Dialog[ScreenResultType]):
     """A dialog with a list that keys move through."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [ENTER, DOWN, UP]
 
     rows = getters.query_one(OptionList)
 

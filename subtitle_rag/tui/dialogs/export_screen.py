@@ -18,7 +18,7 @@ from subtitle_rag.domain.errors import AppError
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
-from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.commands import COPY, SWITCH
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.state.clean_text import clean
@@ -49,7 +49,8 @@ MOST_CHARACTERS = 500
 class ExportScreen(ListDialog[None]):
     AUTO_FOCUS = "#export-path"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings("screen.enter scene.copy screen.switch screen.back list.down list.up"),
+        COPY,
+        SWITCH,
         Binding("pagedown", "page(1)", show=False, priority=True),
         Binding("pageup", "page(-1)", show=False, priority=True),
     ]

@@ -19,7 +19,6 @@ from subtitle_rag.i18n import _
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
 from subtitle_rag.tui.keys import keymap
-from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.state.clean_text import clean
@@ -48,7 +47,6 @@ NOTE_CELLS = 24
 class FilterScreen(ListDialog[str]):
     AUTO_FOCUS = "#wanted"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings("screen.enter screen.back list.down list.up"),
         Binding(ERASE, "erase", show=False, priority=True),
         Binding("pagedown", "page(1)", show=False, priority=True),
         Binding("pageup", "page(-1)", show=False, priority=True),

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
@@ -13,11 +13,11 @@ from textual.widgets import Static
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.dialogs.dialog import Dialog, framed
-from subtitle_rag.tui.keys.commands import COMMANDS, bindings
-from subtitle_rag.tui.keys.keymap import declared_by, key
+from subtitle_rag.tui.keys.commands import ENTER, HELP
+from subtitle_rag.tui.keys.keymap import commands_of, key
 from subtitle_rag.tui.text.content import MUTED
 from subtitle_rag.tui.text.key_help import key_rows
-from subtitle_rag.tui.widgets.footer import CommandTexts, KeyBar
+from subtitle_rag.tui.widgets.footer import KeyBar
 
 KEY_CELLS = 20
 """Width of the key column."""
@@ -29,8 +29,8 @@ class HelpScreen(Dialog[None]):
     """The keys of the screen below, its footer's first; redrawn for each width."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings("screen.back screen.enter"),
-        replace(COMMANDS["app.help"].binding, action="take"),
+        ENTER,
+        replace(HELP, action="take"),
     ]
 
     def __init__(self, about: Screen[Any]) -> None:
@@ -60,17 +60,20 @@ class HelpScreen(Dialog[None]):
 
 def _sections(about: Screen[Any]) -> Iterator[tuple[str, list[Row]]]:
     """Yield titles and rows: the footer's keys, other keys of the screen, and keys that work everywhere."""
-    sentence = cast("CommandTexts", about).sentence
     first = [hint.id for bar in about.query(KeyBar) for hint in bar.hints]
     nodes = [node for node in about.walk_children() if node.display]
-    screen_ids = {binding.id for node in (about, *nodes) for binding in declared_by(type(node))}
-    app_ids = {binding.id for binding in declared_by(type(about.app))}
-    yield _("Here"), key_rows(first, sentence)
-    yield _("Also here"), key_rows([id for id in COMMANDS if id in screen_ids - {*first}], sentence)
+    everywhere = commands_of(about.app)
+    here: dict[str, Binding] = {}
+    for node in (about, *nodes):
+        here |= {id: binding for id, binding in commands_of(node).items() if id not in here}
+    bindings = everywhere | here
+    yield _("Here"), key_rows(bindings[id] for id in first)
+    yield _("Also here"), key_rows(binding for id, binding in here.items() if id not in first)
     if about.query("#query, #question"):
         yield _("Query"), list(_query())
     paste = (_("paste an address"), _("channel, playlist or video on YouTube: its captions are fetched"))
-    yield _("Everywhere"), [*key_rows([id for id in COMMANDS if id in app_ids - screen_ids - {*first}]), paste]
+    others = (binding for id, binding in everywhere.items() if id not in {*here, *first})
+    yield _("Everywhere"), [*key_rows(others), paste]
 
 
 def _query() -> Iterator[Row]:

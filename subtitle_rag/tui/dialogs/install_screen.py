@@ -9,7 +9,6 @@ from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
-from subtitle_rag.tui.keys.commands import bindings
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.offers import ModelDownload
@@ -21,7 +20,6 @@ class InstallScreen(ListDialog[str]):
     """Returns the name of the chosen way."""
 
     AUTO_FOCUS = "#ways"
-    BINDINGS = bindings("screen.enter screen.back list.down list.up")
 
     def __init__(self, offer: ModelDownload) -> None:
         super().__init__()

@@ -1,19 +1,20 @@
 """Note and tag of a mark."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
 from subtitle_rag.domain.values import clock, tidy
-from subtitle_rag.i18n import _
+from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.dialogs.dialog import Dialog, framed
-from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.commands import ENTER, command
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.confirmations import mark_confirmation
@@ -29,7 +30,10 @@ MOST_TAGS = 12
 
 class MarkScreen(Dialog[None]):
     AUTO_FOCUS = "#mark-note"
-    BINDINGS = bindings("screen.enter mark.remove screen.back")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ENTER,
+        command("mark.remove", "ctrl+d", "remove", N_("Remove mark"), N_("remove the mark"), system=True),
+    ]
 
     note = getters.query_one("#mark-note", TextField)
     tag = getters.query_one("#mark-tag", TextField)

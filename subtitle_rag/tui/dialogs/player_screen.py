@@ -1,17 +1,19 @@
 """Ctrl+O: the players for a scene, with what each can do."""
 
 from collections.abc import Callable
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import OptionList, Static
 
 from subtitle_rag.domain.values import clock
-from subtitle_rag.i18n import _
+from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
-from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.commands import command
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.messages import PlayersFound
 from subtitle_rag.tui.state.clean_text import clean
@@ -26,7 +28,11 @@ class PlayerScreen(ListDialog[str]):
     """Returns the chosen player."""
 
     AUTO_FOCUS = "#players"
-    BINDINGS = bindings("screen.enter player.prefer screen.back list.down list.up")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        command(
+            "player.prefer", "space", "prefer", N_("Make default"), N_("make this the default player"), system=True
+        ),
+    ]
 
     def __init__(self, message: PlayersFound, *, prefer: Callable[[str], object]) -> None:
         """`prefer` makes a player the default one."""

@@ -12,7 +12,7 @@ from textual.widgets.option_list import Option
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
 from subtitle_rag.tui.keys import keymap
-from subtitle_rag.tui.keys.commands import COMMANDS, bindings
+from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.keys.keymap import key
 
 KEY_CELLS = 10
@@ -22,7 +22,6 @@ class SceneMenu(ListDialog[str]):
     """Returns the id of a command."""
 
     AUTO_FOCUS = "#menu-rows"
-    BINDINGS = bindings("screen.enter screen.back list.down list.up")
 
     def __init__(self, ids: Sequence[str]) -> None:
         super().__init__()
@@ -43,4 +42,4 @@ def _row(id: str) -> Content:
     """Return the key of a command, and its sentence."""
     keys = next(map(keymap.key_text, keymap.keys(id)), "")
     label = Content.styled(keys, "bold").truncate(KEY_CELLS, pad=True)
-    return Content.assemble(" ", label, _(COMMANDS[id].label))
+    return Content.assemble(" ", label, _(COMMANDS[id].description))

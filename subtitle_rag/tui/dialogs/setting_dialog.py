@@ -1,17 +1,18 @@
 """The value of a setting: a choice, a typed text, or either."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.dialogs.dialog import Dialog, framed
-from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.commands import DOWN, ENTER, UP
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.content import MUTED
@@ -28,7 +29,7 @@ MAX_ROWS = 10
 class SettingDialog(Dialog[str]):
     """Returns the value as one types it."""
 
-    BINDINGS = bindings("screen.enter screen.back list.down list.up")
+    BINDINGS: ClassVar[list[BindingType]] = [ENTER, DOWN, UP]
 
     choices = getters.query_one("#setting-choices", OptionList)
     text = getters.query_one("#setting-text", TextField)

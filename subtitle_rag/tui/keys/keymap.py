@@ -6,12 +6,12 @@ They belong to the process, as its language does, so that any sentence can name 
 import pkgutil
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from itertools import combinations, product
 from pathlib import Path
+from typing import Any
 
-from textual.actions import parse as parse_action
 from textual.app import App
 from textual.binding import Binding
 from textual.dom import DOMNode
@@ -20,7 +20,7 @@ from textual.screen import Screen
 
 from subtitle_rag.config.config_file import Mistake, bad_config, did_you_mean, mistake_in, nearest
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.keys.commands import COMMANDS, Command, with_jamo
+from subtitle_rag.tui.keys.commands import COMMANDS, UNBOUND, with_jamo
 
 PACKAGE = "subtitle_rag.tui"
 NAMES = frozenset(key.value for key in Keys if "<" not in key.value)
@@ -69,7 +69,19 @@ def in_force() -> dict[str, str]:
 
 def keys(id: str) -> tuple[str, ...]:
     """Return the keys in force, as Textual names them; none where the command palette alone has the command."""
-    return tuple(_parts(_user_keys.get(id) or COMMANDS[id].keys))
+    return tuple(_parts(_user_keys[id])) if id in _user_keys else own_keys(named(id))
+
+
+def own_keys(command: Binding) -> tuple[str, ...]:
+    """Return the keys that a command has by itself."""
+    return () if command.key.startswith(UNBOUND) else tuple(_parts(command.key))
+
+
+def named(id: str) -> Binding:
+    """Return a command by its id, also of a screen that was not opened yet."""
+    if id not in COMMANDS:
+        declarations()
+    return COMMANDS[id]
 
 
 def key(id: str) -> str:
@@ -79,13 +91,8 @@ def key(id: str) -> str:
     """
     names = keys(id)
     if not names:
-        return f"{key('app.commands')} {_(COMMANDS[id].label)}"
+        return f"{key('app.commands')} {_(named(id).description)}"
     return key_text(next((name for name in names if not _types(name)), names[0]))
-
-
-def key_in(active: Collection[str], id: str) -> str | None:
-    """Return the first key of a command among these keys."""
-    return next((name for name in keys(id) if name in active), None)
 
 
 def key_text(name: str) -> str:
@@ -103,32 +110,30 @@ def key_text(name: str) -> str:
 def declarations() -> dict[str, list[type[DOMNode]]]:
     """Return the classes where each command works, by its id. Imports all of the app."""
     package = import_module(PACKAGE)
-    kinds: dict[str, list[type[DOMNode]]] = {id: [] for id in COMMANDS}
+    kinds: dict[str, list[type[DOMNode]]] = {}
     for module in (import_module(info.name) for info in pkgutil.walk_packages(package.__path__, f"{PACKAGE}.")):
         for node in list(vars(module).values()):
             if isinstance(node, type) and issubclass(node, DOMNode) and node.__module__ == module.__name__:
-                for binding in _own_bindings(node):
-                    kinds[binding.id or ""].append(node)
+                for binding in node.__dict__.get("BINDINGS", ()):
+                    if isinstance(binding, Binding) and binding.id:
+                        kinds.setdefault(binding.id, []).append(node)
     return kinds
 
 
-def declared_by(kind: type[DOMNode]) -> list[Binding]:
-    """Return the bindings of a class and of its bases, in their order."""
-    bases = (base for base in kind.__mro__ if base.__module__.startswith(PACKAGE + "."))
-    return [binding for base in bases for binding in _own_bindings(base)]
+def commands_of(node: DOMNode) -> dict[str, Binding]:
+    """Return the bindings of a node's commands by id."""
+    return {binding.id: binding for _key, binding in node._bindings if binding.id in COMMANDS}
 
 
-def can_run(node: DOMNode, command: Command) -> bool:
-    """Return whether a node declares the command, and it can be run there now."""
-    if all(each.id != command.id for each in declared_by(type(node))):
-        return False
-    binding = command.binding
-    _namespace, name, parameters = parse_action(binding.action)
-    return bool(node.check_action(name, parameters))
-
-
-def _own_bindings(kind: type) -> list[Binding]:
-    return [each for each in kind.__dict__.get("BINDINGS", ()) if isinstance(each, Binding) and each.id]
+def acts_of(screen: Screen[Any]) -> dict[str, tuple[DOMNode, Binding]]:
+    """Return by id the commands that can be run on a screen now, its own before those of the app."""
+    app = screen.app
+    acts: dict[str, tuple[DOMNode, Binding]] = {}
+    for node in (screen, *screen.query("SceneList"), app):
+        for id, binding in commands_of(node).items():
+            if id not in acts and app._check_action_state(binding.action, node):
+                acts[id] = node, binding
+    return acts
 
 
 def _parts(keys: str) -> list[str]:
@@ -162,6 +167,7 @@ def mistakes(keymap: Mapping[str, str], path: Path) -> Iterator[Mistake]:
     """Yield every mistake. Clashes between keys are looked for if each key by itself is right."""
     if not keymap:
         return
+    kinds = declarations()
     sound = True
     for id, text in keymap.items():
         key = f"keys.{id}"
@@ -178,10 +184,10 @@ def mistakes(keymap: Mapping[str, str], path: Path) -> Iterator[Mistake]:
             sound = False
             yield mistake_in(path, key, f"{key}: {fault}")
     if sound:
-        yield from _clashes(keymap, path)
+        yield from _clashes(keymap, path, kinds)
 
 
-def _fault(key: str, command: Command) -> str:
+def _fault(key: str, command: Binding) -> str:
     """Return why a key cannot be used; empty if it can."""
     if key in SAME:
         return _("a terminal cannot tell {key} from {other}").format(key=key_text(key), other=key_text(SAME[key]))
@@ -192,7 +198,8 @@ def _fault(key: str, command: Command) -> str:
         return _("{key} writes a symbol on some keyboards").format(key=key_text(key))
     if key not in NAMES | ALT_ARROWS and not _types(key):
         return _("there is no key {key}").format(key=key) + did_you_mean(nearest(key, NAMES))
-    takes_text = not command.keys or any(_types(part) or part in EDITING for part in _parts(command.keys))
+    own = own_keys(command)
+    takes_text = not own or any(_types(part) or part in EDITING for part in own)
     if not takes_text and (_types(key) or key in EDITING):
         return _("{key} is needed for typing").format(key=key_text(key))
     return ""
@@ -203,17 +210,16 @@ def _types(key: str) -> bool:
     return key == "space" or (key not in NAMES and len(format_key(key)) == 1)
 
 
-def _clashes(keymap: Mapping[str, str], path: Path) -> Iterator[Mistake]:
+def _clashes(keymap: Mapping[str, str], path: Path, kinds: Mapping[str, list[type[DOMNode]]]) -> Iterator[Mistake]:
     before = in_force()
     activate(keymap)
     keys_by_id = {id: set(keys(id)) for id in COMMANDS}
     activate(before)
-    kinds = declarations()
     for id, second in combinations(COMMANDS, 2):
         clashes = keys_by_id[id] & keys_by_id[second]
         if not clashes or not keymap.keys() & {id, second}:
             continue
-        if clashes & set(_parts(COMMANDS[id].keys)) & set(_parts(COMMANDS[second].keys)):  # they share it by design
+        if clashes & {*own_keys(COMMANDS[id])} & {*own_keys(COMMANDS[second])}:  # they share it by design
             continue
         if any(_hides(a, b) for a, b in product(kinds[id], kinds[second])):
             message = _("{key} is the key of both {one} and {other}")
@@ -226,7 +232,7 @@ def _hides(a: type[DOMNode], b: type[DOMNode]) -> bool:
 
     The app's keys count everywhere, a screen's with those of its widgets.
     """
-    return a is b or issubclass(a, App) or issubclass(b, App) or _within(a, b) or _within(b, a)
+    return issubclass(a, (b, App)) or issubclass(b, (a, App)) or _within(a, b) or _within(b, a)
 
 
 def _within(widget: type[DOMNode], screen: type[DOMNode]) -> bool:

@@ -4,10 +4,23 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
+from textual.binding import BindingType
 
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.controllers.context import AppContext
-from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.commands import (
+    BACK,
+    COPY,
+    COPY_MARKDOWN,
+    DOWN,
+    ENTER,
+    MARK,
+    PLAY_WITH,
+    RETRY,
+    UP,
+    command,
+    worded,
+)
 from subtitle_rag.tui.screens.answer_page import AnswerPage
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state.spoken_lines import VideoMoment
@@ -28,19 +41,27 @@ class AnswerScreen(BaseScreen):
     AUTO_FOCUS = "#question"
     SHOWS_VIDEOS = True
     FOOTER = "screen.enter scene.mark app.transcript app.ask scene.copy screen.back app.help"
-    BINDINGS = bindings(
-        "screen.enter scene.mark scene.copy scene.copy-markdown scene.play-with answer.whole",
-        "screen.retry screen.back list.down list.up",
-    )
-    LABELS: ClassVar = {"app.ask": N_("New question")}
-    MEANINGS: ClassVar = {
-        "screen.enter": N_("in the field: ask; at a number: play the second that it rests on; a digit does it at once"),
-        "screen.retry": N_("ask the last question once more, or choose a model if there was none"),
-        "scene.copy": N_("copy the answer with what it cites"),
-        "screen.back": N_("stop the answer; then field → answer → the page before"),
-        "list.down": N_("the next number of the answer, or the next of the last questions"),
-        "list.up": N_("the number before, or the question before"),
-    }
+    BINDINGS: ClassVar[list[BindingType]] = [
+        worded(
+            ENTER,
+            sentence=N_("in the field: ask; at a number: play the second that it rests on; a digit does it at once"),
+        ),
+        MARK,
+        worded(COPY, sentence=N_("copy the answer with what it cites")),
+        COPY_MARKDOWN,
+        PLAY_WITH,
+        command(
+            "answer.whole",
+            "w",
+            "whole",
+            N_("All captions"),
+            N_("ask of all captions instead of the best scenes, and back"),
+        ),
+        worded(RETRY, sentence=N_("ask the last question once more, or choose a model if there was none")),
+        worded(BACK, sentence=N_("stop the answer; then field → answer → the page before")),
+        worded(DOWN, sentence=N_("the next number of the answer, or the next of the last questions")),
+        worded(UP, sentence=N_("the number before, or the question before")),
+    ]
 
     def __init__(self, context: AppContext, counts: "Counts | None" = None) -> None:
         super().__init__(context)
@@ -56,6 +77,8 @@ class AnswerScreen(BaseScreen):
         return self.page.recent.has_focus
 
     def label(self, id: str) -> str:
+        if id == "app.ask":
+            return _("New question")
         if id == "screen.enter":
             return _("Ask") if self.in_field else _("Read") if self.in_recent else _("Play")
         return super().label(id)

@@ -1,6 +1,6 @@
 """The base of all full screens, and what they all do with a scene: play, link, mark, copy, export."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -13,7 +13,6 @@ from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.copies_screen import CopiesScreen
 from subtitle_rag.tui.dialogs.export_screen import ExportScreen
 from subtitle_rag.tui.dialogs.mark_screen import MarkScreen
-from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.state.export_source import ExportSource
 from subtitle_rag.tui.state.spoken_lines import VideoMoment
@@ -96,19 +95,13 @@ class BaseScreen(Screen[None]):
     """
 
     FOOTER: ClassVar[str] = ""
-    """Ids of the commands in the footer, at most seven; their order is that of `COMMANDS`."""
+    """Ids of the commands in the footer, at most seven, in the order that all footers have."""
 
     FIELD_FOOTER: ClassVar[str] = "scene.play screen.enter screen.back app.commands app.help app.quit"
     """The same while a field has the focus, which takes all letters."""
 
-    LABELS: ClassVar[Mapping[str, str]] = {}
-    """By id: a word or two in the place of the command's own."""
-
-    MEANINGS: ClassVar[Mapping[str, str]] = {}
-    """By id: what a command does here, for the help."""
-
     OPENED_BY: ClassVar[str] = ""
-    """The command that opens the page."""
+    """The app's action that opens the page."""
     SHOWS_VIDEOS: ClassVar[bool] = False
     """A video can be chosen there, whose transcript opens by a key."""
 
@@ -134,17 +127,13 @@ class BaseScreen(Screen[None]):
         return isinstance(self.focused, TextField)
 
     @property
-    def footer_ids(self) -> Collection[str]:
+    def footer_ids(self) -> list[str]:
         """Ids of the commands that the footer shows at this moment, as far as they can be run."""
         return (self.FIELD_FOOTER if self.in_field else self.FOOTER).split()
 
-    def label(self, id: str) -> str:
-        """Return what a command is called here, in a word or two."""
-        return _(self.LABELS.get(id) or COMMANDS[id].label)
-
-    def sentence(self, id: str) -> str:
-        """Return what a command does here."""
-        return _(self.MEANINGS.get(id) or COMMANDS[id].help or self.LABELS.get(id) or COMMANDS[id].label)
+    def label(self, id: str) -> str:  # noqa: ARG002 - for subclasses
+        """Return a word or two in the place of a command's own; empty: its own."""
+        return ""
 
     @property
     def chosen_moment(self) -> VideoMoment | None:

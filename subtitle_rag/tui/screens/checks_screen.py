@@ -1,12 +1,15 @@
 """All checks of `doctor`, live."""
 
+from typing import ClassVar
+
 from textual import getters, on
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 
 from subtitle_rag import doctor
-from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.tui.keys.commands import BACK, RETRY, command
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.widgets.check_list import CheckList, ProbeEnded
 from subtitle_rag.tui.widgets.footer import KeyBar
@@ -16,10 +19,14 @@ NETWORK = "network"
 
 
 class ChecksScreen(BaseScreen):
-    OPENED_BY = "app.checks"
+    OPENED_BY = "open_checks"
     AUTO_FOCUS = "#all-checks"
     FOOTER = "screen.retry screen.back app.help"
-    BINDINGS = bindings("screen.retry checks.network screen.back")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        RETRY,
+        command("checks.network", "", "network", N_("Ask YouTube, too"), N_("ask YouTube whether it answers")),
+        BACK,
+    ]
 
     checks = getters.query_one(CheckList)
 

@@ -3,11 +3,12 @@
 An empty library opens here.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.content import Content
 from textual.reactive import var
 from textual.widgets import Static
@@ -16,10 +17,10 @@ from subtitle_rag.domain.errors import AppError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.controllers.context import AppContext
-from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.commands import BACK, DOWN, ENTER, FILTER, REMOVE, RETRY, SWITCH, command, worded
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.library_field import Beginning, FailureLines, LibraryField
-from subtitle_rag.tui.screens.row_actions import ROW_COMMANDS, RowActions
+from subtitle_rag.tui.screens.row_actions import ROW_ACTIONS, RowActions
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.query_filters import in_video
 from subtitle_rag.tui.state.spoken_lines import VideoMoment
@@ -37,23 +38,37 @@ if TYPE_CHECKING:
 
 
 class LibraryScreen(BaseScreen):
-    OPENED_BY = "app.library"
-    FOOTER = "screen.enter library.sync list.remove app.overview library.stop screen.back app.help"
-    FIELD_FOOTER = "screen.enter library.list library.sample library.stop screen.back app.commands app.help"
+    OPENED_BY = "open_library"
+    FOOTER = "screen.enter app.overview library.sync list.remove library.stop screen.back app.help"
+    FIELD_FOOTER = "screen.enter library.list library.stop library.sample screen.back app.commands app.help"
     AUTO_FOCUS = "#path"
     VERTICAL_BREAKPOINTS = [(0, "-low"), (16, "-high")]  # noqa: RUF012 - Textual declares it so
     SHOWS_VIDEOS = True
-    BINDINGS = bindings(
-        "screen.enter library.list screen.switch screen.back list.down",
-        "video.listen screen.retry video.open search.filter list.remove",
-    )
-    MEANINGS: ClassVar = {
-        "screen.enter": N_("in the field: fetch or read it; a channel: its videos; a video: search in it"),
-        "screen.switch": N_("field ⇄ table"),
-        "screen.back": N_("table → field → search"),
-        "search.filter": N_("only the videos that failed, or all again"),
-        "list.remove": N_("take the video or the channel out of the library, after a question"),
-    }
+    BINDINGS: ClassVar[list[BindingType]] = [
+        worded(ENTER, sentence=N_("in the field: fetch or read it; a channel: its videos; a video: search in it")),
+        command(
+            "library.list",
+            "ctrl+l",
+            "take(True)",
+            N_("Whole list"),
+            N_("take the whole list that the video's address names"),
+            system=True,
+        ),
+        worded(SWITCH, sentence=N_("field ⇄ table")),
+        worded(BACK, sentence=N_("table → field → search")),
+        DOWN,
+        command(
+            "video.listen",
+            "y",
+            "listen",
+            N_("Listen"),
+            N_("make captions of what has none, by listening on this machine"),
+        ),
+        RETRY,
+        command("video.open", "", "open_video", N_("Browser"), N_("open the video in the browser")),
+        worded(FILTER, sentence=N_("only the videos that failed, or all again")),
+        worded(REMOVE, sentence=N_("take the video or the channel out of the library, after a question")),
+    ]
 
     counts: var["Counts | None"] = var(None, init=False)
 
@@ -261,17 +276,17 @@ class LibraryScreen(BaseScreen):
 
     def _refresh_keys(self) -> None:
         """Redraw the footer only if a key came or went: every repaint can make it flicker."""
-        state = tuple(self.row_actions.can_run(command, self.tables.row) for command in ROW_COMMANDS)
+        state = tuple(self.row_actions.can_run(action, self.tables.row) for action in ROW_ACTIONS)
         state += (self.tables.has_focus, self.tables.has_failures, self.field.names_lists)
         if state != self._footer_state:
             self._footer_state = state
             self.refresh_bindings()
 
     @property
-    def footer_ids(self) -> Collection[str]:
+    def footer_ids(self) -> list[str]:
         """Nothing tells of all videos, or of a playlist, what it is about."""
         has_overview = self.chosen_moment or self.chosen_channel
-        return super().footer_ids if has_overview else {*super().footer_ids} - {"app.overview"}
+        return [id for id in super().footer_ids if id != "app.overview" or has_overview]
 
     def label(self, id: str) -> str:
         if id == "screen.enter":
@@ -282,26 +297,28 @@ class LibraryScreen(BaseScreen):
 
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         in_tables = self.tables.has_focus  # letters are typed into the field
-        row_command = {"run": str(next(iter(parameters), "")), "again": "screen.retry", "remove": "list.remove"}
         match action:
             case "move":  # the tables have their own
                 return self.field.path.has_focus and bool(self.tables.videos.row_count) and not self._has_no_rows
             case "take":  # in a table, Enter chooses a row
                 return self.field.names_lists if parameters == (True,) else self.field.path.has_focus
-            case "run" | "again" | "remove":
-                return in_tables and self.row_actions.can_run(row_command[action], self.tables.row)
+            case "listen" | "again" | "open_video" | "remove":
+                return in_tables and self.row_actions.can_run(action, self.tables.row)
             case "filter":
                 return in_tables and self.tables.has_failures
         return super().allows(action, parameters)
 
-    def action_run(self, command: str) -> None:
-        self.row_actions.run(command, self.tables.row)
+    def action_listen(self) -> None:
+        self.row_actions.run("listen", self.tables.row)
 
     def action_again(self) -> None:
-        self.action_run("screen.retry")
+        self.row_actions.run("again", self.tables.row)
+
+    def action_open_video(self) -> None:
+        self.row_actions.run("open_video", self.tables.row)
 
     def action_remove(self) -> None:
-        self.action_run("list.remove")
+        self.row_actions.run("remove", self.tables.row)
 
     def action_filter(self) -> None:
         self.tables.toggle_failures()

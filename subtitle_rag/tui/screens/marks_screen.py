@@ -1,18 +1,32 @@
 """The marked scenes, with notes and tags."""
 
-from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Input
 
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
-from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.commands import (
+    BACK,
+    COPY,
+    COPY_MARKDOWN,
+    DOWN,
+    EXPORT,
+    FILTER,
+    MARK,
+    PLAY,
+    PLAY_WITH,
+    REMOVE,
+    UP,
+    command,
+    worded,
+)
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state.clean_text import clean
@@ -31,19 +45,26 @@ if TYPE_CHECKING:
 
 
 class MarksScreen(BaseScreen):
-    OPENED_BY = "app.marks"
+    OPENED_BY = "open_marks"
     AUTO_FOCUS = "#marks"
     SHOWS_VIDEOS = True
     FOOTER = "scene.play scene.mark app.transcript scene.export list.remove screen.back app.help"
-    BINDINGS = bindings(
-        "scene.play marks.play-all scene.play-with scene.mark list.remove scene.export",
-        "scene.copy scene.copy-markdown search.filter screen.back list.down list.up",
-    )
-    LABELS: ClassVar = {"scene.mark": N_("Note/tag")}
-    MEANINGS: ClassVar = {
-        "search.filter": N_("only the marks with one tag; again: the next tag, then all"),
-        "list.remove": N_("remove the mark; the scene stays in the library"),
-    }
+    BINDINGS: ClassVar[list[BindingType]] = [
+        PLAY,
+        command(
+            "marks.play-all", "", "play_all", N_("Play all"), N_("play the listed scenes one after another in mpv")
+        ),
+        PLAY_WITH,
+        worded(MARK, N_("Note/tag"), MARK.tooltip),
+        worded(REMOVE, sentence=N_("remove the mark; the scene stays in the library")),
+        EXPORT,
+        COPY,
+        COPY_MARKDOWN,
+        worded(FILTER, sentence=N_("only the marks with one tag; again: the next tag, then all")),
+        BACK,
+        DOWN,
+        UP,
+    ]
 
     text_field = getters.query_one("#marks-words", TextField)
     query_bar = getters.query_one(QueryBar)
@@ -91,8 +112,8 @@ class MarksScreen(BaseScreen):
         return super().allows(action, parameters)
 
     @property
-    def footer_ids(self) -> Collection[str]:
-        return super().footer_ids if self.in_field or self.rows.row_count else ("screen.back", "app.help")
+    def footer_ids(self) -> list[str]:
+        return super().footer_ids if self.in_field or self.rows.row_count else ["screen.back", "app.help"]
 
     def label(self, id: str) -> str:
         return _("Marks") if id == "scene.play" and self.in_field else super().label(id)

@@ -4,13 +4,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.controllers.context import AppContext
-from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.commands import BACK, COPY, DOWN, MARK, PLAY, PLAY_WITH, UP, worded
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state.clean_text import clean
@@ -26,14 +27,19 @@ if TYPE_CHECKING:
 
 
 class OverviewScreen(BaseScreen):
-    OPENED_BY = "app.overview"
+    OPENED_BY = "open_overview"
     AUTO_FOCUS = "#overview-rows"
     SHOWS_VIDEOS = True
     FOOTER = "scene.play scene.mark app.transcript scene.copy screen.back app.help"
-    BINDINGS = bindings("scene.play scene.play-with scene.copy scene.mark screen.back list.down list.up")
-    MEANINGS: ClassVar = {
-        "scene.play": N_("play from the second of the row; a video of a channel opens its own overview"),
-    }
+    BINDINGS: ClassVar[list[BindingType]] = [
+        worded(PLAY, sentence=N_("play from the second of the row; a video of a channel opens its own overview")),
+        PLAY_WITH,
+        COPY,
+        MARK,
+        BACK,
+        DOWN,
+        UP,
+    ]
 
     rows = getters.query_one("#overview-rows", OptionList)
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from subtitle_rag.pipeline import ListeningOffer
 
 
-ROW_COMMANDS = ("video.listen", "screen.retry", "video.open", "list.remove")
-"""Ids of the commands of `RowActions`."""
+ROW_ACTIONS = ("listen", "again", "open_video", "remove")
+"""The actions of `RowActions`."""
 
 
 class RowActions:
@@ -27,32 +27,32 @@ class RowActions:
     def __init__(self, context: AppContext) -> None:
         self._context = context
 
-    def can_run(self, command: str, row: LibraryRow) -> bool:
-        """Return whether a command of `ROW_COMMANDS` can be run on the row."""
+    def can_run(self, action: str, row: LibraryRow) -> bool:
+        """Return whether an action can be done on the row."""
         video, channel = row.video, row.channel
-        match command:
-            case "video.listen":
+        match action:
+            case "listen":
                 return is_silent(video) if video else bool(channel and SILENT.intersection(channel.failures))
-            case "screen.retry":
+            case "again":
                 is_askable = bool(video and (video.video.url or video.video.source))
                 return bool(is_askable and video and video.failure not in (None, "film_no_captions") and not video.due)
-            case "video.open":
+            case "open_video":
                 return bool(video and video.video.url)
         return row.removal_target is not None
 
-    def run(self, command: str, row: LibraryRow) -> None:
+    def run(self, action: str, row: LibraryRow) -> None:
         video, channel = row.video, row.channel
-        if command == "video.listen" and (video or channel):
+        if action == "listen" and (video or channel):
             self.offer_listening(video.video.id if video else channel.name if channel else "")
-        elif command == "screen.retry" and video:
+        elif action == "again" and video:
             source, url = video.video.source, video.video.url or ""
             request = JobRequest((Path(source),)) if source else JobRequest.of_address(url)
             if self._context.jobs.start(request):
                 title = clean(video.video.title)
                 self._context.app.notify(_("Requested again: {title}").format(title=title), markup=False)
-        elif command == "video.open" and video:
+        elif action == "open_video" and video:
             self._context.playback.open_video(video.video.id, video.video.title)
-        elif command == "list.remove" and (target := row.removal_target):
+        elif action == "remove" and (target := row.removal_target):
             self._context.removals.ask(target)
 
     def offer_listening(self, name: str, otherwise: Callable[[], object] | None = None) -> None:

@@ -1,15 +1,29 @@
 """The first screen: a query, and its scenes. Enter goes from the one to the others, and plays there."""
 
-from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.binding import BindingType
 
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.controllers.context import AppContext
-from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.commands import (
+    BACK,
+    COPY,
+    COPY_MARKDOWN,
+    DOWN,
+    EXPORT,
+    FILTER,
+    MARK,
+    PLAY,
+    PLAY_WITH,
+    SWITCH,
+    UP,
+    command,
+    worded,
+)
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.search_page import PageContent, SearchPage
 from subtitle_rag.tui.state.export_source import ExportSource
@@ -35,17 +49,33 @@ class SearchScreen(BaseScreen):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it so
     AUTO_FOCUS = "#query"
     FOOTER = "scene.play scene.mark app.transcript app.ask scene.export app.library app.help"
-    FIELD_FOOTER = "scene.play list.down app.library screen.back app.commands app.help app.quit"
-    MENU = "list.down app.ask app.library app.marks app.settings app.search app.help app.quit"
+    FIELD_FOOTER = "scene.play app.library list.down screen.back app.commands app.help app.quit"
+    MENU = "app.ask app.library app.marks app.settings app.search list.down app.help app.quit"
     """Without scenes, while no field has the focus."""
-    BINDINGS = bindings(
-        "scene.play scene.play-with scene.copy scene.copy-markdown scene.mark scene.export scene.copies",
-        "scene.preview search.refine search.filter screen.switch screen.back list.down list.up",
-    )
-    MEANINGS: ClassVar = {
-        "screen.switch": N_("query → list → transcript"),
-        "screen.back": N_("query → list → empty query"),
-    }
+    BINDINGS: ClassVar[list[BindingType]] = [
+        PLAY,
+        MARK,
+        EXPORT,
+        COPY,
+        COPY_MARKDOWN,
+        PLAY_WITH,
+        command(
+            "scene.copies",
+            "",
+            "screen.scene('copies')",
+            N_("Copies"),
+            N_("play the scene in another video that says the same"),
+        ),
+        command("scene.preview", "p", "toggle_preview", N_("Preview"), N_("show or hide the preview")),
+        command(
+            "search.refine", "", "refine", N_("Refine"), N_("rerank up to 150 scenes with AI; press again to stop")
+        ),
+        FILTER,
+        worded(SWITCH, sentence=N_("query → list → transcript")),
+        worded(BACK, sentence=N_("query → list → empty query")),
+        DOWN,
+        UP,
+    ]
 
     def __init__(self, context: AppContext) -> None:
         self.query_line = TextField(_("What was said in the scene?"), id="query")
@@ -75,11 +105,11 @@ class SearchScreen(BaseScreen):
         self.refresh_bindings()
 
     @property
-    def footer_ids(self) -> Collection[str]:
+    def footer_ids(self) -> list[str]:
         if self.lists_scenes:
-            return {*super().footer_ids} - ({"screen.back"} if self.in_field else set())
-        ids = {*(self.FIELD_FOOTER if self.in_field else self.MENU).split()}
-        return ids if self.page.ready_queries.display else ids - {"list.down"}
+            return [id for id in super().footer_ids if id != "screen.back" or not self.in_field]
+        ids = (self.FIELD_FOOTER if self.in_field else self.MENU).split()
+        return [id for id in ids if id != "list.down" or self.page.ready_queries.display]
 
     @property
     def lists_scenes(self) -> bool:

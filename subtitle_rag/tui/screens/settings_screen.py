@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Static
 
@@ -20,7 +21,7 @@ from subtitle_rag.domain.errors import AppError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.dialogs.setting_dialog import SettingDialog
-from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.commands import BACK, ENTER, REMOVE, RETRY, command, worded
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
@@ -44,20 +45,16 @@ class SettingTable(RowTable[AppSetting]):
 
 
 class SettingsScreen(BaseScreen):
-    OPENED_BY = "app.settings"
+    OPENED_BY = "open_settings"
     AUTO_FOCUS = "#settings-rows"
     FOOTER = "screen.enter screen.retry list.remove settings.undo screen.back app.help"
-    BINDINGS = bindings("screen.enter list.remove settings.undo screen.retry screen.back")
-    LABELS: ClassVar = {
-        "screen.enter": N_("Change"),
-        "list.remove": N_("Default"),
-        "screen.retry": N_("Open again"),
-    }
-    MEANINGS: ClassVar = {
-        "screen.enter": N_("change the setting"),
-        "list.remove": N_("back to the default: the setting leaves the config file"),
-        "screen.retry": N_("close and reopen the app to apply all settings"),
-    }
+    BINDINGS: ClassVar[list[BindingType]] = [
+        worded(ENTER, N_("Change"), N_("change the setting")),
+        worded(REMOVE, N_("Default"), N_("back to the default: the setting leaves the config file")),
+        command("settings.undo", "ctrl+z", "undo", N_("Undo"), N_("take the last change back"), system=True),
+        worded(RETRY, N_("Open again"), N_("close and reopen the app to apply all settings")),
+        BACK,
+    ]
 
     def __init__(self, context: AppContext, *, reopen: Callable[[], object]) -> None:
         """`reopen` closes the app and opens it again."""

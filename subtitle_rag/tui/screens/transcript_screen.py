@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.widgets import Input
 
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.controllers.context import AppContext
-from subtitle_rag.tui.keys.commands import bindings
+from subtitle_rag.tui.keys.commands import BACK, COPY, DOWN, MARK, PLAY, PLAY_WITH, SWITCH, UP, command, worded
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state.spoken_lines import (
@@ -34,23 +35,28 @@ if TYPE_CHECKING:
 
 
 class TranscriptScreen(BaseScreen):
-    OPENED_BY = "app.transcript"
+    OPENED_BY = "open_transcript"
     AUTO_FOCUS = "#transcript"
     SHOWS_VIDEOS = True
     FOOTER = "scene.play scene.mark scene.copy transcript.next-match app.search screen.back app.help"
-    BINDINGS = bindings(
-        "scene.play scene.play-with scene.copy scene.mark transcript.next-match screen.switch",
-        "screen.back list.down list.up",
-    )
-    LABELS: ClassVar = {"app.search": N_("Find")}
-    MEANINGS: ClassVar = {
-        "scene.play": N_("play from the line; from the field, go to the match first"),
-        "scene.copy": N_("copy the line with title, time and link"),
-        "app.search": N_("search in the transcript; letters typed in the list do it too"),
-        "screen.back": N_("field → lines → empty field → back"),
-        "list.down": N_("choose a line; from the field, the next match or the one before"),
-        "list.up": N_("choose a line; from the field, the next match or the one before"),
-    }
+    BINDINGS: ClassVar[list[BindingType]] = [
+        worded(PLAY, sentence=N_("play from the line; from the field, go to the match first")),
+        PLAY_WITH,
+        worded(COPY, sentence=N_("copy the line with title, time and link")),
+        MARK,
+        command(
+            "transcript.next-match",
+            "n",
+            "match(1)",
+            N_("Next match"),
+            N_("the next match, and after the last one the first"),
+            system=True,
+        ),
+        SWITCH,
+        worded(BACK, sentence=N_("field → lines → empty field → back")),
+        worded(DOWN, sentence=N_("choose a line; from the field, the next match or the one before")),
+        worded(UP, sentence=N_("choose a line; from the field, the next match or the one before")),
+    ]
 
     text_field = getters.query_one("#words", TextField)
     query_bar = getters.query_one(QueryBar)
@@ -142,6 +148,8 @@ class TranscriptScreen(BaseScreen):
         self.query_bar.counter.say(text)
 
     def label(self, id: str) -> str:
+        if id == "app.search":
+            return _("Find")
         return _("Lines") if id == "scene.play" and self.in_field else super().label(id)
 
     def action_copy(self) -> None:

@@ -4,18 +4,18 @@ Textual's footer has a widget per key and rebuilds them with every move of the f
 here. This one is a line of text.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, NamedTuple, Protocol, cast
 
 from rich.cells import cell_len
 from rich.text import Text
 from textual import events
+from textual.binding import ActiveBinding
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
-from subtitle_rag.tui.keys.commands import COMMANDS
-from subtitle_rag.tui.keys.keymap import key_in
+from subtitle_rag.i18n import _
 
 MOST = 7
 """Most hints of a footer."""
@@ -23,20 +23,16 @@ NEEDED = ("app.help", "screen.back")
 """Commands that a narrow footer keeps longest, besides its first one."""
 
 
-class CommandTexts(Protocol):
-    """Texts of a screen's commands, for its footer."""
+class FooterOwner(Protocol):
+    """A screen with a footer."""
 
     @property
-    def footer_ids(self) -> Collection[str]:
+    def footer_ids(self) -> Sequence[str]:
         """Ids of the commands for the footer at this moment, if they are available."""
         ...
 
     def label(self, id: str) -> str:
-        """Return a command's name here, in a word or two."""
-        ...
-
-    def sentence(self, id: str) -> str:
-        """Return a command's effect here."""
+        """Return a command's name here, in a word or two; empty: as it is called elsewhere."""
         ...
 
 
@@ -106,16 +102,16 @@ class KeyBar(Widget, can_focus=False):
         self._is_look_up_due = False
         if not self.is_attached:  # the screen was closed meanwhile
             return
-        screen = cast("CommandTexts", self.screen)
-        footer_ids, active = screen.footer_ids, self.screen.active_bindings
+        screen = cast("FooterOwner", self.screen)
+        active: dict[str, tuple[str, ActiveBinding]] = {}
+        for key, each in self.screen.active_bindings.items():
+            active.setdefault(each.binding.id or "", (key, each))
         hints: list[KeyHint] = []
-        for id in COMMANDS:
-            bindings = {name: each for name, each in active.items() if each.binding.id == id}
-            name = key_in(bindings, id) if id in footer_ids else None
-            if name is not None and len(hints) < MOST:
-                label, enabled = self.app.get_key_display(bindings[name].binding.with_key(name)), bindings[name].enabled
-                hints.append(KeyHint(id, name, label, screen.label(id), screen.sentence(id), enabled))
-        self.hints = tuple(hints)
+        for key, each in (active[id] for id in screen.footer_ids if id in active):
+            id, binding = each.binding.id or "", each.binding
+            words = screen.label(id) or _(binding.description), _(binding.tooltip)
+            hints.append(KeyHint(id, key, self.app.get_key_display(binding.with_key(key)), *words, each.enabled))
+        self.hints = tuple(hints[:MOST])
 
     @property
     def shown_hints(self) -> list[KeyHint]:

@@ -5,15 +5,16 @@ The cursor stops on scenes, and on the rows for the rest of a video. Keys skip h
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 from textual import events
+from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Region
 from textual.message import Message
 
 from subtitle_rag.domain.values import clock
-from subtitle_rag.tui.keys.commands import widget_bindings
+from subtitle_rag.tui.keys.commands import CLOSE, OPEN, in_widget
 from subtitle_rag.tui.state.video_groups import SHOWN, VideoGroup, group_by_video
 from subtitle_rag.tui.text.scene_rows import header_row, more_row, scene_row
 from subtitle_rag.tui.widgets.row_list import Row
@@ -40,7 +41,7 @@ class _Rest:
 
 
 class GroupedSceneList(SceneList):
-    BINDINGS = widget_bindings("scene.open scene.close")
+    BINDINGS: ClassVar[list[BindingType]] = [in_widget(OPEN), in_widget(CLOSE)]
 
     @dataclass
     class EndNear(Message):

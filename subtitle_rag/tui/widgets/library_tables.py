@@ -2,8 +2,9 @@
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from subtitle_rag.domain.errors import EXPECTED
@@ -11,7 +12,7 @@ from subtitle_rag.domain.values import tidy
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.library.overview import ChannelState
 from subtitle_rag.tui.keys import keymap
-from subtitle_rag.tui.keys.commands import widget_bindings
+from subtitle_rag.tui.keys.commands import CLOSE, ENTER, OPEN, in_widget
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.removal import LibraryRow
 from subtitle_rag.tui.text.content import MUTED, Rows
@@ -35,7 +36,7 @@ EVERYTHING = "*"
 
 
 class ChannelTable(RowTable[ChannelState]):
-    BINDINGS = widget_bindings("screen.enter scene.open")
+    BINDINGS: ClassVar[list[BindingType]] = [in_widget(ENTER), in_widget(OPEN)]
 
     def __init__(self) -> None:
         super().__init__("channels", lambda state: state.key)
@@ -75,7 +76,7 @@ def channel_name(state: ChannelState) -> str:
 
 
 class VideoTable(RowTable["VideoState"]):
-    BINDINGS = widget_bindings("screen.enter scene.close")
+    BINDINGS: ClassVar[list[BindingType]] = [in_widget(ENTER), in_widget(CLOSE)]
 
     def __init__(self) -> None:
         super().__init__("videos", lambda state: state.video.id)

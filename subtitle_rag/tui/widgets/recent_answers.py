@@ -2,20 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.keys.commands import widget_bindings
+from subtitle_rag.tui.keys.commands import ENTER, REMOVE, in_widget
 from subtitle_rag.tui.state.conversation import QuestionTurn
 from subtitle_rag.tui.widgets.panel import label_panel
 
 
 class RecentAnswers(OptionList):
-    BINDINGS = widget_bindings("screen.enter list.remove")
+    BINDINGS: ClassVar[list[BindingType]] = [in_widget(ENTER), in_widget(REMOVE)]
 
     @dataclass
     class Opened(Message):

@@ -21,7 +21,7 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.widget import Widget
 
-from subtitle_rag.tui.keys.commands import widget_bindings
+from subtitle_rag.tui.keys.commands import DOWN, UP, in_widget
 
 T = TypeVar("T")
 
@@ -32,7 +32,8 @@ class RowView(ScrollView, can_focus=True):
     """Rows of one or more lines. A subclass has their number and their lines, and draws a line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *widget_bindings("list.down list.up"),
+        in_widget(DOWN),
+        in_widget(UP),
         Binding("pagedown", "page(1)", show=False),
         Binding("pageup", "page(-1)", show=False),
         Binding("home,ctrl+home", "end(-1)", show=False),

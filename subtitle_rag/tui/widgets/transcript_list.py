@@ -7,13 +7,14 @@ from typing import ClassVar
 
 from rich._wrap import divide_line  # `Content.wrap` of Textual 8.2.8 breaks lines with it too
 from textual import events
+from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
 
-from subtitle_rag.tui.keys.commands import widget_bindings
+from subtitle_rag.tui.keys.commands import CLOSE, in_widget
 from subtitle_rag.tui.text.transcript import HEAD_CELLS, TranscriptLines
 from subtitle_rag.tui.widgets.row_view import RowView, draw_row
 
@@ -34,7 +35,7 @@ class TranscriptList(RowView):
         & > .transcript--cursor { background: $block-cursor-background; }
     }
     """
-    BINDINGS = widget_bindings("scene.close")
+    BINDINGS: ClassVar[list[BindingType]] = [in_widget(CLOSE)]
 
     class DoubleClicked(Message):
         """A line was double-clicked; the cursor is there."""
