@@ -1,4 +1,4 @@
-"""Evidence: which typed words a window has, and whether they are enough for an answer."""
+"""Coverage of a query: which typed words a window has, and whether they are enough for an answer."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ TITLED = 0.5
 """Extra weight of a word found only in the title: the whole video is about it."""
 
 
-class Evidence(NamedTuple):
+class Coverage(NamedTuple):
     """The typed words that a window has."""
 
     rank: int

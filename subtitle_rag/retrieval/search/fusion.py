@@ -13,7 +13,7 @@ from itertools import chain, islice
 
 from subtitle_rag.captions.windows import OVERLAP_MS
 from subtitle_rag.retrieval.named_vectors import PIECES
-from subtitle_rag.retrieval.search.evidence import Evidence
+from subtitle_rag.retrieval.search.evidence import Coverage
 from subtitle_rag.retrieval.values import DenseVector, Hit
 
 RRF_K = 60
@@ -142,7 +142,7 @@ class Candidates:
     """Window → cosine of its best piece, if its pieces have vectors."""
     video_scores: Mapping[str, float] = field(default_factory=dict)
     """Video → word score of its best window, shared with its other windows."""
-    evidence: Mapping[str, Evidence] = field(default_factory=dict)
+    evidence: Mapping[str, Coverage] = field(default_factory=dict)
     """Window → its typed words; empty for a query without words."""
     floor: float = -1.0
     """Least cosine of a hit by meaning,"""

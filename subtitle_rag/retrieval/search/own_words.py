@@ -14,7 +14,7 @@ from subtitle_rag.domain.values import NEGATED
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.korean.morphemes import folded, key, squeezed
 from subtitle_rag.retrieval.korean.pronunciation import is_hangul
-from subtitle_rag.retrieval.search.evidence import Evidence, is_enough
+from subtitle_rag.retrieval.search.evidence import Coverage, is_enough
 from subtitle_rag.retrieval.search.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.search.reasons import FoundWord
 from subtitle_rag.retrieval.search.window_reads import Windows
@@ -24,7 +24,7 @@ IN_TEXT, WITH_CONTEXT, BY_SOUND, BORROWED = range(4)
 SAID_SHARE = 0.2
 """Part of the best score that a window with all of the query gains; see `docs/dev/evaluation.md`."""
 
-NO_EVIDENCE = Evidence(BORROWED, 0.0, False)
+NO_COVERAGE = Coverage(BORROWED, 0.0, False)
 HEARD, INSTEAD = 0.8, 0.5
 """Weight of a word by sound, and of any other substitute: a related word, a part, a two-letter word by sound."""
 
@@ -104,7 +104,7 @@ class OwnWords:
         self._substitutes = _substitutes(self._words, lexical)
         self._windows = windows
 
-    def of(self, ids: Sequence[str]) -> dict[str, Evidence]:
+    def of(self, ids: Sequence[str]) -> dict[str, Coverage]:
         """Return the evidence of these windows; empty for a query without content."""
         if not (self._words and ids):
             return {}
@@ -114,7 +114,7 @@ class OwnWords:
         titles = self._titles({video for video, _ordinal in places.values()})
         rarities = list(self._rarities.values())
         total = sum(rarities)
-        evidence: dict[str, Evidence] = {}
+        evidence: dict[str, Coverage] = {}
         for id in ids:
             text, lines, context = texts.get(id, ""), forms.get(id, ""), squeezed(contexts.get(id, ""))
             title = titles.get(places[id][0], "") if id in places else ""
@@ -143,7 +143,7 @@ class OwnWords:
             rank = IN_TEXT if is_said else WITH_CONTEXT if is_written else BY_SOUND if is_heard else BORROWED
             share = mass / total if total else 1.0
             lift = share if is_negated else SAID_SHARE * share
-            evidence[id] = Evidence(rank, share, is_enough(rarities, mass, titled), lift)
+            evidence[id] = Coverage(rank, share, is_enough(rarities, mass, titled), lift)
         return evidence
 
     def _titles(self, video_ids: Collection[str]) -> dict[str, str]:
@@ -312,7 +312,7 @@ def _is_written(word: str, forms: frozenset[str], letters: str) -> bool:
     return (len(word) > 1 and word in letters) or (len(forms) > 1 and all(form in letters for form in forms))
 
 
-def own_words_first(ranked: Sequence[Ranked], evidence: Mapping[str, Evidence]) -> list[Ranked]:
+def own_words_first(ranked: Sequence[Ranked], evidence: Mapping[str, Coverage]) -> list[Ranked]:
     """Put windows with all typed words first; a higher share of the query moves a window up.
 
     Sets each window's `fused` rank to this order. A window without evidence counts as borrowed.
@@ -320,7 +320,7 @@ def own_words_first(ranked: Sequence[Ranked], evidence: Mapping[str, Evidence]) 
     best = max((entry.score for entry in ranked), default=0.0)
 
     def place(entry: Ranked) -> tuple[int, float]:
-        of_window = evidence.get(entry.window_id, NO_EVIDENCE)
+        of_window = evidence.get(entry.window_id, NO_COVERAGE)
         return of_window.rank, -(entry.score + of_window.lift * best)
 
     ordered = sorted(ranked, key=place)

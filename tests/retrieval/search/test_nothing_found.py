@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.retrieval.search.evidence import Evidence
+from subtitle_rag.retrieval.search.evidence import Coverage
 from subtitle_rag.retrieval.search.fusion import Candidates, Ranked, carried
 from subtitle_rag.retrieval.search.own_words import BORROWED
 from subtitle_rag.retrieval.search.query import parse_query
@@ -93,8 +93,8 @@ def test_a_slip_in_a_long_word_is_the_word_that_somebody_says(made: Searchable) 
 def test_a_window_is_carried_by_what_is_said_beside_it() -> None:
     ranked = [Ranked(f"w{at}", "v", at, 1.0, {}) for at in range(4)]
     positions = {entry.window_id: (entry.video_id, entry.ordinal) for entry in ranked}
-    evidence = {entry.window_id: Evidence(BORROWED, 0.0, False) for entry in ranked}
-    candidates = Candidates(positions=positions, evidence=evidence | {"w1": Evidence(BORROWED, 0.8, True)})
+    evidence = {entry.window_id: Coverage(BORROWED, 0.0, False) for entry in ranked}
+    candidates = Candidates(positions=positions, evidence=evidence | {"w1": Coverage(BORROWED, 0.8, True)})
     assert [entry.window_id for entry in carried(ranked, candidates)] == ["w0", "w1", "w2"]
 
 

@@ -8,7 +8,7 @@ import pytest
 from subtitle_rag.contexts.context_file import given_context
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.retrieval.search.evidence import Evidence
+from subtitle_rag.retrieval.search.evidence import Coverage
 from subtitle_rag.retrieval.search.fusion import Ranked
 from subtitle_rag.retrieval.search.own_words import (
     BORROWED,
@@ -47,7 +47,7 @@ def test_a_window_that_says_both_words_comes_before_one_that_has_one_in_its_titl
 def test_among_windows_that_borrow_a_better_score_or_more_of_the_query_comes_first(share: float, first: str) -> None:
     ranked = [Ranked("scored", "v", 0, 1.0, {}), Ranked("fuller", "v", 5, 0.95, {})]
     evidence = {
-        id: Evidence(BORROWED, of_window, True, SAID_SHARE * of_window)
+        id: Coverage(BORROWED, of_window, True, SAID_SHARE * of_window)
         for id, of_window in (("scored", 0.2), ("fuller", share))
     }
     assert own_words_first(ranked, evidence)[0].window_id == first
@@ -61,7 +61,7 @@ def test_a_window_has_as_much_of_a_query_as_it_says_and_its_context_and_title_na
     both, chicken = (made.library.windows_of(SPOKEN.id)[at].id for at in (1, 2))
     first = made.library.windows_of(TITLED.id)[0].id
 
-    def evidence(query: str) -> dict[str, Evidence]:
+    def evidence(query: str) -> dict[str, Coverage]:
         return OwnWords(QueryAnalyzer(made.library, analyzer).analyze(query), Windows(made.library)).of(ids)
 
     found = evidence("치킨 소스")

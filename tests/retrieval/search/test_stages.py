@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
-from subtitle_rag.retrieval.search.evidence import Evidence
+from subtitle_rag.retrieval.search.evidence import Coverage
 from subtitle_rag.retrieval.search.fusion import (
     PIECE_SHARE,
     Candidates,
@@ -65,7 +65,7 @@ def test_lists_are_fused_by_scores_with_what_each_decides() -> None:
 
 
 def test_typed_words_come_first_only_where_words_search() -> None:
-    own_words = {id: Evidence(IN_TEXT if id == "d" else BORROWED, 1.0, True) for id in PLACES}
+    own_words = {id: Coverage(IN_TEXT if id == "d" else BORROWED, 1.0, True) for id in PLACES}
     dense = Candidates({"dense": MEANING}, PLACES, evidence=own_words)
     both = replace(BOTH, evidence=own_words)
 
@@ -87,7 +87,7 @@ def test_pieces_are_told_with_their_share_of_the_meaning() -> None:
 
 def test_windows_that_say_all_words_come_first_and_keep_their_scores() -> None:
     def said(**ranks: int) -> Order:
-        evidence = {id: Evidence(rank, 1.0, True) for id, rank in ranks.items()}
+        evidence = {id: Coverage(rank, 1.0, True) for id, rank in ranks.items()}
         return fuse_candidates(Candidates({"bm25": WORDS}, PLACES, evidence=evidence))
 
     order = said(c=IN_TEXT, b=WITH_CONTEXT, a=BORROWED)
@@ -114,7 +114,7 @@ def test_the_order_s_windows_are_grouped_with_their_neighbours() -> None:
 def test_what_nothing_carries_is_left_out() -> None:
     """d is found by pieces of words alone, c by its meaning; a and b say something."""
     evidence = {
-        id: Evidence(BORROWED, share, share > 0.5) for id, share in zip("abcd", (0.9, 0.2, 0.0, 0.0), strict=True)
+        id: Coverage(BORROWED, share, share > 0.5) for id, share in zip("abcd", (0.9, 0.2, 0.0, 0.0), strict=True)
     }
     cosines = {hit.id: hit.score for hit in MEANING}
     order = fuse_candidates(replace(BOTH, evidence=evidence, floor=cosines["c"]))
@@ -122,7 +122,7 @@ def test_what_nothing_carries_is_left_out() -> None:
 
 
 def test_a_query_of_which_nobody_says_enough_needs_a_meaning_above_the_strict_floor() -> None:
-    evidence = {id: Evidence(BORROWED, 0.2, is_enough=False) for id in PLACES}
+    evidence = {id: Coverage(BORROWED, 0.2, is_enough=False) for id in PLACES}
     assert fuse_candidates(Candidates({"bm25": WORDS}, PLACES, evidence=evidence)).windows == []
     cosines = {hit.id: hit.score for hit in MEANING}
     floors = replace(BOTH, evidence=evidence, floor=0.0, strict_floor=cosines["c"])
