@@ -70,17 +70,6 @@ LADDER = (
 )
 
 
-def published_figure(arm: Arm) -> PublishedFigure | None:
-    """Return the article's figure of an arm; None if the article searched in another way."""
-    if not arm.has_contexts and arm.contexts != NONE:
-        return None
-    key = (arm.has_contexts, arm.retrievers, bool(arm.rerank))
-    steps = {
-        (step.levels != (NONE,), step.retrievers or HYBRID, step.rerank): step for step in LADDER if step.published
-    }
-    return steps[key].published if key in steps else None
-
-
 @dataclass(frozen=True, slots=True)
 class MeasuredStep:
     """A step's failure (0–1) and its change against the ladder's first step, with its 95 % interval."""
@@ -94,8 +83,12 @@ class MeasuredStep:
 
     @property
     def published(self) -> PublishedFigure | None:
-        """The article's figures of the arm; of the step if no arm measured it."""
-        return published_figure(self.arm) if self.arm else self.step.published
+        """The article's figure; None if the arm searched in another way than the article."""
+        step, arm = self.step, self.arm
+        is_like = arm is None or (
+            arm.has_contexts == (step.levels != (NONE,)) and arm.retrievers == (step.retrievers or HYBRID)
+        )
+        return step.published if is_like else None
 
     def to_json(self) -> dict[str, Any]:
         return {
