@@ -30,6 +30,7 @@ from subtitle_rag.contexts.sentence_filters import letters
 from subtitle_rag.domain.values import nfc
 from subtitle_rag.retrieval.korean.morphemes import TaggedWord, key
 from subtitle_rag.retrieval.korean.numerals import COUNTERS, DIGITS, same_counter
+from subtitle_rag.retrieval.korean.opposites import are_opposite
 from subtitle_rag.retrieval.korean.pronunciation import SoundIndex, jamo
 from subtitle_rag.retrieval.korean.readings import other_spellings
 
@@ -85,6 +86,14 @@ _OPPOSITE_WORDS = """
 _OPPOSITES = dict(zip(_OPPOSITE_WORDS.split()[::2], _OPPOSITE_WORDS.split()[1::2], strict=True))
 """Predicates that say the same as others do when negated, in pairs."""
 _OPPOSED = frozenset(_OPPOSITES.values())
+_SYNONYMS = frozenset(
+    frozenset(pair.split())
+    for pair in (
+        *("아버지 아빠", "어머니 엄마", "형 오빠", "누나 언니", "이익 이득", "손해 손실", "허용 허가", "매입 인수"),
+        "육신 육체",
+    )
+)
+"""Words of one series that may stand for each other."""
 _HERE = frozenset(("한국", "대한민국"))
 """Where Korean videos are made, said or not."""
 _EARLY = frozenset(("먼저", "우선"))
@@ -325,7 +334,7 @@ class Said:
             if self._is_negated_otherwise(predicate, negated, clause):
                 yield text
         for noun in clause.nouns:
-            if noun.is_whole and self._has_other_noun(noun, clause, sentence):
+            if noun.is_whole and (self._has_other_noun(noun, clause, sentence) or self._has_opposite(noun, sentence)):
                 yield noun.text
         if self._is_other_comparison(clause):
             yield clause.than
@@ -400,13 +409,27 @@ class Said:
         ]
         return bool(rivals) and all(rivals)
 
+    def _has_opposite(self, noun: _Noun, sentence: Collection[str]) -> bool:
+        """Whether the text has another word of a noun's series, which the sentence lacks, and not the noun."""
+        if len(noun.text) < 2 or letters(noun.text) in self._facts.letters or self._places(noun.form):
+            return False
+        others = {each.text for clause in self._clauses for each in clause.nouns if len(each.text) > 1}
+        return any(
+            are_opposite(noun.text, each)
+            and frozenset((noun.text, each)) not in _SYNONYMS
+            and not {each, spelling(each)} & {*sentence}
+            for each in others
+        )
+
     def _rival(self, noun: _Noun, there: _Clause, clause: _Clause, sentence: Collection[str], *, is_sure: bool) -> bool:
         """Whether a clause has another noun of the text in the role of a noun, which it lacks itself."""
         if (
             noun.text in there.spelled
             or noun.form in there.forms
             or not any(
-                there.predicates.get(form, ("",))[0] == told for form, (told, _text) in clause.predicates.items()
+                there.predicates.get(form, ("",))[0] == told
+                for form, (told, _text) in clause.predicates.items()
+                if form != "있"  # of which everything may be said
             )
         ):
             return False
@@ -661,6 +684,8 @@ def _take_predicate(clause: _Clause, tags: Sequence[TaggedWord], at: int, text: 
         form, negated = f"{form[:-1]}있", not negated
     if form in _OPPOSITES:
         form, negated = _OPPOSITES[form], not negated
+    if form == "드리" and at and tags[at - 1].tag in _NOUNS and tags[at - 1].end == word.start:  # 추천드리다
+        form = "하"
     if form in ("하", "되"):
         before = next((each for each in reversed(tags[max(0, at - 3) : at]) if each.tag in _NOUNS), None)
         if before is not None:

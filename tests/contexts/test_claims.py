@@ -86,7 +86,8 @@ def test_what_is_said_in_other_words_is_left_alone(look_up: LookUp, sentence: st
 TALK = (
     "이 가방의 끈은 저 가방보다 넓어요 처음에는 너무 느려서 속도를 빠르게 바꿨어요 사이즈는 46부터 50까지 고민하다가 "
     "48로 결정했어요 스티커는 한 손으로 떼요 숙성은 하루 걸려요 기온이 오르면 증거가 나타날까요 "
-    "증거는 전혀 나타나지 않아요 국내 브랜드예요 타카시 셔츠를 기본 색으로 샀어요"
+    "증거는 전혀 나타나지 않아요 국내 브랜드예요 타카시 셔츠를 기본 색으로 샀어요 "
+    "중학교 친구와 아빠가 입어 보는 걸 추천드려요"
 )
 
 
@@ -99,6 +100,8 @@ TALK = (
         ("숙성은 일주일 걸립니다.", ["일주일"]),
         ("증거가 나타납니다.", ["나타납니다"]),
         ("일본 셔츠를 샀습니다.", ["일본"]),
+        ("고등학교 친구가 추천합니다.", ["고등학교"]),
+        ("입어 보는 것은 추천하지 않습니다.", ["추천"]),
     ],
 )
 def test_a_fact_turned_round_is_told(look_up: LookUp, sentence: str, words: list[str]) -> None:
@@ -115,10 +118,19 @@ def test_a_fact_turned_round_is_told(look_up: LookUp, sentence: str, words: list
         "증거는 나타나지 않았습니다.",
         "한국 브랜드입니다.",
         "타카하시 셔츠입니다.",
+        "아버지가 추천합니다.",
     ],
 )
 def test_opposites_questions_and_misheard_names_accuse_nobody(look_up: LookUp, sentence: str) -> None:
     assert not look_up(sentence, TALK)
+
+
+def test_that_there_is_something_makes_no_rival_of_another_thing(look_up: LookUp) -> None:
+    text = (
+        "저를 표현할 수 있는 옷의 브랜드는 바로 다온 하우스입니다. 술집에서 알게 됐어요. "
+        "미리 만들어 둔 제품도 있긴 하지만 비싸요."
+    )
+    assert not look_up("다온 하우스의 제품이 있습니다.", text)
 
 
 def test_a_name_that_title_or_glossary_knows_is_known(look_up: LookUp) -> None:
