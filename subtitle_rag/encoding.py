@@ -17,18 +17,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from subtitle_rag.domain.errors import AppError, BusyError
-from subtitle_rag.domain.events import (
-    EncoderActive,
-    VectorEvent,
-    VectorsDue,
-    VectorsMade,
-    VectorsReport,
-    VectorsWaiting,
-)
+from subtitle_rag.domain.events import VectorEvent, VectorsReport
+from subtitle_rag.domain.progress import Pace, Progress, ProgressStage
+from subtitle_rag.i18n import _
 from subtitle_rag.library.app_state import index_address
 from subtitle_rag.library.connection import hold_lock
 from subtitle_rag.library.context_store import WindowSelection
@@ -180,11 +175,11 @@ class EncodingRun:
                     self._vectors.redo(id, selection)
             if not self._encoder.has_pieces:
                 self._vectors.forget_pieces(self._encoder.id)
-            yield from self._activate_first()
+            self._activate_first()
             work = _Work(self._library, self._encoder, selection, self._clock, self._shown)
             yield from self._make_batches(work, selection.limit, patient=patient)
             if not self._stop.is_set():
-                yield from self._activate_complete(work)
+                self._activate_complete(work)
             windows = work.due(work.main)
             self._report.failed = len(work.failed[False])
             self._report.left = len(windows)
@@ -201,15 +196,14 @@ class EncodingRun:
 
     # The searched vectors
 
-    def _activate_first(self) -> Iterator[EncoderActive]:
+    def _activate_first(self) -> None:
         """Search these vectors from the first one on if no others can be searched."""
         self._drop_orphans()
         active = self._vectors.active()
         if active is None or (active != self._encoder.id and self._models.encoder(active) is None):
             self._vectors.activate(self._encoder.id)
-            yield EncoderActive(self._encoder.id)
 
-    def _activate_complete(self, work: "_Work") -> Iterator[EncoderActive]:
+    def _activate_complete(self, work: "_Work") -> None:
         """Search these vectors if they are complete; drop the earlier ones and orphans."""
         # counts include windows not searchable yet; during a rebuild of the index, none is
         if self._vectors.counts(self._encoder.id).due > len(work.failed[False]):
@@ -217,7 +211,6 @@ class EncodingRun:
         older = [id for id in self._vectors.encoders() if id != self._encoder.id]
         if self._vectors.active() != self._encoder.id:
             self._vectors.activate(self._encoder.id, forget=older)
-            yield EncoderActive(self._encoder.id)
         else:
             missing = [id for id in older if self._models.encoder(id) is None]
             if missing:
@@ -247,42 +240,51 @@ class EncodingRun:
 
     # Batches
 
-    def _make_batches(self, work: "_Work", limit: int | None, *, patient: bool) -> Iterator[VectorEvent]:
-        announced: VectorsDue | None = None
+    def _make_batches(self, work: "_Work", limit: int | None, *, patient: bool) -> Iterator[Progress]:
+        # the first batch of all says nothing of the rate: the model loads before it
+        paces = {False: Pace(), True: Pace()}
         has_pieces = False
+        shown: Progress | None = None
         while not self._stop.is_set() and limit != self._report.made + self._report.pieces:
             work.refresh()
             has_pieces = work.upcoming.pieces if work.upcoming else has_pieces
             if has_pieces and self._vectors.active() != self._encoder.id:
-                yield from self._activate_complete(work)
+                self._activate_complete(work)
             rest = math.inf if limit is None else limit - self._report.made - self._report.pieces
-            pending = VectorsDue(self._total(work, rest, pieces=has_pieces), self._encoder.id, has_pieces)
-            if pending != announced:
-                yield pending
-                announced = pending
+            progress = self._progress(work, rest, paces[has_pieces], pieces=has_pieces)
+            if progress != shown:
+                yield progress
+                shown = progress
             must_wait = self._encoder.must_wait
             current, ids = work.take(0 if must_wait else int(min(self._size, rest)))
             if ids:
-                ids_done = self._encode_batch(work, current, ids)
-                if ids_done is not None:
-                    self._report.add(len(ids_done), pieces=current.pieces)
-                    yield VectorsMade(len(ids_done), current.encoder.id, tuple(ids_done), current.pieces)
-                else:
+                count = self._encode_batch(work, current, ids)
+                if count is None:
                     return
+                self._report.add(count, pieces=current.pieces)
+                paces[current.pieces].add(count)
+                paces[not current.pieces].start()
+                shown = self._progress(work, rest - count, paces[current.pieces], pieces=current.pieces)
+                yield shown
             elif not patient or not (must_wait or work.waiting):
                 return
             else:
-                yield VectorsWaiting(work.count(pieces=has_pieces) if must_wait else len(work.waiting))
+                yield replace(progress, activity=_("waiting for contexts"))
                 wait_for(self._stop, self._pause)
                 work.outdated = True
+                for pace in paces.values():
+                    pace.pause()
 
-    def _total(self, work: "_Work", rest: float, *, pieces: bool) -> int:
+    def _progress(self, work: "_Work", rest: float, pace: Pace, *, pieces: bool) -> Progress:
         """Return the windows of this run, done and due, with at most `rest` of the due ones."""
         done = self._report.pieces if pieces else self._report.made
-        return done + int(min(work.count(pieces=pieces), rest))
+        due = int(min(work.count(pieces=pieces), rest))
+        stage: ProgressStage = "pieces" if pieces else "vectors"
+        model = self._encoder.id.partition("@")[0]
+        return Progress(stage, done, done + due, model, rate=pace.rate, left_s=pace.left_s(due))
 
-    def _encode_batch(self, work: "_Work", current: EncodingPass, ids: Sequence[str]) -> list[str] | None:
-        """Make the vectors of these windows; return the finished ids, or None if the encoder fails."""
+    def _encode_batch(self, work: "_Work", current: EncodingPass, ids: Sequence[str]) -> int | None:
+        """Make the vectors of these windows; return how many got them, or None if the encoder fails."""
         encoder = current.encoder
         claim = self._vectors.claim(current.id, current.name, ids)
         texts, sources = self._read(ids, pieces=current.pieces)
@@ -314,7 +316,7 @@ class EncodingRun:
             self._calibrate()
         work.failed[current.pieces] |= texts.keys() - vectors.keys()
         self._report.cut += 0 if current.pieces else sum(passage.is_cut for [passage] in vectors.values())
-        return self._vectors.note(claim, {id: sources[id] for id in vectors})
+        return len(self._vectors.note(claim, {id: sources[id] for id in vectors}))
 
     def _calibrate(self) -> None:
         """Calibrate the encoder at its first use: else the first search would wait for it."""

@@ -16,12 +16,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeVar
+from typing import Any, Literal, TextIO
 
 from subtitle_rag.domain.errors import AppError, BusyError, LlmError, UsageError
 from subtitle_rag.domain.events import (
     ContextEvent,
-    ContextFailed,
     ContextReport,
     FileNotice,
     IndexEvent,
@@ -33,18 +32,12 @@ from subtitle_rag.domain.events import (
     VectorsReport,
     VideoFailed,
 )
-from subtitle_rag.domain.values import byte_size, moment, pick_json, sizes
-from subtitle_rag.i18n import _
+from subtitle_rag.domain.progress import Progress
+from subtitle_rag.domain.values import moment, pick_json
 from subtitle_rag.platforms import draws_escapes, on_windows
-from subtitle_rag.terminal_text import MARKS, fitting_text, line_text, terminal_text
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
+from subtitle_rag.terminal_text import MARKS, line_text, terminal_text
 
 logger = logging.getLogger(__name__)
-
-Event = TypeVar("Event")
-Report = TypeVar("Report")
 
 SCHEMA = 1
 """Version of the envelope and of everything in it."""
@@ -62,8 +55,6 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-SHORTEST_BAR, LONGEST_BAR = 8, 40
-"""Cells of a progress bar: an eighth of the line, so that a label beside it has room."""
 RETRY_LATER = ("llm_not_running", "llm_broke_off", "llm_timeout", "hub_unreachable")
 """Failures of Ollama after which a later retry can succeed."""
 
@@ -114,7 +105,7 @@ def error_entry(error: AppError, video: str | None = None) -> dict[str, Any]:
     return {"code": error.code, "message": error.message, "hint": error.hint, "video": video}
 
 
-def failure_entry(event: VideoFailed | ContextFailed | FileNotice | Resting) -> dict[str, Any]:
+def failure_entry(event: VideoFailed | FileNotice | Resting) -> dict[str, Any]:
     """Return a failed video or window, or the reason of a rest, as an entry of `errors`."""
     return error_entry(AppError(event.code, **event.details), getattr(event, "video", None))
 
@@ -262,7 +253,7 @@ def event_name(kind: type) -> str:
 
 def event_line(event: IndexEvent | ContextEvent | VectorEvent | ListeningEvent) -> None:
     """Write one event as one line of JSON, unbuffered."""
-    if isinstance(event, VideoFailed | ContextFailed):
+    if isinstance(event, VideoFailed):
         values = {"title": event.title, **failure_entry(event)}
     elif isinstance(event, FileNotice):
         values = notice_values(event)
@@ -270,6 +261,8 @@ def event_line(event: IndexEvent | ContextEvent | VectorEvent | ListeningEvent) 
         values = {"until": moment(event.until), "goes_on": event.goes_on, **failure_entry(event)}
     elif isinstance(event, IndexReport | ContextReport | VectorsReport | ListeningReport):
         values = report_values(event)
+    elif isinstance(event, Progress):
+        values = {"stage": event.stage, "done": event.done, "total": event.total or None, "text": event.text}
     else:
         values = asdict(event)
     json_line({"event": event_name(type(event)), **values})
@@ -309,44 +302,6 @@ def json_text(value: Any, indent: int | None = None) -> str:
     return json.dumps(value, ensure_ascii=not utf8, indent=indent)
 
 
-class _Parts:
-    """As many parts of a label as a column or line has cells for, as rich draws it."""
-
-    def __init__(self, parts: Sequence[str]) -> None:
-        self._parts = [line_text(part) for part in parts]
-
-    def __rich_measure__(self, _console: Any, _options: Any) -> Any:
-        from rich.cells import cell_len
-        from rich.measure import Measurement
-
-        return Measurement(cell_len(self._parts[0]), cell_len("  ".join(self._parts)))
-
-    def __rich_console__(self, _console: Any, options: Any) -> Iterator[Any]:
-        from rich.cells import cell_len
-        from rich.text import Text
-
-        text, room = fitting_text(self._parts, options.max_width, cell_len), options.max_width
-        if cell_len(text) > room and " " in text:  # whole words, for no number may be cut
-            text = f"{fitting_text(text.split(' '), room - 1, cell_len, between=' ')}…"
-        yield Text(text, no_wrap=True, overflow="ellipsis")
-
-
-@contextmanager
-def notes(parts: Callable[[], Sequence[str]]) -> Iterator[None]:
-    """Show on stderr what `parts` returns, asked each second, until the block ends; only if stderr is a terminal."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-    from rich.live import Live
-
-    def line() -> _Parts:
-        return _Parts(parts())
-
-    with Live(get_renderable=line, console=Console(stderr=True), refresh_per_second=1, transient=True):
-        yield
-
-
 @contextmanager
 def early_answer(lines: Callable[[], Iterable[str]], after_s: float) -> Iterator[None]:
     """Show on stderr what `lines` returns, from `after_s` on, until the block ends; only if stderr is a terminal.
@@ -373,93 +328,6 @@ def early_answer(lines: Callable[[], Iterable[str]], after_s: float) -> Iterator
         timer.cancel()
         timer.join()
         live.stop()
-
-
-@contextmanager
-def progress(*, of_bytes: bool = False) -> Iterator["Progress"]:
-    """Show a bar on stderr with counts (`of_bytes`: with sizes), rate and time left; none if stderr is no terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
-    from rich.text import Text
-
-    class Label(ProgressColumn):
-        def render(self, task: Any) -> _Parts:
-            parts = task.fields.get("parts")
-            return _Parts(parts() if parts else [task.description])
-
-    class Rate(TextColumn):
-        def render(self, task: Any) -> Text:
-            if not task.speed:
-                return Text("")
-            if of_bytes:
-                return Text(f"{byte_size(task.speed)}/s")
-            slow = task.speed < 1
-            return Text(
-                (_("{rate:.0f}/min") if slow else _("{rate:.0f}/s")).format(rate=task.speed * (60 if slow else 1))
-            )
-
-    class Sizes(TextColumn):
-        def render(self, task: Any) -> Text:
-            return Text(sizes(task.completed, task.total or task.completed))
-
-    console = Console(stderr=True)
-    bar = Progress(
-        Label(),
-        BarColumn(max(SHORTEST_BAR, min(LONGEST_BAR, console.width // 8))),
-        Sizes("") if of_bytes else MofNCompleteColumn(),
-        Rate(""),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not sys.stderr.isatty(),
-        transient=True,
-    )
-    with bar:
-        yield bar
-
-
-def track(
-    events: Iterable[Event],
-    label: str,
-    update: Callable[[Event], Mapping[str, Any]],
-    total: float | None = None,
-    *,
-    of_bytes: bool = False,
-) -> Iterator[Event]:
-    """Yield the events under a bar. `update` returns for each the arguments of rich's `Progress.update`.
-
-    Among them may be `parts`, which is asked again and again for the parts of the label, the most important first.
-    """
-    with progress(of_bytes=of_bytes) as bar:
-        task = bar.add_task(label, total=total)
-        for event in events:
-            bar.update(task, **update(event))
-            yield event
-
-
-def track_to_report(
-    kind: type[Report],
-    events: Iterable[Any],
-    label: str,
-    update: Callable[[Any], Mapping[str, Any]] = lambda event: {"completed": event.done, "total": event.total},
-    total: float | None = None,
-    *,
-    of_bytes: bool = False,
-    jsonl: bool = False,
-) -> Report:
-    """Run the events under a bar, and return the last one, a `kind`. `update` is asked about all others.
-
-    With `jsonl` each is written as a line of JSON.
-    """
-
-    def changes(event: Any) -> Mapping[str, Any]:
-        return {} if isinstance(event, kind) else update(event)
-
-    event = None
-    for event in track(events, label, changes, total, of_bytes=of_bytes):
-        if jsonl:
-            event_line(event)
-    assert isinstance(event, kind)
-    return event
 
 
 def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> Iterator[str]:

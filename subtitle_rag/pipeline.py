@@ -6,7 +6,7 @@ from another thread; committed work stays.
 
 import threading
 import time
-from collections.abc import Collection, Generator, Iterable
+from collections.abc import Collection, Generator, Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -14,15 +14,19 @@ from typing import TYPE_CHECKING
 from subtitle_rag.domain.errors import AppError, LlmError, UsageError
 from subtitle_rag.domain.events import (
     ContextEvent,
+    Found,
     IndexEvent,
     IndexReport,
     ListeningEvent,
     ModelEvent,
     ModelFetched,
-    ModelFetching,
+    Resting,
     VectorEvent,
+    VideoDone,
+    VideoFailed,
     WindowsIndexed,
 )
+from subtitle_rag.domain.progress import Meter, Pace, Progress
 from subtitle_rag.fetching.fetcher import FetchRequest, RunOptions, followed_requests
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.installation.package_installer import require_extra
@@ -76,15 +80,53 @@ def read_captions(
     if request.sources:
         requests = [FetchRequest(source, source_options) for source in request.sources]
         runs.append(runtime.fetcher(stop).run(requests, run_options))
-    total = IndexReport()
+    total, meter = IndexReport(), IndexMeter()
     for run in runs:
         with closing(run):
             for event in run:
                 if isinstance(event, IndexReport):
                     total.add(event)
                 else:
-                    yield event
+                    yield from meter.take(event)
     yield total
+
+
+class IndexMeter:
+    """Turns counts of videos and windows into progress."""
+
+    def __init__(self) -> None:
+        self._captions, self._windows = Meter("captions"), Meter("windows")
+        self._videos = 0
+        self._processed: set[str] = set()
+        """A second track of a video may come after a failed one."""
+        self._all_windows = 0
+        """Of new and changed videos."""
+
+    def take(self, event: IndexEvent) -> Iterator[IndexEvent]:
+        """Yield the event, and the progress that it makes; counts are progress alone."""
+        if not isinstance(event, Found | WindowsIndexed):
+            yield event
+        match event:
+            case Found(videos=videos):
+                self._videos = videos
+                yield self._captions.advance(0, videos)
+            case VideoDone() | VideoFailed():
+                if not isinstance(event, VideoDone) or event.change == "unchanged":
+                    self._captions.pause()  # it takes no time
+                else:
+                    self._all_windows += event.windows
+                self._processed.add(event.video)
+                yield self._captions.to(len(self._processed), self._videos, event.title)
+            case Resting():
+                self._captions.pause()
+            case WindowsIndexed(count=count):
+                yield self._windows.advance(count, self._expected_windows)
+
+    @property
+    def _expected_windows(self) -> int:
+        """All windows of the run; those of unread videos are estimated from the read ones."""
+        unread = max(0, self._videos - len(self._processed))
+        return self._all_windows + round(unread * self._all_windows / max(1, len(self._processed)))
 
 
 def other_run_sentence(runtime: "Runtime") -> str:
@@ -137,12 +179,13 @@ def sync_sources(
     """
     followed = runtime.library.sources.followed() if sources is None else sources
     options = RunOptions(patient=patient, retry=retry, include_due=sources is None)
+    meter = IndexMeter()
     with closing(runtime.fetcher(stop).run(followed_requests(followed), options)) as run:
         for event in run:
             if isinstance(event, IndexReport) and sources is None:
                 code = event.blocked.code if event.blocked else ""
                 put_last_sync(runtime.library, LastSync(int(time.time()), event.new, event.failed, code))
-            yield event
+            yield from meter.take(event)
 
 
 def finish_windows(runtime: "Runtime") -> Generator[WindowsIndexed, None, None]:
@@ -343,9 +386,12 @@ def _pull(
         for host in hosts[:1] if is_ollama(name) else hosts:
             if only_missing and find_digest(host, pulled) is not None:
                 continue
+            pace, done = Pace(), 0
             for step in host.pull(pulled, stop):
                 size = max(size, step.total)
-                yield ModelFetching(name, step.status, step.completed, step.total)
+                pace.add(max(0, step.completed - done))
+                done = step.completed
+                yield Progress("models", done, step.total, name, rate=pace.rate, left_s=pace.left_s(step.total - done))
     yield ModelFetched(name, "", size, 0)
 
 

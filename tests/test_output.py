@@ -2,14 +2,12 @@
 
 import errno
 import io
-import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import get_args
 
 import pytest
-from rich.cells import cell_len
 
 from subtitle_rag import cli, i18n, output
 from subtitle_rag.domain.events import ContextEvent, IndexEvent, VectorEvent
@@ -118,40 +116,6 @@ def test_a_console_that_draws_no_escapes_gets_none(monkeypatch: pytest.MonkeyPat
 
 def test_the_names_of_events_are_an_api() -> None:
     kinds = (*get_args(IndexEvent), *get_args(ContextEvent), *get_args(VectorEvent))
-    names = "context_failed context_written contexts_due encoder_active fetch_estimate file_notice found"
-    names += " list_cut_short listed model_request overview_written report resting summary_written vectors_due"
-    names += " vectors_made vectors_waiting video_done video_failed windows_indexed"
+    names = "context_written contexts_due fetch_estimate file_notice found list_cut_short listed overview_written"
+    names += " progress report resting summary_written video_done video_failed windows_indexed"
     assert sorted({output.event_name(kind) for kind in kinds}) == names.split()
-
-
-@pytest.mark.parametrize("width", [80, 120])
-def test_a_bars_label_loses_whole_parts_and_no_digits(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
-    stderr = Terminal()
-    monkeypatch.setattr(sys, "stderr", stderr)
-    monkeypatch.setenv("COLUMNS", str(width))
-    monkeypatch.setenv("TERM", "xterm")
-    parts = ["자막 12,400토큰을 읽는 중", "1:12/약 8:20", "국수 이야기 제1,234화", "1,234,567토큰"]
-    events = ["begin", *range(5)]
-
-    def update(event: object) -> dict[str, object]:
-        return {"total": 9_412, "parts": lambda: parts} if event == "begin" else {"advance": 1}
-
-    for _event in output.track(events, "Contexts", update):
-        pass
-    lines = [line.strip() for line in re.split(r"[\r\n]", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", stderr.getvalue()))]
-    label = max((line for line in lines if "9412" in line), key=len)
-    assert cell_len(label) <= width
-    assert label.startswith("자막 12,400토큰을 읽는 중  1:12/약 8:20 ")
-    assert ("제1,234화" in label) is (width == 120)
-    for number in re.findall(r"[\d,:]*\d[\d,:]*", label.split("━")[0]):
-        assert re.search(rf"(?<![\d,:]){re.escape(number)}(?![\d,:])", "  ".join(parts)), number
-
-
-def test_notes_are_told_on_a_terminal_until_they_end_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    for stderr in (Terminal(), io.StringIO()):
-        monkeypatch.setattr(sys, "stderr", stderr)
-        monkeypatch.setenv("COLUMNS", "80")
-        monkeypatch.setenv("TERM", "xterm")
-        with output.notes(lambda: ["자막 12,400토큰을 읽는 중", "1:12/약 8:20"]):
-            pass
-        assert ("자막 12,400토큰을 읽는 중  1:12/약 8:20" in stderr.getvalue()) is stderr.isatty()

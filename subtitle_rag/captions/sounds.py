@@ -10,7 +10,7 @@ from subtitle_rag.captions.addresses import is_video_id, video_url
 from subtitle_rag.captions.session import Session
 from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.events import SoundFetching
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.domain.values import Video
 
 _WHOLE = "whole"
@@ -30,7 +30,7 @@ def sound_url(video: Video) -> str | None:
 
 def fetch_sound(
     video: Video, url: str, folder: Path, settings: YoutubeSettings, stop: threading.Event
-) -> Generator[SoundFetching | Path, None, None]:
+) -> Generator[Progress | Path, None, None]:
     """Yield the progress of a download, and the file last.
 
     A complete file is not fetched again, and a partial one is continued.
@@ -53,13 +53,13 @@ def fetch_sound(
                 yield file
                 return
     folder.mkdir(parents=True, exist_ok=True)
-    news: SimpleQueue[SoundFetching | Path | BaseException] = SimpleQueue()
+    news: SimpleQueue[Progress | Path | BaseException] = SimpleQueue()
     is_left = threading.Event()
 
     def advance(done: int, all: int) -> None:
         if stop.is_set() or is_left.is_set():
             raise _StoppedError
-        news.put(SoundFetching(video.id, video.title, done, all))
+        news.put(Progress("sound", done, all, video.title))
 
     def fetch() -> None:
         session = Session(settings)

@@ -29,6 +29,7 @@ from subtitle_rag.domain.errors import AppError, UsageError
 from subtitle_rag.domain.events import Answer, AnswerEvent, AnswerPiece, AnswerRequest, Evidence
 from subtitle_rag.domain.values import tidy
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.progress_bar import notes
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ def _reading(request: AnswerRequest) -> "AbstractContextManager[None]":
     from subtitle_rag.contexts.context_text import reading_notes
 
     started = time.monotonic()
-    return output.notes(lambda: reading_notes(request, time.monotonic() - started))
+    return notes(lambda: reading_notes(request, time.monotonic() - started))
 
 
 def _render(answer: Answer, runtime: "Runtime") -> None:

@@ -11,9 +11,11 @@ from subtitle_rag.commands.open import say_if_loading
 from subtitle_rag.commands.options import file_to_write, force_option, runtime_outcome
 from subtitle_rag.commands.scene_arguments import SceneChoice, choose_scenes, chosen_spans
 from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.domain.progress import Meter
 from subtitle_rag.domain.values import clock, pick_json
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.plugins import EXPORT_FORMATS, plugin_names
+from subtitle_rag.progress_bar import progress_bar
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
@@ -165,11 +167,11 @@ def clip_(
     clips: list[ClipFile] = []
     errors: list[AppError] = []
     total_s, done_s = sum(map(_seconds, scenes)), 0.0
-    with output.progress() as bar:
-        task = bar.add_task(_("Clips"), total=round(total_s))
+    meter = Meter("clips", round(total_s))
+    with progress_bar() as show:
 
         def show_seconds(seconds: float) -> None:
-            bar.update(task, completed=round(done_s + seconds))
+            show(meter.to(round(done_s + seconds)))
 
         def finish(scene: "ExportedScene") -> None:
             nonlocal done_s

@@ -26,17 +26,17 @@ from subtitle_rag.domain.errors import EXPECTED, AppError, UsageError
 from subtitle_rag.domain.events import (
     FetchEstimate,
     FileNotice,
-    Found,
     IndexEvent,
     IndexReport,
     ListCutShort,
     Resting,
     VideoDone,
     VideoFailed,
-    WindowsIndexed,
 )
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.domain.values import TABS
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from subtitle_rag.captions.address_lists import AddressList
@@ -333,33 +333,19 @@ def _narrate(events: Iterator[IndexEvent]) -> Iterator[IndexEvent]:
     from subtitle_rag.fetching.estimate import cut_short_text, estimate_text
 
     hinted: set[str] = set()
-    with output.progress() as bar:
-        task = bar.add_task(_("Captions"), total=None)
-        windows = bar.add_task(_("Windows"), total=None, visible=False)
-        total = 0
+    with progress_bar() as show:
         for event in events:
             match event:
-                case Found(videos=count):
-                    bar.update(task, total=count)
+                case Progress():
+                    show(event)
                 case FetchEstimate():
                     output.say(f"{event.source}: {estimate_text(event)}")
                 case ListCutShort():
                     output.say(f"– {cut_short_text(event)}")
-                case VideoDone(change="unchanged"):
-                    bar.advance(task)
-                case VideoDone(windows=count):
-                    total += count
-                    bar.advance(task)
-                    bar.update(windows, total=total, visible=True)
-                case VideoFailed():
-                    bar.advance(task)
-                    _say_once_hinted(event, hinted)
-                case FileNotice():
+                case VideoFailed() | FileNotice():
                     _say_once_hinted(event, hinted)
                 case Resting():
                     _say_rest(event)
-                case WindowsIndexed(count=count):
-                    bar.advance(windows, count)
             yield event
 
 

@@ -22,8 +22,10 @@ from subtitle_rag.commands.options import (
 from subtitle_rag.commands.vectors import vector_status
 from subtitle_rag.domain.errors import EXPECTED, SILENT, AppError
 from subtitle_rag.domain.events import ListCutShort
+from subtitle_rag.domain.progress import Meter
 from subtitle_rag.domain.values import clock, moment, pick_json, to_json
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from subtitle_rag.domain.values import TrackSelection, Video
@@ -299,8 +301,11 @@ def rebuild_(runtime: "Runtime") -> int:
             opened.enter_context(closing(earlier))
         events = rebuilder.rebuild(earlier)
         total = runtime.library.counts().windows
-        tracked = output.track(events, _("Windows"), lambda event: {"advance": event.count}, total)
-        count = sum(event.count for event in tracked)
+        meter, count = Meter("windows", total), 0
+        with progress_bar() as show:
+            for event in events:
+                count += event.count
+                show(meter.advance(event.count))
     vectors_after = vectors.counts(vectors.active()).made
     line = n_("{n} window became searchable.", "{n} windows became searchable.", count)
     outcome = output.Outcome({"windows_indexed": count, "vectors_kept": vectors_after}, [line])

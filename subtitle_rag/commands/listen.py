@@ -1,7 +1,6 @@
 """`listen`: captions for films and videos that have none, heard on this machine."""
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,23 +17,16 @@ from subtitle_rag.commands.options import (
 from subtitle_rag.commands.renewal import finish_windows, renew_index
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.domain.events import (
-    ListeningDue,
     ListeningEvent,
-    ListeningFailed,
     ListeningReport,
-    SoundFetching,
-    StretchHeard,
     VideoFailed,
     VideoHeard,
 )
-from subtitle_rag.domain.values import byte_size, clock
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.progress_bar import follow
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
-
-TITLE = 30
-"""Characters of a video's title beside the bar."""
 
 
 @click.command("listen")
@@ -133,7 +125,7 @@ def _run(runtime: "Runtime", videos: Sequence[str], model: str | None, *, jsonl:
     from subtitle_rag import pipeline
 
     events = pipeline.listen(runtime, videos, model)
-    report = output.track_to_report(ListeningReport, events, _("Listening"), _Progress().update, jsonl=jsonl)
+    report = follow(ListeningReport, events, _tell, jsonl=jsonl)
     errors: list[AppError | dict[str, Any]] = [output.failure_entry(failure) for failure in report.failures]
     if report.blocked:
         output.say_error(report.blocked)
@@ -146,40 +138,16 @@ def _run(runtime: "Runtime", videos: Sequence[str], model: str | None, *, jsonl:
     return output.Outcome(output.report_values(report), lines, errors=errors, exit_code=code, errors_shown=True)
 
 
-class _Progress:
-    """What the bar shows: sound heard, in seconds."""
-
-    def __init__(self) -> None:
-        self._began = time.monotonic()
-        self._heard_ms = 0
-
-    def update(self, event: ListeningEvent) -> Mapping[str, Any]:
-        from subtitle_rag.transcribing.gaps import pace_text
-
-        match event:
-            case ListeningDue():
-                return {"total": event.length_ms // 1000 or None, "completed": event.heard_ms // 1000}
-            case SoundFetching():
-                size = byte_size(event.done_bytes)
-                if event.all_bytes:
-                    size = f"{size}/{byte_size(event.all_bytes)}"
-                return {"description": _("{title} · sound {size}").format(title=event.title[:TITLE], size=size)}
-            case StretchHeard():
-                self._heard_ms += event.end_ms - event.begin_ms
-                pace = self._heard_ms / 1000 / max(0.1, time.monotonic() - self._began)
-                done = f"{clock(event.end_ms)}/{clock(event.length_ms)}"
-                speed = pace_text(pace)
-                description = f"{event.title[:TITLE]} · {done} · {speed}"
-                return {"advance": (event.end_ms - event.begin_ms) / 1000, "description": description}
-            case ListeningFailed():
-                output.say(f"! {output.failure_entry(event)['message']}")
-            case VideoHeard():
-                output.say(_("Searchable: {title}").format(title=event.title))
-        return {}
+def _tell(event: ListeningEvent) -> None:
+    match event:
+        case VideoFailed():
+            output.say(f"! {output.failure_entry(event)['message']}")
+        case VideoHeard():
+            output.say(_("Searchable: {title}").format(title=event.title))
 
 
 def _report_lines(report: ListeningReport) -> Iterator[str]:
-    from subtitle_rag.transcribing.gaps import duration_text, pace_text
+    from subtitle_rag.domain.progress import duration_text, pace_text
 
     yield n_("{n} video was listened to.", "{n} videos were listened to.", report.heard)
     yield n_("{n} window became searchable.", "{n} windows became searchable.", report.windows)

@@ -1,6 +1,6 @@
 """`models`: the offered and the local models, and their files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +9,13 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands.options import complete_context_models, completions, runtime_outcome
 from subtitle_rag.domain.errors import AppError, UsageError
-from subtitle_rag.domain.events import ModelFetched, ModelFetching
+from subtitle_rag.domain.events import ModelEvent, ModelFetched
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.domain.values import byte_size, pick_json
 from subtitle_rag.i18n import N_, _, in_language
 from subtitle_rag.installation.extras import NEURAL
 from subtitle_rag.models.manifest import ENCODER, RERANKER, SPEECH
+from subtitle_rag.progress_bar import follow
 
 if TYPE_CHECKING:
     from subtitle_rag.commands.options import Completions
@@ -324,15 +326,16 @@ def _fetch(runtime: "Runtime", name: str) -> dict[str, Any]:
         output.say(sentence.format(model=model.name, licence=model.licence, size=byte_size(due_bytes), path=folder))
     names = [name]
 
-    def update(event: ModelFetching) -> dict[str, Any]:
-        if event.name != names[-1]:
-            sentence = _("{model} is not available; the same model is fetched by another name: {other}")
-            output.say(sentence.format(model=names[-1], other=event.name))
-            names.append(event.name)
-        return {"completed": event.done_bytes, "total": event.all_bytes or None}
+    def named(events: Iterable[ModelEvent]) -> Iterator[ModelEvent]:
+        for event in events:
+            if isinstance(event, Progress) and event.text != names[-1]:
+                sentence = _("{model} is not available; the same model is fetched by another name: {other}")
+                output.say(sentence.format(model=names[-1], other=event.text))
+                names.append(event.text)
+            yield event
 
     with closing(pipeline.fetch_model(runtime, name)) as events:
-        fetched = output.track_to_report(ModelFetched, events, name[:40], update, of_bytes=True)
+        fetched = follow(ModelFetched, named(events))
     fetched_bytes = fetched.fetched_bytes if model else None
     return {
         "kind": kind,

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag import output
 from subtitle_rag.domain.errors import BusyError
+from subtitle_rag.domain.progress import Meter
 from subtitle_rag.i18n import _, n_
+from subtitle_rag.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
@@ -35,10 +37,10 @@ def renew_index(runtime: "Runtime", *, is_search: bool = False) -> None:
     )
     output.say(sentence)
     try:
-        for _event in output.track(
-            runtime.renew_index(), _("Windows"), lambda event: {"advance": event.count}, windows
-        ):
-            pass
+        meter = Meter("windows", windows)
+        with progress_bar() as show:
+            for event in runtime.renew_index():
+                show(meter.advance(event.count))
     except BusyError as error:
         logger.info("the index of an earlier version stays for now", exc_info=True)
         output.say(error.message)

@@ -2,7 +2,6 @@
 
 import logging
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,30 +13,20 @@ from subtitle_rag.commands.options import channel_option, jsonl_option, pack_opt
 from subtitle_rag.domain.errors import LlmError
 from subtitle_rag.domain.events import (
     ContextEvent,
-    ContextFailed,
     ContextReport,
     ContextsDue,
-    ContextWritten,
-    ModelRequest,
-    OverviewWritten,
-    SummaryWritten,
-    VectorEvent,
-    VectorsDue,
-    VectorsMade,
     VectorsReport,
-    VectorsWaiting,
+    VideoFailed,
 )
 from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.progress_bar import follow
 
 if TYPE_CHECKING:
     from subtitle_rag.library.context_store import WindowSelection
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
-
-TITLE = 30
-"""Characters of a video's title beside the bar."""
 
 limit_option = click.option("--limit", type=click.IntRange(min=1), help=N_("At most this many windows."))
 
@@ -88,42 +77,15 @@ def write_contexts(
         LlmError: if no host can be used.
     """
     from subtitle_rag import pipeline
-    from subtitle_rag.contexts.context_text import request_notes
 
-    tokens = 0
-    about = [_("Contexts")]
-    request: ModelRequest | None = None
-    since = 0.0
-
-    def parts() -> list[str]:
-        spent = [_("{n} tokens").format(n=f"{tokens:,}")] if tokens else []
-        return [*request_notes(request, time.monotonic() - since), *about, *spent]
-
-    def update(event: ContextEvent) -> Mapping[str, Any]:
-        nonlocal tokens, request, since, about
-        request, since = (event if isinstance(event, ModelRequest) else None), time.monotonic()
-        match event:
-            case ContextsDue(windows=windows, sections=sections):
-                if event.by_other_prompts:
-                    output.say(_prompt_change(event))
-                if prelude:
-                    output.say(prelude)
-                return {"total": windows + sections + event.summaries, "parts": parts}
-            case OverviewWritten():
-                tokens += event.prompt_tokens + event.tokens
-                done = _("overview {done}/{all}").format(done=event.section, all=event.sections)
-                about = [event.title[:TITLE], done]
-                return {"advance": 1}
-            case ContextWritten() | SummaryWritten():
-                tokens += event.prompt_tokens + event.tokens
-                about = [event.title[:TITLE]]
-                return {"advance": 1}
-            case ContextFailed():
-                output.say(f"! {output.failure_entry(event)['message']}")
-        return {}
+    def tell(event: ContextEvent) -> None:
+        if isinstance(event, ContextsDue) and event.by_other_prompts:
+            output.say(_prompt_change(event))
+        elif isinstance(event, VideoFailed):
+            output.say(f"! {output.failure_entry(event)['message']}")
 
     events = pipeline.write_contexts(runtime, selection, model)
-    return _with_failure(output.track_to_report(ContextReport, events, _("Contexts"), update, jsonl=jsonl))
+    return _with_failure(follow(ContextReport, events, tell, jsonl=jsonl, prelude=prelude))
 
 
 def write_vectors(
@@ -136,25 +98,8 @@ def write_vectors(
     """
     from subtitle_rag import pipeline
 
-    preludes = [prelude] if prelude else []
-    windows_made = {False: 0, True: 0}
-    labels = {False: _("Vectors"), True: _("Vectors of pieces")}
-
-    def update(event: VectorEvent) -> Mapping[str, Any]:
-        match event:
-            case VectorsDue(windows=windows, pieces=pieces):
-                while preludes:
-                    output.say(preludes.pop())
-                return {"total": windows, "completed": windows_made[pieces], "description": labels[pieces]}
-            case VectorsMade(count=count, pieces=pieces):
-                windows_made[pieces] += count
-                return {"advance": count, "description": labels[pieces]}
-            case VectorsWaiting():
-                return {"description": _("Waiting for contexts")}
-        return {}
-
     events = pipeline.write_vectors(runtime, selection, patient=patient)
-    return _with_failure(output.track_to_report(VectorsReport, events, _("Vectors"), update, jsonl=jsonl))
+    return _with_failure(follow(VectorsReport, events, jsonl=jsonl, prelude=prelude))
 
 
 def contexts_after_index(

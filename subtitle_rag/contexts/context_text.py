@@ -1,7 +1,8 @@
 """Sentences about contexts, for commands and app."""
 
 from subtitle_rag.contexts.grounding import UNGROUNDED
-from subtitle_rag.domain.events import AnswerRequest, ModelRequest
+from subtitle_rag.domain.events import AnswerRequest
+from subtitle_rag.domain.progress import NOTABLE_S
 from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import _
 from subtitle_rag.library.context_store import Context, ModelCost
@@ -16,38 +17,23 @@ ELSEWHERE = "elsewhere"
 """The kind of doubt about a context with far more words of another window than of its own."""
 GENERAL = "general"
 """The kind of doubt about a context that would fit any window of its video."""
-NOTABLE_S = 3
-"""Seconds from which on the state of a request is shown: a quick model's would only flicker."""
 
 
-def request_notes(request: ModelRequest | None, elapsed_s: float) -> list[str]:
-    """Return what the model has been doing for `elapsed_s`, the most important first; nothing if it is soon over."""
-    if request is None:
+def reading_text(tokens: int, seconds: int = 0, attempt: int = 1) -> str:
+    """Return what a model reads; `seconds` is the expected time, 0 if unknown."""
+    parts = [_("reading {n} tokens").format(n=f"{tokens:,}")]
+    if seconds:
+        parts.append(_("about {time}").format(time=clock(seconds * 1000)))
+    if attempt > 1:
+        parts.append(_("attempt {n}").format(n=attempt))
+    return ", ".join(parts)
+
+
+def reading_notes(request: AnswerRequest, elapsed_s: float) -> list[str]:
+    """Return what the model has been reading for `elapsed_s`; nothing if it is soon over."""
+    if elapsed_s < NOTABLE_S and request.attempt == 1:
         return []
-    if request.state == "waiting":
-        seconds = max(0, round(request.seconds - elapsed_s))
-        return [_("attempt {n} in {seconds} s").format(n=request.attempt, seconds=seconds)]
-    if request.state == "reading":
-        return reading_notes(request, elapsed_s, request.seconds)
-    if max(elapsed_s, request.seconds) < NOTABLE_S and request.attempt == 1:
-        return []
-    return [_("the model writes"), clock(round(elapsed_s * 1000))]
-
-
-def reading_notes(request: ModelRequest | AnswerRequest, elapsed_s: float, expected_s: int = 0) -> list[str]:
-    """Return what the model has been reading for `elapsed_s`, the most important first; nothing if it is soon over.
-
-    `expected_s` is the time of the whole reading; 0 if unknown.
-    """
-    if max(elapsed_s, expected_s) < NOTABLE_S and request.attempt == 1:
-        return []
-    time = clock(round(elapsed_s * 1000))
-    notes = [_("reading {n} tokens").format(n=f"{request.tokens:,}")]
-    if expected_s:
-        notes.append(_("{time} of about {all}").format(time=time, all=clock(expected_s * 1000)))
-    else:
-        notes.append(time)
-    return notes + ([_("attempt {n}").format(n=request.attempt)] if request.attempt > 1 else [])
+    return [reading_text(request.tokens, attempt=request.attempt), clock(round(elapsed_s * 1000))]
 
 
 def model_cost(cost: ModelCost) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.answer_check import AnswerCheck, ContextWords, Doubts
+from subtitle_rag.contexts.context_text import reading_text
 from subtitle_rag.contexts.planning import (
     Planner,
     context_key,
@@ -21,13 +22,14 @@ from subtitle_rag.contexts.token_rate import TokenRate
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.domain.events import (
     ContextEvent,
-    ContextFailed,
     ContextWritten,
-    ModelRequest,
     OverviewWritten,
     SummaryWritten,
+    VideoFailed,
 )
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.domain.values import Video, Window
+from subtitle_rag.i18n import _
 from subtitle_rag.library.context_store import TRIES, Context, OverviewSection, Recipe, WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.summary_store import VideoSummary
@@ -168,7 +170,7 @@ class ContextHostRun:
                 if failure.code == "llm_out_of_memory":
                     self.takes_large, self.num_ctx, requests.least_num_ctx = False, 0, 0
                 elif replanned == REPLANS:
-                    self.events.put(ContextFailed(video.id, video.title, failure.code, failure.details))
+                    self.events.put(VideoFailed(video.id, video.title, failure.code, failure.details))
                 else:
                     requests.rate.learn_overflow(failure.details["n_prompt_tokens"], replan.characters)
 
@@ -230,10 +232,9 @@ class _HostRequests:
         """
         tokens = self._unread_tokens(messages, num_ctx)
         seconds = round(tokens / self.speed) if self.speed else 0
-        reading = ModelRequest(video.id, video.title, "reading", tokens, seconds)
         attempt = 1
         while True:
-            self.events.put(replace(reading, attempt=attempt))
+            self._tell(video, reading_text(tokens, seconds, attempt))
             try:
                 reply = self.host.chat(
                     messages.as_list(),
@@ -243,7 +244,7 @@ class _HostRequests:
                     seed=seed,
                     schema=messages.schema,
                     stop=self.stop,
-                    on_text=self._on_first_text(replace(reading, state="writing", seconds=0, attempt=attempt)),
+                    on_text=self._on_first_text(video),
                     is_useless=is_useless,
                 )
             except AppError as error:
@@ -255,7 +256,7 @@ class _HostRequests:
                     return error
                 pause = self.pause * 2 ** (attempt - 1)
                 attempt += 1
-                self.events.put(replace(reading, state="waiting", seconds=round(pause), attempt=attempt))
+                self._tell(video, _("attempt {n} in {seconds} s").format(n=attempt, seconds=round(pause)))
                 if wait_for(self.stop, pause):
                     raise _HostDoneError from error
             else:
@@ -276,13 +277,18 @@ class _HostRequests:
         if tokens >= SPEED_TOKENS and reply.prompt_ms > 0:
             self.speed = 1000 * tokens / reply.prompt_ms
 
-    def _on_first_text(self, event: ModelRequest) -> Callable[[str], None]:
-        """Return what posts the event when the answer begins."""
-        pending = [event]
+    def _tell(self, video: Video, activity: str) -> None:
+        """Post what the model is doing from here on; the run adds its counts."""
+        self.events.put(Progress("contexts", text=video.title, activity=activity, since=time.monotonic()))
+
+    def _on_first_text(self, video: Video) -> Callable[[str], None]:
+        """Return what tells once that the answer begins."""
+        is_told = threading.Event()
 
         def post(_text: str) -> None:
-            if pending:
-                self.events.put(pending.pop())
+            if not is_told.is_set():
+                is_told.set()
+                self._tell(video, _("the model writes"))
 
         return post
 
@@ -504,7 +510,7 @@ class _VideoRun:
         """Ask for an answer that is not to copy its prompt; post the failure of one that does not come."""
         reply = self.requests.ask(self.video, messages, num_ctx, SEEDS[number], self.check.copy_watch())
         if isinstance(reply, AppError):
-            self.run.events.put(ContextFailed(self.video.id, self.video.title, reply.code, reply.details))
+            self.run.events.put(VideoFailed(self.video.id, self.video.title, reply.code, reply.details))
             return None
         return reply
 

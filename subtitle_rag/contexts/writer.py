@@ -9,13 +9,22 @@ import logging
 import queue
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Protocol
 
 from subtitle_rag.contexts.hosts import ContextHostRun, ContextTask, summary_recipe
 from subtitle_rag.contexts.planning import Planner, largest_num_ctx, prompt_sizes
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, ContextPrompt
-from subtitle_rag.domain.events import ContextEvent, ContextReport, ContextsDue, ContextWritten
+from subtitle_rag.domain.events import (
+    ContextEvent,
+    ContextReport,
+    ContextsDue,
+    ContextWritten,
+    OverviewWritten,
+    SummaryWritten,
+)
+from subtitle_rag.domain.progress import Pace, Progress
+from subtitle_rag.i18n import _
 from subtitle_rag.library.connection import hold_lock
 from subtitle_rag.library.context_store import Context, Recipe, WindowSelection
 from subtitle_rag.library.store import Library
@@ -34,6 +43,42 @@ class ContextIndexer(Protocol):
 
     def add_contexts(self, late: Mapping[str, Collection[str]]) -> None:
         """Add contexts (video id → window ids)."""
+
+
+class _ContextMeter:
+    """Counts what a run has written, and times windows and sections of overviews apart."""
+
+    def __init__(self, due: ContextsDue) -> None:
+        self._left = {ContextWritten: due.windows, OverviewWritten: due.sections}
+        self._paces = {ContextWritten: Pace(), OverviewWritten: Pace(steps=2)}
+        self._counted = ContextWritten if due.windows else SummaryWritten
+        self.progress = Progress("contexts", total=due.windows or due.summaries)
+
+    def after_request(self, request: Progress) -> Progress:
+        """Return the progress with what a model is doing."""
+        return replace(self.progress, text=request.text, activity=request.activity, since=request.since)
+
+    def count(self, event: ContextWritten | OverviewWritten | SummaryWritten) -> Progress:
+        """Return the progress with what was written."""
+        for kind, pace in self._paces.items():
+            if isinstance(event, kind):
+                pace.add()
+                self._left[kind] -= 1
+            else:
+                pace.start()
+        window_s, section_s = (pace.left_s(self._left[kind]) for kind, pace in self._paces.items())
+        activity = ""
+        if isinstance(event, OverviewWritten):
+            activity = _("overview {done}/{all}").format(done=event.section, all=event.sections)
+        self.progress = replace(
+            self.progress,
+            done=self.progress.done + isinstance(event, self._counted),
+            text=event.title,
+            activity=activity,
+            rate=self._paces[ContextWritten].rate,
+            left_s=None if window_s is None else window_s + (section_s or 0.0),
+        )
+        return self.progress
 
 
 @dataclass(slots=True)
@@ -69,7 +114,10 @@ class Writer:
             if late := self.library.contexts.unindexed():
                 self.indexer.add_contexts(late)
             task = self._task(selection)
-            yield self._due(task, selection.limit)
+            due = self._due(task, selection.limit)
+            yield due
+            meter = _ContextMeter(due)
+            yield meter.progress
             run = ContextHostRun(
                 self.library,
                 task,
@@ -82,9 +130,14 @@ class Writer:
             )
             try:
                 for event in self._collect(run):
+                    if isinstance(event, Progress):
+                        yield meter.after_request(event)
+                        continue
                     report.count(event)
                     counts.update(counts_of(report))
                     yield event
+                    if isinstance(event, ContextWritten | OverviewWritten | SummaryWritten):
+                        yield meter.count(event)
             finally:
                 self.stop.clear()
             if run.videos:

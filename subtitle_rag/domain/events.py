@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple
 
 from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.domain.values import Video, differs_in_language
 
 
@@ -158,19 +159,6 @@ class ContextsDue:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelRequest(VideoEvent):
-    """What a request to the model does, before its answer is there; an event about the same video ends it."""
-
-    state: Literal["waiting", "reading", "writing"]
-    """`waiting` for a retry after a failure, `reading` the prompt in silence, `writing` the answer."""
-    tokens: int = 0
-    """Estimated tokens of the prompt that the server has not read for the request before."""
-    seconds: int = 0
-    """Expected time of the state: until the retry, or of the reading; 0 if unknown."""
-    attempt: int = 1
-
-
-@dataclass(frozen=True, slots=True)
 class OverviewWritten(VideoEvent):
     """The model summarised a section of a long video; `section` of its `sections` are stored.
 
@@ -211,11 +199,6 @@ class SummaryWritten(VideoEvent):
     ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class ContextFailed(VideoFailed):
-    """The model's server failed for a window or video, which stays due."""
-
-
 @dataclass(slots=True)
 class ContextReport:
     """The sum of a run of the context writer."""
@@ -235,7 +218,7 @@ class ContextReport:
     tokens: int = 0
     ms: int = 0
     """The model's own time; parallel hosts add up."""
-    failures: list[ContextFailed] = field(default_factory=list)
+    failures: list[VideoFailed] = field(default_factory=list)
     blocked: AppError | None = None
     """The reason for an early end."""
 
@@ -251,48 +234,13 @@ class ContextReport:
                 self.empty_summaries += not event.text
             case OverviewWritten():
                 self.empty_overviews += not event.text
-            case ContextFailed():
+            case VideoFailed():
                 self.failed += 1
                 self.failures.append(event)
         if isinstance(event, ContextWritten | SummaryWritten | OverviewWritten):
             self.prompt_tokens += event.prompt_tokens
             self.tokens += event.tokens
             self.ms += event.ms
-
-
-@dataclass(frozen=True, slots=True)
-class VectorsDue:
-    """The scope of a run of the vectors stage; sent again when the number changes, or `pieces`."""
-
-    windows: int
-    """Including the finished ones."""
-    encoder: str
-    pieces: bool = False
-    """Vectors of the windows' pieces are made now, not of whole windows."""
-
-
-@dataclass(frozen=True, slots=True)
-class VectorsMade:
-    """`count` more windows have vectors of this encoder, or vectors of their `pieces`."""
-
-    count: int
-    encoder: str
-    windows: tuple[str, ...]
-    pieces: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class VectorsWaiting:
-    """All pending windows wait for contexts being written, so that none is encoded twice."""
-
-    windows: int
-
-
-@dataclass(frozen=True, slots=True)
-class EncoderActive:
-    """This encoder's vectors are searched from here on; its predecessor's are dropped once these are complete."""
-
-    encoder: str
 
 
 @dataclass(slots=True)
@@ -325,38 +273,6 @@ class VectorsReport:
 
 
 @dataclass(frozen=True, slots=True)
-class ListeningDue:
-    """The videos of this run that are listened to."""
-
-    videos: int
-    heard_ms: int
-    """Sound of them that earlier runs have heard."""
-    length_ms: int
-    """Sound of all of them, as far as their lengths are known."""
-
-
-@dataclass(frozen=True, slots=True)
-class SoundFetching(VideoEvent):
-    """Progress of the download of a video's sound; `all_bytes` is 0 if unknown."""
-
-    done_bytes: int
-    all_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class StretchHeard(VideoEvent):
-    """A stretch of a video's sound is heard and stored."""
-
-    begin_ms: int
-    end_ms: int
-    length_ms: int
-    """Length of all of the video's sound."""
-    lines: int
-    gap: str
-    """Why nothing of it can be shown; empty without a gap."""
-
-
-@dataclass(frozen=True, slots=True)
 class VideoHeard(VideoEvent):
     """A video's sound is heard to its end, and its captions are searchable."""
 
@@ -364,11 +280,6 @@ class VideoHeard(VideoEvent):
     gap_ms: int
     """Sound of which nothing can be shown."""
     model: str
-
-
-@dataclass(frozen=True, slots=True)
-class ListeningFailed(VideoFailed):
-    """A video cannot be listened to; the run goes on."""
 
 
 @dataclass(slots=True)
@@ -388,34 +299,19 @@ class ListeningReport:
     """Time that hearing took."""
     left: int = 0
     """Videos that are still to be listened to."""
-    failures: list[ListeningFailed] = field(default_factory=list)
+    failures: list[VideoFailed] = field(default_factory=list)
     blocked: AppError | None = None
     """The reason for an early end."""
 
     def count(self, event: "ListeningEvent") -> None:
         match event:
-            case StretchHeard():
-                self.sound_ms += event.end_ms - event.begin_ms
             case VideoHeard():
                 self.heard += 1
                 self.windows += event.windows
                 self.gap_ms += event.gap_ms
-            case ListeningFailed():
+            case VideoFailed():
                 self.failed += 1
                 self.failures.append(event)
-
-
-ListeningEvent = ListeningDue | SoundFetching | StretchHeard | VideoHeard | ListeningFailed | ListeningReport
-
-
-@dataclass(frozen=True, slots=True)
-class ModelFetching:
-    """The progress of a model's download, now in `file`."""
-
-    name: str
-    file: str
-    done_bytes: int
-    all_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -587,13 +483,13 @@ class Answer:
 
 
 AnswerEvent = Evidence | AnswerRequest | AnswerPiece | Answer
-VectorEvent = VectorsDue | VectorsMade | VectorsWaiting | EncoderActive | VectorsReport
-ModelEvent = ModelFetching | ModelFetched
-ContextEvent = (
-    ContextsDue | ModelRequest | OverviewWritten | ContextWritten | SummaryWritten | ContextFailed | ContextReport
-)
+VectorEvent = Progress | VectorsReport
+ModelEvent = Progress | ModelFetched
+ListeningEvent = Progress | VideoHeard | VideoFailed | ListeningReport
+ContextEvent = Progress | ContextsDue | OverviewWritten | ContextWritten | SummaryWritten | VideoFailed | ContextReport
 IndexEvent = (
-    Found
+    Progress
+    | Found
     | FetchEstimate
     | ListCutShort
     | Listed

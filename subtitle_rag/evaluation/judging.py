@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.domain.errors import AppError, LlmError, UsageError
+from subtitle_rag.domain.progress import Meter, Progress
 from subtitle_rag.evaluation import measures
 from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, context_size
 from subtitle_rag.evaluation.measures import MEASURES, JudgedAnswer
@@ -36,14 +37,6 @@ SEED = 7
 PATIENCE = 10
 """Failed judgements in a row, after which the run ends."""
 NO_CLAIMS = "no_claims"
-
-
-@dataclass(frozen=True, slots=True)
-class JudgementDone:
-    """One judgement was made, read from the file, or failed."""
-
-    done: int
-    total: int
 
 
 @dataclass(slots=True)
@@ -224,7 +217,7 @@ class Judge:
         entry = self.stored.get(measures.judgement_key(frame))
         return entry if entry is not None and entry.get("error") in (None, NO_CLAIMS) else None
 
-    def judge(self, listed: Sequence[JudgedAnswer]) -> Iterator[JudgementDone | JudgeReport]:
+    def judge(self, listed: Sequence[JudgedAnswer]) -> Iterator[Progress | JudgeReport]:
         """Judge every case by every measure, unless the file has it. The last event is the `JudgeReport`.
 
         Failed judgements are tried again. All requests have one `num_ctx`, which holds the longest of them.
@@ -240,9 +233,10 @@ class Judge:
         report = JudgeReport(len(listed), self.to_json(), results)
         run = _JudgeRun(self, asker, report)
         pairs = list(product(listed, MEASURES))
+        meter = Meter("judgements", len(pairs))
         for done, (case, measure) in enumerate(pairs, start=1):
             run.count(case, measure)
-            yield JudgementDone(done, len(pairs))
+            yield meter.to(done)
         yield report
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from subtitle_rag.captions.windows import RULE
 from subtitle_rag.contexts import context_file
-from subtitle_rag.domain.events import VectorsMade, VectorsReport
+from subtitle_rag.domain.events import VectorsReport
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.domain.values import Morphemes, Track
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.evaluation.arm_models import EvalModels
@@ -134,9 +135,12 @@ def create(
 
 def _encode(run: EncodingRun) -> Iterator[int]:
     """Make the vectors of a copy, and yield the number of windows in each batch. Raises what the encoder raises."""
+    done = 0
     for event in run.run(patient=False):
-        if isinstance(event, VectorsMade) and not event.pieces:
-            yield event.count
+        if isinstance(event, Progress) and event.stage == "vectors":
+            if event.done > done:
+                yield event.done - done
+            done = event.done
         elif isinstance(event, VectorsReport) and event.blocked is not None:
             raise event.blocked
 

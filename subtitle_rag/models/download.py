@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, BinaryIO, Self, cast
 
 from subtitle_rag.atomic_files import replace_path
 from subtitle_rag.domain.errors import AppError, BusyError, UsageError
-from subtitle_rag.domain.events import ModelEvent, ModelFetched, ModelFetching
+from subtitle_rag.domain.events import ModelEvent, ModelFetched
+from subtitle_rag.domain.progress import Pace, Progress
 from subtitle_rag.domain.values import byte_size
 from subtitle_rag.i18n import _
 from subtitle_rag.installation.package_installer import require_extra
@@ -88,13 +89,15 @@ class _Download:
     done: int = 0
     """Bytes of complete files."""
     fetched: int = 0
+    pace: Pace = field(default_factory=Pace)
+    """Of the bytes that come over the network."""
 
     def events(self) -> Iterator[ModelEvent]:
         missing = []
         for file in self.record.files:
             if file.has_length(self.target) and matches(self.target / file.path, file, self.stop):
                 self.done += file.bytes
-                yield self._progress(file)
+                yield self._progress()
             else:
                 missing.append(file)
         if missing:
@@ -152,6 +155,8 @@ class _Download:
 
         thread = threading.Thread(target=append, name="download", daemon=True)
         thread.start()
+        before = part.stat().st_size
+        self.pace.start()
         try:
             while True:
                 if self.stop.is_set():
@@ -162,9 +167,11 @@ class _Download:
                     continue
                 if arrived is None:
                     break
-                yield self._progress(file, arrived)
+                self.pace.add(arrived - before)
+                before = arrived
+                yield self._progress(arrived)
             result.result()
-            yield self._progress(file, file.bytes)
+            yield self._progress(file.bytes)
         finally:
             is_left.set()
             thread.join(_LEAVE_S)  # it may be about to write
@@ -174,8 +181,11 @@ class _Download:
         digest = file.digest.partition(":")[2][:8]
         return self.target / f"{file.path}.{digest}.part"
 
-    def _progress(self, file: FileRecord, arrived: int = 0) -> ModelFetching:
-        return ModelFetching(self.record.name, file.path, self.done + arrived, self.record.bytes)
+    def _progress(self, arrived: int = 0) -> Progress:
+        done, total = self.done + arrived, self.record.bytes
+        return Progress(
+            "models", done, total, self.record.name, rate=self.pace.rate, left_s=self.pace.left_s(total - done)
+        )
 
     def _check_disk(self, files: list[FileRecord]) -> None:
         parts = [self._part(file) for file in files]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from subtitle_rag.domain.progress import duration_text
 from subtitle_rag.domain.values import GapReason, SpeechGap, byte_size
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.listening.heard import GAP_SENTENCES
@@ -13,22 +14,6 @@ def gap_line(gap: SpeechGap) -> str:
     line = _("{time} was not understood here.").format(time=duration_text(gap.end_ms - gap.start_ms))
     reasons = [_(GAP_SENTENCES[reason]) for reason in GapReason if reason == gap.reason]
     return " ".join([line, *reasons])
-
-
-def duration_text(ms: int) -> str:
-    """Return a duration in its two largest units: `1 h 20 min`, `1 min 20 s`, `8 s`."""
-    minutes, seconds = divmod(round(ms / 1000), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return _("{h} h {m} min").format(h=hours, m=minutes)
-    if minutes and seconds:
-        return _("{m} min {s} s").format(m=minutes, s=seconds)
-    return _("{m} min").format(m=minutes) if minutes else _("{s} s").format(s=seconds)
-
-
-def pace_text(pace: float) -> str:
-    """Return the time per minute of sound, for a pace in seconds of sound per second."""
-    return _("1 min of sound in {time}").format(time=duration_text(max(1000, round(60_000 / max(pace, 0.01)))))
 
 
 def estimate_lines(estimate: ListeningEstimate) -> Iterator[str]:

@@ -22,14 +22,13 @@ from subtitle_rag.captions.sounds import fetch_sound, sound_url
 from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.domain.errors import AppError, BusyError, CaptionError, FetchError
 from subtitle_rag.domain.events import (
-    ListeningDue,
     ListeningEvent,
-    ListeningFailed,
     ListeningReport,
-    StretchHeard,
+    VideoFailed,
     VideoHeard,
     WindowsIndexed,
 )
+from subtitle_rag.domain.progress import Pace, Progress
 from subtitle_rag.domain.values import SpeechGap, Video
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.app_state import put_listening_rate
@@ -74,8 +73,6 @@ class Listener:
         with hold_lock(self.library.path.parent, "listening"), logged_stage(logger, "listening") as counts:
             self._drop_sounds()
             requests = self.library.listenings.due(video_ids)
-            heard_ms, length_ms = sum(each.heard_ms for each in requests), sum(each.length_ms for each in requests)
-            yield ListeningDue(len(requests), heard_ms, length_ms)
             try:
                 for each in requests:
                     if self.stop.is_set():
@@ -108,7 +105,7 @@ class Listener:
             logger.info("%s cannot be listened to", video.id, exc_info=True)
             details = {**error.details, "title": video.title}
             self.library.listenings.put_failed(video.id, error.code, details)
-            yield ListeningFailed(video.id, video.title, error.code, details)
+            yield VideoFailed(video.id, video.title, error.code, details)
 
     # Sound
 
@@ -145,14 +142,15 @@ class Listener:
         model, settings = self.transcriber.model, self.transcriber.settings
         return self.library.listenings.begin(video.id, model, settings, sound_length_ms(sound))
 
-    def _hear(self, video: Video, sound: Path, begin_ms: int, report: ListeningReport) -> Iterator[StretchHeard]:
+    def _hear(self, video: Video, sound: Path, begin_ms: int, report: ListeningReport) -> Iterator[Progress]:
         """Transcribe the rest of a video, and store each stretch."""
         store, transcriber = self.library.listenings, self.transcriber
         length_ms = store.length_ms(video.id)
         if length_ms and begin_ms >= length_ms:  # killed before its captions were made
             return
         before = store.stretches(video.id)
-        began = time.monotonic()
+        began, pace = time.monotonic(), Pace(steps=1)
+        pace.start()
         stretches = transcriber.listen(
             sound,
             begin_ms=begin_ms,
@@ -165,9 +163,12 @@ class Listener:
                 return
             store.put_stretch(video.id, stretch)
             report.seconds += time.monotonic() - began
-            yield StretchHeard(
-                video.id, video.title, stretch.begin_ms, stretch.end_ms, length_ms, len(stretch.cues), stretch.gap or ""
-            )
+            report.sound_ms += stretch.end_ms - stretch.begin_ms
+            done, total = stretch.end_ms // 1000, length_ms // 1000
+            pace.add((stretch.end_ms - stretch.begin_ms) // 1000)
+            left_s = pace.left_s(total - done)
+            yield Progress("listening", done, total, video.title, rate=pace.rate, left_s=left_s)
+            pace.start()
             began = time.monotonic()
         if self.stop.is_set():
             raise AppError("interrupted")

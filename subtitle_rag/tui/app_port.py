@@ -11,7 +11,7 @@ from textual.timer import Timer
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.state.stage_progress import Stages
+from subtitle_rag.tui.state.stage import Stages
 from subtitle_rag.tui.threads import run_in_thread
 
 if TYPE_CHECKING:

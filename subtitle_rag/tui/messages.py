@@ -13,7 +13,7 @@ from subtitle_rag.tui.state.offers import ModelDownload
 from subtitle_rag.tui.state.removal import Removal
 from subtitle_rag.tui.state.source_field import FieldCheck
 from subtitle_rag.tui.state.spoken_lines import Surroundings
-from subtitle_rag.tui.state.stage_progress import StageProgress
+from subtitle_rag.tui.state.stage import Stage
 
 if TYPE_CHECKING:
     from subtitle_rag.library.rows import Counts
@@ -236,10 +236,10 @@ class JobEnded(AppMessage):
 class StageAdvanced(AppMessage):
     """The progress of a stage. A newer message replaces those of the same stage in the queue."""
 
-    progress: StageProgress
+    progress: Stage
 
     def can_replace(self, message: Message) -> bool:
-        return isinstance(message, StageAdvanced) and message.progress.stage == self.progress.stage
+        return isinstance(message, StageAdvanced) and message.progress.name == self.progress.name
 
 
 @dataclass
@@ -260,7 +260,7 @@ class ContextsOffered(AppMessage):
 class StageEnded(AppMessage):
     """A stage's run ended. The progress has the reason."""
 
-    progress: StageProgress
+    progress: Stage
     halted: bool
     """The app stopped it."""
 

@@ -86,7 +86,8 @@ def test_index_jsonl_tells_every_event(run: Run, captions: Path) -> None:
     told = run("index", captions, "--jsonl")
     events = [json.loads(line) for line in told.out.splitlines()]
     assert told.code == 0
-    assert events[0] == {"event": "found", "videos": 4}
+    begin = {"event": "progress", "stage": "captions", "done": 0, "total": 4, "text": ""}
+    assert events[0] == begin
     assert [event["event"] for event in events].count("video_done") == 3
     (failed,) = [event for event in events if event["event"] == "video_failed"]
     assert set(failed) == {"event", "title", "code", "message", "hint", "video"}
@@ -94,7 +95,7 @@ def test_index_jsonl_tells_every_event(run: Run, captions: Path) -> None:
     assert failed["message"] in told.err
     done = next(event for event in events if event["event"] == "video_done")
     assert set(done) == {"event", "video", "title", "change", "windows"}
-    searchable = sum(event["count"] for event in events if event["event"] == "windows_indexed")
+    searchable = max(event["done"] for event in events if event.get("stage") == "windows")
     assert events[-1] == {
         "event": "report",
         "videos": {"found": 4, "new": 3, "changed": 0, "unchanged": 0, "failed": 1},

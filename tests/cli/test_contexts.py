@@ -71,12 +71,12 @@ def test_writing_says_it_in_words(run: Run, ollama: StandIn) -> None:
 def test_events_come_as_lines(run: Run, ollama: StandIn) -> None:
     ollama.refuse("chat", 500, "the runner died", times=3)
     every_line = lines(run, "contexts", "write")
-    requests = [line for line in every_line if line["event"] == "model_request"]
-    assert set(requests[0]) == {"event", "video", "title", "state", "tokens", "seconds", "attempt"}
-    assert [line["attempt"] for line in requests[:4]] == [1, 2, 2, 3]
-    told = [line for line in every_line if line not in requests]
+    progress = [line for line in every_line if line["event"] == "progress"]
+    assert progress[0] == {"event": "progress", "stage": "contexts", "done": 0, "total": 4, "text": ""}
+    assert max(line["done"] for line in progress) == 3
+    told = [line for line in every_line if line not in progress]
     names = [line["event"] for line in told]
-    begin = ["contexts_due", "context_failed", "context_written", "summary_written"]
+    begin = ["contexts_due", "video_failed", "context_written", "summary_written"]
     assert names == [*begin, "context_written", "context_written", "summary_written", "report"]
     due = {"videos": 2, "windows": 4, "sections": 0, "by_other_prompts": 0, "seconds": 0, "summaries": 2}
     assert told[0] == {"event": "contexts_due", **due}

@@ -89,7 +89,7 @@ def test_a_film_that_fails_ends_with_its_reason(run: Run, film: Path) -> None:
 @pytest.mark.campaign(part="listening")
 def test_events_are_lines_of_json(run: Run, film: Path) -> None:
     lines = run("listen", film, "--model", MODEL, "--yes", "--jsonl").out.splitlines()
-    assert [line.split('"')[3] for line in lines] == ["listening_due", *["stretch_heard"] * 3, "video_heard", "report"]
+    assert [line.split('"')[3] for line in lines] == [*["progress"] * 3, "video_heard", "report"]
 
 
 @pytest.mark.campaign(part="listening")

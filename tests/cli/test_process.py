@@ -191,13 +191,13 @@ def test_ctrl_c_during_indexing_ends_with_130_and_goes_on(home: Path, indexed: P
         [*COMMAND, "index", str(captions), "--jsonl"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
     )
     assert process.stdout is not None
-    events = [json.loads(process.stdout.readline()) for _event in range(3)]
+    events = [json.loads(process.stdout.readline()) for _event in range(4)]
     process.send_signal(signal.SIGINT)
     _out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err.strip().startswith("! Interrupted.")
     assert "Traceback" not in err
-    assert [event["event"] for event in events] == ["found", "video_done", "video_done"]
+    assert [event["event"] for event in events] == ["progress", "video_done", "progress", "video_done"]
     assert len(dump(home / "data" / "library.db")["video"]) >= 2
     assert finished(home, "index", str(captions)).returncode == 0
     tables, expected = (dump(each / "data" / "library.db") for each in (home, indexed))

@@ -127,7 +127,7 @@ def test_events_come_as_lines(run: Run, youtube: StandIn) -> None:
     youtube.refuse("timedtext", 429, times=5)
     lines = [json.loads(line) for line in run("index", "@느린부엌", "--limit", "1", "--jsonl").out.splitlines()]
     names = [line["event"] for line in lines]
-    assert names == ["listed", "found", "resting", "video_done", "windows_indexed", "report"]
+    assert names == ["listed", "progress", "resting", "video_done", "progress", "progress", "report"]
     assert lines[0] == {"event": "listed", "video": "slowcook000", "title": "국수 삶기 0"}
     assert lines[2]["code"] == "rate_limited"
     assert lines[2]["goes_on"] is True

@@ -10,7 +10,7 @@ from typing import Any
 from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.events import ContextEvent, ContextFailed, ContextReport, ContextWritten
+from subtitle_rag.domain.events import ContextEvent, ContextReport, ContextWritten, VideoFailed
 from subtitle_rag.domain.values import Video, Window
 from subtitle_rag.library.context_store import Context, WindowSelection
 from subtitle_rag.llm.llm_client import Llm
@@ -88,8 +88,8 @@ class Desk:
         return [event for event in self.events if isinstance(event, ContextWritten)]
 
     @property
-    def failed(self) -> list[ContextFailed]:
-        return [event for event in self.events if isinstance(event, ContextFailed)]
+    def failed(self) -> list[VideoFailed]:
+        return [event for event in self.events if isinstance(event, VideoFailed)]
 
     def search(self, query: str) -> tuple[Scene, ...]:
         return self.place.searcher.search(parse_query(query)).scenes

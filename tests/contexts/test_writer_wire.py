@@ -8,7 +8,8 @@ import pytest
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.hosts import REMINDER
 from subtitle_rag.contexts.prompt_layout import estimate
-from subtitle_rag.domain.events import ContextEvent, ContextsDue, ModelRequest, OverviewWritten
+from subtitle_rag.domain.events import ContextEvent, ContextsDue, OverviewWritten
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.library.context_store import WindowSelection
 from tests.contexts.desk import NAME, Desk, beginnings, talk, windows_asked
 from tests.stand_ins.ollama import Model, shared_prefix
@@ -173,7 +174,7 @@ def test_each_section_of_an_overview_is_an_event_and_stored_by_itself(desk: Desk
     third = desk.ollama.hold()
     with desk.writer(model="small:q4", stop=stop) as writer:
         run = cast("Generator[ContextEvent]", writer.run(WindowSelection(limit=2)))
-        answers = (event for event in run if not isinstance(event, ModelRequest))
+        answers = (event for event in run if not isinstance(event, Progress))
         due = next(answers)
         assert isinstance(due, ContextsDue)
         assert due.sections >= 3

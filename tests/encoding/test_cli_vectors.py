@@ -64,14 +64,13 @@ def test_writing_tells_its_sum_and_its_events(run: Run, captions: Path) -> None:
     assert (first["made"], first["left"]) == (1, first["library"]["due"])
     assert first["library"]["made"] == 1
     *events, report = map(json.loads, run("vectors", "--jsonl").out.splitlines())
-    due = [event for event in events if event["event"] == "vectors_due"]
-    told = {"event": "vectors_due", "encoder": first["encoder"]}
-    all_windows = first["library"]["windows"]
-    assert due == [told | {"windows": first["left"], "pieces": False}, told | {"windows": all_windows, "pieces": True}]
-    made = [event for event in events if event["event"] == "vectors_made"]
-    assert sum(event["count"] for event in made if not event["pieces"]) == first["left"] == report["made"]
-    assert sum(event["count"] for event in made if event["pieces"]) == all_windows == report["pieces"]
-    assert len(made) + len(due) == len(events)
+    model, all_windows = first["encoder"].partition("@")[0], first["library"]["windows"]
+    begin = {"event": "progress", "stage": "vectors", "done": 0, "total": first["left"], "text": model}
+    assert events[0] == begin
+    last = {event["stage"]: event for event in events}
+    assert last["vectors"] == begin | {"done": first["left"]}
+    assert last["pieces"] == begin | {"stage": "pieces", "done": all_windows, "total": all_windows}
+    assert (report["made"], report["pieces"]) == (first["left"], all_windows)
     assert (report["event"], report["left"]) == ("report", 0)
     again = run("vectors", "--redo", "--video", "invented000", "--json").result
     assert 0 < again["made"] < first["library"]["windows"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.events import EncoderActive, VectorsDue, VectorsMade
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.encoding import EncodingPass, piece_cost
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.retrieval import pieces as rule
@@ -43,11 +43,14 @@ def test_each_window_gets_a_vector_for_each_piece_behind_all_windows(desk: Desk,
     events, report = desk.run(detailed)
     ids = desk.windows()
     assert (report.made, report.pieces, report.left, report.pieces_left) == (len(ids), len(ids), 0, 0)
-    due = [event for event in events if isinstance(event, VectorsDue)]
-    assert due == [VectorsDue(len(ids), detailed.id), VectorsDue(len(ids), detailed.id, pieces=True)]
-    kinds = [event.pieces for event in events if isinstance(event, VectorsMade)]
-    assert kinds == sorted(kinds)
-    assert sum(event.count for event in events if isinstance(event, VectorsMade) and event.pieces) == len(ids)
+    steps = [(event.stage, event.done) for event in events if isinstance(event, Progress)]
+    assert steps == sorted(steps, key=lambda step: (step[0] == "pieces", step[1]))
+    assert {step for step in steps if step[1] in (0, len(ids))} == {
+        ("vectors", 0),
+        ("vectors", len(ids)),
+        ("pieces", 0),
+        ("pieces", len(ids)),
+    }
     made = held(desk, detailed)
     assert made.keys() == set(ids)
     for state in desk.library.videos():
@@ -71,7 +74,7 @@ def test_a_second_run_encodes_nothing_and_a_first_one_with_pieces_only_these(des
     assert len(detailed.read) == sum(len(each.rows()) for each in held(desk, detailed).values())
     detailed.fresh()
     events, report = desk.run(detailed)
-    assert (events, report.pieces, detailed.read) == ([VectorsDue(0, detailed.id)], 0, [])
+    assert (events, report.pieces, detailed.read) == ([Progress("vectors", text=detailed.id.partition("@")[0])], 0, [])
 
 
 def test_a_run_goes_on_where_one_was_stopped(desk: Desk, detailed: Counting) -> None:
@@ -120,10 +123,11 @@ def test_another_encoder_is_searched_before_its_pieces_are_made(
     desk: Desk, detailed: Counting, other: Counting
 ) -> None:
     desk.run(other)
-    events, _report = desk.run(detailed, other)
-    at = events.index(EncoderActive(detailed.id))
-    assert not any(isinstance(event, VectorsMade) and event.pieces for event in events[:at])
-    assert any(isinstance(event, VectorsMade) and event.pieces for event in events[at:])
+    searched: dict[str, set[str | None]] = {"vectors": set(), "pieces": set()}
+    for event in desk.job(detailed, other).run():
+        if isinstance(event, Progress):
+            searched[event.stage].add(desk.library.vectors.active())
+    assert searched == {"vectors": {other.id}, "pieces": {detailed.id}}
     assert set(desk.index.vectors()) == {"bm25", *vector_names(detailed.id), pieces_name(detailed.id)}
     desk.run(other, detailed)
     assert set(desk.index.vectors()) == {"bm25", *vector_names(other.id)}

@@ -7,7 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from subtitle_rag.domain.errors import AppError, BusyError
-from subtitle_rag.domain.events import EncoderActive, VectorsDue, VectorsMade, VectorsReport
+from subtitle_rag.domain.events import VectorsReport
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.encoding import SMALLEST, EncodingRun
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.vector_store import VectorCounts
@@ -25,10 +26,10 @@ def test_every_window_gets_the_vectors_of_its_passage(desk: Desk, encoder: Count
     events, report = desk.run(encoder)
     ids = desk.windows()
     assert len(ids) > 2 * SMALLEST
-    assert events[:2] == [EncoderActive(encoder.id), VectorsDue(len(ids), encoder.id)]
-    made = [event for event in events if isinstance(event, VectorsMade)]
-    assert sorted(id for event in made for id in event.windows) == sorted(ids)
-    assert [event.count for event in made] == [len(event.windows) for event in made]
+    counts = [(event.done, event.total) for event in events if isinstance(event, Progress)]
+    assert (counts[0], counts[-1]) == ((0, len(ids)), (len(ids), len(ids)))
+    assert counts == sorted(counts)
+    assert desk.library.vectors.active() == encoder.id
     assert report == VectorsReport(encoder.id, made=len(ids))
     assert desk.library.vectors.counts(encoder.id) == VectorCounts(len(ids), len(ids))
     dense, sparse = vector_names(encoder.id)
@@ -41,6 +42,17 @@ def test_every_window_gets_the_vectors_of_its_passage(desk: Desk, encoder: Count
             own = held[window.id]
             assert cosine(own[dense], expected.dense) > 0.999
             assert set(terms(own[sparse])) == set(terms(expected.sparse)) != set()
+
+
+def windows_read(desk: Desk, encoder: Counting) -> list[str]:
+    """The windows whose passages an encoder has read, in its order."""
+    passages = {
+        IndexDocument(state.video, windows, {}).passage(window.id): window.id
+        for state in desk.library.videos()
+        for windows in [desk.library.windows_of(state.video.id)]
+        for window in windows
+    }
+    return [passages[text] for text in encoder.read if text in passages]
 
 
 def cosine(one: object, other: DenseVector) -> float:
@@ -58,7 +70,7 @@ def test_a_second_run_encodes_nothing(desk: Desk, encoder: Counting) -> None:
     desk.run(encoder)
     encoder.fresh()
     events, report = desk.run(encoder)
-    assert events == [VectorsDue(0, encoder.id)]
+    assert events == [Progress("vectors", text=encoder.id.partition("@")[0])]
     assert report == VectorsReport(encoder.id)
     assert encoder.read == []
 
@@ -71,8 +83,8 @@ def test_the_newest_videos_go_first(empty: Desk, encoder: Counting, tmp_path: Pa
             info = f'{{"title": "영상", "upload_date": "{day:%Y%m%d}"}}'
             file.with_name(file.name.removesuffix(".ko.vtt") + ".info.json").write_text(info)
     empty.place.run(folder)
-    events, _report = empty.run(encoder)
-    ids = [id for event in events if isinstance(event, VectorsMade) for id in event.windows]
+    empty.run(encoder)
+    ids = windows_read(empty, encoder)
     places = empty.library.places(ids)
     assert list(dict.fromkeys(places[id][0] for id in ids)) == [f"invented00{n}" for n in (2, 0, 3, 1)]
     assert all(places[a] < places[b] for a, b in pairwise(ids) if places[a][0] == places[b][0])
@@ -91,7 +103,7 @@ def test_what_is_to_be_redone_is_searched_until_then(desk: Desk, encoder: Counti
     desk.run(encoder)
     count = desk.library.window_count("invented001")
     events = desk.job(encoder).run(WindowSelection(videos=("invented001",), redo=True))
-    assert next(events) == VectorsDue(count, encoder.id)
+    assert next(events) == Progress("vectors", 0, count, encoder.id.partition("@")[0])
     assert len(desk.holding(encoder)) == len(desk.windows())
     encoder.fresh()
     *_rest, report = events
@@ -131,8 +143,8 @@ def test_changed_captions_are_encoded_anew(desk: Desk, encoder: Counting, captio
 
 def test_a_window_that_leaves_while_it_is_encoded_is_passed_over(desk: Desk, encoder: Counting) -> None:
     events = desk.job(encoder).run()
-    made = next(event for event in events if isinstance(event, VectorsMade))
-    gone = {desk.library.places([id])[id][0] for id in made.windows}
+    next(event for event in events if isinstance(event, Progress) and event.done)
+    gone = {desk.library.places([id])[id][0] for id in windows_read(desk, encoder)}
     desk.place.indexer.remove(gone)
     *_rest, report = events
     assert isinstance(report, VectorsReport)
@@ -202,24 +214,24 @@ def test_an_index_that_is_emptied_meanwhile_is_given_room_again(desk: Desk, enco
 
 def test_an_encoder_that_fails_ends_the_run_and_the_next_one_goes_on(desk: Desk, encoder: Counting) -> None:
     events = desk.job(encoder).run()
-    made = next(event for event in events if isinstance(event, VectorsMade))
+    made = next(event for event in events if isinstance(event, Progress) and event.done)
     encoder.failure = AppError("model_memory", name="tiny")
     *_rest, report = events
     assert isinstance(report, VectorsReport)
     assert report.blocked is encoder.failure
-    assert (report.made, report.left) == (made.count, len(desk.windows()) - made.count)
+    assert (report.made, report.left) == (made.done, len(desk.windows()) - made.done)
     encoder.fresh()
     assert desk.run(encoder)[1].made == len(encoder.read) == report.left
 
 
 def test_a_run_that_is_stopped_ends_after_its_batch(desk: Desk, encoder: Counting) -> None:
     events = desk.job(encoder).run()
-    made = next(event for event in events if isinstance(event, VectorsMade))
+    made = next(event for event in events if isinstance(event, Progress) and event.done)
     desk.stop.set()
     (report,) = events
     assert isinstance(report, VectorsReport)
-    assert (report.made, len(encoder.read)) == (made.count, made.count)
-    assert report.left == len(desk.windows()) - made.count
+    assert (report.made, len(encoder.read)) == (made.done, made.done)
+    assert report.left == len(desk.windows()) - made.done
 
 
 def test_one_run_at_a_time(desk: Desk, encoder: Counting) -> None:
@@ -252,7 +264,7 @@ def test_what_a_screen_shows_goes_first(desk: Desk, encoder: Counting) -> None:
     run = EncodingRun(
         desk.library, desk.index, encoder, Here([encoder]), desk.stop, pause=0.0, windows_on_screen=lambda: shown
     )
-    made = [id for event in run.run() if isinstance(event, VectorsMade) for id in event.windows]
-
+    list(run.run())
+    made = windows_read(desk, encoder)
     assert made[:2] == [windows[-1], windows[-3]]
     assert sorted(made) == sorted(windows)

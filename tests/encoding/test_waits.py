@@ -4,11 +4,16 @@ import time
 
 import pytest
 
-from subtitle_rag.domain.events import VectorsMade, VectorsReport, VectorsWaiting
+from subtitle_rag.domain.events import VectorsReport
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.encoding import AT_WORK_S, waiting
 from tests.encoding.desk import NOW, Counting, Desk
 
 pytestmark = pytest.mark.models
+
+
+def waits(event: object) -> bool:
+    return isinstance(event, Progress) and bool(event.activity)
 
 
 @pytest.fixture
@@ -42,13 +47,13 @@ def test_a_window_whose_context_is_being_written_is_encoded_once(desk: Desk, enc
     events = desk.job(encoder).run()
     made = 0
     for event in events:
-        if isinstance(event, VectorsMade):
-            made += event.count
-        elif isinstance(event, VectorsWaiting):
+        if isinstance(event, Progress):
+            made = event.done
+        if waits(event):
             desk.clock.now += 30
             if missing := [id for id in ids if not desk.library.contexts.of_windows([id])]:
                 desk.write_context(missing[0])
-        elif isinstance(event, VectorsReport):
+        if isinstance(event, VectorsReport):
             assert (event.left, event.waiting) == (0, 0)
     assert made == len(encoder.read) == len(ids) + others
     texts = [text for text in encoder.read if "국수를 삶는 장면입니다." in text.split("\n")]
@@ -60,7 +65,7 @@ def test_a_writer_that_stops_is_waited_for_a_moment(desk: Desk, encoder: Countin
     desk.write_context(first)
     waited = 0
     for event in desk.job(encoder).run():
-        if isinstance(event, VectorsWaiting):
+        if waits(event):
             desk.clock.now += 30
             waited += 1
     assert waited == AT_WORK_S // 30 + 1
@@ -71,7 +76,7 @@ def test_a_run_without_patience_leaves_what_waits(desk: Desk, encoder: Counting)
     windows = desk.library.windows_of("invented000")
     desk.write_context(windows[0].id)
     events, report = desk.run(encoder, patient=False)
-    assert not any(isinstance(event, VectorsWaiting) for event in events)
+    assert not any(waits(event) for event in events)
     assert report.left == report.waiting > 0
     assert report.made + report.left == len(desk.windows())
     desk.clock.now += AT_WORK_S + 1

@@ -16,7 +16,8 @@ from huggingface_hub import constants
 
 from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.domain.errors import AppError, BusyError, UsageError
-from subtitle_rag.domain.events import ModelEvent, ModelFetched, ModelFetching
+from subtitle_rag.domain.events import ModelEvent, ModelFetched
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.models import download
 from subtitle_rag.models.manifest import encoders
 from subtitle_rag.models.model_store import ModelStore
@@ -61,10 +62,10 @@ def test_exactly_the_wanted_files_come_and_nothing_else_is_asked(hub: Hub, commi
     assert all((folder / path).read_bytes() == ENCODER_FILES[path] for path in WANTED)
     size = sum(len(ENCODER_FILES[path]) for path in WANTED)
     assert events[-1] == ModelFetched(ENCODER, commit, size, size)
-    steps = [event for event in events if isinstance(event, ModelFetching)]
-    assert [step.done_bytes for step in steps] == sorted(step.done_bytes for step in steps)
-    assert {step.all_bytes for step in steps} == {size}
-    assert steps[-1].done_bytes == size
+    steps = [event for event in events if isinstance(event, Progress)]
+    assert [step.done for step in steps] == sorted(step.done for step in steps)
+    assert {step.total for step in steps} == {size}
+    assert steps[-1].done == size
     # one list, one request a file, no telemetry, nobody's account
     assert [asked.path for asked in hub.asked if not asked.path.startswith("/cdn/")] == [
         f"/api/models/{ENCODER}/revision/{commit}",
@@ -336,11 +337,13 @@ def test_one_process_at_a_time(hub: Hub, store: ModelStore) -> None:
 def test_it_can_be_stopped_between_chunks_and_goes_on(hub: Hub, store: ModelStore) -> None:
     stop = threading.Event()
     seen: list[ModelEvent] = []
+    files = [len(ENCODER_FILES[path]) for path in WANTED]
+    large = sum(files) - max(files)
 
     def watch() -> None:
         for event in store.fetch(ENCODER, stop):
             seen.append(event)
-            if isinstance(event, ModelFetching) and event.file == "pytorch_model.bin":
+            if isinstance(event, Progress) and event.done > large:
                 stop.set()
 
     with pytest.raises(AppError) as caught:
@@ -348,8 +351,8 @@ def test_it_can_be_stopped_between_chunks_and_goes_on(hub: Hub, store: ModelStor
     assert caught.value.code == "interrupted"
     assert store.state(ENCODER).status == "partial"
     last = seen[-1]
-    assert isinstance(last, ModelFetching)
-    assert fetched(store).fetched_bytes <= last.all_bytes - last.done_bytes
+    assert isinstance(last, Progress)
+    assert fetched(store).fetched_bytes <= last.total - last.done
 
 
 def test_a_folder_that_cannot_be_written_is_told(store: ModelStore) -> None:

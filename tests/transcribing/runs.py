@@ -2,7 +2,8 @@
 
 import threading
 
-from subtitle_rag.domain.events import ListeningEvent, ListeningReport, StretchHeard
+from subtitle_rag.domain.events import ListeningEvent, ListeningReport
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.transcribing.listener import Listener
 from subtitle_rag.transcribing.listening_plan import plan_listening, request_listening
 from tests.stand_ins.youtube import QUICK
@@ -30,7 +31,7 @@ def run_first_stretch(place: Place) -> None:
     """A run that is stopped once its first stretch is stored."""
     stop = threading.Event()
     for event in listener(place, stop=stop).run():
-        if isinstance(event, StretchHeard):
+        if isinstance(event, Progress) and event.stage == "listening":
             stop.set()
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.captions.heard_tracks import read_gaps
-from subtitle_rag.domain.events import ListeningDue, ListeningFailed, ListeningReport, StretchHeard, VideoHeard
+from subtitle_rag.domain.events import ListeningReport, VideoFailed, VideoHeard
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.domain.values import SpeechGap
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.transcribing.listening_plan import plan_listening
@@ -28,7 +29,7 @@ def film(tmp_path: Path) -> Path:
 def test_a_film_is_heard_and_its_scenes_are_found(place: Place, film: Path) -> None:
     (video_id,) = asked(place, film)
     events = run(place)
-    assert [type(event) for event in events] == [ListeningDue, *[StretchHeard] * 3, VideoHeard, ListeningReport]
+    assert [type(event) for event in events] == [*[Progress] * 3, VideoHeard, ListeningReport]
     assert found(place, "멸치 육수") == ["국수 삶기"]
     track = place.library.track(video_id)
     assert track is not None
@@ -119,7 +120,7 @@ def test_a_film_that_cannot_be_heard_leaves_the_others_alone(place: Place, tmp_p
     bad.write_bytes(film.read_bytes()[:20_000])
     asked(place, film.parent)
     events = run(place)
-    (failed,) = [event for event in events if isinstance(event, ListeningFailed)]
+    (failed,) = [event for event in events if isinstance(event, VideoFailed)]
     assert (failed.title, failed.code) == ("깨짐", "sound_unreadable")
     assert report(events).heard == 1
     states = {state.video.title: state.listening for state in place.library.videos()}
@@ -130,21 +131,21 @@ def test_a_film_that_cannot_be_heard_leaves_the_others_alone(place: Place, tmp_p
 def test_a_film_that_is_gone_is_told(place: Place, film: Path) -> None:
     asked(place, film)
     film.unlink()
-    (failed,) = [event for event in run(place) if isinstance(event, ListeningFailed)]
+    (failed,) = [event for event in run(place) if isinstance(event, VideoFailed)]
     assert failed.code == "file_gone"
 
 
 @pytest.mark.parametrize(("gap", "code"), [("", "nothing_heard"), ("too_few_words", "nothing_heard")])
 def test_a_film_without_a_line_is_told(place: Place, tmp_path: Path, gap: str, code: str) -> None:
     asked(place, write_wav(tmp_path / "films" / "바다.wav", (0, 60, [], gap)))
-    (failed,) = [event for event in run(place) if isinstance(event, ListeningFailed)]
+    (failed,) = [event for event in run(place) if isinstance(event, VideoFailed)]
     assert failed.code == code
 
 
 def test_a_video_that_is_removed_meanwhile_does_not_come_back(place: Place, film: Path) -> None:
     (video_id,) = asked(place, film)
     for event in listener(place).run():
-        if isinstance(event, StretchHeard) and event.begin_ms == 0:
+        if isinstance(event, Progress):
             place.library.remove_videos([video_id])
     assert place.library.videos() == []
     assert place.library.database.rows("SELECT * FROM heard") == []

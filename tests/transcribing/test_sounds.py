@@ -6,7 +6,8 @@ import pytest
 
 from subtitle_rag.captions.sounds import sound_url
 from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.events import IndexEvent, ListeningFailed, SoundFetching, VideoDone
+from subtitle_rag.domain.events import IndexEvent, VideoDone, VideoFailed
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.domain.values import Video
 from tests.fetching.desk import Desk, clip, spoken
 from tests.stand_ins.youtube import Clip, StandIn
@@ -43,7 +44,7 @@ def test_a_video_without_captions_is_heard_once_it_was_asked_for(desk: Desk) -> 
     assert asked(desk.place, WATCH) == [SILENT]
     events = run(desk.place)
     assert report(events).heard == 1, events
-    assert any(isinstance(event, SoundFetching) and event.done_bytes for event in events)
+    assert any(isinstance(event, Progress) and event.stage == "sound" and event.done for event in events)
     assert desk.found("된장") == {SILENT}
     assert desk.states == {SILENT: "done"}
 
@@ -88,7 +89,7 @@ def test_sound_that_needs_the_player_s_javascript_says_what_runs_it(desk: Desk) 
     shown = served(desk.youtube)
     address, shown.media_url = shown.media_url, ""
     asked(desk.place, WATCH)
-    (failed,) = [event for event in run(desk.place) if isinstance(event, ListeningFailed)]
+    (failed,) = [event for event in run(desk.place) if isinstance(event, VideoFailed)]
     error = AppError(failed.code, **failed.details)
     assert failed.code == "script_required"
     assert "self add youtube" in error.hint

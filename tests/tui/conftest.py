@@ -25,6 +25,7 @@ from textual.worker import WorkerCancelled
 from subtitle_rag import player
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.settings import LlmSettings, ModelSettings, Settings, YoutubeSettings
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.domain.values import Line, Video
 from subtitle_rag.library.app_state import forget_searches
 from subtitle_rag.requests import JobRequest
@@ -38,7 +39,7 @@ from subtitle_rag.tui.keys import keymap
 from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.stage_progress import ContextProgress, StageName
+from subtitle_rag.tui.state.stage import Stage, StageName
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.widgets import preview, result_pane
 from subtitle_rag.tui.widgets.library_tables import VideoTable
@@ -367,7 +368,7 @@ async def until(pilot: Pilot[object], holds: Callable[[], object], seconds: floa
 
 def stage(app: SubtitleApp, name: StageName) -> Any:
     """The progress of a stage; without any, one in no state."""
-    return app.stages.get(name) or SimpleNamespace(state="", processed=0, done=0)
+    return app.stages.get(name) or SimpleNamespace(state="", processed=0, progress=None)
 
 
 def bar(app: SubtitleApp, stage: str) -> str:
@@ -393,15 +394,6 @@ def commands(app: SubtitleApp) -> list[str]:
     return [command.title for command in app.get_system_commands(app.screen)]
 
 
-def writing(taken: int = 0, seconds: float = 0.0) -> ContextProgress:
+def writing(**changes: Any) -> Stage:
     """Contexts that are being written."""
-    return ContextProgress(
-        state="working",
-        model="ax",
-        windows=9_412,
-        missing=3_102,
-        processed=taken,
-        seconds=seconds,
-        prompt_tokens=1_060_000,
-        output_tokens=12_345,
-    )
+    return replace(Stage("contexts", "working", Progress("contexts", 6_310, 9_412)), **changes)

@@ -8,7 +8,7 @@ from textual.message import Message
 
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.state.stage_progress import Stages
+from subtitle_rag.tui.state.stage import Stages
 
 
 @dataclass(eq=False)

@@ -11,7 +11,8 @@ import pytest
 from textual.command import CommandPalette
 from textual.widgets import Input, Static
 
-from subtitle_rag.domain.events import Found, Resting, VideoFailed
+from subtitle_rag.domain.events import Resting, VideoFailed
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.domain.values import Line, Video
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library
@@ -135,11 +136,11 @@ class TestPictures:
         async def rest(pilot: AppPilot) -> None:
             await settle(pilot)
             await app.run_action("open_library")
-            job = Job("느린 부엌", fetches=True).after(Found(9), 1.0)
+            job = Job("느린 부엌", fetches=True).after(Progress("captions", len(self.REFUSED), 9))
             for number, code in enumerate(self.REFUSED):
                 details = {"title": f"{number}편", "reason": "JSON", "languages": "ko"}
-                job = job.after(VideoFailed(f"v{number}", f"{number}편", code, details), 2.0)
-            app.job = job.after(Resting(NOON + 3_600, "bot_check", {"title": "[b]국수[/b]", "reason": ""}, True), 3.0)
+                job = job.after(VideoFailed(f"v{number}", f"{number}편", code, details))
+            app.job = job.after(Resting(NOON + 3_600, "bot_check", {"title": "[b]국수[/b]", "reason": ""}, True))
             await settle(pilot)
 
         self.fill(unindexed.library)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from textual.screen import Screen
 
-from subtitle_rag.domain.events import Found, VideoDone
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import jobs
@@ -83,14 +83,14 @@ async def test_a_job_is_drawn_ten_times_a_second_at_most_and_in_its_own_line(
     async with running(SubtitleApp(unindexed), size=(120, 40)) as (app, pilot):
         if app.screen is not app.search_screen:
             app.pop_screen()
-        job = Job("느린 부엌", fetches=True).after(Found(1_000), 0.1)
+        job = Job("느린 부엌", fetches=True).after(Progress("captions", total=1_000))
         app.post_message(JobAdvanced(job))
         await pilot.pause(0.3)
         paints = Paints(app, monkeypatch)
         began, number = time.monotonic(), 0
         while time.monotonic() - began < IDLE_S:
             number += 1
-            job = job.after(VideoDone(f"v{number}", "편", "new", 1), 0.1)
+            job = job.after(Progress("captions", number, 1_000))
             app.post_message(JobAdvanced(job))
             await asyncio.sleep(0.005)
         took = time.monotonic() - began

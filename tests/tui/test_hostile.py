@@ -14,6 +14,7 @@ from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.domain.events import Resting, VideoFailed
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.domain.values import Chapter, Line, Track, Video
 from subtitle_rag.library.app_state import note_search
 from subtitle_rag.library.sources import SourceOptions
@@ -33,7 +34,7 @@ from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.clean_text import clean, visible
 from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
+from subtitle_rag.tui.state.stage import Stage
 from subtitle_rag.tui.text.confirmations import leave_confirmation
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.searchable import spoken
@@ -329,12 +330,12 @@ class TestLibrary:
         details = {"title": text, "reason": text, "path": text, "languages": text}
         codes = ("members_only", "no_cues", "caption_damaged", "network")
         failures = tuple(VideoFailed(f"v{at}", text, code, details) for at, code in enumerate(codes))
-        job = Job(text, True, 9, done=frozenset("ab"), new=2, windows=9, seconds=60, failures=failures)
+        job = Job(text, True, Progress("captions", 6, 9, text), done=frozenset("ab"), new=2, failures=failures)
         error = AppError("model_damaged", name=text, reason=text)
-        app.background.show(ContextProgress("working", 3, model=text, windows=9, missing=6, seconds=9))
-        app.background.show(VectorProgress("failed", 3, model=text, windows=9, missing=6, error=error))
+        app.background.show(Stage("contexts", "working", Progress("contexts", 6, 9, text, activity=text)))
+        app.background.show(Stage("vectors", "failed", Progress("vectors", 6, 9, text), error))
         app.job = job
-        return job.after(Resting(0, "bot_check", {"title": text, "reason": text}, True), 61.0)
+        return job.after(Resting(0, "bot_check", {"title": text, "reason": text}, True))
 
 
 class TestAnswers:

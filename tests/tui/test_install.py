@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.config.settings import LlmSettings
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.installation import extras, package_installer
 from subtitle_rag.installation.extras import MEANING, NEURAL
 from subtitle_rag.models import manifest
@@ -326,21 +327,23 @@ def offered_steps(*steps: manifest.SearchStep) -> tuple[offers.StepOffer, ...]:
 
 class TestLines:
     def test_how_far_the_packages_have_come_is_told(self) -> None:
-        working = ModelDownload("working", packages=1_600)
+        working = ModelDownload(state="working", packages=1_600, progress=Progress("packages", total=1))
         assert model_lines.download_line(working) == "Installing search by meaning  Ctrl+G stops"
-        told = model_lines.download_line(replace(working, installer_line="Collecting tor\x1bch"))
+        told = model_lines.download_line(
+            replace(working, progress=Progress("packages", total=1, text="Collecting tor\x1bch"))
+        )
         assert told == "Installing search by meaning  Collecting torch  Ctrl+G stops"
 
     def test_models_that_are_here_are_not_counted(self) -> None:
-        (way,) = model_lines.install_ways(ModelDownload("offered", packages=1_600))
+        (way,) = model_lines.install_ways(ModelDownload(state="offered", packages=1_600))
         assert way.detail == "packages 1.6 GB"
 
     def test_the_best_step_that_is_quick_here_and_needs_no_pytorch_is_recommended(self) -> None:
         light, middle, full = manifest.encoder_steps()
         slow = replace(middle, seconds=1e6)
         for second, best in ((middle, middle), (slow, light)):
-            recommended = ModelDownload("offered", steps=offered_steps(light, second, full)).recommended
+            recommended = ModelDownload(state="offered", steps=offered_steps(light, second, full)).recommended
             assert recommended is not None
             assert recommended.step is best
         by_hand = tuple(replace(each, by_hand="pip …") for each in offered_steps(light, middle))
-        assert ModelDownload("offered", steps=by_hand).recommended is None
+        assert ModelDownload(state="offered", steps=by_hand).recommended is None

@@ -165,8 +165,8 @@ class TestJobs:
             while app.screen is not app.search_screen:
                 await pilot.pause()
             bar = str(app.screen.query_one("#job", Static).content)
-            assert "videos 1/2" in bar
-            assert "windows 8/8" in bar
+            assert "Videos 1/2" in bar
+            assert "Windows 8/16" in bar
             await pilot.press("ctrl+q")
             assert app.is_running
             assert type(app.screen_stack[-1]) is ConfirmScreen

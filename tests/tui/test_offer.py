@@ -11,13 +11,14 @@ from textual.widgets import Static
 
 from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.domain.errors import BusyError
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.models import download, manifest, record
 from subtitle_rag.retrieval.neural.neural_client import HostedModels
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import background, downloads, stage_threads
 from subtitle_rag.tui.state import offers
-from subtitle_rag.tui.state.offers import ModelDownload
+from subtitle_rag.tui.state.offers import ModelDownload, model_download
 from subtitle_rag.tui.text import model_lines
 from tests.models.tiny import ENCODER, RERANKER, clear, write_manifest
 from tests.stand_ins.hub import Hub, Reply
@@ -194,10 +195,10 @@ class TestFetching:
         offered.slow = 0.2
         async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await pilot.press("ctrl+g")
-            await until(pilot, lambda: stage(app, "offer").done > 100_000)
+            await until(pilot, lambda: stage(app, "offer").progress and stage(app, "offer").progress.done > 100_000)
             told = welcome(app).rpartition("\n")[2]
-            assert told.startswith("Fetching tiny-m3, tiny-reranker  ")
-            assert told.endswith("  Ctrl+G stops")
+            assert told.startswith("Fetching ")
+            assert told.endswith("  tiny-m3, tiny-reranker  Ctrl+G stops")
             assert "Models: stop" in commands(app)
             await pilot.press("ctrl+g")
             assert "MB fetched. Ctrl+G fetches the rest, Ctrl+X hides this." in welcome(app)
@@ -240,7 +241,7 @@ class TestFetching:
         offered.slow = 0.2
         async with left_promptly(SubtitleApp(indexed)) as (app, pilot):
             await pilot.press("ctrl+g")
-            await until(pilot, lambda: stage(app, "offer").done > 100_000)
+            await until(pilot, lambda: stage(app, "offer").progress and stage(app, "offer").progress.done > 100_000)
         app.background.runs["offer"].join(10)
         with record.hold_model(indexed.models.folder, manifest.encoders()[0]):
             assert parts(indexed)
@@ -249,19 +250,20 @@ class TestFetching:
 
 
 def fetching(**changes: Any) -> ModelDownload:
-    return replace(
-        ModelDownload("working", names=("BAAI/bge-m3", "a/b"), done=812_000_000, all=4_560_000_000), **changes
-    )
+    return replace(model_download("working", ["BAAI/bge-m3", "a/b"], 812_000_000, 4_560_000_000), **changes)
 
 
 class TestLines:
     @pytest.mark.parametrize(
         ("changes", "told"),
         [
-            ({}, "Fetching bge-m3, b  812 MB/4.6 GB  Ctrl+G stops"),
-            ({"rate": 4.2e6}, "Fetching bge-m3, b  812 MB/4.6 GB  4.2 MB/s  about 15 min left  Ctrl+G stops"),
+            ({}, "Fetching 0.8/4.6 GB  bge-m3, b  Ctrl+G stops"),
             (
-                {"state": "offered", "done": 0},
+                {"progress": Progress("models", 812_000_000, 4_560_000_000, "bge-m3, b", rate=4.2e6, left_s=900.0)},
+                "Fetching 0.8/4.6 GB  4.2 MB/s  about 15 min left  bge-m3, b  Ctrl+G stops",
+            ),
+            (
+                {"state": "offered", "progress": Progress("models", 0, 4_560_000_000)},
                 "Search by meaning, too: Ctrl+G fetches bge-m3, b (4.6 GB) onto this computer, Ctrl+X hides this.",
             ),
             (

@@ -3,6 +3,7 @@
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.cells import cell_len
@@ -13,7 +14,6 @@ from subtitle_rag.domain.events import (
     FetchEstimate,
     Found,
     IndexEvent,
-    IndexReport,
     ListCutShort,
     Listed,
     Resting,
@@ -21,8 +21,10 @@ from subtitle_rag.domain.events import (
     VideoFailed,
     WindowsIndexed,
 )
+from subtitle_rag.domain.progress import remaining
 from subtitle_rag.domain.values import Line
 from subtitle_rag.library.rows import Counts
+from subtitle_rag.pipeline import IndexMeter
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.retrieval.search.reasons import FoundWord
 from subtitle_rag.tui.state import source_field
@@ -30,7 +32,6 @@ from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.job_queue import JobQueue
 from subtitle_rag.tui.state.spoken_lines import Surroundings
 from subtitle_rag.tui.text import content, failure_reasons, job_lines, scene_rows, search_text, transcript
-from subtitle_rag.tui.text.failure_reasons import remaining
 from subtitle_rag.tui.text.library_text import field_line, shortfalls
 from tests.tui.conftest import NOON, SAMPLE, scene
 
@@ -272,58 +273,79 @@ class TestQueue:
         assert [queue.next(), queue.next(), queue.next(), queue.next()] == [three, two, one, None]
 
 
-class TestJobs:
-    def test_the_sums_of_a_run(self) -> None:
-        job = Job("자막")
-        assert "자막" in job_lines.job_line(job)
-        failed = VideoFailed("b", "나", "no_cues", {"path": "b"})
-        events: list[IndexEvent] = [Found(3), VideoDone("a", "가", "new", 8), failed]
-        events += [VideoDone("b", "나", "new", 4), WindowsIndexed(6)]
-        for seconds, event in enumerate(events):
-            job = job.after(event, float(seconds))
-        assert (job.processed, job.windows, job.searchable) == (2, 12, 6)
-        assert "Reading captions  videos 2/3  windows 6/12  2 windows/s  ! 1 failed  " in job_lines.job_line(job)
-        job = job.after(VideoDone("c", "다", "unchanged", 9), 5.0).after(WindowsIndexed(6), 6.0)
-        assert job.progress == 1.0
-        assert job_lines.job_outcome(job.after(IndexReport(), 6.0)) == "3 videos can be searched now. ! 1 failed"
+class JobOfEvents:
+    """A job that gets events at moments of a clock, as `pipeline` passes them on."""
 
-    def test_the_estimate_is_shown_from_the_start_until_the_rate_is_known(self) -> None:
-        job = Job("느린 부엌", fetches=True).after(FetchEstimate("느린 부엌", 1_203, 15_037, at_most=False), 1.0)
-        assert job_lines.job_line(job) == "Asking YouTube for 느린 부엌  about 1,200 videos, fetched in about 4 h"
-        job = job.after(Found(30), 1.0).after(VideoDone("v0", "가", "new", 3), 12.0)
-        assert "videos 1/30  about 1,200 videos, fetched in about 4 h" in job_lines.job_line(job)
+    def __init__(self, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.job, self._meter, self._now = job, IndexMeter(), 0.0
+        monkeypatch.setattr("subtitle_rag.domain.progress.time", SimpleNamespace(monotonic=lambda: self._now))
+
+    def take(self, now: float, *events: IndexEvent) -> str:
+        """Return the line after these."""
+        self._now = now
+        for event in events:
+            for each in self._meter.take(event):
+                self.job = self.job.after(each)
+        return job_lines.job_line(self.job)
+
+
+class TestJobs:
+    def test_the_sums_of_a_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        run = JobOfEvents(Job("자막"), monkeypatch)
+        assert "자막" in run.take(0)
+        failed = VideoFailed("b", "나", "no_cues", {"path": "b"})
+        run.take(1, Found(3), VideoDone("a", "가", "new", 8), failed)
+        line = run.take(2, VideoDone("b", "나", "new", 4), WindowsIndexed(6))
+        assert line == "Reading captions  Videos 2/3  Windows 6/18  ! 1 failed  ███░░░░░░░"
+        for now in range(3, 7):
+            line = run.take(now, WindowsIndexed(1))
+        assert "Windows 10/18  1.0 windows/s  less than a minute left  " in line
+        line = run.take(8, VideoDone("c", "다", "unchanged", 9), WindowsIndexed(2))
+        assert line.startswith("Making them searchable  Videos 3/3  Windows 12/12  ")
+        assert line.endswith("██████████")
+        assert job_lines.job_outcome(run.job) == "3 videos can be searched now. ! 1 failed"
+
+    def test_the_estimate_is_shown_from_the_start_until_the_rate_is_known(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        run = JobOfEvents(Job("느린 부엌", fetches=True), monkeypatch)
+        line = run.take(1, FetchEstimate("느린 부엌", 1_203, 15_037, at_most=False))
+        assert line == "Asking YouTube for 느린 부엌  about 1,200 videos, fetched in about 4 h"
+        line = run.take(12, Found(30), VideoDone("v0", "가", "new", 3))
+        assert "Videos 1/30  about 1,200 videos, fetched in about 4 h" in line
         for at in range(1, 6):
-            job = job.after(VideoDone(f"v{at}", "가", "new", 3), 12.0 * (at + 1))
-        assert "about 1,200" not in job_lines.job_line(job)
+            line = run.take(12.0 * (at + 1), VideoDone(f"v{at}", "가", "new", 3))
+        assert "about 1,200" not in line
 
     def test_what_a_list_lacks_is_shown(self) -> None:
-        job = Job("느린 부엌", fetches=True).after(ListCutShort("u", "[느린] 부엌", 5_000, 5_200), 1.0)
+        job = Job("느린 부엌", fetches=True).after(ListCutShort("u", "[느린] 부엌", 5_000, 5_200))
         assert shortfalls(job) == [
             "– YouTube counts 5,200 videos in [느린] 부엌 and lists 5,000. The others are hidden, private or left out."
         ]
 
-    def test_what_comes_from_youtube_is_reckoned_in_videos_and_rests_are_no_work(self) -> None:
-        job = Job("느린 부엌", fetches=True)
-        assert job_lines.job_line(job) == "Asking YouTube for 느린 부엌"
-        job = job.after(Listed("v0", "가"), 1.0).after(Found(20), 1.0)
-        for at in range(4):
-            job = job.after(VideoDone(f"v{at}", "가", "new", 3), 10.0 * (at + 1))
-        assert job_lines.job_line(job) == "Captions from 느린 부엌  videos 4/20  ██░░░░░░░░"
-        job = job.after(VideoDone("v4", "가", "new", 3), 50.0).after(VideoDone("v5", "가", "unchanged", 3), 50.0)
-        assert (
-            job_lines.job_line(job)
-            == "Captions from 느린 부엌  videos 6/20  6 videos/min  about 2 min left  ███░░░░░░░"
-        )
-        job = job.after(Resting(0, "bot_check", {}, True), 50.0)
-        assert "min left" not in job_lines.job_line(job)
-        assert job.resting
-        job = job.after(VideoDone("v6", "가", "new", 3), 3_650.0).after(WindowsIndexed(3), 3_660.0)
-        assert not job.resting
-        assert "6 videos/min" in job_lines.job_line(job)
+    def test_what_comes_from_youtube_is_reckoned_in_videos_and_rests_are_no_work(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        run = JobOfEvents(Job("느린 부엌", fetches=True), monkeypatch)
+        assert run.take(0) == "Asking YouTube for 느린 부엌"
+        run.take(0, Listed("v0", "가"), Found(20))
+        for at in range(3):
+            line = run.take(10 * (at + 1), VideoDone(f"v{at}", "가", "new", 3))
+        assert line == "Captions from 느린 부엌  Videos 3/20  ██░░░░░░░░"
+        for at in range(3, 5):
+            run.take(10 * (at + 1), VideoDone(f"v{at}", "가", "new", 3))
+        line = run.take(50, VideoDone("v5", "가", "unchanged", 3))
+        assert line == "Captions from 느린 부엌  Videos 6/20  6 videos/min  about 2 min left  ███░░░░░░░"
+        line = run.take(50, Resting(0, "bot_check", {}, True))
+        assert "min left" not in line
+        assert run.job.resting
+        line = run.take(3_650, VideoDone("v6", "가", "new", 3), WindowsIndexed(3))
+        assert not run.job.resting
+        assert "6 videos/min" in line
         for failed in ("members_only", "private", "caption_damaged"):
-            job = job.after(VideoFailed(failed, "나", failed, {}), 3_660.0)
-        assert "– 2 skipped ! 1 failed" in job_lines.job_line(job)
-        assert job_lines.job_outcome(job) == "6 new videos can be searched now. – 2 skipped ! 1 failed"
+            line = run.take(3_650, VideoFailed(failed, "나", failed, {}))
+        assert "– 2 skipped ! 1 failed" in line
+        assert job_lines.job_outcome(run.job) == "6 new videos can be searched now. – 2 skipped ! 1 failed"
 
     @pytest.mark.parametrize(
         ("seconds", "left"),

@@ -16,7 +16,8 @@ from subtitle_rag import doctor
 from subtitle_rag.config.settings import LlmSettings, YoutubeSettings
 from subtitle_rag.doctor import Check
 from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.events import ModelRequest, Resting, VideoFailed
+from subtitle_rag.domain.events import Resting, VideoFailed
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.domain.values import Chapter, Line, Video
 from subtitle_rag.library.app_state import note_search
 from subtitle_rag.library.mark_store import Mark, MarkStore
@@ -36,7 +37,7 @@ from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
 from subtitle_rag.tui.messages import PlayersFound
 from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
+from subtitle_rag.tui.state.stage import Stage
 from subtitle_rag.tui.text.confirmations import leave_confirmation
 from subtitle_rag.tui.widgets.check_list import CheckList
 from tests.tui.conftest import (
@@ -173,18 +174,20 @@ def fill(library: Library) -> None:
     library.sources.put_listed(mixed.id, [], ["video000000", "video100000"])
 
 
-def reading() -> ContextProgress:
-    """Contexts whose model has been reading a video for a while."""
-    request = ModelRequest("video000000", "국수 삶는 날", "reading", 12_400, 500)
-    progress = ContextProgress("working", 690, model="ax:q4", windows=9_412, missing=7_000, seconds=329.0)
-    return progress.after(request, 0.0).at(72.0)
+@pytest.fixture
+def frozen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time of a model's request stands still."""
+    monkeypatch.setattr("subtitle_rag.domain.progress.time", SimpleNamespace(monotonic=lambda: 72.0))
+
+
+WRITING = Progress("contexts", 3_102, 9_412, "국수 삶는 날", rate=2.1, left_s=3_000.0)
+READING = replace(WRITING, activity="자막 12,400토큰을 읽는 중, 약 8:20", since=0.0)
 
 
 REFUSED = {"members_only": None, "caption_damaged": NOON + 7_500, "no_captions": NOON + 10 * 86_400}
 QUERY = "소스 치킨"
-JOB = Job(
-    "느린 부엌", True, 128, done=frozenset(map(str, range(37))), new=37, windows=9_412, searchable=9_000, seconds=600.0
-)
+FETCHED = Progress("captions", 37, 128, rate=37 / 600, left_s=1_500.0)
+JOB = Job("느린 부엌", True, FETCHED, Progress("windows", 9_000, 9_412), new=37)
 
 
 @pytest.fixture(params=[(80, 24), (120, 40)], ids=["narrow", "wide"])
@@ -217,9 +220,10 @@ class TestSearch:
         app = found(language)
         assert picture(app, "down", "down", "up", "up", query=QUERY)
 
+    @pytest.mark.usefixtures("frozen")
     def test_the_bar_of_a_long_prompt(self, found: MakeApp, picture: Picture) -> None:
         async def work(pilot: AppPilot) -> None:
-            pilot.app.background.show(reading())
+            pilot.app.background.show(Stage("contexts", "working", READING))
 
         assert picture(found("ko"), query=QUERY, act=work)
 
@@ -295,23 +299,22 @@ class TestStages:
         async def work(pilot: AppPilot) -> None:
             app = pilot.app
             app.job = JOB
-            app.background.show(
-                ContextProgress("working", 690, model="ax:q4", windows=9_412, missing=7_000, seconds=329.0)
-            )
-            app.background.show(VectorProgress("waiting", model="BAAI/bge-m3", windows=9_412, missing=9_412))
+            app.background.show(Stage("contexts", "working", WRITING))
+            app.background.show(Stage("vectors", "working", Progress("vectors", 0, 9_412, "BAAI/bge-m3")))
 
         assert picture(SubtitleApp(library, show_times=False), "ctrl+l", act=work)
 
+    @pytest.mark.usefixtures("frozen")
     def test_a_long_prompt_is_read(self, library: Runtime, picture: Picture) -> None:
         async def work(pilot: AppPilot) -> None:
-            pilot.app.background.show(reading())
+            pilot.app.background.show(Stage("contexts", "working", READING))
 
         assert picture(SubtitleApp(library, show_times=False), "ctrl+l", act=work)
 
     def test_a_rest(self, library: Runtime, picture: Picture) -> None:
         async def work(pilot: AppPilot) -> None:
             rest = Resting(NOON + 3_600, "bot_check", {"title": "국수 삶는 날", "reason": ""}, True)
-            pilot.app.job = JOB.after(rest, 601.0)
+            pilot.app.job = JOB.after(rest)
 
         assert picture(SubtitleApp(library, show_times=False), "ctrl+l", act=work)
 

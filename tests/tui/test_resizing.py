@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain.events import Found, VideoDone, VideoFailed
+from subtitle_rag.domain.events import VideoDone, VideoFailed
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.searcher import SearchResult
@@ -136,7 +137,7 @@ class TestSearching:
 
 def held(gate: threading.Event) -> Iterator[object]:
     """The events of a job that stands in its middle until it is let go."""
-    yield Found(9)
+    yield Progress("captions", total=9)
     for at in range(3):
         yield VideoDone(f"v{at}", f"{at}편", "new", 4)
     yield VideoFailed("v9", "깨진 자막", "no_cues", {"path": "깨진.srt"})

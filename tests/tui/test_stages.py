@@ -2,18 +2,19 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from subtitle_rag import i18n
 from subtitle_rag.domain.errors import AppError, LlmError
 from subtitle_rag.domain.events import Resting, VideoFailed
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.library.connection import busy_error
 from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.state.stage_progress import ContextProgress, Stages, VectorProgress, WindowProgress
+from subtitle_rag.tui.state.stage import Stage, Stages, StageState
 from subtitle_rag.tui.text import job_lines, library_text
 from subtitle_rag.tui.text.content import Rows
-from subtitle_rag.tui.text.stage_lines import context_brief
 
 
 @pytest.fixture(autouse=True)
@@ -23,25 +24,21 @@ def english() -> None:
 
 def fetching(done: int = 37, **changes: object) -> Job:
     ids = frozenset(map(str, range(done)))
-    own = Job("느린 부엌", True, 128, done=ids, new=done, windows=9_412, searchable=9_000, seconds=600.0)
+    captions = Progress("captions", done, 128, rate=done / 600, left_s=1_500.0)
+    own = Job("느린 부엌", True, captions, Progress("windows", 9_000, 9_412), done=ids, new=done)
     return replace(own, **changes)  # type: ignore[arg-type]
 
 
-def writing(processed: int = 690, **changes: object) -> ContextProgress:
-    own = ContextProgress(
-        "working", processed, model="ax-light:q4", windows=9_412, missing=7_000, seconds=processed / 2.1
-    )
-    return replace(own, **changes)  # type: ignore[arg-type]
+def writing(state: StageState = "working", **changes: Any) -> Stage:
+    return Stage("contexts", state, replace(Progress("contexts", 3_102, 9_412, left_s=3_000.0), **changes))
 
 
-def making(**changes: object) -> VectorProgress:
-    own = VectorProgress("working", 690, model="BAAI/bge-m3", windows=9_412, missing=7_000, seconds=300.0)
-    return replace(own, **changes)  # type: ignore[arg-type]
+def making(state: StageState = "working", **changes: Any) -> Stage:
+    return Stage("vectors", state, replace(Progress("vectors", 3_102, 9_412, left_s=2_740.0), **changes))
 
 
-def told(job: Job | None, *progress: WindowProgress | None) -> list[str]:
-    stages: Stages = {one.stage: one for one in progress if one}
-    return list(library_text.progress_briefs(job, stages))
+def told(job: Job | None, *stages: Stage | None) -> list[str]:
+    return list(library_text.progress_briefs(job, {one.name: one for one in stages if one}))
 
 
 def test_what_is_under_way_is_told_with_counts_and_time_the_job_first() -> None:
@@ -53,33 +50,18 @@ def test_what_is_under_way_is_told_with_counts_and_time_the_job_first() -> None:
     ]
 
 
-@pytest.mark.parametrize(("processed", "rate"), [(4, False), (5, True)])
-def test_a_time_is_told_after_five_windows(processed: int, rate: bool) -> None:
-    (said,) = told(None, writing(processed))
-    assert ("left" in said) is rate
-
-
-@pytest.mark.parametrize(("new", "known"), [(4, False), (5, True)])
-def test_videos_tell_a_time_after_five(new: int, known: bool) -> None:
-    assert ("left" in told(fetching(new))[0]) is known
-
-
-def test_slow_models_are_told_by_the_minute() -> None:
-    assert "6.3/min" in context_brief(writing(40, seconds=40 / 0.108))
-
-
 def test_files_are_counted_and_their_windows_set_the_time() -> None:
-    job = Job("자막", videos=2, done=frozenset("a"), windows=100, searchable=50, seconds=10.0)
+    job = Job("자막", captions=Progress("captions", 1, 2), windows=Progress("windows", 50, 100, left_s=10.0))
     assert told(job) == ["Indexing 1/2 · less than a minute left"]
-    assert told(replace(job, searchable=19)) == ["Indexing 1/2"]
+    assert told(replace(job, windows=None)) == ["Indexing 1/2"]
 
 
 def test_what_is_paused_or_failed_has_the_key_that_goes_on() -> None:
-    said = told(fetching(ended=True, stopped=True), writing(state="paused"), making(state="waiting"))
+    said = told(fetching(ended=True, stopped=True), writing(state="paused"), making(state="done"))
     assert said == ["Stopped: 느린 부엌  Ctrl+R resumes", "paused; Ctrl+T resumes"]
     error = LlmError("llm_model_missing", model="ax-light:q4", host="x")
-    stages = {"contexts": writing(state="failed", error=error), "vectors": making()}
-    (notice,) = library_text.stage_notices(stages)  # type: ignore[arg-type]
+    stages: Stages = {"contexts": replace(writing("failed"), error=error), "vectors": making()}
+    (notice,) = library_text.stage_notices(stages)
     assert notice.startswith("! ")
     assert notice.endswith("Ctrl+T tries again")
 
@@ -119,7 +101,7 @@ def test_the_reason_of_a_stop_stands_once_in_the_library_and_in_the_line_of_othe
     [
         (None, None, None),
         (fetching(ended=True), None, None),
-        (None, writing(state="done", missing=0, processed=0), making(state="done", missing=0, processed=0)),
+        (None, writing("done", done=9_412), making("done", done=9_412)),
     ],
 )
 def test_nothing_is_shown_where_nothing_is_under_way(state: tuple[object, ...]) -> None:
@@ -127,5 +109,5 @@ def test_nothing_is_shown_where_nothing_is_under_way(state: tuple[object, ...]) 
 
 
 def test_outside_text_is_one_clean_line() -> None:
-    said = told(fetching(source="[red]느린\u202e\x1b[2J\n부엌", videos=0))
+    said = told(fetching(source="[red]느린\u202e\x1b[2J\n부엌", captions=None))
     assert said == ["Asking YouTube for [red]느린[2J 부엌"]

@@ -14,25 +14,18 @@ import pytest
 from subtitle_rag import encoding
 from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.events import (
-    EncoderActive,
-    VectorEvent,
-    VectorsDue,
-    VectorsMade,
-    VectorsReport,
-    VectorsWaiting,
-)
+from subtitle_rag.domain.events import VectorsReport
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.library.connection import busy_error
-from subtitle_rag.library.vector_store import VectorCounts
 from subtitle_rag.retrieval.neural.calibration import korean_pairs
 from subtitle_rag.retrieval.neural.interface import Encoded
 from subtitle_rag.retrieval.neural.neural_client import HostedEncoder, HostedModels
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import background, stage_threads
-from subtitle_rag.tui.state.stage_progress import VectorProgress
+from subtitle_rag.tui.state.stage import Stage
 from subtitle_rag.tui.text.library_text import progress_briefs, stage_notices
-from subtitle_rag.tui.text.stage_lines import has_news, vector_brief
+from subtitle_rag.tui.text.stage_lines import has_news
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.invented import end_hosts
 from tests.tui.conftest import (
@@ -205,7 +198,7 @@ class TestPausing:
             gate.release()
             await until(pilot, lambda: not app.background.runs)
             assert bar(app, "vectors") == "paused; Ctrl+T resumes"
-            assert stage(app, "vectors").done == 8
+            assert stage(app, "vectors").progress.done == 8
             app.background.begin_all()  # as at the end of a job
             await settle(pilot)
             assert gate.batches == [8]
@@ -316,79 +309,25 @@ class TestTrouble:
             assert missing(indexed) == 0
 
 
+MAKING = Progress("vectors", 6_310, 9_412, "bge-m3")
+
+
 class TestLines:
     @pytest.mark.parametrize(
         ("changes", "told"),
         [
             ({}, "Vectors 6,310/9,412"),
-            ({"processed": 40, "untimed": 10, "seconds": 10.0}, "Vectors 6,350/9,412 · about 17 min left"),
+            ({"progress": replace(MAKING, left_s=1_020.0)}, "Vectors 6,310/9,412 · about 17 min left"),
             ({"state": "paused"}, "paused; Ctrl+T resumes"),
-            ({"state": "asking"}, ""),
             ({"state": "done"}, ""),
-            ({"missing": 0}, ""),
+            ({"progress": Progress("vectors")}, ""),
             ({"state": "failed", "error": busy_error(Path("x[b]\x1b"), "vectors")}, "vectors in x[b]·."),
             ({"state": "failed", "error": AppError("model_missing", name="m")}, "! The model m is not here."),
         ],
     )
     def test_every_state_is_told_in_the_library(self, changes: dict[str, Any], told: str) -> None:
-        progress = replace(VectorProgress("working", model="bge-m3", windows=9_412, missing=3_102), **changes)
+        progress = replace(Stage("vectors", "working", MAKING), **changes)
         stages = {"vectors": progress}
         said = " ".join([*progress_briefs(None, stages), *stage_notices(stages)])  # type: ignore[arg-type]
         assert told in said if told else not said
         assert has_news(progress) is bool(told)
-
-    def test_sums_follow_the_events(self) -> None:
-        progress = VectorProgress.of(VectorCounts(windows=30, made=6), "bge-m3@5617a9f6")
-        assert (progress.model, progress.missing, progress.done) == ("bge-m3", 24, 6)
-        events: list[tuple[VectorEvent, float]] = [
-            (EncoderActive("bge-m3@5617a9f6"), 0.0),
-            (VectorsDue(20, "x"), 1.0),
-            (VectorsMade(8, "x", ()), 9.0),  # the model was loaded
-            (VectorsMade(6, "x", ()), 11.0),
-        ]
-        for event, now in events:
-            progress = progress.after(event, now)
-        assert (progress.state, progress.done, progress.processed, progress.rate) == ("working", 24, 14, 3.0)
-        assert progress.after(VectorsWaiting(6), 12.0).state == "waiting"
-        assert progress.after(VectorsMade(90, "x", ()), 12.0).done == 30
-        blocked = AppError("model_memory", name="x", reason="")
-        assert progress.after(VectorsReport("x", blocked=blocked), 12.0).error is blocked
-
-    def test_windows_and_their_pieces_are_counted_apart(self) -> None:
-        progress = VectorProgress.of(VectorCounts(windows=30, made=26), "e5@0")
-        events: list[tuple[VectorEvent, float]] = [
-            (VectorsDue(4, "x"), 0.0),
-            (VectorsMade(4, "x", ()), 8.0),
-            (VectorsDue(30, "x", pieces=True), 8.0),
-            (VectorsMade(8, "x", (), pieces=True), 12.0),
-            (VectorsDue(6, "x"), 12.0),  # windows that have come in meanwhile go first
-            (VectorsMade(1, "x", ()), 13.0),
-            (VectorsDue(32, "x", pieces=True), 13.0),
-            (VectorsMade(8, "x", (), pieces=True), 15.0),
-        ]
-        lines = []
-        for event, now in events:
-            progress = progress.after(event, now)
-            lines.append(vector_brief(replace(progress, windows=32))[0])
-        assert lines == [
-            "Vectors 28/32",
-            "Vectors 32/32",
-            "Vectors of pieces 2/32",
-            "Vectors of pieces 10/32",
-            "Vectors 30/32",
-            "Vectors 31/32",
-            "Vectors of pieces 8/32",
-            "Vectors of pieces 16/32",
-        ]
-        assert progress.rate == 4.0
-
-    def test_a_wait_says_nothing_of_the_rate(self) -> None:
-        progress = VectorProgress.of(VectorCounts(windows=30, made=6), "x")
-        events: list[tuple[VectorEvent, float]] = [
-            (VectorsMade(8, "x", ()), 1.0),
-            (VectorsWaiting(6), 2.0),
-            (VectorsMade(6, "x", ()), 60.0),
-        ]
-        for event, now in events:
-            progress = progress.after(event, now)
-        assert (progress.processed, progress.seconds, progress.rate) == (14, 0.0, None)

@@ -11,7 +11,8 @@ from subtitle_rag.commands.options import FILE_PATH, complete_context_models, ru
 from subtitle_rag.contexts import context_file
 from subtitle_rag.contexts.prompt_layout import ContextPrompt, configured_prompt
 from subtitle_rag.domain.errors import AppError, UsageError, os_error_as_unwritable
-from subtitle_rag.domain.events import ContextFailed, ContextReport, ContextWritten, OverviewWritten
+from subtitle_rag.domain.events import ContextReport, ContextWritten, OverviewWritten, VideoFailed
+from subtitle_rag.domain.progress import Meter
 from subtitle_rag.domain.values import clock, tidy
 from subtitle_rag.evaluation import model_comparison, model_report, variants
 from subtitle_rag.evaluation.arm_models import EvalModels
@@ -24,6 +25,7 @@ from subtitle_rag.evaluation.verbs.make_questions import evaluation_lock
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.installation.extras import EVAL
 from subtitle_rag.installation.package_installer import require_extra
+from subtitle_rag.progress_bar import progress_bar
 from subtitle_rag.retrieval.search.parts import LEXICAL
 from subtitle_rag.runtime import Runtime
 
@@ -212,10 +214,10 @@ class _ComparisonRun:
                 n=f"{count:,}",
             )
             output.say(text)
-        with output.progress() as bar:
-            task = bar.add_task(_("Vectors"), total=count)
+        meter = Meter("vectors", count)
+        with progress_bar() as show:
             return variants.measure(
-                self._runtime, self._drawn, self._gold, rows, lambda count: bar.update(task, advance=count)
+                self._runtime, self._drawn, self._gold, rows, lambda count: show(meter.advance(count))
             )
 
 
@@ -246,13 +248,13 @@ def _cost_lines(costs: Mapping[str, CostEstimate]) -> Iterator[str]:
 def _write(models: Sequence[ModelContexts], total: int) -> list[AppError]:
     """Write all missing contexts, one model after the other; return the reasons why some are not complete."""
     errors = []
-    with output.progress() as bar:
-        task = bar.add_task(_("Contexts"), total=total)
+    meter = Meter("contexts", total)
+    with progress_bar() as show:
         for model in models:
             for event in model.write():
                 if isinstance(event, ContextWritten | OverviewWritten):
-                    bar.update(task, advance=1, description=tidy(model.name))
-                elif isinstance(event, ContextFailed):
+                    show(meter.advance(text=tidy(model.name)))
+                elif isinstance(event, VideoFailed):
                     output.say(f"! {output.failure_entry(event)['message']}")
                 elif isinstance(event, ContextReport) and event.blocked is not None:
                     errors.append(event.blocked)

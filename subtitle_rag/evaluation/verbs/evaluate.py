@@ -1,21 +1,20 @@
 """`eval`: how well scenes are found."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from subtitle_rag import output
 from subtitle_rag.commands.options import FILE_PATH, runtime_outcome
+from subtitle_rag.domain.progress import Meter, Progress
 from subtitle_rag.evaluation.arms import parse_sets
 from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.report import render_report
 from subtitle_rag.evaluation.verbs import compare_models, judge_answers, make_questions
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.progress_bar import progress_bar
 from subtitle_rag.runtime import Runtime
-
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
 
 eval_ = click.Group("eval")
 
@@ -48,8 +47,8 @@ def eval_run(
     no_rerank: bool,
 ) -> output.Outcome:
     retrievers = parse_sets(arms)
-    with output.progress() as bar:
-        task = bar.add_task(_("Questions"), total=None)
+    meter = Meter("questions")
+    with progress_bar() as show:
         report = run_arms(
             runtime,
             queries,
@@ -57,8 +56,8 @@ def eval_run(
             retrievers=retrievers,
             neural=not no_neural,
             rerank=not no_rerank,
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
-            encoding=_EncodingProgress(bar),
+            progress=lambda done, total: show(meter.to(done, total)),
+            encoding=_EncodingProgress(show),
             reading=_say_cost,
         )
     return output.Outcome(report.to_json(), [render_report(report)])
@@ -78,9 +77,9 @@ def _say_cost(pairs: int, seconds: float | None) -> None:
 class _EncodingProgress:
     """Says how many windows a copy must encode, then shows the progress."""
 
-    def __init__(self, bar: "Progress") -> None:
-        self._bar = bar
-        self._task: TaskID | None = None
+    def __init__(self, show: Callable[[Progress], None]) -> None:
+        self._show = show
+        self._meter = Meter("vectors")
 
     def __call__(self, count: int, total: int) -> None:
         if count == 0:
@@ -90,9 +89,9 @@ class _EncodingProgress:
                 total,
             )
             output.say(text)
-            self._task = self._bar.add_task(_("Vectors"), total=total)
-        elif self._task is not None:
-            self._bar.update(self._task, advance=count)
+            self._meter = Meter("vectors", total)
+        else:
+            self._show(self._meter.advance(count))
 
 
 eval_.add_command(make_questions.eval_make)

@@ -12,6 +12,7 @@ from subtitle_rag.answers.gathering import AnswerOptions, BuilderName
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import FILE_PATH, complete_context_models, retrievers_option, runtime_outcome
 from subtitle_rag.domain.errors import UsageError, os_error_as_unwritable
+from subtitle_rag.domain.progress import Meter
 from subtitle_rag.domain.values import tidy
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.judging import Judge, JudgeReport, choose_judge, judge_cases, read_answers
@@ -19,6 +20,7 @@ from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.tables import Table
 from subtitle_rag.evaluation.verbs.make_questions import evaluation_lock
 from subtitle_rag.i18n import N_, _
+from subtitle_rag.progress_bar import follow, progress_bar
 from subtitle_rag.retrieval.search.query import Query, parse_query
 from subtitle_rag.runtime import Runtime
 
@@ -78,7 +80,7 @@ def eval_judge(
         if answers is None:
             output.say(_("No answers are given (--answers): faithfulness and answer relevancy are left out."))
         judge = Judge.open(path, *judging, runtime.neural.encoder())
-        report = output.track_to_report(JudgeReport, judge.judge(listed), _("Judgements"))
+        report = follow(JudgeReport, judge.judge(listed))
     errors = [report.blocked] if report.blocked else []
     return output.Outcome({"path": str(path), **report.to_json()}, _judged_lines(report, path), errors=errors)
 
@@ -86,8 +88,8 @@ def eval_judge(
 def _ask(runtime: Runtime, path: Path, questions: Sequence[Question], options: AnswerOptions) -> dict[str, str]:
     """Return the answers to these questions by id; each is in the file before the next one is asked for."""
     texts: dict[str, str] = {}
-    with runtime.answerer() as answerer, output.progress() as bar:
-        task = bar.add_task(_("Answers"), total=len(questions))
+    meter = Meter("answers", len(questions))
+    with runtime.answerer() as answerer, progress_bar() as show:
         for id, answer in answer_all(answerer, [(each.id, _query(each.query)) for each in questions], options):
             if answer.error is not None:
                 raise answer.error
@@ -95,7 +97,7 @@ def _ask(runtime: Runtime, path: Path, questions: Sequence[Question], options: A
             with os_error_as_unwritable(path), path.open("a", encoding="utf-8") as file:
                 line = {"id": id, "answer": answer.text, "model": answer.model, "builder": options.builder}
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
-            bar.update(task, advance=1)
+            show(meter.advance())
     return texts
 
 

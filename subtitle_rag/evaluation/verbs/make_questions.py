@@ -1,6 +1,6 @@
 """`eval make`: questions by a local model."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,10 @@ from subtitle_rag import output
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import FILE_PATH, model_option, runtime_outcome
 from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.domain.progress import Meter, Progress
 from subtitle_rag.domain.values import clock, tidy
 from subtitle_rag.evaluation.generate_questions import (
+    MakeEvent,
     MakeReport,
     QuestionMade,
     Review,
@@ -20,6 +22,7 @@ from subtitle_rag.evaluation.generate_questions import (
 )
 from subtitle_rag.evaluation.tables import Table
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.progress_bar import follow
 from subtitle_rag.runtime import Runtime
 
 REASONS = {
@@ -73,17 +76,18 @@ def eval_make(
                 videos=videos,
             )
 
-            def update(event: object) -> dict[str, Any]:
-                if not isinstance(event, QuestionMade):
-                    return {}
-                return {"completed": event.questions, "description": tidy(event.query)[: stage_runs.TITLE]}
-
-            report = output.track_to_report(MakeReport, events, _("Questions"), update, count)
+            report = follow(MakeReport, _with_progress(events, count))
     code = output.ExitCode.DONE if report.blocked and report.blocked.code == "questions_short" else None
     errors = [report.blocked] if report.blocked else []
     return output.Outcome(
         {"path": str(file), **report.to_json()}, _made_lines(report, file), errors=errors, exit_code=code
     )
+
+
+def _with_progress(events: Iterable[MakeEvent], count: int) -> Iterator[MakeEvent | Progress]:
+    meter = Meter("questions", count)
+    for event in events:
+        yield meter.to(event.questions, text=tidy(event.query)) if isinstance(event, QuestionMade) else event
 
 
 def _made_lines(report: "MakeReport", file: Path) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from subtitle_rag.tui.app_port import AppPort, Stoppable
 from subtitle_rag.tui.controllers.stage_threads import AUTOMATIC, RUNS, StageRun
@@ -16,15 +16,8 @@ from subtitle_rag.tui.messages import (
     StageAdvanced,
     StageEnded,
 )
-from subtitle_rag.tui.state.stage_progress import (
-    ContextProgress,
-    ListeningProgress,
-    StageName,
-    StageProgress,
-    StageState,
-    VectorProgress,
-)
-from subtitle_rag.tui.text.stage_lines import has_news, listening_line
+from subtitle_rag.tui.state.stage import Stage, StageName, StageState
+from subtitle_rag.tui.text.stage_lines import has_news
 
 if TYPE_CHECKING:
     from subtitle_rag.pipeline import ContextOffer
@@ -38,8 +31,6 @@ SEARCH_AGAIN_S = 5.0
 """Shortest time between two searches for scenes from new contexts or vectors."""
 FIRST_CONTEXT_S = 120.0
 """Longest wait of vectors for the first context of a run; after it they know which windows to leave."""
-REQUEST_TICK_S = 1.0
-"""Seconds between two looks at the time of a model's request."""
 QUIET_S = 60.0
 """Pause after an answer, before contexts are resumed."""
 LEAVING_S = 1.0
@@ -52,9 +43,9 @@ class BackgroundController:
     def __init__(self, app: AppPort, runtime: "Runtime") -> None:
         self._app = app
         self._runtime = runtime
-        self.runs: dict[StageName, StageRun[Any]] = {}
+        self.runs: dict[StageName, StageRun] = {}
         self.paused: set[StageName] = set()
-        self.on_end: dict[StageName, Callable[[StageProgress], object]] = {}
+        self.on_end: dict[StageName, Callable[[Stage], object]] = {}
         """Called at the end of a stage's run, by stage."""
         self._pending: set[StageName] = set()
         """Stages with work newer than their current run."""
@@ -62,17 +53,16 @@ class BackgroundController:
         """Stages resumed by the user's key whose run has not ended since."""
         self._search_due = self._closing = False
         self._contexts_started = 0.0
-        self._request_timer: Stoppable | None = None
 
     # --- runs ---
 
-    def progress(self, stage: StageName) -> StageProgress | None:
+    def progress(self, stage: StageName) -> Stage | None:
         """Return the stage's progress on the screen."""
         return self._app.stages.get(stage)
 
-    def show(self, progress: StageProgress) -> None:
+    def show(self, progress: Stage) -> None:
         """Show the progress of its stage."""
-        self._app.stages = {**self._app.stages, progress.stage: progress}
+        self._app.stages = {**self._app.stages, progress.name: progress}
 
     def remove(self, stage: StageName) -> None:
         """Show no progress of the stage."""
@@ -130,14 +120,14 @@ class BackgroundController:
     # --- progress ---
 
     def stage_advanced(self, message: StageAdvanced) -> None:
-        if message.progress.stage not in self.paused:
+        if message.progress.name not in self.paused:
             self._publish(message.progress)
         elif message.progress.processed:
             self._search_soon()
 
     def stage_ended(self, message: StageEnded) -> None:
         progress = message.progress
-        stage = progress.stage
+        stage = progress.name
         del self.runs[stage]
         again = message.halted and stage not in self.paused  # the user resumed before the run had ended
         if not again and stage in self._resumed_stages:
@@ -152,14 +142,12 @@ class BackgroundController:
         elif hook := self.on_end.get(stage):
             hook(progress)
 
-    def _publish(self, progress: StageProgress, *, ended: bool = False) -> None:
+    def _publish(self, progress: Stage, *, ended: bool = False) -> None:
         """Show the progress. Start vectors or a search if new models or windows allow it."""
-        stage = progress.stage
+        stage = progress.name
         before = self.progress(stage)
         first = not (before and before.processed)
         self.show(progress)
-        if self._request_timer is None and isinstance(progress, ContextProgress) and progress.request:
-            self._request_timer = self._app.set_interval(REQUEST_TICK_S, self._show_request_time)
         if stage == "offer":
             if progress.processed > (before.processed if before else 0):
                 self.begin("vectors")
@@ -170,15 +158,6 @@ class BackgroundController:
             self._search_soon()
             self.windows_came()
         self._app.refresh_keys()
-
-    def _show_request_time(self) -> None:
-        """Count the seconds of the model's request, and stop counting when there is none."""
-        progress = ContextProgress.among(self._app.stages)
-        if progress and progress.request and progress.state == "working":
-            self.show(progress.at(time.monotonic()))
-        elif self._request_timer:
-            self._request_timer.stop()
-            self._request_timer = None
 
     def _search_soon(self) -> None:
         if not self._search_due:
@@ -195,13 +174,13 @@ class BackgroundController:
     @property
     def context_offer(self) -> "ContextOffer | None":
         """What writing contexts takes, while the user is asked whether to."""
-        contexts = ContextProgress.among(self._app.stages)
+        contexts = self.progress("contexts")
         return contexts.offer if contexts and contexts.state == "offered" else None
 
     @property
     def can_ask_for_contexts(self) -> bool:
         """Whether contexts are missing that nobody has asked for."""
-        contexts = ContextProgress.among(self._app.stages)
+        contexts = self.progress("contexts")
         return contexts is not None and contexts.state in ("offered", "dismissed")
 
     def ask_for_contexts(self) -> None:
@@ -236,19 +215,13 @@ class BackgroundController:
     @property
     def can_toggle(self) -> bool:
         """There is something to pause, to resume or to retry."""
-        contexts, vectors = ContextProgress.among(self._app.stages), VectorProgress.among(self._app.stages)
-        listening = ListeningProgress.among(self._app.stages)
-        return bool(
-            self.paused.intersection(PAUSED_TOGETHER)
-            or (listening and listening_line(listening))
-            or (contexts and has_news(contexts))
-            or (vectors and has_news(vectors))
-        )
+        stages = (self.progress(stage) for stage in PAUSED_TOGETHER)
+        return bool(self.paused.intersection(PAUSED_TOGETHER)) or any(stage and has_news(stage) for stage in stages)
 
     def toggle(self) -> None:
         """Pause the automatic stages and listening, or resume them."""
         change = self.pause if self.is_active else self.resume
-        listening = ListeningProgress.among(self._app.stages)
+        listening = self.progress("listening")
         has_listening = bool("listening" in self.paused or (listening and listening.state in ("working", "failed")))
         for stage in PAUSED_TOGETHER if has_listening else AUTOMATIC:
             change(stage)

@@ -10,7 +10,7 @@ from subtitle_rag.tui.app_port import AppPort
 from subtitle_rag.tui.controllers.background import BackgroundController
 from subtitle_rag.tui.messages import LibraryChanged, NotRemembered
 from subtitle_rag.tui.state.offers import ModelDownload, find_through_ollama
-from subtitle_rag.tui.state.stage_progress import StageProgress
+from subtitle_rag.tui.state.stage import Stage
 from subtitle_rag.tui.text.model_lines import IN_PROCESS, THROUGH_OLLAMA
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class ModelDownloadController:
         self._look_due = False
         self._app.post_message(LibraryChanged())
 
-    def _ended(self, progress: StageProgress) -> None:
+    def _ended(self, progress: Stage) -> None:
         if progress.state == "done":
             text = _("The models are here. Scenes are found by what they mean, too, as vectors are made.")
             if lines := self._offer and self._offer.config_text:

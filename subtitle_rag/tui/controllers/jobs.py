@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from subtitle_rag.domain.errors import AppError, UsageError
-from subtitle_rag.domain.events import Found, Resting
+from subtitle_rag.domain.events import Resting
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.i18n import _
 from subtitle_rag.log_file import counts_of
 from subtitle_rag.requests import JobRequest
@@ -80,11 +81,10 @@ class JobRun(AppThread):
     def _carry_out(self) -> None:
         from subtitle_rag.pipeline import run_request
 
-        began = time.monotonic()
         with closing(run_request(self._runtime, self.request, self.stop)) as events:
             for event in events:
-                self._job = self._job.after(event, time.monotonic() - began)
-                if isinstance(event, Found):
+                self._job = self._job.after(event)
+                if isinstance(event, Progress):
                     self._resolve_name()
                 if isinstance(event, Resting) and not event.goes_on:
                     self._blocked = event

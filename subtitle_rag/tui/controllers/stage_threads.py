@@ -4,28 +4,27 @@ import logging
 import threading
 import time
 from abc import abstractmethod
-from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.message import Message
 
 from subtitle_rag.config.settings import Settings
 from subtitle_rag.domain.errors import AppError, LlmError
-from subtitle_rag.domain.events import ListeningDue, ModelFetching, ModelRequest, VectorEvent, VectorsDue, VideoHeard
+from subtitle_rag.domain.events import ContextReport, ListeningReport, VectorsReport, VideoFailed, VideoHeard
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.models.manifest import ENCODER, NeuralModel, is_ollama, ollama_encoder
 from subtitle_rag.tui.messages import StageAdvanced, StageEnded
-from subtitle_rag.tui.state.offers import ModelDownload, missing_models, missing_packages, sized_download
-from subtitle_rag.tui.state.stage_progress import (
-    ContextProgress,
-    ListeningProgress,
-    StageName,
-    StageProgress,
-    StageState,
-    VectorProgress,
+from subtitle_rag.tui.state.offers import (
+    ModelDownload,
+    missing_models,
+    missing_packages,
+    model_download,
+    sized_download,
 )
+from subtitle_rag.tui.state.stage import Stage, StageName, StageState
 from subtitle_rag.tui.threads import AppThread, to_app_error
 
 if TYPE_CHECKING:
@@ -36,27 +35,18 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 REPORT_S = 0.5
 """Shortest time between two reports: a quick model answers several times a second."""
-PACE_S = 10.0
-"""A download's rate is that of the last seconds: connections change, and bytes on the disk came at once."""
-LEAST_S = 2.0
-"""Shortest time for a rate."""
-
-AT_ONCE = ModelRequest | ListeningDue | VideoHeard
-"""Events after which nothing may follow for minutes, or which change what can be searched."""
-
-ProgressT = TypeVar("ProgressT", bound=StageProgress)
 
 
-class StageRun(AppThread, Generic[ProgressT]):
-    """Does the pending work of one stage and posts its progress; `halt` ends it. Subclasses implement `_work`."""
+class StageRun(AppThread):
+    """Does the pending work of one stage and posts how far it is; `halt` ends it. Subclasses implement `_work`."""
 
+    stage: ClassVar[StageName]
     automatic: ClassVar[bool] = False
     """It starts without the user, and one key pauses it with the others."""
-    _progress: ProgressT
-    """An immutable value: subclasses begin with one of the class."""
 
     def __init__(self, runtime: "Runtime", post: Callable[[Message], object]) -> None:
-        super().__init__(self._progress.stage, runtime, post)
+        super().__init__(self.stage, runtime, post)
+        self._state = Stage(self.stage)
         self._stop_work = threading.Event()
         self._halted = False  # the event does not tell: the stage's own code may clear it
         self._reported = 0.0
@@ -85,38 +75,61 @@ class StageRun(AppThread, Generic[ProgressT]):
                 logger.debug("%s was halted", self.name, exc_info=True)
             else:
                 error = to_app_error(failure)
-        error = None if self._halted else error or self._progress.error
-        is_unanswered = self._progress.state in ("offered", "dismissed")
-        done: StageState = self._progress.state if is_unanswered else "done"
+        error = None if self._halted else error or self._state.error
+        is_unanswered = self._state.state in ("offered", "dismissed")
+        done: StageState = self._state.state if is_unanswered else "done"
         end: StageState = "paused" if self._halted else "failed" if error else done
-        logger.info("%s ends in the background: %s, processed %d", self.name, end, self._progress.processed)
-        self._post(StageEnded(replace(self._progress, state=end, error=error), self._halted))
+        logger.info("%s ends in the background: %s, processed %d", self.name, end, self._state.processed)
+        self._post(StageEnded(replace(self._state, state=end, error=error), self._halted))
 
     def _follow(self, events: Generator[Any, None, None]) -> None:
-        """Count the events, and report what they change."""
+        """Report what the events change."""
         with closing(events):
             for event in events:
-                self._count(event)
-                is_urgent = isinstance(event, AT_ONCE)
-                if is_urgent or self._progress.is_worth_showing:
-                    self._report(now=is_urgent)
+                self._take(event)
 
-    def _count(self, event: Any) -> None:
-        self._progress = self._progress.after(event, time.monotonic())
+    def _take(self, event: Any) -> None:
+        """Report progress, and count failures."""
+        if isinstance(event, Progress):
+            self._state = replace(self._state, state="working", progress=event)
+            if event.total:
+                self._report(now=event.since is not None)
+        elif isinstance(event, VideoFailed):
+            self._state = replace(self._state, failed=self._state.failed + 1)
+        elif isinstance(event, ContextReport | VectorsReport | ListeningReport):
+            self._state = replace(self._state, error=event.blocked)
 
     def _report(self, *, now: bool = False) -> None:
         """Post the progress, throttled unless `now`."""
         at = time.monotonic()
         if now or at - self._reported > REPORT_S:
             self._reported = at
-            self._post(StageAdvanced(self._progress))
+            self._post(StageAdvanced(self._state))
 
 
-class ContextRun(StageRun[ContextProgress]):
-    """Writes missing contexts if a model can; a halt loses the current answer of the model."""
+class WindowRun(StageRun):
+    """Counts the windows of the whole library, of which a run does those that are due."""
 
     automatic = True
-    _progress = ContextProgress()
+    _windows = 0
+    _total = -1
+    """The windows of this run."""
+
+    def _take(self, event: Any) -> None:
+        if isinstance(event, Progress):
+            if event.total != self._total:  # more windows may have come
+                self._total, self._windows = event.total, self._runtime.library.counts().windows
+            all_windows = max(self._windows, event.total)
+            self._state = replace(self._state, processed=event.done)
+            if event.total:
+                event = replace(event, done=event.done + all_windows - event.total, total=all_windows)
+        super()._take(event)
+
+
+class ContextRun(WindowRun):
+    """Writes missing contexts if a model can; a halt loses the current answer of the model."""
+
+    stage = "contexts"
 
     @classmethod
     def is_configured(cls, settings: Settings) -> bool:
@@ -126,15 +139,16 @@ class ContextRun(StageRun[ContextProgress]):
         from subtitle_rag import pipeline
 
         counts = self._runtime.library.contexts.counts()
-        self._progress = ContextProgress.of(counts, self._runtime.context_model)
         if not counts.windows:
             return
+        progress = Progress("contexts", counts.windows - counts.due, counts.windows)
+        self._state = replace(self._state, progress=progress)
         wanted = self._runtime.settings.llm.contexts
         if wanted == "always":
             self._follow(pipeline.write_contexts(self._runtime, stop=self._stop_work))
         elif counts.due:
             offer = self._find_offer() if wanted == "ask" else None
-            self._progress = replace(self._progress, state="offered" if offer else "dismissed", offer=offer)
+            self._state = replace(self._state, state="offered" if offer else "dismissed", offer=offer)
 
     def _find_offer(self) -> "ContextOffer | None":
         """Return what writing takes; None where no model can."""
@@ -147,11 +161,10 @@ class ContextRun(StageRun[ContextProgress]):
             return None
 
 
-class VectorRun(StageRun[VectorProgress]):
+class VectorRun(WindowRun):
     """Makes missing vectors if the encoder is installed; a halt waits for the current batch."""
 
-    automatic = True
-    _progress = VectorProgress()
+    stage = "vectors"
 
     @classmethod
     def is_configured(cls, settings: Settings) -> bool:
@@ -161,25 +174,21 @@ class VectorRun(StageRun[VectorProgress]):
         from subtitle_rag import pipeline
 
         runtime = self._runtime
-        self._progress = VectorProgress.of(runtime.library.vectors.counts(None), "")
-        if not self._progress.windows:
+        if not runtime.library.vectors.counts(None).windows:
             return
         encoder = runtime.neural.encoder()
         if encoder is None:
             return
-        self._progress = VectorProgress.of(runtime.library.vectors.counts(encoder.id), encoder.id)
+        counts = runtime.library.vectors.counts(encoder.id)
+        progress = Progress("vectors", counts.windows - counts.due, counts.windows)
+        self._state = replace(self._state, progress=progress)
         self._follow(pipeline.write_vectors(runtime, stop=self._stop_work))
 
-    def _count(self, event: VectorEvent) -> None:
-        super()._count(event)
-        if isinstance(event, VectorsDue):  # more windows may have come
-            self._progress = replace(self._progress, windows=self._runtime.library.vectors.counts(None).windows)
 
-
-class ListeningRun(StageRun[ListeningProgress]):
+class ListeningRun(StageRun):
     """Listens to what was asked for; a halt loses the stretch at hand."""
 
-    _progress = ListeningProgress()
+    stage = "listening"
 
     def _work(self) -> None:
         from subtitle_rag import pipeline
@@ -191,16 +200,23 @@ class ListeningRun(StageRun[ListeningProgress]):
         if not self._halted:
             self._follow(pipeline.listen(self._runtime, stop=self._stop_work))
 
+    def _take(self, event: Any) -> None:
+        super()._take(event)
+        if isinstance(event, VideoHeard):
+            self._state = replace(self._state, processed=self._state.processed + 1)
+            self._report(now=True)
 
-class ModelDownloadRun(StageRun[ModelDownload]):
+
+class ModelDownloadRun(StageRun):
     """Downloads missing packages, then models; a halt keeps the bytes on the disk."""
 
-    _progress = ModelDownload()
+    stage = "offer"
+    _state: ModelDownload
 
     def _work(self) -> None:
         from subtitle_rag import pipeline
 
-        self._past: deque[tuple[float, int]] = deque()
+        self._state = ModelDownload()
         encoder = self._runtime.models.configured(ENCODER)
         if is_ollama(encoder):
             self._pull(encoder)
@@ -210,19 +226,18 @@ class ModelDownloadRun(StageRun[ModelDownload]):
             self._install_packages(extra, models)
         for at, model in enumerate(models):
             later_models = replace(sized_download(self._runtime, models[at + 1 :], "working"), processed=at)
-            self._progress = replace(sized_download(self._runtime, models[at:], "working"), processed=at)
+            self._state = replace(sized_download(self._runtime, models[at:], "working"), processed=at)
             self._report(now=True)
-            self._past.clear()
             with closing(pipeline.fetch_model(self._runtime, model.name, self._stop_work)) as events:
                 for event in events:
-                    if isinstance(event, ModelFetching):
-                        self._advance(later_models.done + event.done_bytes, later_models.all + event.all_bytes)
-            self._progress = replace(later_models, processed=at + 1)
+                    if isinstance(event, Progress):
+                        self._advance(event, later_models.progress)
+            self._state = replace(later_models, processed=at + 1)
             if self._halted:
                 return
             if later_models.names:
                 self._report(now=True)
-        self._progress = replace(self._progress, config_text=self._remember_encoder())
+        self._state = replace(self._state, config_text=self._remember_encoder())
 
     def _remember_encoder(self) -> str:
         """Write an encoder that was chosen in the app into the config; return its lines if that cannot be."""
@@ -237,38 +252,37 @@ class ModelDownloadRun(StageRun[ModelDownload]):
 
         model = ollama_encoder(encoder)
         estimate = round(model.disk_gb * 1e9) if model else 0
-        self._progress = ModelDownload("working", names=(encoder,), all=estimate)
+        self._state = model_download("working", [encoder], 0, estimate)
         self._report(now=True)
         with closing(pipeline.fetch_model(self._runtime, encoder, self._stop_work, only_missing=True)) as events:
             for event in events:
-                if isinstance(event, ModelFetching):
-                    self._advance(event.done_bytes, max(event.all_bytes, estimate))
-        self._progress = replace(self._progress, processed=1, config_text=self._remember_encoder())
+                if isinstance(event, Progress):
+                    self._advance(replace(event, total=max(event.total, estimate)))
+        self._state = replace(self._state, processed=1, config_text=self._remember_encoder())
 
     def _install_packages(self, extra: "Extra", models: list[NeuralModel]) -> None:
         from subtitle_rag.installation.package_installer import install_packages
 
-        self._progress = sized_download(self._runtime, models, "working")
+        started = Progress("packages", total=1)
+        self._state = replace(sized_download(self._runtime, models, "working"), progress=started)
         self._report(now=True)
         with closing(install_packages(extra, self._stop_work)) as lines:
             for line in lines:
-                self._progress = replace(self._progress, installer_line=line)
+                self._state = replace(self._state, progress=Progress("packages", total=1, text=line))
                 self._report()
-        self._progress = replace(sized_download(self._runtime, models, "working"), processed=0 if models else 1)
+        self._state = replace(sized_download(self._runtime, models, "working"), processed=0 if models else 1)
 
-    def _advance(self, done: int, all: int) -> None:
-        """Report the bytes so far, and the rate of the last seconds."""
-        now = time.monotonic()
-        self._past.append((now, done))
-        while now - self._past[0][0] > PACE_S and len(self._past) > 2:
-            self._past.popleft()
-        began, before = self._past[0]
-        rate = (done - before) / (now - began) if now - began >= LEAST_S and done > before else None
-        self._progress = replace(self._progress, done=done, all=all, rate=rate)
+    def _advance(self, progress: Progress, later: Progress | None = None) -> None:
+        """Report the bytes so far, those of the `later` models included."""
+        later = later or Progress("models")
+        done, total = progress.done + later.done, progress.total + later.total
+        left_s = (total - done) / progress.rate if progress.rate else None
+        text = self._state.model_names
+        self._state = replace(self._state, progress=replace(progress, done=done, total=total, text=text, left_s=left_s))
         self._report()
 
 
-RUNS: dict[StageName, type[StageRun[Any]]] = {
-    kind._progress.stage: kind for kind in (ContextRun, VectorRun, ListeningRun, ModelDownloadRun)
+RUNS: dict[StageName, type[StageRun]] = {
+    kind.stage: kind for kind in (ContextRun, VectorRun, ListeningRun, ModelDownloadRun)
 }
 AUTOMATIC = tuple(stage for stage, kind in RUNS.items() if kind.automatic)

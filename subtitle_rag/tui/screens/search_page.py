@@ -30,10 +30,9 @@ from subtitle_rag.tui.messages import (
 )
 from subtitle_rag.tui.screens.live_search import PAUSE_S, LiveSearch, RecentSearches
 from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.offers import ModelDownload
 from subtitle_rag.tui.state.query_filters import query_chips, transfer_filters, without_filter
 from subtitle_rag.tui.state.source_field import typed_url
-from subtitle_rag.tui.state.stage_progress import ContextProgress
+from subtitle_rag.tui.state.stage import StageName
 from subtitle_rag.tui.text.job_lines import job_brief
 from subtitle_rag.tui.text.search_text import notice_line, result_note, result_title
 from subtitle_rag.tui.widgets.empty_state_page import EmptyStatePage, ReadyQueryList, StartOffers
@@ -103,8 +102,9 @@ class SearchPage(Vertical):
 
     def on_mount(self) -> None:
         self.draw()
-        for kind in (ModelDownload, ContextProgress):
-            watch_stage(self, kind, lambda _progress: self._draw_start())
+        names: tuple[StageName, ...] = ("contexts", "offer")
+        for name in names:
+            watch_stage(self, name, lambda _stage: self._draw_start())
         self.watch(self.app, "other_run_line", self._draw_start, init=False)
 
     @property

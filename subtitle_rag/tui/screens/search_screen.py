@@ -1,7 +1,7 @@
 """The first screen: a query, and its scenes. Enter goes from the one to the others, and plays there."""
 
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, get_args
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -28,12 +28,13 @@ from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.search_page import PageContent, SearchPage
 from subtitle_rag.tui.state.export_source import ExportSource
 from subtitle_rag.tui.state.spoken_lines import VideoMoment, read_surroundings
+from subtitle_rag.tui.state.stage import StageName
 from subtitle_rag.tui.widgets.footer import KeyBar
 from subtitle_rag.tui.widgets.grouped_scenes import GroupedSceneList
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.result_pane import WIDE, ResultPane
 from subtitle_rag.tui.widgets.scene_list import SceneList
-from subtitle_rag.tui.widgets.status_bars import STAGE_BRIEFS, JobBar, LineBar, StageBar
+from subtitle_rag.tui.widgets.status_bars import JobBar, LineBar, StageBar
 from subtitle_rag.tui.widgets.text_field import TextField, after_typing
 from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
@@ -91,7 +92,7 @@ class SearchScreen(BaseScreen):
         yield self.page
         yield JobBar()
         yield LineBar("other-run", "other_run_line")
-        yield from (StageBar(kind) for kind in STAGE_BRIEFS)
+        yield from (StageBar(name) for name in get_args(StageName))
         yield KeyBar()
 
     def on_mount(self) -> None:

@@ -6,7 +6,6 @@ from subtitle_rag.domain.errors import AppError
 from subtitle_rag.domain.events import (
     FetchEstimate,
     FileNotice,
-    Found,
     IndexEvent,
     IndexReport,
     ListCutShort,
@@ -14,11 +13,8 @@ from subtitle_rag.domain.events import (
     Resting,
     VideoDone,
     VideoFailed,
-    WindowsIndexed,
 )
-
-VIDEOS_BEFORE_RATE = 5
-"""YouTube videos after which the remaining time is shown."""
+from subtitle_rag.domain.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,27 +23,22 @@ class Job:
 
     source: str
     fetches: bool = False
-    """Whether it downloads captions from YouTube, at the pace set by pauses between videos."""
-    videos: int = 0
-    """Videos of the run; 0 while it is looking for them."""
+    """It brings captions from YouTube, where the pauses between videos set the pace."""
+    captions: Progress | None = None
+    """Videos of the run; None while it is looking for them."""
+    windows: Progress | None = None
     listed: int = 0
     """New videos on the lists."""
     done: frozenset[str] = frozenset()
     """Videos now in the library."""
     new: int = 0
-    """Number of them that are new or changed."""
-    windows: int = 0
-    """Windows of new and changed videos."""
-    searchable: int = 0
+    """New or changed ones of them."""
     failures: tuple[VideoFailed, ...] = ()
     notices: tuple[FileNotice, ...] = ()
     estimate: FetchEstimate | None = None
     """The estimate of the latest list."""
     cut_short: tuple[ListCutShort, ...] = ()
-    seconds: float = 0.0
     resting: Resting | None = None
-    rested: float = 0.0
-    """Seconds of finished pauses."""
     waiting: int = 0
     """Jobs after this one."""
     stopping: bool = False
@@ -57,13 +48,14 @@ class Job:
     reason: AppError | None = None
     """Why, unless the user stopped it."""
 
-    def after(self, event: IndexEvent, seconds: float) -> "Job":
-        """Return the totals after one more event, `seconds` after the start."""
-        rested = self.rested + (seconds - self.seconds if self.resting else 0.0)
-        job = replace(self, seconds=seconds, resting=None, rested=rested)
+    def after(self, event: IndexEvent) -> "Job":
+        """Return the job with one more event."""
+        job = replace(self, resting=None)
         match event:
-            case Found(videos):
-                return replace(job, videos=videos)
+            case Progress(stage="windows"):
+                return replace(job, windows=event)
+            case Progress():
+                return replace(job, captions=event)
             case FetchEstimate():
                 return replace(job, estimate=event)
             case ListCutShort():
@@ -72,49 +64,29 @@ class Job:
                 return replace(job, listed=job.listed + 1)
             case VideoDone(video, _title, "unchanged", _windows):
                 return replace(job, done=job.done | {video})
-            case VideoDone(video, _title, _change, windows):
-                return replace(job, done=job.done | {video}, new=job.new + 1, windows=job.windows + windows)
+            case VideoDone(video):
+                return replace(job, done=job.done | {video}, new=job.new + 1)
             case VideoFailed():
                 return replace(job, failures=(*job.failures, event))
             case FileNotice():
                 return replace(job, notices=(*job.notices, event))
             case Resting(goes_on=True):
                 return replace(job, resting=event)
-            case WindowsIndexed(count):
-                return replace(job, searchable=job.searchable + count)
             case IndexReport():
                 return replace(job, ended=True)
         return job
 
     @property
-    def processed(self) -> int:
-        """Videos read or failed, each once: the second track of a video may follow a failed one."""
-        return len(self.done | {failure.video for failure in self.failures})
+    def searchable(self) -> int:
+        """Windows that became searchable."""
+        return self.windows.done if self.windows else 0
 
     @property
     def library_sums(self) -> tuple[int, ...]:
-        """The totals that change the library's counts."""
-        return self.listed, self.processed, self.searchable
+        """The sums that change the counts of the library."""
+        return self.listed, self.captions.done if self.captions else 0, self.searchable
 
     @property
-    def left_s(self) -> float | None:
-        """Remaining seconds of a downloading job; None until the rate is reliable."""
-        if not self.fetches or self.new < VIDEOS_BEFORE_RATE or self.rate <= 0:
-            return None
-        return max(0, self.videos - self.processed) / self.rate
-
-    @property
-    def rate(self) -> float:
-        """New videos per second, without pauses."""
-        worked = self.seconds - self.rested
-        return self.new / worked if worked > 0 else 0.0
-
-    @property
-    def progress(self) -> float:
-        """0 to 1. Reading files is quick. Windows of unread videos are estimated, so that the bar never runs back."""
-        if not self.videos or not self.processed:
-            return 0.0
-        part = min(1.0, self.processed / self.videos)
-        if self.fetches or not self.windows:
-            return part
-        return 0.1 * part + 0.9 * min(1.0, self.searchable / (self.windows / part))
+    def progress(self) -> Progress | None:
+        """What sets the pace: the pauses between videos of YouTube, else the windows, for reading files is quick."""
+        return self.captions if self.fetches or self.windows is None else self.windows

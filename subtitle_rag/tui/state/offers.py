@@ -2,18 +2,20 @@
 
 import logging
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from subtitle_rag.domain.errors import BusyError, LlmError
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.installation.extras import NEURAL
 from subtitle_rag.installation.package_installer import install_refusal
 from subtitle_rag.library.app_state import MODEL_OFFER
 from subtitle_rag.models import manifest
-from subtitle_rag.models.manifest import ENCODER, RERANKER, NeuralModel, SearchStep, encoder_steps
+from subtitle_rag.models.manifest import ENCODER, OLLAMA, RERANKER, NeuralModel, SearchStep, encoder_steps
 from subtitle_rag.retrieval.neural.device import plan_graph
-from subtitle_rag.tui.state.stage_progress import StageName, StageProgress, StageState
+from subtitle_rag.tui.state.stage import Stage, StageName, Stages, StageState
 
 if TYPE_CHECKING:
     from subtitle_rag.installation.extras import Extra
@@ -69,33 +71,40 @@ def _seconds_per_window(step: SearchStep) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelDownload(StageProgress):
-    """Progress of the download, the encoder first."""
+class ModelDownload(Stage):
+    """The download of packages and models, the encoder first."""
 
-    stage: ClassVar[StageName] = "offer"
-
+    name: StageName = "offer"
     names: tuple[str, ...] = ()
-    """Models to download, in full or in part."""
-    done: int = 0
-    """Downloaded bytes of all models."""
-    all: int = 0
-    """From the manifest, until the hub has answered."""
-    rate: float | None = None
-    """Bytes per second."""
+    """Models to download, wholly or in part."""
     packages: int = 0
     """Megabytes of missing packages."""
     environment: str = ""
     """The Python environment for the packages."""
     by_hand: str = ""
-    """Instruction for the user, if the program cannot install packages."""
-    installer_line: str = ""
-    """The last line of the package installer's output."""
+    """The instruction for the user, if the program cannot install packages by itself."""
     through_ollama: "EncoderOffer | None" = None
     """The encoder that Ollama offers instead of packages."""
     steps: tuple[StepOffer, ...] = ()
     """The steps to choose from, lightest first."""
     config_text: str = ""
     """The lines for the config, if the program could not write them."""
+
+    @property
+    def due_bytes(self) -> int:
+        """Bytes of the models that are still to be fetched."""
+        return self.progress.total - self.progress.done if self.progress else 0
+
+    @property
+    def model_names(self) -> str:
+        """The models' names without their makers'."""
+        return ", ".join(map(without_owner, self.names))
+
+    @classmethod
+    def among(cls, stages: Stages) -> "ModelDownload | None":
+        """Return the download among the stages; None without any."""
+        download = stages.get("offer")
+        return download if isinstance(download, cls) else None
 
     @property
     def fetchable(self) -> bool:
@@ -166,7 +175,7 @@ def _further_download(runtime: "Runtime") -> ModelDownload | None:
     configured = runtime.models.configured(ENCODER)
     further = steps[names.index(configured) + 1 :] if configured in names else ()
     offers = tuple(offer for step in further if (offer := StepOffer.of(runtime, step)).all_bytes)
-    return ModelDownload("dismissed", steps=offers, environment=sys.prefix) if offers else None
+    return ModelDownload(state="dismissed", steps=offers, environment=sys.prefix) if offers else None
 
 
 def missing_packages(runtime: "Runtime") -> "Extra | None":
@@ -193,11 +202,22 @@ def by_hand_line(extra: "Extra") -> str:
     return refusal.hint if refusal else ""
 
 
+def without_owner(name: str) -> str:
+    """Return a model's name without its maker's."""
+    return name.rpartition("/")[2].removeprefix(OLLAMA)
+
+
+def model_download(state: StageState, names: Sequence[str], done: int, total: int) -> ModelDownload:
+    """Return the download of these models, of which so many bytes are here."""
+    download = ModelDownload(state=state, names=tuple(names))
+    return replace(download, progress=Progress("models", done, total, download.model_names))
+
+
 def sized_download(runtime: "Runtime", models: list[NeuralModel], state: StageState) -> ModelDownload:
     """Return the offer of models, and of packages if needed, with sizes."""
     done = sum(runtime.models.state(model.name).bytes for model in models)
     remaining = sum(runtime.models.due_bytes(model) for model in models)
-    offer = ModelDownload(state, names=tuple(model.name for model in models), done=done, all=done + remaining)
+    offer = model_download(state, [model.name for model in models], done, done + remaining)
     extra = missing_packages(runtime)
     if extra is None:
         return offer

@@ -97,13 +97,3 @@ def rest_end_text(until: float) -> str:
     clock = time.strftime("%H:%M", time.localtime(until))
     day = short_moment(until, time.time())
     return clock if day == clock else f"{day} {clock}"
-
-
-def remaining(seconds: float) -> str:
-    """Return the remaining time in minutes, or hours."""
-    minutes = round(seconds / 60)
-    if minutes < 1:
-        return _("less than a minute left")
-    if minutes < 60:
-        return _("about {minutes} min left").format(minutes=minutes)
-    return _("about {hours} h {minutes} min left").format(hours=minutes // 60, minutes=minutes % 60)

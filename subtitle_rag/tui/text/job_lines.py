@@ -1,16 +1,17 @@
 """Lines about a job, and why the sample has none."""
 
+from dataclasses import replace
+
 from subtitle_rag.domain.errors import EXPECTED, UsageError
+from subtitle_rag.domain.progress import progress_parts, remaining
 from subtitle_rag.fetching.estimate import estimate_text
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.text import failure_reasons
-from subtitle_rag.tui.text.failure_reasons import failed_count, remaining
+from subtitle_rag.tui.text.failure_reasons import failed_count
 
 BAR = 10
-WINDOWS_BEFORE_REMAINING = 20
-"""Windows after which a run, or a job over files, shows its remaining time; the rate comes earlier."""
 
 
 def sample_refusal() -> UsageError:
@@ -22,14 +23,10 @@ def job_line(job: Job) -> str:
     """Return one line: activity, counts, rate and bar."""
     if job.ended:
         return _stopped(job.reason.message if job.reason else _stop(job))
-    parts = [_activity(job)]
-    if job.videos:
-        parts.append(_("videos {done}/{all}").format(done=job.processed, all=job.videos))
-        if not job.fetches:
-            parts.append(_("windows {done}/{all}").format(done=min(job.searchable, job.windows), all=job.windows))
-    parts += [*_pace(job), *_counts(job)]
-    if job.videos:
-        filled = round(job.progress * BAR)
+    parts = [_activity(job), *_measures(job), *_counts(job)]
+    progress = job.progress
+    if progress and progress.total:
+        filled = round(min(1.0, progress.done / progress.total) * BAR)
         parts.append("█" * filled + "░" * (BAR - filled))
     return "  ".join(parts)
 
@@ -37,21 +34,13 @@ def job_line(job: Job) -> str:
 def job_brief(job: Job) -> str:
     """Return the state of a running job: videos, remaining time, then waiting jobs."""
     waiting = [_waiting(job)] if job.waiting else []
-    if not job.videos:
+    if not job.captions or not job.captions.total:
         return " · ".join([_activity(job), *waiting])
     template = _("Fetching captions {done}/{all}") if job.fetches else _("Indexing {done}/{all}")
-    sentence = template.format(done=f"{job.processed:,}", all=f"{job.videos:,}")
-    return " · ".join([sentence, *(pace(job)[-1:] if job.fetches else pace(job)[1:]), *waiting])
-
-
-def headline(job: Job) -> str:
-    """Return the activity of a job, or that it stopped, as a heading."""
-    if job.ended:
-        return _stopped(_stop(job))
-    if job.resting and not job.stopping:
-        until = failure_reasons.rest_end_text(job.resting.until)
-        return "  ".join((_("Resting until {time}, then it resumes by itself").format(time=until), *_counts(job)))
-    return "  ".join((_activity(job), *_counts(job)))
+    sentence = template.format(done=f"{job.captions.done:,}", all=f"{job.captions.total:,}")
+    left_s = job.progress.left_s if job.progress else None
+    time = [remaining(left_s)] if left_s is not None else [estimate_text(job.estimate)] if job.estimate else []
+    return " · ".join([sentence, *time, *waiting])
 
 
 def _stop(job: Job) -> str:
@@ -82,30 +71,25 @@ def _activity(job: Job) -> str:
         reason = failure_reasons.failure_words(job.resting.code, job.resting.details)
         return _("Resting until {time}, then it resumes by itself: {reason}").format(time=until, reason=reason)
     if job.fetches:
-        template = _("Captions from {source}") if job.videos else _("Asking YouTube for {source}")
+        template = _("Captions from {source}") if job.captions else _("Asking YouTube for {source}")
         return template.format(source=job.source)
-    if not job.videos:
+    if not job.captions:
         return _("Searching for captions in {source}").format(source=job.source)
-    return _("Reading captions") if job.processed < job.videos else _("Making them searchable")
+    is_read = job.captions.done >= job.captions.total
+    return _("Making them searchable") if is_read else _("Reading captions")
 
 
-def pace(job: Job) -> list[str]:
-    """Return rate and remaining time of a job, each once it is known."""
-    notes = _pace(job)
-    if notes and not job.fetches and job.searchable >= WINDOWS_BEFORE_REMAINING and job.progress:
-        notes.append(remaining(job.seconds * (1 - job.progress) / job.progress))
-    return notes
-
-
-def _pace(job: Job) -> list[str]:
-    if job.resting or job.stopping:
-        return []
-    if not job.fetches:
-        has_rate = job.searchable and job.seconds > 1
-        return [_("{rate} windows/s").format(rate=round(job.searchable / job.seconds))] if has_rate else []
-    if job.left_s is None:
+def _measures(job: Job) -> list[str]:
+    """Return the counts of a job, and rate and time left while it works."""
+    if job.captions is None:
         return [estimate_text(job.estimate)] if job.estimate else []
-    return [_("{rate} videos/min").format(rate=round(job.rate * 60) or f"{job.rate * 60:.1f}"), remaining(job.left_s)]
+    both = [job.captions] if job.fetches or job.windows is None else [job.captions, job.windows]
+    *counts, last = [progress_parts(replace(progress, text="")) for progress in both]
+    if job.resting or job.stopping:
+        last = last[:1]
+    elif job.fetches and job.estimate and len(last) == 1:
+        last = [*last, estimate_text(job.estimate)]
+    return [*(parts[0] for parts in counts), *last]
 
 
 def job_outcome(job: Job) -> str:

@@ -14,18 +14,18 @@ from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.offers import ModelDownload
 from subtitle_rag.tui.state.source_field import FieldCheck
-from subtitle_rag.tui.state.stage_progress import ContextProgress, ListeningProgress, Stages, VectorProgress
+from subtitle_rag.tui.state.stage import Stages, in_order
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.text.content import MUTED, Rows, failure_rows
-from subtitle_rag.tui.text.failure_reasons import remaining
 from subtitle_rag.tui.text.job_lines import job_brief, job_line
-from subtitle_rag.tui.text.model_lines import download_brief, download_line
-from subtitle_rag.tui.text.stage_lines import listening_brief, listening_line, stage_notice, with_counts
+from subtitle_rag.tui.text.model_lines import download_line
+from subtitle_rag.tui.text.stage_lines import stage_briefs, stage_notice
 
 if TYPE_CHECKING:
     from subtitle_rag.doctor import Check
     from subtitle_rag.library.rows import VideoState
 
+ENDED = ("failed", "done")
 FAILURES = 4
 """Most failures with their own lines."""
 
@@ -113,31 +113,13 @@ def progress_briefs(job: Job | None, stages: Stages) -> Iterator[str]:
     """Yield the running work, most important first."""
     if job is not None and (job.stopped or not job.ended):
         yield clean(job_line(job) if job.stopped or job.resting or job.stopping else job_brief(job))
-    contexts, vectors = ContextProgress.among(stages), VectorProgress.among(stages)
-    if contexts and contexts.state == "working":
-        yield _brief(with_counts(_("Contexts {done}/{all}"), contexts), contexts.remaining_s)
-    if vectors and vectors.state == "working" and vectors.missing:
-        yield _brief(with_counts(_("Vectors {done}/{all}"), vectors), vectors.remaining_s)
-    if any(each and each.state == "paused" and each.missing for each in (contexts, vectors)):
-        yield _("paused; {key} resumes").format(key=key("library.background"))
-    listening, download = ListeningProgress.among(stages), ModelDownload.among(stages)
-    if listening and listening.state == "working":
-        yield " · ".join(listening_brief(listening)[:1])
-    if download and download.state == "working":
-        yield download_brief(download)[0]
-
-
-def _brief(counts: str, seconds: float | None) -> str:
-    return f"{counts} · {remaining(seconds)}" if seconds else counts
+    yield from stage_briefs(stages)
 
 
 def stage_notices(stages: Stages) -> list[str]:
-    """Return why background work failed or is incomplete, and the key to try again."""
-    windows = (ContextProgress.among(stages), VectorProgress.among(stages))
-    notices = [stage_notice(progress) for progress in windows if progress and progress.state in ("failed", "done")]
-    listening, download = ListeningProgress.among(stages), ModelDownload.among(stages)
-    if listening and listening.state in ("paused", "failed"):
-        notices.append(listening_line(listening))
+    """Return why work in the background failed or is incomplete, and the key that tries again."""
+    notices = [stage_notice(stage) for stage in in_order(stages) if stage.name != "offer" and stage.state in ENDED]
+    download = ModelDownload.among(stages)
     if download and download.state in ("paused", "failed", "elsewhere"):
         notices.append(download_line(download))
     return [notice for notice in notices if notice]

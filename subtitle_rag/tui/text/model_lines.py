@@ -2,16 +2,15 @@
 
 from typing import NamedTuple
 
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.domain.values import byte_size
 from subtitle_rag.fetching.estimate import time_text
 from subtitle_rag.i18n import _, in_language
-from subtitle_rag.models.manifest import OLLAMA
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.offers import ModelDownload, StepOffer
-from subtitle_rag.tui.state.stage_progress import ContextProgress, Stages
-from subtitle_rag.tui.text.failure_reasons import remaining
-from subtitle_rag.tui.text.stage_lines import failure_line
+from subtitle_rag.tui.state.offers import ModelDownload, StepOffer, without_owner
+from subtitle_rag.tui.state.stage import Stages
+from subtitle_rag.tui.text.stage_lines import failure_line, stage_parts
 
 RESUMABLE = frozenset({"hub_unreachable"})
 """Failures that the user can simply resume from."""
@@ -37,11 +36,11 @@ def install_ways(offer: ModelDownload) -> list[InstallWay]:
     ways = [_step_way(each, offer) for each in offer.steps if not each.by_hand]
     if encoder := offer.through_ollama:
         template = _("{model}, already here") if encoder.is_pulled else "{model} {size}"
-        detail = template.format(model=_without_owner(encoder.name), size=byte_size(encoder.disk_gb * 1e9))
+        detail = template.format(model=without_owner(encoder.name), size=byte_size(encoder.disk_gb * 1e9))
         ways.insert(0, InstallWay(THROUGH_OLLAMA, _("Through Ollama, without extra packages"), detail))
     if ways or offer.steps or offer.by_hand:
         return ways
-    detail = _sizes(offer.packages, offer.all - offer.done if offer.names else 0)
+    detail = _sizes(offer.packages, offer.due_bytes if offer.names else 0)
     return [InstallWay(IN_PROCESS, _("On this computer, in a process of this program"), detail)]
 
 
@@ -65,8 +64,8 @@ def _keys() -> dict[str, str]:
 
 
 def offer_line(stages: Stages) -> str:
-    """Return what a model could add to the search: descriptions, else meaning; empty without an offer."""
-    contexts = ContextProgress.among(stages)
+    """Return the line of what a model could add to the search: descriptions, else meaning; empty without an offer."""
+    contexts = stages.get("contexts")
     if contexts and contexts.state == "offered" and contexts.offer:
         template = _("Find more scenes by AI descriptions: {key} ({size}) · hide: {away}")
         return template.format(key=key("library.background"), size=contexts.offer.sentence, away=key("models.dismiss"))
@@ -85,9 +84,9 @@ def download_line(offer: ModelDownload | None) -> str:
             template = _(
                 "Search by meaning, too: {key} fetches {models} ({size}) onto this computer, {away} hides this."
             )
-            return template.format(models=_listed(offer), size=byte_size(offer.all - offer.done), **_keys())
+            return template.format(models=_listed(offer), size=byte_size(offer.due_bytes), **_keys())
         case ModelDownload(state="working" | "asking"):
-            return "  ".join((*download_brief(offer), _("{key} stops").format(**_keys())))
+            return "  ".join((*stage_parts(offer), _("{key} stops").format(**_keys())))
         case ModelDownload(state="paused"):
             template = _("{models}: {done} of {all} fetched. {key} fetches the rest, {away} hides this.")
             return _megabytes(template, offer)
@@ -108,7 +107,7 @@ def _packages_line(offer: ModelDownload) -> str:
         if encoder.is_pulled:
             template = _("Search by meaning, too, by Ollama, which has {model}: {key} begins, {away} hides this.")
         size = byte_size(encoder.disk_gb * 1e9)
-        return template.format(model=_without_owner(encoder.name), size=size, **_keys())
+        return template.format(model=without_owner(encoder.name), size=size, **_keys())
     return template.format(size=byte_size(_due_bytes(offer)), **_keys())
 
 
@@ -116,7 +115,7 @@ def _due_bytes(offer: ModelDownload) -> int:
     """Return the bytes of packages and models to download for the recommended way."""
     if offer.steps:
         return (offer.recommended or offer.steps[0]).all_bytes
-    return offer.packages * 1_000_000 + offer.all - offer.done
+    return offer.packages * 1_000_000 + offer.due_bytes
 
 
 def download_size(offer: ModelDownload) -> str:
@@ -125,29 +124,12 @@ def download_size(offer: ModelDownload) -> str:
     return template.format(models=_listed(offer), size=byte_size(_due_bytes(offer)))
 
 
-def download_brief(offer: ModelDownload) -> list[str]:
-    """Return counts, rate and remaining time of the download."""
-    if offer.packages:
-        parts = [_("Installing search by meaning")]
-        if offer.installer_line:
-            parts.append(clean(offer.installer_line))
-        return parts
-    parts = [_megabytes(_("Fetching {models}  {done}/{all}"), offer)]
-    if offer.rate:
-        parts.append(_("{rate}/s").format(rate=byte_size(offer.rate)))
-        parts.append(remaining(max(0, offer.all - offer.done) / offer.rate))
-    return parts
-
-
 def _megabytes(template: str, offer: ModelDownload) -> str:
-    done, all = byte_size(offer.done), byte_size(offer.all)
+    progress = offer.progress or Progress("models")
+    done, all = byte_size(progress.done), byte_size(progress.total)
     return template.format(models=_listed(offer), done=done, all=all, **_keys())
 
 
 def _listed(offer: ModelDownload) -> str:
-    """Return the models' names without their makers."""
-    return clean(", ".join(map(_without_owner, offer.names)))
-
-
-def _without_owner(name: str) -> str:
-    return name.rpartition("/")[2].removeprefix(OLLAMA)
+    """Return the models' names without their makers'."""
+    return clean(offer.model_names)

@@ -9,7 +9,7 @@ from subtitle_rag.i18n import _, n_
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.stage_progress import Stages
+from subtitle_rag.tui.state.stage import Stages
 from subtitle_rag.tui.text import model_lines
 from subtitle_rag.tui.text.content import MUTED, Rows, short_name
 

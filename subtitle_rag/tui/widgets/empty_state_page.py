@@ -14,7 +14,7 @@ from textual.widgets import OptionList, Static
 
 from subtitle_rag.domain.errors import AppError
 from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.stage_progress import Stages
+from subtitle_rag.tui.state.stage import Stages
 from subtitle_rag.tui.text import search_text
 from subtitle_rag.tui.text.content import MUTED, Rows, paragraphs
 

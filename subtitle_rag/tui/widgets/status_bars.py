@@ -1,7 +1,6 @@
 """Status lines: the job, the stages in the background with their bars, the newest removal."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -11,40 +10,25 @@ from textual.widgets import Static
 from subtitle_rag.terminal_text import fitting_text
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.state.offers import ModelDownload
-from subtitle_rag.tui.state.stage_progress import (
-    ContextProgress,
-    ListeningProgress,
-    StageProgress,
-    Stages,
-    VectorProgress,
-)
+from subtitle_rag.tui.state.stage import Stage, StageName, Stages
 from subtitle_rag.tui.text.job_lines import job_line
-from subtitle_rag.tui.text.model_lines import download_brief
-from subtitle_rag.tui.text.stage_lines import context_brief, listening_brief, vector_brief
+from subtitle_rag.tui.text.stage_lines import stage_parts
 
 PADDING = 2
 """Horizontal padding of a bar, by its style."""
-ProgressT = TypeVar("ProgressT", bound=StageProgress)
-
-STAGE_BRIEFS: dict[type[StageProgress], Callable[[Any], list[str]]] = {
-    ContextProgress: context_brief,
-    VectorProgress: vector_brief,
-    ListeningProgress: listening_brief,
-    ModelDownload: download_brief,
-}
-"""The parts of the short form of each stage that runs, the most important first."""
+TICK_S = 1.0
+"""Seconds between two looks at the time of a model's request."""
 
 
-def watch_stage(node: DOMNode, kind: type[ProgressT], show: Callable[[ProgressT | None], object]) -> None:
-    """Call `show` with the progress of this class's stage, at once and after each of its changes."""
-    latest: list[ProgressT | None] = []
+def watch_stage(node: DOMNode, name: StageName, show: Callable[[Stage | None], object]) -> None:
+    """Call `show` with a stage, at once and after each of its changes."""
+    latest: list[Stage | None] = []
 
     def changed(stages: Stages) -> None:
-        progress = kind.among(stages)
-        if latest != [progress]:
-            latest[:] = [progress]
-            show(progress)
+        stage = stages.get(name)
+        if latest != [stage]:
+            latest[:] = [stage]
+            show(stage)
 
     node.watch(node.app, "stages", changed)
 
@@ -65,23 +49,29 @@ class JobBar(Static):
 class StageBar(Static):
     """A background stage that runs, in one line."""
 
-    def __init__(self, kind: type[StageProgress]) -> None:
-        super().__init__(id=kind.stage, classes="stage", markup=False)
-        self._kind = kind
-        self._progress: StageProgress | None = None
+    def __init__(self, name: StageName) -> None:
+        super().__init__(id=name, classes="stage", markup=False)
+        self._kind: StageName = name
+        self._stage: Stage | None = None
 
     def on_mount(self) -> None:
+        self._timer = self.set_interval(TICK_S, self._draw, pause=True)
         watch_stage(self, self._kind, self._show)
 
     def on_resize(self) -> None:
-        self._show(self._progress)
+        self._draw()
 
-    def _show(self, progress: StageProgress | None) -> None:
-        self._progress = progress
+    def _show(self, stage: Stage | None) -> None:
+        self._stage = stage
+        is_timed = stage is not None and stage.progress is not None and stage.progress.since is not None
+        (self._timer.resume if is_timed else self._timer.pause)()
+        self._draw()
+
+    def _draw(self) -> None:
         text = ""
-        if progress and progress.state == "working":
+        if self._stage and self._stage.state == "working":
             # no number is cut: what does not fit stays away as a whole
-            text = fitting_text(STAGE_BRIEFS[self._kind](progress), self.app.size.width - PADDING, cell_len)
+            text = fitting_text(stage_parts(self._stage), self.app.size.width - PADDING, cell_len)
         self.set_class(bool(text), "-shown")
         self.update(Content(text))
 

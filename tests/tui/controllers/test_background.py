@@ -9,15 +9,15 @@ import pytest
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.settings import LlmSettings, ModelSettings
 from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.events import ModelRequest
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import background as module
-from subtitle_rag.tui.controllers.background import REQUEST_TICK_S, BackgroundController, ContextPause
+from subtitle_rag.tui.controllers.background import BackgroundController, ContextPause
 from subtitle_rag.tui.controllers.downloads import ModelDownloadController
 from subtitle_rag.tui.controllers.stage_threads import RUNS, StageRun
 from subtitle_rag.tui.messages import StageAdvanced, StageEnded
-from subtitle_rag.tui.state.offers import ModelDownload
-from subtitle_rag.tui.state.stage_progress import ContextProgress, StageName, VectorProgress
+from subtitle_rag.tui.state.offers import ModelDownload, model_download
+from subtitle_rag.tui.state.stage import Stage, StageName
 from tests.tui.fake_app import FakeApp
 
 
@@ -46,7 +46,7 @@ def app() -> FakeApp:
 
 @pytest.fixture
 def background(app: FakeApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BackgroundController:
-    def run_of(stage: StageName, kind: type[StageRun[Any]]) -> Any:
+    def run_of(stage: StageName, kind: type[StageRun]) -> Any:
         return type("Run", (FakeRun,), {"stage": stage, "is_configured": kind.is_configured})
 
     monkeypatch.setattr(module, "RUNS", {stage: run_of(stage, kind) for stage, kind in RUNS.items()})
@@ -68,7 +68,7 @@ def stages() -> list[str]:
     return [run.stage for run in FakeRun.started]
 
 
-WORKING = ContextProgress("working", 1, model="m", windows=10, missing=9)
+WORKING = Stage("contexts", "working", Progress("contexts", 2, 10), processed=1)
 
 
 def test_without_ollama_and_encoder_nothing_starts_and_no_key_pauses_it(background: BackgroundController) -> None:
@@ -90,7 +90,7 @@ def test_work_that_comes_during_a_run_is_done_after_it(background: BackgroundCon
     background.begin("vectors")
     background.begin("vectors")
     assert stages() == ["vectors"]
-    background.stage_ended(StageEnded(VectorProgress("done"), halted=False))
+    background.stage_ended(StageEnded(Stage("vectors", "done"), halted=False))
     assert stages() == ["vectors", "vectors"]
 
 
@@ -98,7 +98,7 @@ def test_a_failed_run_is_not_repeated_by_itself(app: FakeApp, background: Backgr
     background.begin("vectors")
     background.begin("vectors")
     background.stage_ended(
-        StageEnded(VectorProgress("failed", error=AppError("unexpected", reason="", log="")), halted=False)
+        StageEnded(Stage("vectors", "failed", error=AppError("unexpected", reason="", log="")), halted=False)
     )
     background.windows_came()
     assert stages().count("vectors") == 1
@@ -126,10 +126,10 @@ def test_a_run_that_was_resumed_before_it_had_ended_is_followed_by_another(backg
 
 def test_a_retry_by_key_tells_a_failure_like_the_one_before(app: FakeApp, background: BackgroundController) -> None:
     error = AppError("llm_not_running", host="http://127.0.0.1:1")
-    failure = StageEnded(ContextProgress("failed", error=error), halted=False)
+    failure = StageEnded(Stage("contexts", "failed", error=error), halted=False)
     background.begin("contexts")
     background.stage_ended(failure)
-    background.stage_ended(StageEnded(VectorProgress("done"), halted=False))
+    background.stage_ended(StageEnded(Stage("vectors", "done"), halted=False))
     assert not app.errors  # the line of the stage says it
     background.toggle()
     background.stage_ended(failure)
@@ -184,7 +184,7 @@ class TestAnswers:
 class TestModels:
     """The download of packages and models."""
 
-    OFFER = ModelDownload("offered", names=("a/b",), all=10)
+    OFFER = model_download("offered", ["a/b"], 0, 10)
 
     @pytest.fixture
     def models(self, app: FakeApp, background: BackgroundController) -> ModelDownloadController:
@@ -224,24 +224,3 @@ class TestModels:
         models.start()
         background.stage_ended(StageEnded(replace(self.OFFER, state="done", processed=1), halted=False))
         assert (offered(app), app.toasts[-1][:19]) == (None, "The models are here")
-
-
-def test_the_time_of_a_request_is_counted_until_its_end(
-    background: BackgroundController, app: FakeApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    moment = 100.0
-    monkeypatch.setattr("subtitle_rag.tui.controllers.background.time.monotonic", lambda: moment)
-    request = ModelRequest("v", "제목", "reading", 12_400)
-    idle = ContextProgress("working", windows=10, missing=10)
-    background.stage_advanced(StageAdvanced(idle.after(request, 100.0)))
-    (timer,) = [each for each in app.timers if each.seconds == REQUEST_TICK_S]
-    moment = 107.0
-    timer.callback()
-    shown = app.stages["contexts"]
-    assert isinstance(shown, ContextProgress)
-    assert shown.request_s == 7.0
-    background.stage_advanced(StageAdvanced(idle))
-    timer.callback()
-    assert timer.stopped
-    background.stage_advanced(StageAdvanced(idle.after(request, 107.0)))
-    assert len([each for each in app.timers if each.seconds == REQUEST_TICK_S and not each.stopped]) == 1

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.domain.errors import FetchError, UsageError
+from subtitle_rag.domain.progress import Progress
 from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import jobs as module
@@ -153,17 +154,17 @@ def test_a_failed_job_is_held_unless_the_request_is_wrong(
 
 def test_reports_are_throttled(app: FakeApp, jobs: JobController) -> None:
     jobs.start(FIRST)
-    jobs.advanced(JobAdvanced(Job("first", videos=1)))
-    jobs.advanced(JobAdvanced(Job("first", videos=2)))
+    jobs.advanced(JobAdvanced(Job("first", captions=Progress("captions", total=1))))
+    jobs.advanced(JobAdvanced(Job("first", captions=Progress("captions", total=2))))
     assert app.job
-    assert app.job.videos == 0
+    assert app.job.captions is None
     app.fire()
-    assert app.job.videos == 2
+    assert app.job.captions == Progress("captions", total=2)
 
 
 def test_the_first_windows_are_told_at_once(app: FakeApp, jobs: JobController) -> None:
     jobs.start(FIRST)
-    jobs.advanced(JobAdvanced(Job("first", videos=1, searchable=3)))
+    jobs.advanced(JobAdvanced(Job("first", windows=Progress("windows", 3))))
     assert app.posted == [LibraryChanged(), FirstWindowsArrived()]
 
 
