@@ -18,9 +18,9 @@ from subtitle_rag.retrieval.neural.interface import Encoder
 
 _PAIRS = Path(__file__).with_name("korean_pairs.jsonl")
 _DIGITS = 4
-MEASURED = ((0.78, 0.7), (0.96, 0.3))
+MEASURED = ((0.78, 1.25), (0.96, 0.5))
 """`Calibration.first` and best weight of words of two encoders; see `docs/dev/evaluation.md`."""
-MOST_WORDS = 1.0
+MOST_WORDS = 1.5
 LEAST_FIRST = 0.5
 """Minimum `Calibration.first` of an encoder that knows Korean; chance gives 0.01."""
 
@@ -58,9 +58,9 @@ class Calibration:
     def strict_floor(self) -> float:
         """Return the floor for a query with hardly any words in the library, which most often has no answer.
 
-        One unanswered query in twenty passes it.
+        Three unanswered queries in twenty pass it: with one, EmbeddingGemma loses three right windows in 100.
         """
-        return max(self.floor, statistics.quantiles(self.strangers, n=20, method="inclusive")[-1])
+        return max(self.floor, statistics.quantiles(self.strangers, n=20, method="inclusive")[16])
 
     @property
     def words(self) -> float:

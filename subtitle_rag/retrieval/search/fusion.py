@@ -27,7 +27,8 @@ FAR_OUT = 3.0
 DEFAULT_PARTS = {"dense": 1.0, "sparse": 0.15}
 """Weights of the neural retrievers in the fused score, relative to `bm25`."""
 WORDS = 1.0
-"""Weight of `bm25` relative to `dense` of an unknown encoder; the manifest has `words` for the known ones."""
+"""Weight of `bm25` relative to `dense` of an unknown encoder where one window says all words; the manifest has `words`
+for the known ones."""
 
 VIDEO_PART = 0.2
 """Part of the word score of a video's best window that is added to each of its windows."""
@@ -162,9 +163,13 @@ class Candidates:
 
 
 def shares(candidates: Candidates) -> dict[str, float]:
-    """Return each retriever's share in the fused score; they add up to 1. See `deciding_shares`."""
+    """Return each retriever's share in the fused score; they add up to 1. See `deciding_shares`.
+
+    Words weigh as much as the best window says of the query; pairs of letters in the score say nothing.
+    """
     best_score = max((hit.score for hit in candidates.lists.get("bm25", ())), default=0.0) / candidates.query_weight
-    words = (WORDS if candidates.words is None else candidates.words) * best_score
+    said = max((each.share for each in candidates.evidence.values()), default=best_score)
+    words = (WORDS if candidates.words is None else candidates.words) * said
     parts = {name: words if name == "bm25" else DEFAULT_PARTS[name] for name in candidates.lists}
     return _normalised(parts)
 
@@ -314,7 +319,7 @@ def carried(ranked: Sequence[Ranked], candidates: Candidates) -> list[Ranked]:
     """Keep windows with typed words or substitutes in them or in a neighbour, and windows close in meaning.
 
     Parts of words and particles support no window. If no window has enough of the query's words, only windows above
-    the strict floor of meaning remain.
+    the strict floor of meaning remain; if just enough, at least one window must be above it.
     """
     evidence = candidates.evidence
     if not evidence:
@@ -323,8 +328,13 @@ def carried(ranked: Sequence[Ranked], candidates: Candidates) -> list[Ranked]:
     def cosine(entry: Ranked) -> float:
         return entry.scores["dense"].score if "dense" in entry.scores else -2.0
 
-    if not (candidates.is_question or any(each.is_enough for each in evidence.values())):
-        return [entry for entry in ranked if cosine(entry) >= candidates.strict_floor]
+    near = [entry for entry in ranked if cosine(entry) >= candidates.strict_floor]
+    has_doubts = candidates.floors is not None and not near
+    if not (
+        candidates.is_question
+        or any(each.is_enough and (each.is_certain or not has_doubts) for each in evidence.values())
+    ):
+        return near
     saying = {candidates.positions[id] for id, each in evidence.items() if each.share > 0}
 
     def says_or_is_beside(entry: Ranked) -> bool:

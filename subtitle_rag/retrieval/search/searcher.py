@@ -255,9 +255,9 @@ class Searcher:
     def candidates(self, query: Query, *, depth: int = DEPTH) -> Candidates:
         """Return the windows with their scores before fusion. Raises the errors of `rank`."""
         search = self._begin(query, None, depth=depth)
-        if encoded := self._encode(search):
-            return self._with_meaning(search, *encoded)
-        return search.candidates
+        encoded = self._encode(search)
+        found = self._with_meaning(search, *encoded) if encoded else search.candidates
+        return self._retrieval.with_own_words(found, search.request.lexical)
 
     def mentions(self, query: Query, video_id: str, *, limit: int = MENTIONS) -> list[Mention]:
         """Return the best `limit` windows of a video by `bm25`, in order of time. Raises the errors of `stages`."""

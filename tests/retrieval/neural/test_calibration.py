@@ -114,7 +114,7 @@ def test_the_better_an_encoder_the_less_words_weigh() -> None:
 
 def test_the_manifest_knows_the_weight_of_its_encoders_and_calibration_that_of_others(library: Library) -> None:
     offered = "embeddinggemma-300m-ONNX@5090578d?query=x"
-    assert words_weight(library, offered) == manifest.words_weight("ollama:embeddinggemma@0123abcd") == 0.3
+    assert words_weight(library, offered) == manifest.words_weight("ollama:embeddinggemma@0123abcd") == 0.5
     calibrated = calibration_of(library, SubjectEncoder())
     assert calibrated is not None
     assert words_weight(library, "subjects@1") == calibrated.words

@@ -1,11 +1,13 @@
 """One order out of several, and neighbours as groups."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import pytest
 from hypothesis import given, strategies as st
 
+from subtitle_rag.retrieval.search.evidence import Coverage
 from subtitle_rag.retrieval.search.fusion import (
     MAX_MERGED,
     RRF_K,
@@ -306,6 +308,15 @@ def test_a_query_whose_words_nobody_says_is_ordered_by_meaning_alone() -> None:
     letters = scored(**{id: 3.0 - at / 100 for at, id in enumerate(reversed(IDS))})
     by_chance = Candidates({"bm25": letters, "dense": dense}, ALL, query_weight=20.0)
     assert order(fuse_scores(by_chance, shares(by_chance)))[0] == IDS[0]
+
+
+def test_words_weigh_as_much_as_the_best_window_says_of_the_query() -> None:
+    lists = {"bm25": scored(a=9.0, b=8.0), "dense": scored(b=0.9, a=0.1)}
+    evidence = {"a": Coverage(3, 0.2, is_enough=True), "b": Coverage(3, 0.1, is_enough=False)}
+    little = Candidates(lists, PLACES, query_weight=10.0, words=1.0, evidence=evidence)
+    assert shares(little) == pytest.approx({"bm25": 0.2 / 1.2, "dense": 1 / 1.2})
+    all_words = replace(little, evidence={"a": Coverage(0, 1.0, is_enough=True)})
+    assert shares(all_words) == pytest.approx({"bm25": 0.5, "dense": 0.5})
 
 
 @given(LISTS)

@@ -128,3 +128,17 @@ def test_a_query_of_which_nobody_says_enough_needs_a_meaning_above_the_strict_fl
     floors = replace(BOTH, evidence=evidence, floor=0.0, strict_floor=cosines["c"])
     assert ids(fuse_candidates(floors)) == "c"
     assert fuse_candidates(replace(floors, strict_floor=cosines["c"] + 0.01)).windows == []
+
+
+def test_words_that_are_just_enough_need_a_meaning_above_the_strict_floor() -> None:
+    evidence = {id: Coverage(BORROWED, 0.45, is_enough=True, is_certain=False) for id in PLACES}
+    words_alone = Candidates({"bm25": WORDS}, PLACES, evidence=evidence)
+    assert fuse_candidates(words_alone).windows
+    cosines = {hit.id: hit.score for hit in MEANING}
+    both = replace(BOTH, evidence=evidence, floor=0.0, strict_floor=cosines["c"])
+    assert len(fuse_candidates(both).windows) > 1
+    far = replace(both, strict_floor=max(cosines.values()) + 0.01)
+    assert fuse_candidates(far).windows == []
+    certain = {id: each._replace(is_certain=True) for id, each in evidence.items()}
+    assert fuse_candidates(replace(far, evidence=certain)).windows
+    assert fuse_candidates(replace(far, is_question=True)).windows
