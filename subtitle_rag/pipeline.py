@@ -92,18 +92,18 @@ def read_captions(
 
 
 class IndexMeter:
-    """Turns counts of videos and windows into progress."""
+    """Conversion of counts of videos and windows into progress."""
 
     def __init__(self) -> None:
         self._captions, self._windows = Meter("captions"), Meter("windows")
         self._videos = 0
         self._processed: set[str] = set()
-        """A second track of a video may come after a failed one."""
+        """A second track of a video may follow a failed one."""
         self._all_windows = 0
-        """Of new and changed videos."""
+        """Windows of new and changed videos."""
 
     def take(self, event: IndexEvent) -> Iterator[IndexEvent]:
-        """Yield the event, and the progress that it makes; counts are progress alone."""
+        """Yield the event and the progress from it; counts yield only progress."""
         if not isinstance(event, Found | WindowsIndexed):
             yield event
         match event:
@@ -124,7 +124,7 @@ class IndexMeter:
 
     @property
     def _expected_windows(self) -> int:
-        """All windows of the run; those of unread videos are estimated from the read ones."""
+        """All windows of the run, estimated for unread videos."""
         unread = max(0, self._videos - len(self._processed))
         return self._all_windows + round(unread * self._all_windows / max(1, len(self._processed)))
 

@@ -105,7 +105,7 @@ class OwnWords:
         self._windows = windows
 
     def of(self, ids: Sequence[str]) -> dict[str, Coverage]:
-        """Return the evidence of these windows; empty for a query without content."""
+        """Return the coverage of these windows; empty for a query without content."""
         if not (self._words and ids):
             return {}
         texts, forms = self._windows.letters(ids), self._windows.forms(ids)

@@ -23,7 +23,7 @@ class Job:
 
     source: str
     fetches: bool = False
-    """It brings captions from YouTube, where the pauses between videos set the pace."""
+    """Whether it downloads captions from YouTube, at the pace set by pauses between videos."""
     captions: Progress | None = None
     """Videos of the run; None while it is looking for them."""
     windows: Progress | None = None
@@ -32,7 +32,7 @@ class Job:
     done: frozenset[str] = frozenset()
     """Videos now in the library."""
     new: int = 0
-    """New or changed ones of them."""
+    """Number of them that are new or changed."""
     failures: tuple[VideoFailed, ...] = ()
     notices: tuple[FileNotice, ...] = ()
     estimate: FetchEstimate | None = None
@@ -49,7 +49,7 @@ class Job:
     """Why, unless the user stopped it."""
 
     def after(self, event: IndexEvent) -> "Job":
-        """Return the job with one more event."""
+        """Return the job after one more event."""
         job = replace(self, resting=None)
         match event:
             case Progress(stage="windows"):
@@ -78,15 +78,15 @@ class Job:
 
     @property
     def searchable(self) -> int:
-        """Windows that became searchable."""
+        """New searchable windows."""
         return self.windows.done if self.windows else 0
 
     @property
     def library_sums(self) -> tuple[int, ...]:
-        """The sums that change the counts of the library."""
+        """The totals that change the library's counts."""
         return self.listed, self.captions.done if self.captions else 0, self.searchable
 
     @property
     def progress(self) -> Progress | None:
-        """What sets the pace: the pauses between videos of YouTube, else the windows, for reading files is quick."""
+        """The slowest part: videos from YouTube with pauses between them, else windows, as reading files is quick."""
         return self.captions if self.fetches or self.windows is None else self.windows

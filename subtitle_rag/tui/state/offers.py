@@ -72,17 +72,17 @@ def _seconds_per_window(step: SearchStep) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ModelDownload(Stage):
-    """The download of packages and models, the encoder first."""
+    """Download of packages and models, the encoder first."""
 
     name: StageName = "offer"
     names: tuple[str, ...] = ()
-    """Models to download, wholly or in part."""
+    """Models to download, in full or in part."""
     packages: int = 0
     """Megabytes of missing packages."""
     environment: str = ""
     """The Python environment for the packages."""
     by_hand: str = ""
-    """The instruction for the user, if the program cannot install packages by itself."""
+    """Instruction for the user, if the program cannot install packages."""
     through_ollama: "EncoderOffer | None" = None
     """The encoder that Ollama offers instead of packages."""
     steps: tuple[StepOffer, ...] = ()
@@ -92,12 +92,12 @@ class ModelDownload(Stage):
 
     @property
     def due_bytes(self) -> int:
-        """Bytes of the models that are still to be fetched."""
+        """Bytes of the models still to download."""
         return self.progress.total - self.progress.done if self.progress else 0
 
     @property
     def model_names(self) -> str:
-        """The models' names without their makers'."""
+        """The models' names without their makers."""
         return ", ".join(map(without_owner, self.names))
 
     @classmethod
@@ -203,12 +203,12 @@ def by_hand_line(extra: "Extra") -> str:
 
 
 def without_owner(name: str) -> str:
-    """Return a model's name without its maker's."""
+    """Return a model's name without its maker."""
     return name.rpartition("/")[2].removeprefix(OLLAMA)
 
 
 def model_download(state: StageState, names: Sequence[str], done: int, total: int) -> ModelDownload:
-    """Return the download of these models, of which so many bytes are here."""
+    """Return the download of these models, with `done` of `total` bytes."""
     download = ModelDownload(state=state, names=tuple(names))
     return replace(download, progress=Progress("models", done, total, download.model_names))
 

@@ -1,4 +1,4 @@
-"""The background stages as the screens show them, as immutable values."""
+"""Background stages as shown on screens, as immutable values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ StageState = Literal["asking", "working", "paused", "failed", "done", "offered",
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A stage, and how far it is."""
+    """A stage and its progress."""
 
     name: StageName
     state: StageState = "asking"
@@ -26,9 +26,9 @@ class Stage:
     processed: int = 0
     """Windows, videos or models of this run."""
     failed: int = 0
-    """Windows without an answer for their context."""
+    """Windows that got no context."""
     offer: "ContextOffer | None" = None
-    """What writing contexts takes, where the user has not said yet whether to."""
+    """Cost of writing contexts, until the user has decided."""
 
     @property
     def is_incomplete(self) -> bool:
@@ -37,9 +37,9 @@ class Stage:
 
 
 Stages = Mapping[StageName, Stage]
-"""The stages that have any progress."""
+"""The stages with any progress."""
 
 
 def in_order(stages: Stages) -> list[Stage]:
-    """Return the stages in the order in which screens show them."""
+    """Return the stages in the order of the screens."""
     return [stages[name] for name in get_args(StageName) if name in stages]

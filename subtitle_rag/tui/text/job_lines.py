@@ -80,7 +80,7 @@ def _activity(job: Job) -> str:
 
 
 def _measures(job: Job) -> list[str]:
-    """Return the counts of a job, and rate and time left while it works."""
+    """Return the counts of a job, and its rate and remaining time while it works."""
     if job.captions is None:
         return [estimate_text(job.estimate)] if job.estimate else []
     both = [job.captions] if job.fetches or job.windows is None else [job.captions, job.windows]

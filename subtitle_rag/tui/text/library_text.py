@@ -117,7 +117,7 @@ def progress_briefs(job: Job | None, stages: Stages) -> Iterator[str]:
 
 
 def stage_notices(stages: Stages) -> list[str]:
-    """Return why work in the background failed or is incomplete, and the key that tries again."""
+    """Return why background work failed or is incomplete, and the key to try again."""
     notices = [stage_notice(stage) for stage in in_order(stages) if stage.name != "offer" and stage.state in ENDED]
     download = ModelDownload.among(stages)
     if download and download.state in ("paused", "failed", "elsewhere"):

@@ -64,7 +64,7 @@ def _keys() -> dict[str, str]:
 
 
 def offer_line(stages: Stages) -> str:
-    """Return the line of what a model could add to the search: descriptions, else meaning; empty without an offer."""
+    """Return what a model could add to the search: descriptions, else meaning; empty without an offer."""
     contexts = stages.get("contexts")
     if contexts and contexts.state == "offered" and contexts.offer:
         template = _("Find more scenes by AI descriptions: {key} ({size}) · hide: {away}")

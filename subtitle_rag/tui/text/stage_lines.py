@@ -1,6 +1,6 @@
-"""Lines about the work in the background: what is under way, and why a stage failed.
+"""Lines about background work: the running stages, and why one failed.
 
-Contexts and vectors count all windows of the library: their runs take every pending one.
+Contexts and vectors count for the whole library, since their runs take every pending window.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from subtitle_rag.tui.text.failure_reasons import failed_count
 
 
 def stage_parts(stage: Stage) -> list[str]:
-    """Return counts, rate and time left of a stage that runs, the most important first."""
+    """Return counts, rate and remaining time of a running stage, most important first."""
     if stage.progress is None:
         return []
     counts, *parts = progress_parts(stage.progress)
@@ -23,7 +23,7 @@ def stage_parts(stage: Stage) -> list[str]:
 
 
 def stage_briefs(stages: Stages) -> Iterator[str]:
-    """Yield what is under way, with its counts and the time left."""
+    """Yield the running work, with counts and remaining time."""
     for stage in in_order(stages):
         if stage.state == "working" and stage.progress and stage.progress.total:
             left_s = stage.progress.left_s
@@ -33,7 +33,7 @@ def stage_briefs(stages: Stages) -> Iterator[str]:
 
 
 def stage_notice(stage: Stage) -> str:
-    """Return why a stage failed, or what it lacks at its end; empty without news."""
+    """Return why a stage failed or is incomplete; empty without news."""
     error = stage.error if stage.state == "failed" else None
     if stage.name == "contexts":
         return _context_notice(stage, error)
@@ -62,6 +62,6 @@ def failure_line(error: AppError, hint: str, key_id: str = "library.background")
 
 
 def has_news(stage: Stage) -> bool:
-    """Return whether a stage can be paused, resumed or tried again."""
+    """Return whether a stage can be paused, resumed or retried."""
     is_open = stage.state in ("asking", "working", "paused") and stage.is_incomplete
     return is_open or bool(stage_notice(stage))

@@ -32,7 +32,7 @@ class FooterOwner(Protocol):
         ...
 
     def label(self, id: str) -> str:
-        """Return a command's name here, in a word or two; empty: as it is called elsewhere."""
+        """Return a command's name here, in a word or two; empty for its usual name."""
         ...
 
 

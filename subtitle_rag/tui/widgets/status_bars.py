@@ -1,4 +1,4 @@
-"""Status lines: the job, the stages in the background with their bars, the newest removal."""
+"""Status lines: the job, background stages with bars, and the newest removal."""
 
 from collections.abc import Callable
 
@@ -17,11 +17,11 @@ from subtitle_rag.tui.text.stage_lines import stage_parts
 PADDING = 2
 """Horizontal padding of a bar, by its style."""
 TICK_S = 1.0
-"""Seconds between two looks at the time of a model's request."""
+"""Seconds between updates of the time of a model's request."""
 
 
 def watch_stage(node: DOMNode, name: StageName, show: Callable[[Stage | None], object]) -> None:
-    """Call `show` with a stage, at once and after each of its changes."""
+    """Call `show` with a stage, at once and after each change."""
     latest: list[Stage | None] = []
 
     def changed(stages: Stages) -> None:
@@ -47,7 +47,7 @@ class JobBar(Static):
 
 
 class StageBar(Static):
-    """A background stage that runs, in one line."""
+    """A running background stage in one line."""
 
     def __init__(self, name: StageName) -> None:
         super().__init__(id=name, classes="stage", markup=False)
@@ -70,7 +70,7 @@ class StageBar(Static):
     def _draw(self) -> None:
         text = ""
         if self._stage and self._stage.state == "working":
-            # no number is cut: what does not fit stays away as a whole
+            # numbers are not cut: a part that does not fit is left out whole
             text = fitting_text(stage_parts(self._stage), self.app.size.width - PADDING, cell_len)
         self.set_class(bool(text), "-shown")
         self.update(Content(text))
