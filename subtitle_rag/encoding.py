@@ -1,14 +1,14 @@
-"""The stage of the windows' neural vectors, a resumable generator of events; lexical search needs none.
+"""Stage of the windows' neural vectors, a resumable generator of events; lexical search needs none.
 
-What a screen shows goes first, then the newest videos. A batch is claimed, encoded, written to the index and then
-noted, so a killed run loses only the current batch, and a window removed or changed meanwhile is due again.
-Indexing and searching wait for no lock of this stage.
+Windows on the screen go first, then the newest videos. A batch is claimed, encoded, written to the index and then
+recorded, so a killed run loses only the current batch, and a window removed or changed meanwhile is due again. Indexing
+and searching never wait for this stage.
 
-A new encoder's vectors are made under names of their own, and search switches to them when they are complete. Until
-then windows that are new are found by their words.
+A new encoder's vectors get their own names, and search switches to them when they are complete. Until then new windows
+are found by their words.
 
-Vectors of pieces, where the encoder makes them, come after those of all windows, in the same way and under notes of
-their own: a window without them is searched by its own vector.
+Vectors of pieces, if the encoder makes them, follow those of all windows, in the same way and with their own records: a
+window without them is searched by its own vector.
 """
 
 import logging
@@ -46,35 +46,35 @@ from subtitle_rag.retrieval.values import MultiVector, Vector
 logger = logging.getLogger(__name__)
 
 SMALLEST, LARGEST = 8, 256
-"""Windows in a batch. The size adapts to a time between these two."""
+"""Windows in a batch; the size adapts to the speed, between these limits."""
 SHORT_S, LONG_S = 0.5, 2.0
 REFRESH_S = 30.0
-"""Seconds before the due windows are read again after a change: a second's work at 100,000 windows."""
+"""Seconds before the due windows are read again after a change, which takes a second at 100,000 windows."""
 PAUSE_S = 10.0
 """Seconds between two checks for awaited contexts."""
 
 PIECE_COPY = 1 / 8
-"""The share for pieces, of which a number is a byte."""
+"""Size of pieces relative to other vectors, since their numbers are bytes."""
 PIECE_SAMPLE = 200
 """Windows whose pieces are counted for an estimate."""
 AT_WORK_S = 120
-"""Seconds after a video's last context until its contexts count as paused."""
+"""Seconds after a video's last context before its contexts count as paused."""
 
 
 @dataclass(frozen=True, slots=True)
 class PieceCost:
-    """What vectors of pieces add, by a sample of the library."""
+    """Cost of vectors of pieces, estimated from a sample of the library."""
 
     bytes: int
-    """For 1,000 windows."""
+    """Bytes per 1,000 windows."""
     pieces: float
-    """Pieces of a window, on average."""
+    """Mean number of pieces per window."""
     letters: float
-    """What the encoder reads for them, in letters by those of the windows' passages: about how much longer it takes."""
+    """Letters to encode relative to the windows' passages: about how much longer it takes."""
 
 
 def piece_cost(library: Library, encoder: Encoder) -> PieceCost | None:
-    """Return what an encoder's vectors of pieces cost; None if it makes none, or without windows."""
+    """Return the cost of an encoder's vectors of pieces; None if it makes none, or there are no windows."""
     windows = library.windows(library.vectors.sample(PIECE_SAMPLE)) if encoder.has_pieces else {}
     if not windows:
         return None
@@ -93,19 +93,19 @@ def piece_cost(library: Library, encoder: Encoder) -> PieceCost | None:
 
 @dataclass(frozen=True, slots=True)
 class EncodingPass:
-    """One way over the windows: an encoder's vectors of their passages or, with `pieces`, of their pieces."""
+    """One pass over the windows: an encoder's vectors of their passages or, with `pieces`, of their pieces."""
 
     encoder: Encoder
     pieces: bool = False
 
     @property
     def id(self) -> str:
-        """Return the id under which the library notes its vectors."""
+        """Return the id under which the library records its vectors."""
         return piece_id(self.encoder.id) if self.pieces else self.encoder.id
 
     @property
     def name(self) -> str:
-        """Return the named vector that every window of this pass gets."""
+        """Return the named vector that this pass gives to every window."""
         return pieces_name(self.id) if self.pieces else main_name(self.encoder)
 
 
@@ -118,7 +118,7 @@ def _waiting(library: Library, windows: Sequence[DueWindow], now: float) -> set[
     """Return the due windows of videos whose contexts are being written.
 
     The writer may be another process, so the times of the contexts decide. The next videos do not wait: encoding them
-    twice takes a hundredth of the time of writing, and else they would have no vectors for hours.
+    twice takes a hundredth of the time of writing, and otherwise they would have no vectors for hours.
     """
     in_work = library.vectors.videos_in_work(now, AT_WORK_S)
     return {window.id for window in windows if window.video_id in in_work and not window.asked}
@@ -128,8 +128,8 @@ class EncodingRun:
     """Makes an encoder's vectors in a library, one run at a time.
 
     `models` has the encoder of the searched vectors. Setting `stop` from another thread ends a run after the current
-    batch; `clock` returns Unix seconds, `pause` is the wait between two checks for contexts. What `windows_on_screen`
-    returns goes first.
+    batch; `clock` returns Unix seconds, `pause` is the wait between two checks for contexts. The windows from
+    `windows_on_screen` go first.
     """
 
     def __init__(
@@ -220,7 +220,7 @@ class EncodingRun:
     def _drop_orphans(self) -> None:
         """Drop the index's vectors that the library lacks.
 
-        A rebuild restores vectors: during one, leave this to the next run.
+        During a rebuild, which restores vectors, leave this to the next run.
         """
         try:
             with hold_lock(self._library.path.parent, "library"):
@@ -233,7 +233,7 @@ class EncodingRun:
                 raise
 
     def _names(self, id: str) -> Iterator[str]:
-        """Yield the named vectors of an encoder. Those of pieces that are not wanted are not among them."""
+        """Yield the named vectors of an encoder, without pieces if they are not wanted."""
         yield from vector_names(id)
         if id != self._encoder.id or self._encoder.has_pieces:
             yield pieces_name(id)
@@ -319,14 +319,14 @@ class EncodingRun:
         return len(self._vectors.note(claim, {id: sources[id] for id in vectors}))
 
     def _calibrate(self) -> None:
-        """Calibrate the encoder at its first use: else the first search would wait for it."""
+        """Calibrate the encoder at its first use, so that the first search need not wait for it."""
         try:
             calibration_of(self._library, self._encoder)
         except AppError:  # left to the search
             logger.warning("%s is not calibrated", self._encoder.id, exc_info=True)
 
     def _read(self, ids: Sequence[str], *, pieces: bool) -> tuple[dict[str, list[str]], dict[str, str]]:
-        """Read the passages of the existing windows, or their pieces, and the hashes of these."""
+        """Return the passages of the existing windows, or their pieces, and the hashes."""
         contexts = {id: (context.key, context.text) for id, context in self._library.contexts.of_windows(ids).items()}
         windows = self._library.windows(ids)
         videos = self._library.videos_by_id(*{window.video_id for window in windows.values()})
@@ -341,7 +341,7 @@ class EncodingRun:
         return texts, sources
 
     def _put(self, encoder: Encoder, encoded: Mapping[str, Encoded]) -> None:
-        """Write vectors to the index, and add their names first: a rebuild starts an empty index."""
+        """Write vectors to the index, after adding their names: a rebuild starts with an empty index."""
         dense, sparse = vector_names(encoder.id)
         if encoder.dimensions:
             self._put_named(dense, encoder.dimensions, {id: vectors.dense for id, vectors in encoded.items()})
@@ -392,7 +392,7 @@ class _Work:
         return next((current for current, ids in self._queues if ids), None)
 
     def count(self, *, pieces: bool) -> int:
-        """Return how many windows are left, waiting ones among them."""
+        """Return how many windows are left, including waiting ones."""
         return sum(len(ids) for current, ids in self._queues if current.pieces == pieces) + len(self.waiting)
 
     def due(self, current: EncodingPass) -> list[DueWindow]:

@@ -1,7 +1,7 @@
-"""Captions → windows → `bm25` vectors, as a resumable generator of events; `fetching` brings captions from YouTube.
+"""Captions → windows → `bm25` vectors, as a resumable generator of events; `fetching` downloads captions from YouTube.
 
-Both stages resume: captions commit per video; vectors are made in batches for windows without any, and are noted once
-the index has them on disk. A run that is stopped at any point leaves work to do, never work to undo.
+Both stages resume: captions commit per video; vectors are made in batches for windows without any, and recorded once
+the index has them on disk. A run stopped at any point leaves work to do, never work to undo.
 """
 
 import logging
@@ -52,13 +52,13 @@ BATCH = 128
 """Windows written together; twice as many cost no less."""
 
 LAST_BATCH = 32
-"""Windows per batch once all captions are read: a processor idles while the last windows are written."""
+"""Windows per batch once all captions are read: one core idles while the last windows are written."""
 
 REMOVALS = 250
 """Videos removed together: one transaction, one deletion from the index."""
 
 BACKGROUND_TIMEOUT_S = 600
-"""Longest wait of background work for another indexer: one with many files is done by then, or takes very long."""
+"""Longest wait of background work for another indexer, which has finished by then or takes very long."""
 
 INTERACTIVE_TIMEOUT_S = 5.0
 """Longest wait of a user's command for another indexer: enough for one context, not for a whole run."""
@@ -79,10 +79,10 @@ def find_captions(
     since: date | None = None,
     limit: int | None = None,
 ) -> tuple[list[Discovered], list[FileNotice]]:
-    """Return the videos of caption files and folders, and the notices of what is left out; nothing is written.
+    """Return the videos of caption files and folders, and notices of the files left out; write nothing.
 
     Raises:
-        UsageError: `unsupported_source`, `no_caption_files`, or the code of the notice where there is nothing else.
+        UsageError: `unsupported_source`, `no_caption_files`, or the notice's code if there is nothing else.
     """
     notices: list[FileNotice] = []
     entries: list[Discovered] = []
@@ -99,9 +99,9 @@ def find_captions(
 
 @dataclass(frozen=True, slots=True)
 class _IndexedVideo:
-    """A searchable video with the morphemes of its windows, cached while contexts arrive.
+    """A searchable video with its windows' morphemes, cached while contexts arrive.
 
-    `transcript` names the version of the captions.
+    `transcript` is the version of the captions.
     """
 
     transcript: str
@@ -111,14 +111,14 @@ class _IndexedVideo:
 
 @dataclass(frozen=True, slots=True)
 class _Staging:
-    """A staged index, and the neural vectors in it by window, which the library notes when it is adopted."""
+    """A staged index, with its neural vectors by window, which the library records at the adoption."""
 
     index: StagedIndex
     vectors: dict[str, list[StoredVector]]
 
 
 class KnownFiles:
-    """The library's videos of caption files, by path and by content: a file that was moved is the same video."""
+    """The library's videos of caption files, by path and by content: a moved file is the same video."""
 
     def __init__(self, library: Library) -> None:
         self._ids: dict[str, str] = {}
@@ -131,9 +131,9 @@ class KnownFiles:
                 self._ids[source] = id
 
     def by_place(self, video: Video) -> Video:
-        """Return the video under the id that its path has in the library.
+        """Return the video with the id that its path has in the library.
 
-        Of a path that another video has left, the id is that video's still: a new file there gets one of its own.
+        If a video has moved away from the path, it keeps that id, and a new file there gets its own.
         """
         assert video.source is not None
         known_id = self._ids.get(video.source)
@@ -145,10 +145,9 @@ class KnownFiles:
         return replace(video, id=files.other_id(video.id, video.source))
 
     def of_own(self, group: files.CaptionGroup, video: Video, sha256: str) -> Video:
-        """Return a video under an id of its own where its id belongs to another file that is still there.
+        """Return a video with its own id if its id belongs to another existing file.
 
-        What looks like an id of YouTube in a name may be a word. Copies, and files that are looked at together, are
-        one video.
+        A word in a name may look like a YouTube id. Copies, and files found in the same run, are one video.
         """
         source = self._sources.get(video.id)
         if source is None or video.source is None or video.id in self._by_content.get(sha256, ()):
@@ -159,7 +158,7 @@ class KnownFiles:
         return replace(video, id=files.other_id(video.id, video.source))
 
     def moved(self, video: Video, sha256: str) -> Video:
-        """Return a video that is not in the library under the id of one with the same content whose file is gone."""
+        """Return a video new to the library under the id of one with the same content whose file is missing."""
         if video.id in self._sources or not video.id.startswith(files.FILE_ID):
             return video
         for id in self._by_content.get(sha256, ()):
@@ -171,10 +170,10 @@ class KnownFiles:
 
 
 class Indexer:
-    """Brings captions into one library and its index. A lock admits one indexer to a library.
+    """Brings captions into one library and its index. A lock allows one indexer per library.
 
-    Every method that writes raises `BusyError("busy")` while another indexer runs, and the errors of the
-    library and the index.
+    Every method that writes raises `BusyError("busy")` while another indexer runs, and the errors of the library and
+    the index.
     """
 
     def __init__(
@@ -251,26 +250,26 @@ class Indexer:
     def finish(self, *, is_interactive: bool = False) -> Iterator[WindowsIndexed]:
         """Make the pending windows of a stopped run searchable.
 
-        Waits for other indexers; with `is_interactive` only as long as a user would.
+        Waits for other indexers; with `is_interactive`, only as long as a user would.
         """
         with self._working(timeout_s=None if is_interactive else BACKGROUND_TIMEOUT_S):
             self._purge()
             yield from self._make_searchable(self._library.pending())
 
     def recut(self) -> Iterator[WindowsIndexed]:
-        """Make windows of an earlier rule again, after waiting for other indexers; a batch at most is missing then."""
+        """Cut windows of an earlier rule again, waiting for other indexers; at most a batch is missing meanwhile."""
         if self._library.stale(RULE):
             with self._working(timeout_s=BACKGROUND_TIMEOUT_S):
                 yield from self._make_searchable(self._recut())
 
     def rebuild(self, earlier: Index | None = None) -> Generator[WindowsIndexed, None, None]:
-        """Build the index again from the library, and bring back the neural vectors that it held.
+        """Rebuild the index from the library, and restore the neural vectors that it had.
 
-        Where the library has filled another index, they come from `earlier`, that one; without it they are due again.
+        If the library has filled another index, they come from `earlier`, that index; without it, they are due again.
         """
         with self._working(rebuild=True), logged_stage(logger, "rebuild") as counts:
             for _cut in self._recut():
-                pass  # the rebuild comes to them
+                pass  # left to the rebuild
             index = self._index
             source = index if index_address(self._library) == index.place else earlier
             for event in (
@@ -293,11 +292,11 @@ class Indexer:
             backup.delete_on_close()
 
     def _rebuild_aside(self, index: StagingIndex, source: Index | None) -> Iterator[WindowsIndexed]:
-        """Fill a staged index, and have it adopted once it is complete; until then the earlier one is in use."""
+        """Fill a staged index, and adopt it once it is complete; until then the earlier one is in use."""
         vectors: dict[str, list[StoredVector]] = {}
         staged = index.stage()
         with ExitStack() as stack:
-            stack.callback(staged.discard)  # harmless after its adoption
+            stack.callback(staged.discard)  # harmless after the adoption
             backup = stack.enter_context(closing(VectorBackup(backup_path(self._library))))
             if backup.is_new:
                 backup.delete_on_close()  # also after a failure: the index still has the vectors
@@ -306,12 +305,12 @@ class Indexer:
             backup.add_vector_names(staged)
             staging = _Staging(staged, vectors)
             self._library.begin_staging()
-            stack.callback(self._library.forget_staged)  # nothing is left to take back after the adoption
+            stack.callback(self._library.forget_staged)  # after the adoption there is nothing to undo
             yield from self._make_searchable(self._library.with_windows(), backup, staging)
             self._library.vectors.replace(vectors)
             index.adopt(staged)
             self._library.end_staging()
-            self._library.vectors.replace(vectors)  # those made meanwhile went with the earlier index
+            self._library.vectors.replace(vectors)  # those made meanwhile were lost with the earlier index
             put_index_address(self._library, self._index.place)
             self._library.finish_purge(ALL)
             backup.delete_on_close()
@@ -319,7 +318,7 @@ class Indexer:
     def remove(self, video_ids: Iterable[str], begin: Callable[[], object] = lambda: None) -> None:
         """Remove videos from the library and the index.
 
-        `begin` is called once no other process indexes, before the first deletion.
+        `begin` is called before the first deletion, once no other process indexes.
         """
         with self._working():
             begin()
@@ -329,7 +328,7 @@ class Indexer:
             self._purge()
 
     def _remove_from_library(self, video_ids: Sequence[str]) -> None:
-        """Delete videos; where the disk has no room for the log of all, in smaller transactions."""
+        """Delete videos; in smaller transactions if the disk has no space for the log of all."""
         try:
             self._library.remove_videos(video_ids)
         except BusyError as error:
@@ -342,7 +341,7 @@ class Indexer:
     def _read_tracks(
         self, entries: list[Discovered], known_files: KnownFiles
     ) -> Iterator[VideoDone | VideoFailed | FileNotice | VideoWindows]:
-        """Store the tracks, and yield the windows of each after its event; at last, tell the files left out."""
+        """Store the tracks, yield the windows of each after its event, and last the files left out."""
         left_out: LeftOut = []
         for group in entries:
             yield from [group] if isinstance(group, VideoFailed) else self._read_track(group, known_files, left_out)
@@ -385,7 +384,7 @@ class Indexer:
         self._put_failure(video, failure)
 
     def _extracted(self, video: Video, file: files.CaptionFile) -> Track | None:
-        """Return the stored track of a film that has not changed: all of the film is read to extract it again."""
+        """Return the stored track of an unchanged film, because extracting it again would read the whole film."""
         stored = self._library.track(video.id) if file.track is not None else None
         is_same = stored and (stored.language, stored.format) == (file.language, file.format)
         return stored if stored and is_same and stored.fetched_at == files.modified_at(file) else None
@@ -409,14 +408,14 @@ class Indexer:
         """Store a video.
 
         Raises:
-            CaptionError: `caption_unexpected`, if something of it cannot be stored; nothing is changed then.
+            CaptionError: `caption_unexpected`, if part of it cannot be stored; nothing is changed then.
         """
         change: Literal["new", "changed"] = "changed" if self._library.track(video.id) else "new"
         try:
             self._library.put_video(video, track, video_windows, RULE, details)
         except _RUN_ENDING_ERRORS:
             raise
-        except Exception as error:  # whatever is in its metadata, the others come
+        except Exception as error:  # an error in one video's metadata must not stop the others
             logger.exception("%s cannot be stored", video.id)
             raise CaptionError("caption_unexpected", path=video.title, reason=type(error).__name__) from error
         return VideoDone(video.id, video.title, change, len(video_windows))
@@ -427,7 +426,7 @@ class Indexer:
             self._library.put_details(video.id, details)
 
     def _recut(self) -> Iterator[VideoWindows]:
-        """Cut the tracks with windows of an earlier rule again, from the stored captions, and yield the windows.
+        """Cut stored tracks with windows of an earlier rule again, and yield the windows.
 
         An unreadable track keeps its windows.
         """
@@ -444,9 +443,9 @@ class Indexer:
         self._library.put_rule(RULE)
 
     def add_contexts(self, late: Mapping[str, Collection[str]]) -> None:
-        """Add later contexts (video id → window ids) to the vectors of their windows; wait for other indexers.
+        """Add later contexts (video id → window ids) to their windows' vectors, after waiting for other indexers.
 
-        A context that is left out now leaves the vector.
+        A context that is now rejected leaves the vector.
         """
         with self._working(timeout_s=BACKGROUND_TIMEOUT_S):
             for video_id, ids in late.items():
@@ -467,12 +466,12 @@ class Indexer:
         return self._latest
 
     def _replace(self, video_id: str, window_ids: Sequence[str]) -> None:
-        """Replace the `bm25` vectors and payloads of a searchable video's windows, with their present contexts."""
+        """Replace the `bm25` vectors and payloads of a searchable video's windows, with their current contexts."""
         stored_contexts = self._library.contexts.of_windows(window_ids)
         contexts = {id: (context.key, context.text) for id, context in stored_contexts.items()}
         indexed, searchable = self._indexed_video(video_id), self._library.morphemes(window_ids).keys()
         if indexed is None or not contexts.keys() <= searchable:
-            return  # it has been removed, or becomes searchable later, with its contexts
+            return  # removed, or searchable later together with its contexts
         document = indexed.document.with_contexts(contexts)
         analyses = [*self._analyzer.morphemes(document.prefix_texts()), *indexed.analyses]
         vectors = document.vectors(analyses, searchable, self._params)
@@ -494,7 +493,7 @@ class Indexer:
     ) -> Iterator[E | WindowsIndexed]:
         """Write the points of these windows batch by batch, and pass on the events between them.
 
-        The analyzer is a batch ahead: it works while a batch is written and while the tracks of the next are read.
+        The analyzer is a batch ahead: it works while a batch is written and while the next tracks are read.
         """
         with closing(AnalysisAhead(self._analyzer)) as ahead:
             waiting: deque[IndexDocument] = deque()
@@ -517,7 +516,7 @@ class Indexer:
         backup: VectorBackup | None,
         staging: _Staging | None,
     ) -> WindowsIndexed:
-        """Write the points of a batch, after purging old points of its videos.
+        """Write the points of a batch, after deleting old points of its videos.
 
         Existing points keep their neural vectors; new ones get those in the backup.
         """
@@ -532,9 +531,9 @@ class Indexer:
             neural, notes = backup.restore(document) if backup else ({}, {})
             restored |= notes
             if document.contexts and backup is None:
-                # a run that was killed before it noted its points has written them without later contexts
+                # a run killed before recording its points has written them without later contexts
                 outdated |= self._index.ids(document.video.id) & document.contexts.keys()
-            # read one document at a time: the analyzer works ahead while vectors are made
+            # one document at a time: the analyzer works ahead while vectors are made
             part = ahead.take(len(document.texts()))
             vectors = document.vectors(part, params=self._params)
             context_terms |= document.context_terms(part)
@@ -580,7 +579,7 @@ class Indexer:
                     raise AppError("index_elsewhere", found=server_address(filled), wanted=server_address(index_id))
                 put_index_address(self._library, index_id)
             self._library.forget_staged()
-            put_run_progress(self._library, None)  # that of a killed run
+            put_run_progress(self._library, None)  # left by a killed run
             yield
 
 
@@ -610,16 +609,16 @@ def _select(entries: list[Discovered], since: date | None, limit: int | None) ->
 
 
 def windows_of_track(video: Video, track: Track, path: str) -> list[Window]:
-    """Read a track and cut it.
+    """Parse a track and cut its windows.
 
     Raises:
-        CaptionError: also for an error that no rule foresees; one file never stops the others.
+        CaptionError: also for an unforeseen error, so that one file never stops the others.
     """
     try:
         cues = parse_captions(track.raw, track.format, path=path, language=track.language)
         return cut_windows(video.id, cues, [chapter.start_ms for chapter in video.chapters])
     except AppError:
         raise
-    except Exception as error:  # whatever is in a file, the others come
+    except Exception as error:  # an error in one file must not stop the others
         logger.exception("a caption track of %s cannot be read", video.id)
         raise CaptionError("caption_unexpected", path=path, reason=type(error).__name__) from error

@@ -1,4 +1,4 @@
-"""Run a host: `python -m subtitle_rag.hosting PATH ORDER`, with `HostKind.path` and a JSON order."""
+"""Command that runs a host: `python -m subtitle_rag.hosting PATH ORDER`, with `HostKind.path` and a JSON order."""
 
 import sys
 

@@ -1,7 +1,7 @@
-"""The handshake of client and host: that of `multiprocessing.connection`, with a timeout.
+"""Handshake of client and host: that of `multiprocessing.connection`, with a timeout.
 
-Without one, a process that is stopped in the middle of a handshake, or of one message of it, would block its peer for
-ever.
+Without a timeout, a process stopped in the middle of a handshake, or of one of its messages, would block its peer
+forever.
 """
 
 import os
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class _BoundedConnection:
-    """The methods of a connection that the handshake uses; reading raises TimeoutError."""
+    """The connection methods that the handshake uses; reading raises TimeoutError."""
 
     def __init__(self, connection: "Connection", limit_s: float) -> None:
         self._connection = connection
@@ -30,7 +30,7 @@ class _BoundedConnection:
 def shake_hands(connection: "Connection", key: bytes, *, as_host: bool, limit_s: float) -> None:
     """Do the host's or the client's half.
 
-    Raises OSError, EOFError, AuthenticationError; TimeoutError if the other half does not come in `limit_s`.
+    Raises OSError, EOFError, AuthenticationError; TimeoutError if the other half takes longer than `limit_s`.
     """
     from multiprocessing.connection import answer_challenge, deliver_challenge
 
@@ -46,7 +46,7 @@ def shake_hands(connection: "Connection", key: bytes, *, as_host: bool, limit_s:
 
 
 def _limit_reads(connection: "Connection", limit_s: float) -> None:
-    """Have a read that waits so long for the rest of a message raise BlockingIOError; 0 waits for ever."""
+    """Make a read raise BlockingIOError after waiting this long for the rest of a message; 0 waits forever."""
     if sys.platform == "win32":  # a pipe there has whole messages
         return
     import socket

@@ -1,4 +1,4 @@
-"""The client's half: reaches or starts the host of a folder, and repeats a call once if the host is gone."""
+"""Client's half: reaches or starts the host of a folder, and repeats a call once if the host is gone."""
 
 import json
 import logging
@@ -27,19 +27,19 @@ logger = logging.getLogger(__name__)
 START_S = 20.0
 """Longest wait for a host to start, or for one of another version to leave."""
 HUNG_S = 60.0
-"""A host that says nothing to a new client for so long is ended. The engine can hold the GIL for seconds."""
+"""Longest silence of a host to a new client before it is ended; the engine can block the GIL for seconds."""
 EXIT_S = 2.0
-"""Longest wait for the status of a host that has hung up."""
+"""Longest wait for the exit status of a host that has hung up."""
 LOG_BYTES = 100_000
 """Size above which the next host truncates `host.log`."""
 _PROCESSES: "list[subprocess.Popen[bytes]]" = []
-"""Hosts that this process has started, but those of which it knows the end."""
+"""Hosts started by this process, except those known to have ended."""
 
 
 class Client:
     """Calls the host of `folder`. Thread-safe: each thread has its own connection.
 
-    `order` goes to the service with every call, over the socket alone: it may hold secrets.
+    `order` goes to the service with every call, only over the socket: it may have secrets.
     """
 
     def __init__(self, kind: HostKind, folder: Path, **order: Any) -> None:
@@ -53,9 +53,9 @@ class Client:
         self._process: subprocess.Popen[bytes] | None = None
         """The last host that this client started."""
         self._final_failure: AppError | None = None
-        """The failure of hosts that no other one would help: none is started."""
+        """A failure that another host would repeat, so none is started."""
         self.host_pid = 0
-        """Process id of the host of the last connection."""
+        """Process id of the last connection's host."""
 
     def close(self) -> None:
         """Hang up; running calls of other threads still get their replies."""
@@ -64,11 +64,11 @@ class Client:
         self._hang_up()
 
     def call(self, method: str, *args: Any, **options: Any) -> Any:
-        """Return the service's answer; raises its exceptions, `HostKind.unreachable` and `HostKind.died`."""
+        """Return the service's answer. Raises its exceptions, `HostKind.unreachable` and `HostKind.died`."""
         return self._call_twice(self._connect, method, *args, **options)
 
     def _load_ahead(self, load: Callable[[], object]) -> None:
-        """Begin to load something in the background. A failure is logged; the first use raises it."""
+        """Start to load something in the background. A failure is logged; the first use raises it."""
 
         def run() -> None:
             try:
@@ -155,7 +155,7 @@ class Client:
         connection.close()
 
     def _connect(self) -> "Connection":
-        """Connect to the host; start hosts until one answers. Raises the failure of one that ends at its start."""
+        """Connect to the host, starting hosts until one answers. Raises the failure of one that ends at its start."""
         with self._starting:
             began = time.monotonic()
             started: subprocess.Popen[bytes] | None = None
@@ -182,7 +182,7 @@ class Client:
                 time.sleep(0.1 if obstacle else 0.01)
 
     def _greet(self) -> "tuple[Connection | None, str]":
-        """Connect to the running host. Without one return None, and why one of an older version does not leave yet.
+        """Connect to the running host, or return None and why one of an older version does not leave yet.
 
         Raises `HostKind.unreachable` for one of a newer version that is in use.
         """
@@ -214,7 +214,7 @@ class Client:
         return connection.recv()
 
     def _start(self) -> "tuple[subprocess.Popen[bytes], int]":
-        """Start a host; return its process, and where what it writes into `host.log` begins."""
+        """Start a host; return its process, and the position in `host.log` where its output begins."""
         sweep_temp_folders()
         try:
             private_folder(self._folder)
@@ -241,7 +241,7 @@ class Client:
         """Return the failure of a host that ended before it answered."""
         lines = (self._folder / "host.log").read_bytes()[log_start:].decode(errors="replace").split("\n")
         last = next((line for line in reversed(lines) if line.strip()), "")
-        if status > 1 and not last:  # a number of the system's error
+        if status > 1 and not last:  # a system error number
             return self._kind.failure(self._folder, OSError(status, os.strerror(status)))
         reason = _("it ended with status {status}: {last}").format(status=status, last=last[:200])
         logger.warning("%s ended with status %d while starting", self._kind.name, status)
@@ -249,7 +249,7 @@ class Client:
 
 
 def _dial(folder: Path) -> "Connection | None":
-    """Connect to the address in `host.json`; None if nothing answers there. A host that says nothing is ended."""
+    """Connect to the address in `host.json`; None if nothing answers there. A silent host is ended."""
     from multiprocessing import AuthenticationError
 
     entry = host_entry(folder)
@@ -270,7 +270,7 @@ def _dial(folder: Path) -> "Connection | None":
 
 
 def _connection(address: str) -> "Connection":
-    """Connect, without waiting where nobody accepts; raises OSError."""
+    """Connect, without waiting if nothing accepts. Raises OSError."""
     from multiprocessing import connection
 
     if sys.platform == "win32":
@@ -285,7 +285,7 @@ def _connection(address: str) -> "Connection":
 
 
 def _end_hung(pid: object) -> None:
-    """End a host that accepts connections, so that the pid in its entry is its own, and says nothing."""
+    """End a silent host. It accepts connections, so the pid in its entry is its own."""
     import signal
 
     if not isinstance(pid, int) or pid in (0, os.getpid()):
@@ -299,7 +299,7 @@ def _end_hung(pid: object) -> None:
 
 
 def _signal_name(status: int | None) -> str:
-    """Return the signal behind an exit status; "" if there is none."""
+    """Return the signal of an exit status; "" if there is none."""
     import signal
 
     if status == 0xC000001D:  # Windows' STATUS_ILLEGAL_INSTRUCTION
@@ -311,13 +311,13 @@ def _signal_name(status: int | None) -> str:
 
 
 def _holders(refusal: Mapping[str, Any]) -> str:
-    """Say which programs have a host of another version open."""
+    """Return which programs have a host of another version open."""
     programs = ", ".join(f"{_program(each.get('program'))} (pid {each.get('pid')})" for each in refusal["holders"])
     return _("another version of subtitle-rag has it open: {programs}").format(programs=programs)
 
 
 def _program(name: object) -> str:
-    """Return what a user calls the program of this process name."""
+    """Return the user's name for the program of this process name."""
     match name:
         case "app":
             return _("the app")
@@ -327,13 +327,13 @@ def _program(name: object) -> str:
 
 
 def _detached(kind: str, folder: Path, order: str, log: IO[bytes]) -> "subprocess.Popen[bytes]":
-    """Start the host as a process that outlives this one and its terminal; raises OSError."""
+    """Start the host as a process that outlives this one and its terminal. Raises OSError."""
     import subprocess
 
     flags = 0
     if sys.platform == "win32":
-        # a hidden console rather than none: the interpreter of a virtual environment starts a second one, which would
-        # open a window
+        # a hidden console rather than none: a virtual environment's interpreter starts a second one, which would open a
+        # window
         flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
     paths = os.pathsep.join(str(Path(path).absolute()) for path in sys.path if path)
     # -P keeps the current folder, with its arbitrary files, out of the host's import path
@@ -343,7 +343,7 @@ def _detached(kind: str, folder: Path, order: str, log: IO[bytes]) -> "subproces
         stdout=subprocess.DEVNULL,
         stderr=log,
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": paths, "PYTHONIOENCODING": "utf-8"},  # as its log is read
+        env={**os.environ, "PYTHONPATH": paths, "PYTHONIOENCODING": "utf-8"},  # the encoding in which its log is read
         start_new_session=True,
         creationflags=flags,
     )

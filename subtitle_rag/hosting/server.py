@@ -1,4 +1,4 @@
-"""The host's half: listens, counts its clients, serves each in its own thread, exits after the last one."""
+"""Host's half: listens, counts its clients, serves each in its own thread, exits after the last one."""
 
 import json
 import logging
@@ -38,11 +38,11 @@ HANDSHAKE_S = 10.0
 LOCK_S = 10.0
 """Longest wait for the lock of a host that is starting or exiting."""
 TICK_S = 0.5
-"""Interval of the checks for idle time, at most."""
+"""Maximum interval of the checks for idle time."""
 LEAST_TICK_S = 0.01
-"""The least time between two checks: without linger time the checks would keep a processor busy."""
+"""Minimum interval of these checks: without linger time they would keep a core busy."""
 FIRST_S = 2.0
-"""Least time until a host without any client leaves: the one that has started it is on the way."""
+"""Minimum life of a host without clients: the client that started it is about to connect."""
 
 
 class Server:
@@ -55,7 +55,7 @@ class Server:
         self._linger_s = linger_s
         self._state = threading.Lock()
         self._clients: dict[int, dict[str, Any]] = {}
-        """The programs that are connected, by a number of their connection."""
+        """The connected programs, by number of their connection."""
         self._connections = count()
         self._had_client = False
         self._calls = 0
@@ -65,7 +65,7 @@ class Server:
     def run(self, listener: "Listener", key: bytes) -> None:
         """Serve until the linger time is over, the service wants to exit, or `stop` is set.
 
-        Clients with a call in progress lose their connection and turn to the next host.
+        Clients with a call in progress lose their connection and use the next host.
         """
         threading.Thread(target=self._accept, args=(listener, key), daemon=True).start()
         while not self._stop.wait(min(TICK_S, max(LEAST_TICK_S, self._linger_s / 4))):
@@ -84,7 +84,7 @@ class Server:
                 connection = listener.accept()
             except OSError:
                 logger.debug("a connection was not accepted", exc_info=True)
-                time.sleep(0.01)  # for a system without free descriptors
+                time.sleep(0.01)  # for a system without free file descriptors
                 continue
             try:
                 threading.Thread(target=self._attend, args=(connection, key), daemon=True).start()
@@ -122,7 +122,7 @@ class Server:
                     finally:
                         self._count(calls=-1)
                     connection.send(reply)
-            except (AuthenticationError, EOFError, OSError):  # the client hung up, was killed, or is a stranger
+            except (AuthenticationError, EOFError, OSError):  # the client hung up, was killed, or does not have the key
                 logger.debug("a client has gone", exc_info=True)
             finally:
                 self._dismiss(number)
@@ -142,9 +142,9 @@ class Server:
         return True
 
     def _refusal(self, protocol: Any, caller: dict[str, Any]) -> dict[str, Any]:
-        """Answer a caller of another version, in values that every version can read; leave if nothing is lost by it.
+        """Return the answer to a caller of another version, in values of every version, and leave if nothing is lost.
 
-        A host without clients leaves for anybody, one whose clients are idle for a newer caller.
+        A host without clients leaves for any caller, one with idle clients for a newer caller.
         """
         with self._state:
             is_older = is_newer(protocol, self._kind.protocol)
@@ -163,7 +163,7 @@ class Server:
         except (AppError, ValueError) as error:
             logger.debug("%s failed", method, exc_info=True)
             return False, error.with_traceback(None)
-        except Exception as error:  # reported to the client; this host serves on
+        except Exception as error:  # reported to the client; this host goes on
             logger.error("%s failed", method, exc_info=True)
             path = log_file.log_path()
             if path is None:
@@ -183,7 +183,7 @@ def serve(path: str, argument: str) -> int:
     import signal
 
     faulthandler.enable()
-    os.umask(0o077)  # the index is for its owner alone
+    os.umask(0o077)  # the index is private to its owner
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: set_from_signal(stop))
     kind: HostKind = pkgutil.resolve_name(path)
@@ -196,7 +196,7 @@ def serve(path: str, argument: str) -> int:
 def host(kind: HostKind, folder: Path, linger_s: float, stop: threading.Event) -> int:
     """Run a host until it is idle or `stop` is set, and return its exit status.
 
-    It is 0 also if another host has the folder, and the number of the system's error where the folder allows no host.
+    The status is 0 also if another host has the folder, and the system's error number if the folder allows no host.
     """
     from filelock import FileLock, Timeout
 
@@ -240,13 +240,13 @@ def _run(folder: Path, service: Service, server: Server) -> None:
 
 
 def _listen(folder: Path) -> "tuple[Listener, Path | None, bytes]":
-    """Listen, write `host.json`, and return the socket's folder (None for a pipe of Windows) and the key."""
+    """Listen, write `host.json`, and return the socket's folder (None for a Windows pipe) and the key."""
     import secrets
     from multiprocessing.connection import Listener
 
     before = host_entry(folder)
     if before and (stale := Path(before["address"]).parent).name.startswith(SOCKET_PREFIX):
-        shutil.rmtree(stale, ignore_errors=True)  # its host was killed: this one holds the lock
+        shutil.rmtree(stale, ignore_errors=True)  # its host was killed: this one has the lock
     socket_folder = None
     if sys.platform != "win32":
         # sun_path holds 104 bytes on macOS and 108 on Linux

@@ -1,4 +1,4 @@
-"""Temporary folders that killed processes have left behind."""
+"""Temporary folders left by killed processes."""
 
 import logging
 import os
@@ -12,14 +12,14 @@ from pathlib import Path
 logger = logging.getLogger(__name__)
 
 OLD_S = 2 * 86_400
-"""No command runs as long; a host that does is asked."""
+"""Minimum age of a stray folder: no command runs as long, and a running host is asked."""
 _NAME = re.compile(r"subtitle-rag-(?:eval-)?[a-z0-9_]{8}")
-"""As `tempfile` makes them for hosts, their clients, installers and evaluations."""
+"""Names that `tempfile` makes for hosts, their clients, installers and evaluations."""
 
 
 def sweep_temp_folders() -> None:
-    """Delete this user's old temporary folders of the program, but those in which a host listens."""
-    if not hasattr(os, "getuid"):  # Windows clears its own
+    """Delete this user's old temporary folders of the program, except those in which a host listens."""
+    if not hasattr(os, "getuid"):  # Windows cleans up by itself
         return
     try:
         with os.scandir(tempfile.gettempdir()) as entries:
@@ -50,6 +50,6 @@ def _listens(path: Path) -> bool:
             client.connect(str(path))
         except (FileNotFoundError, ConnectionRefusedError):
             return False
-        except OSError:  # it is busy, or the path is no socket of ours
+        except OSError:  # it is in use, or the path is not our socket
             return True
     return True

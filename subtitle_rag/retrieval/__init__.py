@@ -1,1 +1,1 @@
-"""From captions to an index, and from a query to scenes: four rooms over a few values."""
+"""Captions → index, and query → scenes: four rooms that share a few values."""

@@ -1,4 +1,4 @@
-"""Items in batches, which several threads can write."""
+"""Batches of items, written by several threads."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,9 +33,9 @@ def split_by_weight(
 def write_batches(batches: Iterable[Batch], write: Callable[[Batch], object], limit: int) -> None:
     """Write all batches, at most `limit` at a time and in no order; return once all are written.
 
-    A batch is taken only when a thread is free for it, so that no more of them are in memory. After a failure no other
-    batch is begun, those under way are waited for, and the failure of the earliest batch is raised. A caller that
-    notes its windows after this call never notes one that is missing.
+    A batch is taken only when a thread is free for it, so that memory never has more. After a failure no new batch is
+    started; the running ones finish, and the earliest batch's failure is raised. So a caller that records its windows
+    after this call never records a missing one.
     """
     tasks, lock = iter(enumerate(batches)), threading.Lock()
     failures: dict[int, BaseException] = {}
@@ -49,13 +49,13 @@ def write_batches(batches: Iterable[Batch], write: Callable[[Batch], object], li
         while task is not None:
             try:
                 write(task[1])
-            except BaseException as error:  # raised again by the caller's thread
+            except BaseException as error:  # raised again in the caller's thread
                 failures[task[0]] = error
                 is_over.set()
             task = take()
 
     first = [task for task in (take() for _thread in range(max(limit, 1))) if task is not None]
-    # daemons: Ctrl+C does not wait for a server that does not answer
+    # daemons, so that Ctrl+C does not wait for a server that does not answer
     threads = [threading.Thread(target=work, args=[task], daemon=True) for task in first[1:]]
     try:
         for thread in threads:

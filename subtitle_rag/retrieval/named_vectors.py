@@ -1,4 +1,4 @@
-"""The named vectors of the index: what their names say of the encoder, and what may be under each."""
+"""Named vectors of the index: names by encoder, and checks of the vectors under each name."""
 
 import hashlib
 import math
@@ -10,7 +10,7 @@ from subtitle_rag.retrieval.pieces import PIECE_RULE
 from subtitle_rag.retrieval.values import DenseVector, MultiVector, SparseVector, Vector
 
 PIECES = "pieces"
-"""The best piece of each window, which has a share in its cosine."""
+"""The best piece of each window, which contributes to its cosine."""
 
 
 def vector_names(encoder_id: str) -> tuple[str, str]:
@@ -21,20 +21,20 @@ def vector_names(encoder_id: str) -> tuple[str, str]:
 
 def pieces_name(encoder_id: str) -> str:
     """Return the name of an encoder's vectors of pieces in the collection; the id may be a `piece_id`."""
-    from subtitle_rag.library.vector_store import OF_PIECES  # the app reads this module before it opens a library
+    from subtitle_rag.library.vector_store import OF_PIECES  # the app imports this module before it opens a library
 
     return vector_names(encoder_id.partition(OF_PIECES)[0])[0].replace("dense", PIECES)
 
 
 def piece_id(encoder_id: str) -> str:
-    """Return the id under which the library notes an encoder's vectors of pieces."""
+    """Return the id under which the library records an encoder's vectors of pieces."""
     from subtitle_rag.library.vector_store import OF_PIECES
 
     return f"{encoder_id}{OF_PIECES}{PIECE_RULE}"
 
 
 BM25 = "bm25"
-"""The named vector of every collection; others are added later."""
+"""The named vector that every collection has; others are added later."""
 _ADDED = re.compile(r"(dense|pieces|sparse)-[0-9a-z-]{1,40}")
 _KINDS: dict[str, type[Vector]] = {
     "dense": DenseVector,
@@ -45,13 +45,13 @@ MAX_DIMENSIONS = 65_536
 FLOAT32_MAX = 3.4028234e38
 U32_MAX = 2**32 - 1
 MAX_NUMBERS = 1_048_576
-"""Numbers in a multivector that a server refuses."""
+"""Number of values in a multivector from which a server refuses it."""
 USUAL_PIECES = 4
-"""Pieces of a window, for pages of points whose lengths are unknown before they are read."""
+"""Pieces per window, for the size of pages before the points are read."""
 
 
 def check_name(name: str, dimensions: int | None = None) -> None:
-    """Raise ValueError unless this is a name for vectors with `dimensions`, or for sparse ones without."""
+    """Raise ValueError unless this is a name for vectors with `dimensions`, or for sparse vectors without."""
     kind = _ADDED.fullmatch(name)
     if kind is None or (_KINDS[kind[1]] is not SparseVector) != (dimensions is not None):
         raise ValueError(f"no vector can be called {name!r} with dimensions {dimensions}")
@@ -77,7 +77,7 @@ def check_vector(name: str, vector: Vector) -> None:
 def _check_dense(name: str, vector: DenseVector) -> None:
     values = vector.values
     _check_values(name, values)
-    # a cosine needs a length, which the engine computes in 32 bits
+    # a cosine needs a length above 0, and the engine computes it in 32 bits
     if not 1e-12 < math.fsum(map(mul, values, values)) < FLOAT32_MAX:
         raise ValueError(f"{name}: the vector's length cannot be computed")
 
@@ -86,7 +86,7 @@ def _check_pieces(name: str, vector: MultiVector) -> None:
     size, width = len(vector.packed), vector.dimensions
     if width < 1 or not size or size % (2 * width) or size >= 2 * MAX_NUMBERS:
         raise ValueError(f"{name}: {size} bytes are no vectors of {width} dimensions")
-    # of numbers in half precision only infinity and NaN make a sum that is not finite
+    # half-precision numbers have an infinite or NaN sum only if one of them is
     if not math.isfinite(sum(vector.values)):
         raise ValueError(f"{name}: a value is not a finite number")
 
@@ -101,16 +101,16 @@ def _check_sparse(name: str, vector: SparseVector) -> None:
 
 
 def _check_values(name: str, values: Sequence[float]) -> None:
-    """Raise ValueError for a value that is no number, or none of 32 bits; there are hundreds in a window's vector."""
+    """Raise ValueError for a value that is not a 32-bit number; a window's vector has hundreds."""
     is_number = not set(map(type, values)) - {float, int} and all(map(eq, values, values))  # NaN equals nothing
-    # float32 turns greater numbers into infinity
+    # float32 turns larger numbers into infinity
     if not is_number or not -FLOAT32_MAX <= min(values, default=0) <= max(values, default=0) <= FLOAT32_MAX:
         raise ValueError(f"{name}: a value is not a finite 32-bit number")
 
 
 def has_parts(name: str) -> bool:
-    """Return whether multivectors are under this name: vectors of pieces, which only reorder windows.
+    """Whether multivectors are under this name: vectors of pieces, which only reorder windows.
 
-    A byte for each of their dimensions is enough.
+    One byte per dimension is enough for them.
     """
     return name.startswith(f"{PIECES}-")

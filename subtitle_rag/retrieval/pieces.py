@@ -1,23 +1,23 @@
-"""Pieces of a window: some fifteen seconds of its speech, each with a vector of its own.
+"""Pieces of a window: some fifteen seconds of its speech, each with its own vector.
 
-A window of a minute is one vector, in which what is said in ten seconds drowns. The best piece of a window counts
-(MaxSim), beside the window's own vector: pieces alone rank worse.
+Ten seconds of speech hardly influence the one vector of a minute. So a window's best piece counts (MaxSim) besides its
+own vector; pieces alone rank worse.
 """
 
 from subtitle_rag.domain.values import Window
 
 PIECE_MS = 15_000
 PIECE_LETTERS = 25
-"""Fewest letters of a piece: of less, nothing can be told."""
+"""Minimum letters of a piece; fewer mean nothing."""
 PIECE_RULE = f"{PIECE_MS // 1000}s{PIECE_LETTERS}"
-"""Names the rule by which windows are cut; vectors of another rule are due again."""
+"""Id of the rule for cutting pieces; vectors of another rule are due again."""
 
 
 def cut_pieces(window: Window) -> list[tuple[int, str]]:
-    """Cut a window between its lines into pieces of `PIECE_MS` or more, as (beginning in ms, text).
+    """Cut a window between its lines into pieces of `PIECE_MS` or more, as (start in ms, text).
 
-    Every line is in one piece. What is left at the end is a part of the last piece if it is shorter than half a piece,
-    or has too few letters.
+    Every line is in one piece. A remainder joins the last piece if it is shorter than half a piece, or has too few
+    letters.
     """
     lines = window.spoken()
     ends = [start_ms for start_ms, _text in lines[1:]] + [window.end_ms]

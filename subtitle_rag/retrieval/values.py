@@ -1,4 +1,4 @@
-"""Values that the rooms of retrieval exchange: vectors, points, searches and hits."""
+"""Values shared by the rooms of retrieval: vectors, points, searches and hits."""
 
 import struct
 from collections.abc import Collection, Mapping, Sequence
@@ -19,14 +19,14 @@ class SparseVector:
 
 @dataclass(frozen=True, slots=True)
 class DenseVector:
-    """Finite numbers, one for each dimension of the named vector; compared by cosine."""
+    """Finite numbers, one per dimension of the named vector; compared by cosine."""
 
     values: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class MultiVector:
-    """Dense vectors of the pieces of a window; it is compared with a query by the best cosine of a piece."""
+    """Dense vectors of a window's pieces; compared with a query by the best piece's cosine."""
 
     dimensions: int
     packed: bytes = field(repr=False)
@@ -34,7 +34,7 @@ class MultiVector:
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[float]]) -> "MultiVector":
-        """Pack the vectors of the pieces. Raises ValueError for rows of different lengths, and without any."""
+        """Pack the vectors of the pieces. Raises ValueError for rows of different lengths, or if there are none."""
         if not rows or {len(row) for row in rows} != {len(rows[0])}:
             raise ValueError("pieces need rows of one length")
         values = [value for row in rows for value in row]
@@ -78,7 +78,7 @@ class Filter:
     """Point ids to leave out."""
 
     def has_video(self, video: Video) -> bool:
-        """Whether the filter lets a video's points through, whatever their ids are."""
+        """Whether the filter allows a video's points, whatever their ids."""
         day = video.published
         return (
             (not self.channels or video.channel_id in self.channels)
@@ -104,21 +104,21 @@ class VectorSearch:
     limit: int
     where: Filter = Filter()
     required: SparseVector | None = None
-    """Hits of a sparse search that share no term with it are dropped from the best `limit`."""
+    """Sparse hits among the best `limit` are dropped unless they have one of these terms."""
 
 
 class Searched(Protocol):
-    """The part of an `Index` that answers queries."""
+    """The part of `Index` that answers queries."""
 
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
         """Return the best points of each search, best first, ties by id.
 
-        A list is empty for an unknown vector name. Sparse vectors are scored by dot product, dense ones by cosine,
-        multivectors by MaxSim: one by one, so `where` must name a few hundred points.
+        The list is empty for an unknown vector name. Sparse vectors are scored by dot product, dense ones by cosine.
+        Multivectors are scored by MaxSim, one by one, so `where` must name a few hundred points.
         """
 
     def nearest_parts(self, name: str, query: DenseVector, ids: Collection[str]) -> dict[str, int]:
-        """Return which part of a point's multivector is nearest to the query, from 0 on, for a few dozen points.
+        """Return the index of the part nearest to the query in each point's multivector, for a few dozen points.
 
         Points without that named vector are left out.
         """

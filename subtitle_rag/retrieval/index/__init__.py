@@ -1,1 +1,1 @@
-"""The points of windows, in an embedded index or on a server, and the process that holds it."""
+"""Points of windows, embedded or on a server, and the process that owns them."""

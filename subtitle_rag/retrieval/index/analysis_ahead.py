@@ -1,4 +1,4 @@
-"""Analysis of texts in a thread, ahead of what is made of it: indexing is as fast as its analyzer."""
+"""Text analysis in a thread that works ahead, so that indexing is as fast as its analyzer."""
 
 import logging
 import threading
@@ -12,14 +12,14 @@ from subtitle_rag.retrieval.korean.morphemes import TextMorphemes
 logger = logging.getLogger(__name__)
 
 FAILURES = 8
-"""Texts of a call that may fail one by one; with more the analyzer itself is broken."""
+"""Texts of a call that may fail one by one; after more, the analyzer itself is broken."""
 
 
 class AnalysisAhead:
-    """Analyses texts in their order, however slowly the results are taken.
+    """Analyses texts in order, however slowly the results are taken.
 
-    All texts that wait go to the analyzer in one call: between two of its calls Kiwi's workers idle.
-    A text that the analyzer cannot read has no morphemes, and stops no other.
+    All waiting texts go to the analyzer in one call, because Kiwi's workers idle between calls. A text that the
+    analyzer cannot read gets no morphemes, and stops no other.
     """
 
     def __init__(self, analyzer: TextMorphemes) -> None:
@@ -30,29 +30,29 @@ class AnalysisAhead:
         self._thread: threading.Thread | None = None
 
     def begin(self, texts: Sequence[str]) -> None:
-        """Begin to analyse these texts after those before."""
+        """Start to analyse these texts after the earlier ones."""
         if not texts:
             return
         if self._thread is None:
-            # a daemon: an indexer whose thread the interpreter leaves behind closes nothing
+            # a daemon: if the interpreter leaves it running, nothing is lost
             thread = threading.Thread(target=self._run, name="analysis-ahead", daemon=True)
-            thread.start()  # Ctrl+C or a want of threads may come here: `close` joins only what has started
+            thread.start()  # may raise after Ctrl+C or for lack of threads: `close` joins only a started thread
             self._thread = thread
         self._waiting.put(texts)
 
     def take(self, count: int) -> list[Morphemes]:
-        """Return the analyses of the next texts, once they are there; raises the analyzer's failure."""
+        """Return the analyses of the next texts, as soon as they are there. Raises the analyzer's failure."""
         analyses: list[Morphemes] = []
         while len(analyses) < count:
             analysis = self._results.get()
             if isinstance(analysis, Exception):
-                self._results.put(analysis)  # whoever takes more has it as well
+                self._results.put(analysis)  # any later call raises it too
                 raise analysis
             analyses.append(analysis)
         return analyses
 
     def close(self) -> None:
-        """Give up what is not analysed, and wait for the end of a text."""
+        """Drop the remaining texts, and wait for the current one."""
         self._stop.set()
         self._waiting.put(None)
         if self._thread is not None:
@@ -69,7 +69,7 @@ class AnalysisAhead:
             self._results.put(error)
 
     def _next_texts(self) -> list[str]:
-        """Wait for texts, and return all that wait; none at the end."""
+        """Wait for texts, and return all waiting ones; empty at the end."""
         texts: list[str] = []
         while not texts or not self._waiting.empty():
             more = self._waiting.get()

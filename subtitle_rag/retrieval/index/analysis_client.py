@@ -11,11 +11,11 @@ from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.values import Filter, Hit, Searched
 
 TEXTS = 16
-"""Texts in a request for analysis: enough for both of Kiwi's workers, and a short wait for an exiting client."""
+"""Texts per request: enough for both of Kiwi's workers, and a short wait for an exiting client."""
 
 
 class HostedAnalyzer:
-    """`TextMorphemes` by the host of an index, with a lower priority than queries."""
+    """`TextMorphemes` in an index host, with a lower priority than queries."""
 
     def __init__(self, host: HostedPoints) -> None:
         self._host = host
@@ -39,7 +39,7 @@ class HostedAnalyzer:
 
 
 class HostedQueryAnalyzer:
-    """`LexicalSearch` by the host of an index, which reads the vocabulary of the library at `library`."""
+    """`LexicalSearch` in an index host, which reads the vocabulary of the library at `library`."""
 
     def __init__(self, host: HostedPoints, library: Path) -> None:
         self._host = host

@@ -1,7 +1,7 @@
-"""The analyzer in the index host, which queries and indexing share, with the vocabulary of the client's library.
+"""The analyzer in the index host, shared by queries and indexing, with the vocabulary of the client's library.
 
-Kiwi's workers take the texts of all calls in order: a query after a batch of 256 windows would wait for all of them.
-So texts for the index are analysed in slices, with a lower priority than queries.
+Kiwi's workers take the texts of all calls in order: a query after a batch of 256 windows would wait for all of them. So
+texts for the index are analysed in slices, with a lower priority than queries.
 """
 
 import logging
@@ -27,13 +27,13 @@ from subtitle_rag.retrieval.values import Filter, Hit
 logger = logging.getLogger(__name__)
 
 QUERY, TEXTS, END = range(3)
-"""Ranks, the lowest first. `END` ends the thread."""
+"""Priorities, lowest number first. `END` ends the thread."""
 SLICE_LETTERS = 1_500
-"""Maximum of a slice of several texts: about 20 ms of Kiwi's two workers, twice as long on a busy machine."""
+"""Maximum characters of a slice: about 20 ms of Kiwi's two workers, twice as long on a busy machine."""
 INDEX_METHODS = frozenset(name for name in dir(Index) if name[0] != "_") - {"place", "close"} | {"open", "adopt"}
-"""The methods of the interface, which a host calls for its clients, and those of an embedded index."""
+"""Methods that a host calls for its clients: the interface's, and those of an embedded index."""
 RELEASE_S = 1.0
-"""Seconds without a call until the library is closed."""
+"""Seconds without a call before the library is closed."""
 
 T = TypeVar("T")
 Stamp = tuple[tuple[int, int, int], ...]
@@ -48,9 +48,9 @@ class AnalysisQueue:
         threading.Thread(target=self._run, name="analyzer", daemon=True).start()
 
     def call(self, rank: int, work: Callable[[], T]) -> T:
-        """Run `work` in the order of ranks, and return or raise its outcome; calls of one rank keep their order.
+        """Run `work` in order of priority, and return or raise its outcome; equal priorities keep their order.
 
-        A ValueError is a fault of the analyzer, not of a client's arguments: it becomes a RuntimeError.
+        A ValueError is the analyzer's fault, not that of a client's arguments, so it becomes a RuntimeError.
         """
         future: Future[T] = Future()
         self._waiting.put((rank, next(self._numbers), future, work))
@@ -67,7 +67,7 @@ class AnalysisQueue:
                 future.set_result(work())
             except BaseException as error:
                 future.set_exception(error)
-            del future, work  # so that a result lives no longer than with its caller
+            del future, work  # the result must not outlive its caller's use
 
 
 def slices(texts: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -78,7 +78,7 @@ def slices(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 class LibraryQueries:
     """A `QueryAnalyzer` with a library that is open only while queries arrive. For one thread.
 
-    An open library keeps SQLite's log beside its file, and a copy of the file alone would be incomplete.
+    An open library keeps SQLite's log next to its file, and a copy of the file alone would be incomplete.
     """
 
     def __init__(self, analyzer: Analyzer) -> None:
@@ -87,7 +87,7 @@ class LibraryQueries:
         self._library: Library | None = None
         self._queries: QueryAnalyzer | None = None
         self._released: Stamp | None = None
-        """The stamp of the files when the library was closed; None while it is open."""
+        """Stamp of the files when the library was closed; None while it is open."""
 
     @property
     def is_open(self) -> bool:
@@ -128,7 +128,7 @@ class LibraryQueries:
 
 
 def _stamp(path: str) -> Stamp:
-    """Return inode, size and time of a library's files, to notice commits; an empty log counts as none."""
+    """Return inode, size and time of a library's files, to detect commits; an empty log counts as none."""
     stamps: list[tuple[int, int, int]] = []
     for file in (Path(path), Path(f"{path}-wal")):
         try:
@@ -141,7 +141,7 @@ def _stamp(path: str) -> Stamp:
 
 
 class AnalysisService(ABC):
-    """An analyzer with one call at a time, and what both kinds of index host have in common."""
+    """An analyzer that runs one call at a time; base of both kinds of index host."""
 
     def __init__(self) -> None:
         self._analyzer = Analyzer()
@@ -179,7 +179,7 @@ class AnalysisService(ABC):
         return lexical, self._call_index(order, "search_all", ([search],), {})[0]
 
     def _text_morphemes(self, texts: Sequence[str]) -> list[Morphemes]:
-        """Analyse texts for the index, in slices, so that queries get in between."""
+        """Analyse texts for the index, in slices, so that queries can come in between."""
         parts = (self._analyses.call(TEXTS, partial(self._morphemes, part)) for part in slices(texts))
         return [analysis for part in parts for analysis in part]
 
@@ -187,7 +187,7 @@ class AnalysisService(ABC):
         return list(self._analyzer.morphemes(texts))
 
     def _load(self) -> None:
-        """Load Kiwi; the client gets no answer to unpickle, which would load it there as well."""
+        """Load Kiwi; returns nothing, because unpickling an answer would load Kiwi in the client as well."""
         self._analyzer.load()
 
     def rest(self, quiet_s: float, *, leaving: bool) -> bool:
@@ -198,7 +198,7 @@ class AnalysisService(ABC):
         return False
 
     def _make_tables(self) -> None:
-        """Make the tables that later queries would have to wait for; queries get in between."""
+        """Build the tables that later queries would have to wait for; queries can come in between."""
         try:
             for make in self._queries.tables():
                 self._analyses.call(TEXTS, make)

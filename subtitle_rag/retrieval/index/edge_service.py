@@ -1,4 +1,4 @@
-"""The service of the index host that owns an index folder (`index_host`)."""
+"""Service of the index host that owns an index folder (`index_host`)."""
 
 import logging
 import threading
@@ -14,14 +14,14 @@ from subtitle_rag.retrieval.index.index_rules import mismatch, record_of
 logger = logging.getLogger(__name__)
 
 IDLE_S = 5.0
-"""Seconds without a call until the host optimizes."""
+"""Seconds without a call before the host optimizes."""
 
 
 class EdgeService(AnalysisService):
-    """An `EdgeIndex` with one call at a time, and the analyzer.
+    """An `EdgeIndex` that runs one call at a time, and the analyzer.
 
-    A client orders a meta record, which must be the index's; None for a rescue, which takes any. The first call opens
-    the index, so that one that cannot be opened fails calls and not the host.
+    A client's order is a meta record, which must match the index's; None, for a rescue, matches any. The first call
+    opens the index, so that a failure to open fails calls rather than the host.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -41,12 +41,12 @@ class EdgeService(AnalysisService):
     def _opened(self, meta: dict[str, Any] | None) -> EdgeIndex:
         if self._index is None:
             self._index = EdgeIndex(self._folder, meta, is_checked=True)
-        if meta is not None and record_of(meta) != self._index.record:  # another client's, or put under another one
+        if meta is not None and record_of(meta) != self._index.record:  # another client's, or another record
             raise mismatch(self._folder, self._index.record, record_of(meta))
         return self._index
 
     def _clear(self, meta: dict[str, Any] | None) -> None:
-        """Empty the index, in whatever state it is, and put it under this record."""
+        """Empty the index, whatever its state, and give it this record."""
         if self._index is None:
             self._index = EdgeIndex(self._folder, meta, fresh=True, is_checked=True)
         else:

@@ -26,14 +26,13 @@ if TYPE_CHECKING:
     import qdrant_edge
 
 CANDIDATES = 2.0
-"""Dense vectors that are compared by their own numbers, of each that is searched for, after a comparison of bytes."""
+"""Dense vectors compared exactly per requested hit, after a comparison in bytes."""
 MAX_TIES = 10_000
-"""Maximum of candidates beyond the limit that are read to order ties by id: about 30 ms."""
+"""Maximum candidates beyond the limit to read, to order ties by id: about 30 ms."""
 FEW_CHANNELS = 16
-"""Channels that are compared one by one. The engine unites the points of more in a set: 3 ms for 40,000 of them, more
-than it takes to compare their vectors."""
+"""Channels compared one by one; for more, the engine builds a set, which takes 3 ms for 40,000 points."""
 _OUT_OF_MEMORY = re.compile(r"out of memory|cannot allocate memory|can't start new thread", re.IGNORECASE)
-"""How the engine and Python tell want of memory without an error number."""
+"""Messages of the engine and Python for lack of memory, without an error number."""
 
 
 def as_app_error(folder: Path, error: BaseException) -> AppError:
@@ -47,7 +46,7 @@ def as_app_error(folder: Path, error: BaseException) -> AppError:
     # EAGAIN, ENOMEM, ENFILE, EMFILE, and their numbers on macOS (35) and Windows (8, 14, 1450, 1455)
     if number in {"11", "12", "23", "24", "35", "8", "14", "1450", "1455"} or _OUT_OF_MEMORY.search(message):
         return BusyError("system_limit", path=str(folder), reason=text)
-    if number == "5" and not isinstance(error, PermissionError):  # EIO; Windows' ERROR_ACCESS_DENIED has its number
+    if number == "5" and not isinstance(error, PermissionError):  # EIO; also Windows' ERROR_ACCESS_DENIED
         return BusyError("disk_error", path=str(folder), reason=text)
     if number in {"28", "112", "122"}:  # ENOSPC, Windows' ERROR_DISK_FULL, EDQUOT
         return BusyError("disk_full", path=str(folder))
@@ -64,7 +63,7 @@ def translated(folder: Path) -> Iterator[None]:
     except MemoryError as error:
         raise BusyError("system_limit", path=str(folder), reason="Cannot allocate memory") from error
     except BaseException as error:
-        # the engine raises bare Exceptions and, in a panic, a BaseException; other errors are no fault of the data
+        # the engine raises bare Exceptions and, in a panic, a BaseException; other errors are not the data's fault
         panic = type(error).__name__ == "PanicException"
         if type(error) is Exception or isinstance(error, OSError) or panic:
             raise as_app_error(folder, error) from error
@@ -117,8 +116,8 @@ def shard_config() -> "qdrant_edge.EdgeConfig":
 
     Half-precision weights in mapped files save 300 MB at 100,000 windows of 390 terms, and are as fast. A dense vector
     costs each point 2 KB even while empty, so it is added with the first encoder. HNSW is off: at 100,000 points it
-    costs a minute of both cores and saves a query 4 ms. `optimize` adds bytes to dense vectors, 1 KB each, which a
-    search compares first: 7 ms at 100,000 points instead of 10, with a filter 6 instead of 11.
+    costs a minute of both cores and saves a query 4 ms. `optimize` adds 1 KB of bytes to each dense vector, which a
+    search compares first: 7 ms at 100,000 points instead of 10, or with a filter 6 instead of 11.
     """
     import qdrant_edge as edge
 
@@ -130,10 +129,10 @@ def shard_config() -> "qdrant_edge.EdgeConfig":
 
 
 def datatype(name: str) -> "qdrant_edge.VectorStorageDatatype":
-    """Return how the numbers of a dense vector or multivector are stored.
+    """Return how to store the numbers of a dense vector or multivector.
 
-    A byte for each dimension of a piece: its cosines are exact to 0.0002 (384 dimensions), where those of the
-    candidates differ by 0.04.
+    Pieces take a byte per dimension: their cosines are exact to 0.0002 (384 dimensions), while those of candidates
+    differ by 0.04.
     """
     import qdrant_edge as edge
 
@@ -141,11 +140,11 @@ def datatype(name: str) -> "qdrant_edge.VectorStorageDatatype":
 
 
 def multivector_config(layout: Mapping[str, int | None]) -> "qdrant_edge.EdgeConfig":
-    """Return a configuration that keeps the copies of multivectors small; the rest of it stays as it is.
+    """Return a configuration that keeps the copies of multivectors small, and changes nothing else.
 
-    `optimize` copies every dense vector in the form that `shard_config` names, and there is no way to have none. Bytes
-    would be half as much again on the disk, bits are a sixteenth. No search reads them: ordered by bits alone, half of
-    the best ten of 300 windows are others, while an exact order of 300 takes 4 ms.
+    `optimize` copies every dense vector in the form that `shard_config` sets, and this cannot be turned off. Bytes
+    would need half as much disk again, bits a sixteenth. No search reads the copies: by bits alone, half of the best
+    ten of 300 windows would differ, and ordering 300 exactly takes 4 ms.
     """
     import qdrant_edge as edge
 
@@ -171,7 +170,7 @@ def max_sim() -> "qdrant_edge.MultiVectorConfig":
 
 
 def read_layout(shard: Path) -> dict[str, int | None]:
-    """Read the layout of the shard in this folder, in the form of `Index.vectors`, from the engine's own file.
+    """Read the layout of the shard in this folder from the engine's own file, in the form of `Index.vectors`.
 
     Raises OSError, ValueError, KeyError, TypeError.
     """
@@ -201,9 +200,9 @@ def nearest(shard: "qdrant_edge.EdgeShard", search: VectorSearch) -> list[Hit]:
 def best(limit: int, read: "Callable[[int], Sequence[qdrant_edge.ScoredPoint]]") -> list[Hit]:
     """Return the hits, best first, ties by id. `read(count)` returns the engine's best, in order.
 
-    A third more than the limit is read, since equal scores at the cut are common for words and a second request would
-    cost more than these. If they do not end there, more are read until they do or `MAX_TIES` are. An id is read only
-    for a hit or a tie: the engine rebuilds it each time.
+    A third more than the limit is read, since words often have equal scores at the cut, and a second request would cost
+    more. If the ties go on, more are read until they end or `MAX_TIES` is reached. Ids are read only for hits and ties,
+    because the engine rebuilds an id each time.
     """
     count = limit + limit // 3 + 1
     points = read(count)

@@ -1,4 +1,4 @@
-"""The clients of the index host (`index_host`), which they start when needed. Each is an `Index`, and an analyzer."""
+"""Clients of the index host (`index_host`), started when needed. Each is an `Index`, and an analyzer."""
 
 import hashlib
 import json
@@ -29,11 +29,11 @@ from subtitle_rag.retrieval.values import Point, Vector
 logger = logging.getLogger(__name__)
 
 FORMS = 20
-"""Forms in a request for nearness, which takes a millisecond or two for each: a query waits for one request."""
+"""Forms per nearness request, at a millisecond or two each, since a query may wait for one request."""
 POINTS = 250
-"""Points in a request: about 50 ms of the host, so that searches of other clients get in between."""
+"""Points per request: about 50 ms of the host, so that other clients' searches can come in between."""
 ANALYSES = frozenset({"load", "morphemes", "tagged", "nearness", "adverbs", "analyze", "text_morphemes"})
-"""Methods of a host that its analyzer answers alone."""
+"""Methods that the host's analyzer answers alone."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -45,7 +45,7 @@ def _chunks(values: Mapping[str, V]) -> Iterator[dict[str, V]]:
 
 
 def _forwarded(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate["HostedPoints", P], T]:
-    """Return a method that calls the host's method of this name, with arguments that can be pickled."""
+    """Return a method that calls the host's method of this name with picklable arguments."""
 
     def forward(self: "HostedPoints", /, *args: P.args, **options: P.kwargs) -> T:
         answer: T = self.call(method.__name__, *args, **options)
@@ -55,17 +55,17 @@ def _forwarded(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate
 
 
 class HostedPoints(Client):
-    """What both kinds of index have in common as clients of a host: points, vectors, searches, and the analyzer.
+    """Base of both kinds of index as clients of a host: points, vectors, searches, and the analyzer.
 
-    The first call that needs the index opens it. With `any_rules` an index of another record than `meta`, which an
-    earlier version has made, is read as it is until it is made again.
+    The first call that needs the index opens it. With `any_rules`, an index of an earlier version, whose record differs
+    from `meta`, is read as it is until it is rebuilt.
 
     A call takes the engine's time and 0.2 ms, but it may wait while the host optimizes (seconds, after
     `edge_service.IDLE_S` without a call) or starts (0.3 s): call from a worker thread. Thread-safe.
     """
 
     unopened = frozenset({"load", "clear"})
-    """Methods that need no index that can be read."""
+    """Methods that do not need a readable index."""
 
     def __init__(
         self, kind: HostKind, folder: Path, meta: dict[str, Any] | None, *, any_rules: bool = False, **order: Any
@@ -94,11 +94,11 @@ class HostedPoints(Client):
 
     @property
     def is_outdated(self) -> bool:
-        """Whether it was opened as an earlier version has made it, and not been made again since."""
+        """Whether the opened index is from an earlier version and has not been rebuilt since."""
         return bool(self._order["meta"] != self._meta)
 
     def clear(self) -> None:
-        """See `Index.clear`; it works in whatever state the index is, and puts it under the record of this version."""
+        """See `Index.clear`; works whatever the index's state, and gives it this version's record."""
         self._order = self._order | {"meta": self._meta}
         self.call("clear")
         self._is_open = True
@@ -137,7 +137,7 @@ class HostedPoints(Client):
         return [point for some in split_batches(dict.fromkeys(ids), POINTS) for point in self.call("get", some)]
 
     def load_soon(self) -> None:
-        """Begin to start the host, and to load its analyzer (1 s)."""
+        """Start the host, and load its analyzer (1 s), in the background."""
         self._load_ahead(lambda: self.call("load"))
 
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
@@ -162,9 +162,9 @@ class HostedPoints(Client):
 
 
 class HostedIndex(HostedPoints):
-    """The embedded `Index` through the host process of `folder`.
+    """The embedded `Index`, in the host process of `folder`.
 
-    Without `meta` the index is opened for a rescue: whatever its record is, as far as it can be read.
+    Without `meta` the index is opened for a rescue: whatever its record, as far as it is readable.
     """
 
     place = EMBEDDED
@@ -173,7 +173,7 @@ class HostedIndex(HostedPoints):
         super().__init__(KIND, folder, meta, any_rules=any_rules)
 
     def open(self) -> None:
-        """Open the index, or a copy of one whose folder takes no writes."""
+        """Open the index, or a copy of it if its folder is not writable."""
         try:
             super().open()
         except BusyError as error:
@@ -188,7 +188,7 @@ class HostedIndex(HostedPoints):
             super().open()
 
     def stage(self) -> EdgeIndex:
-        """See `StagingIndex.stage`; it is opened in this process, and is free for the host once it is closed."""
+        """See `StagingIndex.stage`; this process opens it, and the host can once it is closed."""
         from subtitle_rag.retrieval.index.index_edge import stage
 
         return stage(self._folder, self._meta or {})
@@ -200,9 +200,9 @@ class HostedIndex(HostedPoints):
 
 
 class HostedServerIndex(HostedPoints):
-    """`Index` on a Qdrant server, through the host that holds the connection; this process needs no client of Qdrant's.
+    """`Index` on a Qdrant server, through the host with the connection, so that this process needs no Qdrant client.
 
-    Each config has a host of its own.
+    Each config has its own host.
 
     Raises:
         UsageError: `qdrant_url`, `qdrant_refused`.
@@ -231,11 +231,11 @@ class HostedServerIndex(HostedPoints):
         return str(self.call("server_version"))
 
     def create(self) -> None:
-        """Make the collection if it is missing; see `ServerIndex`."""
+        """Create the collection if it is missing; see `ServerIndex`."""
         self.call("create")
 
 
 def server_folder(cache: Path, settings: QdrantSettings) -> Path:
-    """Return the folder of the host for this server: another one for each config."""
+    """Return the folder of the host for this server, a different one for each config."""
     text = json.dumps(asdict(settings), sort_keys=True)
     return cache / "qdrant" / hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,7 +1,7 @@
-"""The text and terms that a video's windows are indexed with.
+"""Text and terms that a video's windows are indexed with.
 
-A window is indexed with a context in front of its text: the video's title, the chapter's title, the strongest keywords
-of the neighbouring windows at most `OVERLAP_MS` away and, if a model has written one, a context.
+A window's text is preceded by the video's title, the chapter's title, the strongest keywords of the neighbouring
+windows at most `OVERLAP_MS` away and, if a model has written one, a context.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ _MARK = re.compile(
     r"|[48]k|u?f?hd|\d{3,4}p(?:\d{2})?|official(?:\s+(?:video|mv|m/v|audio))?|full(?:\s*(?:ver\.?|version|hd))?|풀버전|vlog|asmr)+",
     re.IGNORECASE,
 )
-"""What is in brackets and tells the form of a video."""
+"""Bracketed text about the form of a video."""
 LONGEST_MARK = 40
 _SHORTS = re.compile(r"#(?:youtube)?(?:shorts?|쇼츠|vlog|브이로그)(?!\w)", re.IGNORECASE)
 _HASH = re.compile(r"(?<!\w)#(?=\w)")
@@ -47,13 +47,13 @@ _UNTELLING = re.compile(
     r"|음성|무제|제목|없음|파일|클립|사본)\d*",
     re.IGNORECASE,
 )
-"""A word of a title that a camera, a recorder or a counter has made."""
+"""A word in a title that comes from a camera, a recorder or a counter."""
 
 
 def keywords(analyses: Sequence[Morphemes], limit: int = DEFAULT_PARAMS.keywords) -> list[list[str]]:
-    """Return the forms of the highest tf·idf for each of a video's windows.
+    """Return the forms with the highest tf·idf for each of a video's windows.
 
-    The frequencies are of this video only, so that new videos change no vector.
+    Frequencies are of this video only, so that new videos change no vector.
     """
     counts = [Counter(analysis.forms) for analysis in analyses]
     spread = Counter(form for count in counts for form in count if len(form) > 1 and not form.startswith(NEGATED))
@@ -82,7 +82,7 @@ class IndexDocument:
         self._title = self.video.title if content_title(self.video.title, self.video.channel) else ""
         self._chapters = {window.id: title for window in self.windows if (title := self._chapter(window))}
         digest = hashlib.sha256(self._title.encode())
-        for window in self.windows:  # a vector depends on the neighbours' words too
+        for window in self.windows:  # a vector also depends on the neighbours' words
             chapter = self._chapters.get(window.id, "")
             digest.update(f"\x1f{window.id}\x1f{window.end_ms}\x1f{chapter}\x1f{window.text}".encode())
         self._digest = digest.hexdigest()
@@ -102,27 +102,27 @@ class IndexDocument:
         return [*self.prefix_texts(), *(window.text for window in self.windows)]
 
     def source(self, window_id: str) -> str:
-        """Return a hash of everything a window's `bm25` vector depends on; it ends in the context's key."""
+        """Return a hash of everything that affects a window's `bm25` vector; it ends in the context's key."""
         return f"{self._digest}/{self._key(window_id)}"
 
     def passage(self, window_id: str) -> str:
         """Return the encoder's input for a window: title, chapter, context and text on separate lines.
 
-        It has no word of the neighbours, which make windows alike. Old vectors of a passage that has changed stay until
-        they are rebuilt, for `passage_source` tells them apart.
+        Neighbours' words are left out, because they make windows alike. If the passage has changed, the old vector
+        stays until a rebuild; `passage_source` tells the two apart.
         """
         return self._passage(window_id, self._window(window_id).text)
 
     def pieces(self, window_id: str) -> list[str]:
-        """Return the encoder's inputs for the pieces of a window: each with what is in front of the whole text.
+        """Return the encoder's inputs for a window's pieces, each after the same context.
 
-        That is, where the window has a context. A title alone would be half of a piece and make all of a video alike.
+        Without a context, pieces go alone: a title would be half of a piece, and make all pieces of a video alike.
         """
         texts = [text for _start_ms, text in cut_pieces(self._window(window_id))]
         return [self._passage(window_id, text) for text in texts] if window_id in self.contexts else texts
 
     def passage_source(self, window_id: str, *, pieces: bool = False) -> str:
-        """Return a hash of the passage, or of the pieces; it ends in the context's key, as in `source`."""
+        """Return a hash of the passage, or of the pieces; like `source`, it ends in the context's key."""
         texts = self.pieces(window_id) if pieces else [self.passage(window_id)]
         digest = hashlib.sha256("\x1f".join(texts).encode()).hexdigest()[:32]
         return f"{digest}/{self._key(window_id)}"
@@ -138,7 +138,7 @@ class IndexDocument:
     def vectors(
         self, analyses: Sequence[Morphemes], only: Collection[str] | None = None, params: Bm25Params = DEFAULT_PARAMS
     ) -> dict[str, SparseVector]:
-        """Return the `bm25` vectors by window id, from the analyses of `texts`; `only` names some of the windows."""
+        """Return the `bm25` vectors by window id, from the analyses of `texts`, for all windows or those in `only`."""
         prefixes = iter(analyses)
         title = next(prefixes)
         chapters = dict(zip(self._titles(), prefixes, strict=False)) if self._chapters else {}
@@ -164,9 +164,9 @@ class IndexDocument:
         return vectors
 
     def context_terms(self, analyses: Sequence[Morphemes]) -> dict[str, frozenset[str]]:
-        """Return the forms of titles and contexts that no window of the video says, from the analyses of `texts`.
+        """Return the forms in titles and contexts that no window of the video has, from the analyses of `texts`.
 
-        Those of the titles are at the first window.
+        Those in titles are under the first window.
         """
         before = len(analyses) - len(self.windows)
         spoken_forms = {form for analysis in analyses[before:] for form in analysis.forms}
@@ -193,23 +193,23 @@ class IndexDocument:
 
 
 def _near(windows: Sequence[Window], at: int) -> list[int]:
-    """Return which neighbours are said in one go with a window."""
+    """Return the neighbours that continue a window's speech without a break."""
     beside = ((min(at, each), max(at, each), each) for each in (at - 1, at + 1) if 0 <= each < len(windows))
     return [each for one, next_, each in beside if windows[next_].start_ms - windows[one].end_ms <= OVERLAP_MS]
 
 
 def content_title(title: str, channel: str = "") -> str:
-    """Return the part of a title that tells of the content, without ids, file endings and what channels put around it.
+    """Return the informative part of a title, without ids, file suffixes and the channel's additions.
 
-    The encoder reads a title in front of every window, so what says nothing there moves all vectors of a video. It is
-    empty for a mere number or the name of a recording, which would make all windows of a video alike by words, too.
+    The encoder reads a title before every window, so uninformative words would shift all vectors of a video. Empty for
+    a mere number or a recording's name, which would make all windows of a video alike by words, too.
     """
     text = _HASH.sub("", _SHORTS.sub(" ", title))
     while (cut := _ENDING.sub("", text.rstrip())) != text:
         text = cut
     text = _BRACKETED_ID.sub(" ", text)
     text = _BRACKETED.sub(lambda match: " " if _is_debris(match[1], channel) else match[0], text)
-    if " " not in text.strip() and text.count("-") > 1:  # a file's name
+    if " " not in text.strip() and text.count("-") > 1:  # a file name
         text = text.replace("-", " ")
     text = text.replace("_", " ")
     text = "".join(" " if unicodedata.category(letter) in ("So", "Cs", "Co", "Cn") else letter for letter in text)

@@ -41,23 +41,23 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 BATCH = 1_000
-"""Points in one operation of the engine: about 0.1 s without other answers."""
+"""Points per operation of the engine, which then answers nothing for about 0.1 s."""
 SPARE_BYTES = 256 * 2**20
-"""Least free space for a write; the engine's files grow in steps of 32 MiB."""
+"""Minimum free space for a write; the engine's files grow in steps of 32 MiB."""
 
 
 class EdgeIndex:
     """`Index` over a shard in `folder`, which is created if missing. Thread-safe.
 
-    `fresh` replaces an existing shard, even a damaged one or one of another `meta`. Without `meta` an existing shard is
-    opened whatever its record is, to read what can be read. A writing call takes about 0.15 s per 1,000 points,
-    `optimize` seconds; both block all threads of the process. With `is_checked` the caller has validated its arguments
+    `fresh` replaces an existing shard, even if damaged or of another `meta`. Without `meta` an existing shard is opened
+    whatever its record, as far as it is readable. A writing call takes about 0.15 s per 1,000 points, `optimize`
+    seconds; both block all threads of the process. With `is_checked` the caller has validated its arguments
     (`index_rules`).
 
     Raises:
         AppError: `index_mismatch`, `index_damaged`.
-        BusyError: `locked` (this or another process has it open), `disk_full`, `library_readonly`,
-            `system_limit`, `disk_error`.
+        BusyError: `locked` (this or another process has it open), `disk_full`, `library_readonly`, `system_limit`,
+            `disk_error`.
     """
 
     place = EMBEDDED
@@ -81,10 +81,10 @@ class EdgeIndex:
         # a killed process may have left work for the optimizer
         self._changed = True
         self._has_deleted = False
-        """Since the shard was loaded. Until then the engine's IDF counts deleted points, too.
+        """Whether points were deleted since the shard was loaded. Before, the engine's IDF counts deleted points, too.
 
-        In segments that the optimizer has made it counts them, and the earlier copies of replaced points, until a fifth
-        of the segment is deleted and it is rebuilt: 2 s at 5,000 points, without other answers.
+        In optimized segments it counts them, and earlier copies of replaced points, until a fifth of the segment is
+        deleted and it is rebuilt: 2 s at 5,000 points, without other answers.
         """
         with terms.translated(folder):
             private_folder(folder)
@@ -140,7 +140,7 @@ class EdgeIndex:
             raise rules.mismatch(self._folder, record, self.record)
 
     def _delete_abandoned(self, next_folder: Path) -> None:
-        """Delete the unfinished shard of a rebuild that was killed."""
+        """Delete the unfinished shard of a killed rebuild."""
         from filelock import FileLock, Timeout
 
         if next_folder.exists() and not (next_folder / "complete").exists():
@@ -151,7 +151,7 @@ class EdgeIndex:
             shutil.rmtree(next_folder, ignore_errors=True)
 
     def _create(self) -> "qdrant_edge.EdgeShard":
-        """Create an empty shard, and put it in the place of an existing one once it is complete."""
+        """Create an empty shard, and replace an existing one by it once it is complete."""
         next_folder = self._folder / "next"
         kinds = self._edge.PayloadSchemaType
         indexes = {"channel_id": kinds.Keyword, "video": kinds.Keyword, "published": kinds.Datetime}
@@ -168,7 +168,7 @@ class EdgeIndex:
             return self._replace_shard()
 
     def _replace_shard(self) -> "qdrant_edge.EdgeShard":
-        """Put the complete shard of `next` in the place of `shard`, and load it. A kill leaves one of them in place."""
+        """Replace `shard` by the complete shard of `next`, and load it. After a kill, one of them is in place."""
         shard, old, next_folder = (self._folder / name for name in ("shard", "shard.old", "next"))
         record = _read_record(next_folder)
         if shard.exists():
@@ -186,7 +186,7 @@ class EdgeIndex:
         return stage(self._folder, self.record)
 
     def adopt(self, staged: "EdgeIndex | None" = None) -> None:
-        """See `StagingIndex.adopt`; without `staged`, another process has completed it. A call may be repeated."""
+        """See `StagingIndex.adopt`; without `staged`, another process has completed it. May be repeated."""
         if staged is not None:
             staged.complete()
         with self._lock:
@@ -214,7 +214,7 @@ class EdgeIndex:
 
     @contextmanager
     def _call(self, *, writing: bool = False, growing: bool = True) -> Iterator["qdrant_edge.EdgeShard"]:
-        """Yield the shard for one operation, and flush it after a writing one. One that frees space needs none."""
+        """Yield the shard for one operation, then flush it if that wrote. Freeing space needs no free space."""
         with self._lock:
             if self._closed:
                 raise RuntimeError("the index is closed")
@@ -230,7 +230,7 @@ class EdgeIndex:
                     self._shard.flush()
 
     def insert(self, points: Sequence[Point]) -> None:
-        """See `Index.insert`. The first point of an id in one call counts."""
+        """See `Index.insert`. If an id occurs twice in a call, the first point counts."""
         if not self._is_checked:
             rules.check_points(points)
         for point in points:
@@ -265,12 +265,12 @@ class EdgeIndex:
             shard.update(operation)
             shard.flush()
             self._layout[name] = dimensions
-            if has_parts(name):  # only a shard that is loaded takes a configuration
+            if has_parts(name):  # only a loaded shard accepts a configuration
                 self._release_shard()
                 self._shard = self._load(self._folder / "shard", terms.multivector_config(self._layout))
 
     def drop_vector(self, name: str) -> None:
-        """See `Index.drop_vector`; `optimize` gives the space back."""
+        """See `Index.drop_vector`; `optimize` frees the space."""
         if name == BM25:
             raise ValueError(f"{name} stays")
         with self._call(writing=True, growing=False) as shard:
@@ -290,7 +290,7 @@ class EdgeIndex:
         ids: list[qdrant_edge.PointId] = list(vectors)
         for some in split_batches(ids, rules.page_size({name: self._layout.get(name)}, BATCH)):
             with self._call(writing=True) as shard:
-                # an unknown id makes the engine stop in the middle of the operation
+                # an unknown id would stop the engine in the middle of the operation
                 present = [str(record.id) for record in shard.retrieve(some, False, False)]
                 if batch := [self._edge.PointVectors(id, {name: terms.edge_vector(vectors[id])}) for id in present]:
                     shard.update(self._edge.UpdateOperation.update_vectors(batch))
@@ -317,9 +317,9 @@ class EdgeIndex:
             self._has_deleted = True
 
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
-        """See `Index.search_all`; a point without a common term is no hit of a sparse query.
+        """See `Index.search_all`; a sparse hit must share a term with the query.
 
-        Of more than `MAX_TIES` equal scores at the cut, the engine chooses.
+        If more than `MAX_TIES` scores are equal at the cut, the engine chooses.
         """
         return [self._search(each) for each in searches]
 
@@ -411,7 +411,7 @@ class EdgeIndex:
         """Let the engine merge and clean beyond its thresholds (10 MB of new vectors, a fifth deleted).
 
         Returns whether it did. Takes 0.1 ms if not, else 1 s at 20,000 points and 6 s at 100,000. After a deletion the
-        shard is loaded again (0.3 s at 100,000 points), so that scores are those of the points that are left; see
+        shard is loaded again (0.3 s at 100,000 points), so that scores count only the remaining points; see
         `_has_deleted`.
         """
         with self._lock:
@@ -433,7 +433,7 @@ class EdgeIndex:
             return changed
 
     def complete(self) -> None:
-        """Close a staged index, to be adopted."""
+        """Close a staged index before its adoption."""
         self.close()
         (self._folder / "complete").touch()
 
@@ -467,7 +467,7 @@ def _read_record(folder: Path) -> dict[str, Any] | None:
 
 
 def stage(folder: Path, meta: dict[str, Any]) -> EdgeIndex:
-    """Open an empty index that can take the place of the one in `folder`; see `StagingIndex.stage`."""
+    """Open an empty index that can replace the one in `folder`; see `StagingIndex.stage`."""
     with terms.translated(folder):
         used = sum(map(_disk_usage, (folder / "shard").rglob("*")))
         free = shutil.disk_usage(folder).free
@@ -478,6 +478,6 @@ def stage(folder: Path, meta: dict[str, Any]) -> EdgeIndex:
 
 
 def _disk_usage(path: Path) -> int:
-    """Return the bytes that a file occupies on the disk: the engine's files are sparse."""
+    """Return the bytes that a file occupies on disk: the engine's files are sparse."""
     status = path.stat()
     return int(getattr(status, "st_blocks", -(-status.st_size // 512))) * 512

@@ -1,12 +1,12 @@
-"""The process that owns a library's index (`hosting`), for the clients in `index_client`.
+"""Process that owns a library's index (`hosting`), for the clients in `index_client`.
 
-qdrant-edge holds the GIL in every call and admits one process to a folder. So one host process per folder owns the
-`EdgeIndex` (`edge_service`), and the app and all commands are its clients. With `[qdrant]` in the config the host holds
+qdrant-edge keeps the GIL in every call and allows one process per folder. So one host process per folder owns the
+`EdgeIndex` (`edge_service`), and the app and all commands are its clients. With `[qdrant]` in the config the host has
 the connection to that server instead (`server_service`), since importing its client takes longer than a whole search.
 
-The host also analyses their queries: Kiwi loads longer than a whole search may take, and its 270 MB are shared here.
-So a lexical search is one call (`search_text`), for which the host reads the vocabulary of the client's library. The
-app's texts for the index are analysed here too (`text_morphemes`), in slices with a lower priority than queries.
+The host also analyses queries: Kiwi takes longer to load than a search may take, and its 270 MB are shared here. So a
+lexical search is one call (`search_text`), for which the host reads the vocabulary of the client's library. The app's
+texts for the index are analysed here too (`text_morphemes`), in slices with a lower priority than queries.
 
 The host lingers for `SUBTITLE_RAG_HOST_LINGER` seconds (20).
 """
@@ -22,11 +22,11 @@ from subtitle_rag.retrieval.index.server_terms import TIMEOUT_S
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, REVISION
 
 REQUESTS = 4
-"""Requests of a server, at most, that one call of its host waits for."""
+"""Maximum server requests in one call of its host."""
 
 
 def _died(folder: Path, signal: str) -> AppError | None:
-    # the engine writes into mapped files, which kills it on a full disk
+    # the engine writes to mapped files, so a full disk kills it
     return BusyError("disk_full", path=str(folder)) if signal == "SIGBUS" else None
 
 

@@ -17,7 +17,7 @@ from subtitle_rag.retrieval.values import DenseVector, MultiVector, Point, Spars
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _REVISION = re.compile(r"-v(\d+)-")
 PAGE_NUMBERS = 1_048_576
-"""Numbers of multivectors to hold at once outside of the engine: 30 MB as Python's, half of that as JSON."""
+"""Numbers of multivectors in memory at once outside the engine: 30 MB in Python, half as JSON."""
 
 
 def check_id(point_id: str) -> None:
@@ -27,9 +27,9 @@ def check_id(point_id: str) -> None:
 
 
 def first_after(point_id: str | None) -> str | None:
-    """Return the id from which the points after this one are read, None from the first on.
+    """Return the lowest id after this one, or None to start from the first.
 
-    Raises ValueError for no id.
+    Raises ValueError for an invalid id.
     """
     if point_id is None:
         return None
@@ -82,7 +82,7 @@ def check_layout(layout: Mapping[str, int | None], name: str, vector: Vector) ->
 
 
 def finds_nothing(search: VectorSearch) -> bool:
-    """Return whether a search has no hits by its arguments alone; raises ValueError for invalid ones."""
+    """Whether a search's arguments alone exclude any hits. Raises ValueError for invalid ones."""
     check_vector(search.name, search.query)
     for point_id in (*(search.where.only or ()), *search.where.without):
         check_id(point_id)
@@ -91,12 +91,12 @@ def finds_nothing(search: VectorSearch) -> bool:
 
 
 def read_numbers(value: list[Any]) -> DenseVector | MultiVector:
-    """Return the vector of an answer: a list of numbers or, for a multivector, of lists."""
+    """Return the vector in an answer: a list of numbers or, for a multivector, of lists."""
     return MultiVector.of(value) if value and isinstance(value[0], list) else DenseVector(tuple(value))
 
 
 def nearest_parts(query: DenseVector, vectors: Mapping[str, Vector | None]) -> dict[str, int]:
-    """Return which part of each multivector is nearest to the query, the first among equals. Parts have unit length."""
+    """Return the index of each multivector's part nearest to the query, the first of equals. Parts have unit length."""
     nearest: dict[str, int] = {}
     for id, vector in vectors.items():
         if isinstance(vector, MultiVector):
@@ -106,7 +106,7 @@ def nearest_parts(query: DenseVector, vectors: Mapping[str, Vector | None]) -> d
 
 
 def page_size(layout: Mapping[str, int | None], most: int) -> int:
-    """Return how many points of this layout to hold at once outside of the engine, at most `most`."""
+    """Return how many points of this layout to keep in memory outside the engine, at most `most`."""
     numbers = sum(USUAL_PIECES * (dimensions or 0) for name, dimensions in layout.items() if has_parts(name))
     return max(1, min(most, PAGE_NUMBERS // numbers)) if numbers else most
 
@@ -126,13 +126,13 @@ def record_of(meta: dict[str, Any]) -> dict[str, Any]:
 
 
 def _age(record: dict[str, Any]) -> tuple[int, int]:
-    """Return the layout and the revision of the analyzer that a record names; 0 for what it does not name."""
+    """Return the versions of layout and analyzer in a record; 0 if missing."""
     schema, analyzer = record.get("schema"), _REVISION.search(str(record.get("analyzer")))
     return schema if isinstance(schema, int) else 0, int(analyzer[1]) if analyzer else 0
 
 
 def mismatch(address: Path | str, record: dict[str, Any], expected: dict[str, Any]) -> AppError:
-    """Return `index_mismatch` with the differing entries, such as `kiwi=0.23`; `newer_version` if they are to come."""
+    """Return `index_mismatch` with the different entries, such as `kiwi=0.23`, or `newer_version`."""
     found, known = _age(record), _age(expected)
     if found > known:
         found_name, known_name = (".".join(map(str, each)) for each in (found, known))

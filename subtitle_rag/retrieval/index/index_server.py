@@ -1,6 +1,6 @@
-"""The index on a Qdrant server or cluster, in a collection for each library (`server_terms.collection_name`).
+"""Index on a Qdrant server or cluster, in one collection per library (`server_terms.collection_name`).
 
-The meta record is the collection's metadata. Inverse document frequencies are of the collection, per shard.
+The meta record is the collection's metadata. Inverse document frequencies are counted in the collection, per shard.
 """
 
 import logging
@@ -34,29 +34,29 @@ logger = logging.getLogger(__name__)
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 BATCH = 128
-"""Points in a request that reads: 4 MB with a dense vector; a server takes 32 MB."""
+"""Points per reading request: 4 MB with a dense vector; a server accepts 32 MB."""
 WRITE_BATCH = 64
-"""Points in a request that writes; `write_batches` has several of these under way."""
+"""Points per writing request; `write_batches` has several in flight."""
 PARALLEL_WRITES = 4
-"""Requests that write at the same time."""
+"""Writing requests in flight at once."""
 PAGE = 1_000
 TIES = 512
-"""Candidates beyond the limit that are read in the same request to order ties by id; of more, the server chooses."""
+"""Candidates beyond the limit in the same request, to order ties by id; beyond them, the server chooses."""
 REQUIRED = 10_000
-"""Maximum of candidates with a required term."""
+"""Maximum candidates with a required term."""
 
 
 class ServerIndex:
     """`Index` in the collection `collection` of a server. Thread-safe.
 
-    `create` makes the collection if it is missing, `fresh` empties it, in whatever state it is, and puts it under
-    `meta`. `key` is read from the environment unless it is given.
+    `create` makes the collection if it is missing; `fresh` empties it, whatever its state, and gives it the record
+    `meta`. `key` is by default read from the environment.
 
     Raises:
         UsageError: `qdrant_url`, `qdrant_refused`.
         BusyError: `qdrant_unreachable`.
-        AppError: `missing_extra`, `qdrant_refused`, `qdrant_old`, `qdrant_failed`; `index_damaged` if the
-            collection is missing, `index_mismatch` if it has another `meta`.
+        AppError: `missing_extra`, `qdrant_refused`, `qdrant_old`, `qdrant_failed`; `index_damaged` if the collection is
+            missing, `index_mismatch` if it has another `meta`.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class ServerIndex:
         return version
 
     def _open(self, *, create: bool, fresh: bool) -> None:
-        """Read the collection's record and layout, after making it if that is wanted."""
+        """Read the collection's record and layout, after creating it if requested."""
         exists = self._client.collection_exists(self._collection)
         if fresh and exists:
             self._client.delete_collection(self._collection)
@@ -111,7 +111,7 @@ class ServerIndex:
         return self.version
 
     def _create(self) -> None:
-        """Make the collection with its payload indexes, which filters need."""
+        """Create the collection with its payload indexes, which filters need."""
         from qdrant_client import models
 
         words = models.SparseVectorParams(index=terms.sparse_index(), modifier=models.Modifier.IDF)
@@ -155,9 +155,19 @@ class ServerIndex:
         writing: bool = False,
         read: Callable[[Any], Result] = lambda result: result,
     ) -> Result:
-        """Send a request of the collection and return what `read` makes of its result.
+        """Send a request about the collection.
 
         The client's models would be built and checked value by value: two thirds of a search's time.
+
+        Args:
+            method: HTTP method.
+            path: path below the collection.
+            body: JSON of the request.
+            writing: whether the request writes.
+            read: parses the result.
+
+        Returns:
+            The parsed result.
         """
         params = {"wait": "true"} if writing else {}
         with self._call() as client:
@@ -169,7 +179,7 @@ class ServerIndex:
             return read(answer["result"])
 
     def insert(self, points: Sequence[Point]) -> None:
-        """See `Index.insert`. The first point of an id in one call counts."""
+        """See `Index.insert`. If an id occurs twice in a call, the first point counts."""
         rules.check_points(points)
         for point in points:
             for name, vector in point.vectors.items():
@@ -266,7 +276,7 @@ class ServerIndex:
         def replace_batch(ids: Sequence[str]) -> None:
             # an unknown id would fail its request
             present = [record["id"] for record in self._records(ids, with_payload=False, with_vector=False)]
-            # the server refuses an update by an empty vector, and has none of a point for one
+            # the server refuses to update with an empty vector; such a point has none there
             empty = [id for id in present if isinstance(vector := vectors[id], SparseVector) and not vector.indices]
             if empty:
                 self._send("POST", "/points/vectors/delete", {"points": empty, "vector": [name]}, writing=True)
@@ -298,7 +308,7 @@ class ServerIndex:
         self._send("POST", "/points/delete", {"filter": condition}, writing=True)
 
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
-        """See `Index.search_all`; one request. Of more than `TIES` equal scores at the cut, the server chooses."""
+        """See `Index.search_all`; one request. If more than `TIES` scores are equal at the cut, the server chooses."""
         for search in searches:
             rules.finds_nothing(search)  # raises ValueError
         try:
@@ -330,7 +340,7 @@ class ServerIndex:
         return self._send("POST", "/points/query/batch", {"searches": queries}, read=read)
 
     def _queries(self, search: VectorSearch) -> list[Json]:
-        """Return the queries of a search: its ids, and those with a required term if one is wanted.
+        """Return the queries of a search: for its ids, and for those with a required term if there is one.
 
         Empty if nothing can be found.
         """
@@ -367,7 +377,7 @@ class ServerIndex:
         return {record["id"] for record in self._scroll(where, with_payload=False)}
 
     def _page(self, page: Json, offset: str | None) -> tuple[list[Json], str | None]:
-        """Return records from the id `offset` on, and the offset of the next page."""
+        """Return the records from the id `offset` on, and the offset of the next page."""
         body = page if offset is None else {**page, "offset": offset}
         return self._send("POST", "/points/scroll", body, read=lambda result: terms.read_page(result, offset))
 
@@ -415,5 +425,5 @@ class ServerIndex:
 
 
 def _numbers(vector: Vector) -> int:
-    """Return how many numbers a multivector has; the size of other vectors does not count."""
+    """Return how many numbers a multivector has; other vectors' sizes do not count."""
     return len(vector.packed) // 2 if isinstance(vector, MultiVector) else 0

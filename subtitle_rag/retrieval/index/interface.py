@@ -1,7 +1,7 @@
-"""The interface of the index: points with named vectors, filtered search.
+"""Interface of the index: points with named vectors, filtered search.
 
-It has two implementations: the embedded index (`index_edge`) and a Qdrant server (`index_server`). The index is a cache
-of the library: everything in it can be made again from SQLite.
+Two implementations: the embedded index (`index_edge`) and a Qdrant server (`index_server`). The index is a cache of the
+library: everything in it can be rebuilt from SQLite.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -14,15 +14,12 @@ SCHEMA = 1
 
 
 class Index(Searched, Protocol):
-    """All calls are safe from several threads and processes at once. Writes are durable when the call returns.
-
-    Each point is a window.
+    """Points of windows. Safe from several threads and processes; writes are durable when a call returns.
 
     Raises:
-        BusyError: `locked`, `index_unreachable`, `disk_full`, `system_limit`, `disk_error`; of a server
-            `qdrant_unreachable`.
-        BusyError: `library_readonly` too, from calls that write.
-        AppError: `index_damaged`, `index_mismatch` (a rebuild mends both); of a server `qdrant_refused`,
+        BusyError: `locked`, `index_unreachable`, `disk_full`, `system_limit`, `disk_error`; for a server
+            `qdrant_unreachable`; for writes also `library_readonly`.
+        AppError: `index_damaged`, `index_mismatch` (a rebuild repairs both); for a server `qdrant_refused`,
             `qdrant_failed`.
         RuntimeError: the index was closed.
         ValueError: an invalid vector, payload or id; nothing of that call has been written.
@@ -30,7 +27,7 @@ class Index(Searched, Protocol):
 
     @property
     def place(self) -> str:
-        """Its address as the library notes it (`library.app_state`)."""
+        """Its address as recorded in the library (`library.app_state`)."""
 
     def insert(self, points: Sequence[Point]) -> None:
         """Write new points; existing ids stay unchanged."""
@@ -38,8 +35,8 @@ class Index(Searched, Protocol):
     def add_vector(self, name: str, dimensions: int | None = None) -> None:
         """Add a named vector to the layout. Repeating a call is harmless.
 
-        Names begin with `dense-` or `pieces-`, with `dimensions`, or with `sparse-`. Under `pieces-` are multivectors,
-        stored with a byte for each dimension: they come back with cosines of 0.9999 to what they were.
+        Names begin with `dense-` or `pieces-`, with `dimensions`, or with `sparse-`. `pieces-` has multivectors, stored
+        with a byte per dimension: read back, they have a cosine of 0.9999 with the originals.
         """
 
     def drop_vector(self, name: str) -> None:
@@ -63,12 +60,12 @@ class Index(Searched, Protocol):
     def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
         """Return the windows with ids greater than `after`, by id, with vectors and payloads; none after the last one.
 
-        Fewer than `limit` come at once where they have multivectors.
-        Weights come back in half precision, dense vectors with unit length.
+        Fewer than `limit` are returned at once if they have multivectors. Weights come back in half precision, dense
+        vectors with unit length.
         """
 
     def get(self, ids: Collection[str]) -> list[Point]:
-        """Return the existing points among these ids, in no order, as `points` reads them."""
+        """Return the existing points among these ids, in no order, with vectors and payloads as in `points`."""
 
     def get_neural(self, ids: Collection[str]) -> list[Point]:
         """Return the existing points among these ids, a few hundred at most, without payloads and `bm25` vectors."""
@@ -77,7 +74,7 @@ class Index(Searched, Protocol):
         """Return the exact number of windows."""
 
     def clear(self) -> None:
-        """Delete all points, and the named vectors that were added."""
+        """Delete all points and all added named vectors."""
 
     def close(self) -> None:
         """Release the index."""
@@ -85,21 +82,21 @@ class Index(Searched, Protocol):
 
 @runtime_checkable
 class StagingIndex(Protocol):
-    """The additions of an embedded index: another one can be filled beside it."""
+    """Additional methods of an embedded index: a second one can be filled next to it."""
 
     def stage(self) -> "StagedIndex":
-        """Open an empty index, to be filled by this process alone and adopted.
+        """Open an empty index, to be filled only by this process and then adopted.
 
         Raises:
-            BusyError: `disk_short` if the disk has too little space for it.
+            BusyError: `disk_short` if the disk lacks the space for it.
         """
 
     def adopt(self, staged: Any) -> None:
-        """Put a staged index into the place of all points and named vectors, all or nothing, and close it."""
+        """Replace all points and named vectors by a staged index, atomically, and close it."""
 
 
 class StagedIndex(Index, Protocol):
-    """An index that is filled before it takes the place of another one."""
+    """An index that is filled before it replaces another one."""
 
     def discard(self) -> None:
-        """Close the index and delete it: it will not be adopted."""
+        """Close the index and delete it instead of adopting it."""

@@ -1,4 +1,4 @@
-"""The payload of an index point: everything needed to filter by, and to show its scene."""
+"""Payload of an index point: everything needed to filter by, and to show its scene."""
 
 from typing import Any
 

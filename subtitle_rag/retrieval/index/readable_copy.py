@@ -1,4 +1,4 @@
-"""A copy of an index whose disk takes no writes, among the temporary files: the engine writes into what it opens."""
+"""Temporary copy of an index on a read-only disk, since the engine writes to the files that it opens."""
 
 import hashlib
 import logging
@@ -14,13 +14,13 @@ from subtitle_rag.hosting.entry import SOCKET_PREFIX
 logger = logging.getLogger(__name__)
 
 UNWRITABLE = frozenset({"library_readonly", "disk_full", "disk_short", "disk_error"})
-"""Codes of an index that its host cannot open where it lies."""
+"""Codes of an index that its host cannot open in place."""
 BLOCK = 2**20
 MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of its own in it
 
 
 def readable_copy(folder: Path) -> Path | None:
-    """Copy an index, unless that is done, and return the copy; None without an index or the room for it.
+    """Copy an index unless that is done, and return the copy; None if there is no index, or no space.
 
     Raises OSError.
     """
@@ -64,7 +64,7 @@ def _is_own(folder: Path) -> bool:
 
 
 def _copy_sparse(source: Path, target: Path) -> None:
-    """Copy a file without its holes: those of the engine are of 32 MiB."""
+    """Copy a file without its holes; the engine's are of 32 MiB."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with source.open("rb") as reader, target.open("wb") as writer:
         while block := reader.read(BLOCK):

@@ -1,8 +1,8 @@
-"""The sections of a video: its chapters, or parts by topic where it has none.
+"""Sections of a video: its chapters, or parts by topic if it has none.
 
-Parts by topic are cut by TextTiling (Hearst 1997, "TextTiling: Segmenting Text into Multi-paragraph Subtopic
-Passages") over the analysed words of the windows, without a model. They are computed from the library at each call, so
-that they follow the windows after these are cut again.
+Parts by topic are cut by TextTiling (Hearst 1997, "TextTiling: Segmenting Text into Multi-paragraph Subtopic Passages")
+over the analysed words of the windows, without a model. They are computed from the library at each call, so that they
+follow windows that are cut again.
 """
 
 import math
@@ -17,30 +17,30 @@ from subtitle_rag.retrieval.index.index_document import EARLY_MS, keywords
 from subtitle_rag.retrieval.korean.expansion import inverse_document_frequency
 
 BLOCK = 3
-"""Windows on each side of a gap that are compared."""
+"""Windows to compare on each side of a gap."""
 SHORTEST = 3
 """Windows of the shortest part by topic."""
 WORDS = 6
-"""Most telling words of a section."""
+"""Most distinctive words of a section."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A chapter or a part by topic. A chapter that is shorter than a window may have no windows."""
+    """A chapter or a part by topic. A chapter shorter than a window may have no windows."""
 
     start_ms: int
     end_ms: int
     title: str
     """Title of the chapter; empty for a part by topic."""
     words: tuple[str, ...]
-    """Most telling words against the video's other sections."""
+    """The words that best distinguish it from the video's other sections."""
     window_ids: tuple[str, ...]
 
 
 def split_sections(video: Video, windows: Sequence[Window], analyses: Mapping[str, Morphemes]) -> list[Section]:
     """Return the sections of a video in order; each window is in one of them.
 
-    `windows` are all of the video's, in order; windows without an analysis count as windows without words.
+    `windows` are all of the video's, in order; a window without an analysis counts as one without words.
     """
     if not windows:
         return []
@@ -69,7 +69,7 @@ def sections_of(library: Library, video_id: str) -> list[Section]:
 
 
 def _chapters(video: Video, windows: Sequence[Window]) -> tuple[list[int], list[str], list[int]]:
-    """Return beginning, title and first window of each chapter, and of the part before the first chapter."""
+    """Return start, title and first window of each chapter, and of the part before the first chapter."""
     starts = [chapter.start_ms for chapter in video.chapters]
     titles = [chapter.title for chapter in video.chapters]
     if windows[0].start_ms + EARLY_MS < starts[0]:
@@ -79,7 +79,7 @@ def _chapters(video: Video, windows: Sequence[Window]) -> tuple[list[int], list[
 
 
 def _topic_cuts(forms: Sequence[Sequence[str]]) -> list[int]:
-    """Return the windows, by number, at which another topic begins."""
+    """Return the indices of the windows at which a new topic begins."""
     depths = _depths(_similarities(forms))
     if not depths:
         return []
@@ -118,7 +118,7 @@ def _cosine(first: Mapping[str, float], second: Mapping[str, float]) -> float:
 
 
 def _depths(similarities: Sequence[float]) -> list[float]:
-    """Return by how much each gap lies below the nearest peak on its left and on its right."""
+    """Return the depth of each gap below the nearest peaks on its left and right."""
     return [
         _climb(similarities[at::-1]) + _climb(similarities[at:]) - 2 * similarity
         for at, similarity in enumerate(similarities)

@@ -1,4 +1,4 @@
-"""The service of the index host that holds the connection to a Qdrant server (`index_host`)."""
+"""Service of the index host with the connection to a Qdrant server (`index_host`)."""
 
 import json
 import logging
@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ServerOrder:
-    """What a client wants of a server; equal orders share a connection. The key is in no text of it."""
+    """A client's choice of server; equal orders share a connection. Its texts never have the key."""
 
     settings: QdrantSettings
     meta: str
@@ -28,8 +28,8 @@ class ServerOrder:
 class ServerService(AnalysisService):
     """Connections to the Qdrant server of a config, and the analyzer, which needs none.
 
-    A connection is opened by its first call, so that a server that is away fails calls and not the host. One with
-    another key is never used: who has a key shows it, by reaching the server with it.
+    The first call opens a connection, so that an unreachable server fails calls rather than the host. Connections are
+    not shared between keys: a client proves that it has the key by reaching the server with it.
     """
 
     def __init__(self, _folder: Path) -> None:
@@ -52,7 +52,7 @@ class ServerService(AnalysisService):
         except AppError as error:
             if error.code != "qdrant_failed":
                 raise
-            logger.info("the connection is opened again", exc_info=True)  # somebody may have deleted the collection
+            logger.info("the connection is opened again", exc_info=True)  # the collection may have been deleted
             self._replace(wanted)
             return getattr(self._index(wanted), method)(*args, **options)
 
@@ -66,7 +66,7 @@ class ServerService(AnalysisService):
         return ServerIndex(order.settings, json.loads(order.meta), order.collection, key=order.key, **how)
 
     def _replace(self, order: ServerOrder, **how: bool) -> None:
-        """Open the order's connection again; those who still have the one before end with it."""
+        """Open the order's connection again; users of the previous one end with it."""
         with self._opening:
             self._indexes.pop(order, None)
             self._indexes[order] = self._open_index(order, **how)

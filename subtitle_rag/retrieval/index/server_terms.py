@@ -1,7 +1,7 @@
 """Conversions to and from a Qdrant server: addresses, filters, vectors, points, failures.
 
-Answers are read within bounds of size and time, and what they hold is checked. The functions that read raise one of
-`FOREIGN` for an answer that is not one of Qdrant's.
+Answers are limited in size and time, and their content is checked. The functions that read raise one of `FOREIGN` for
+an answer that is not Qdrant's.
 """
 
 import logging
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 OLDEST = (1, 18)
-"""The first version of Qdrant with named vectors added to existing collections."""
+"""First version of Qdrant that can add named vectors to existing collections."""
 WITH_BYTES = (1, 20)
-"""The first version that stores a byte for each dimension of a cosine."""
+"""First version that stores cosine vectors with a byte per dimension."""
 PORT = 6333
 _COLLECTIONS = "/collections/"
 _READS = ("/points", "/query", "/query/batch", "/scroll", "/count", "/search")
@@ -49,19 +49,19 @@ PIECE_DIGITS = 5
 TIMEOUT_S = 30
 """Timeout of a request."""
 BODY_TIMES = 3
-"""Timeouts that the body of an answer may take; httpx measures only the time without a byte."""
+"""Timeouts until the body of an answer must be complete; httpx only measures the time without a byte."""
 CONNECT_S = 5.0
-"""Timeout of a connection: a machine without power does not answer."""
+"""Timeout of a connection, since a machine that is switched off does not answer."""
 Json = dict[str, Any]
 MAX_BYTES = 64 << 20
-"""Maximum size of an answer; a page of points with their vectors has a fifth."""
+"""Maximum size of an answer; a page of points with vectors has a fifth."""
 MAX_COUNT = 1 << 53
 FOREIGN = (AssertionError, AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError)
-"""What reading raises if the answer is not one of Qdrant's, here and in the client."""
+"""Errors of reading an answer that is not Qdrant's, here and in the client."""
 
 
 def address(url: str) -> str:
-    """Return the server's address in one spelling: scheme, host, port (default 6333) and path.
+    """Return the server's canonical address: scheme, host, port (default 6333) and path.
 
     Raises:
         UsageError: `qdrant_url`; also for an address with a password.
@@ -83,17 +83,17 @@ def collection_name(library_id: str) -> str:
 
 
 def collection_address(url: str, collection: str) -> str:
-    """Return the address of a collection, as the library notes it; raises UsageError `qdrant_url`."""
+    """Return the address of a collection, as recorded in the library. Raises UsageError `qdrant_url`."""
     return f"{address(url)}{_COLLECTIONS}{collection}"
 
 
 def server_address(index_address: str) -> str:
-    """Return the address of a collection's server; another place, such as the embedded index, stays as it is."""
+    """Return the address of a collection's server; other places, such as an embedded index, stay unchanged."""
     return index_address.partition(_COLLECTIONS)[0]
 
 
 def read_key(settings: QdrantSettings) -> str:
-    """Return the server's key from the environment; empty if the settings name none.
+    """Return the server's key from the environment; "" if the settings name none.
 
     Raises:
         UsageError: `qdrant_refused`.
@@ -109,7 +109,7 @@ def read_key(settings: QdrantSettings) -> str:
 
 
 def connect(settings: QdrantSettings, key: str) -> "QdrantClient":
-    """Return a client of the server; sends nothing.
+    """Return a client for the server, without a request.
 
     Raises:
         AppError: `missing_extra`.
@@ -122,7 +122,7 @@ def connect(settings: QdrantSettings, key: str) -> "QdrantClient":
     if key:
         register_secret(key)
         headers["api-key"] = key
-    # its own check of versions prints a warning from a thread, over the app's screen
+    # its own version check would print a warning over the app's screen, from a thread
     client = QdrantClient(
         url=address(settings.url),
         headers=headers,
@@ -141,7 +141,7 @@ def connect(settings: QdrantSettings, key: str) -> "QdrantClient":
 
 
 def _logged(request: Any, send: Any) -> Any:
-    """Send a request and log it; reads, which every key of a search makes, are logged at debug level."""
+    """Send a request and log it; reads, which every key press in a search makes, at debug level."""
     line = f"{request.method} {request.url.host}:{request.url.port}{request.url.path}"
     began = time.monotonic()
     try:
@@ -156,13 +156,13 @@ def _logged(request: Any, send: Any) -> Any:
 
 
 def is_from(version: str, oldest: tuple[int, int]) -> bool:
-    """Return whether this version of Qdrant is at least as new; an unknown format counts as new."""
+    """Whether this version of Qdrant is at least `oldest`; an unknown format counts as newer."""
     match = re.match(r"v?(\d+)\.(\d+)", version)
     return match is None or (int(match[1]), int(match[2])) >= oldest
 
 
 def to_app_error(error: Exception, url: str, variable: str, key: str) -> AppError:
-    """Return the typed failure for an exception of the client, without the key should the server repeat it."""
+    """Return the typed failure for an exception of the client, without the key in case the server repeats it."""
     status = getattr(error, "status_code", None)
     source = getattr(error, "source", None)
     is_foreign = isinstance(source or error, FOREIGN)
@@ -184,7 +184,7 @@ def to_app_error(error: Exception, url: str, variable: str, key: str) -> AppErro
 
 
 def server_filter(where: Filter) -> Json | None:
-    """Return the filter as the server reads it; None if it restricts nothing."""
+    """Return the filter in the server's form; None if it restricts nothing."""
     must: list[Json] = []
     if where.channels:
         must.append({"key": "channel_id", "match": {"any": list(where.channels)}})
@@ -215,7 +215,7 @@ def sparse_index() -> "models.SparseIndexParams":
 
 
 def dense_storage() -> "models.VectorParamsDiff":
-    """Return where a dense vector lies, on disk, and its graph, in memory."""
+    """Return the storage of a dense vector: itself on disk, its graph in memory."""
     from qdrant_client import models
 
     return models.VectorParamsDiff(
@@ -224,7 +224,7 @@ def dense_storage() -> "models.VectorParamsDiff":
 
 
 def datatype(name: str, version: str) -> "models.VectorStorageDatatype":
-    """Return how a server of this version is to store the numbers of a dense vector or multivector."""
+    """Return how a server of this version should store a dense vector or multivector."""
     from qdrant_client import models
 
     types = models.VectorStorageDatatype
@@ -232,14 +232,14 @@ def datatype(name: str, version: str) -> "models.VectorStorageDatatype":
 
 
 def multivector_storage() -> "models.VectorParamsDiff":
-    """Return where multivectors lie: on disk. No graph is built: they only order a few hundred windows."""
+    """Return the storage of multivectors: on disk, without a graph, because they only order a few hundred windows."""
     from qdrant_client import models
 
     return models.VectorParamsDiff(on_disk=True, hnsw_config=models.HnswConfigDiff(m=0))
 
 
 def server_vector(vector: Vector) -> Json | list[float] | list[list[float]]:
-    """Return the vector as the server reads it. Sparse ones go by ascending term, which it would sort itself."""
+    """Return the vector in the server's form. Sparse ones are sorted by term, which saves the server the work."""
     if isinstance(vector, DenseVector):
         return list(vector.values)
     if isinstance(vector, MultiVector):  # half precision has no more digits, and JSON would be twice as long
@@ -249,9 +249,9 @@ def server_vector(vector: Vector) -> Json | list[float] | list[list[float]]:
 
 
 def bound(response: "httpx.Response", seconds: float) -> None:
-    """Let the body of a response be read within bounds; httpx calls this before it reads.
+    """Limit the time and size of a response's body; httpx calls this before it reads.
 
-    Compressed bodies were not asked for, and a few of their bytes can be gigabytes.
+    Compressed bodies are refused: they were not requested, and a few bytes can become gigabytes.
     """
     import httpx
 
@@ -278,7 +278,7 @@ def bound(response: "httpx.Response", seconds: float) -> None:
 
 
 def read_records(value: Any, ids: Collection[str] | None = None) -> list[Json]:
-    """Return the records of points, of these `ids` alone; each has a valid id and payload, and vectors by name."""
+    """Return the points, only those in `ids` if given; each has a valid id and payload, and vectors by name."""
     if not isinstance(value, list):
         raise ValueError("no list of points")
     records: dict[str, Json] = {}
@@ -296,7 +296,7 @@ def read_records(value: Any, ids: Collection[str] | None = None) -> list[Json]:
 def read_page(value: Any, after: str | None) -> tuple[list[Json], str | None]:
     """Return a page's records, all after the id `after`, and the id with which the next page begins.
 
-    A server that turns in a circle would be read for ever.
+    A server that repeats pages would be read forever.
     """
     records, offset = read_records(value["points"]), value.get("next_page_offset")
     ids = [record["id"] for record in records]
@@ -332,7 +332,7 @@ def read_count(value: Any) -> int:
 
 
 def read_hits(search: VectorSearch, answers: Sequence[Any]) -> list[Hit]:
-    """Return the best hits, ties by id, of the answers to the queries of `ServerIndex`."""
+    """Return the best hits, ties by id, in the answers to the queries of `ServerIndex`."""
     if not answers:
         return []
     records, *required_records = [read_records(answer) for answer in answers]

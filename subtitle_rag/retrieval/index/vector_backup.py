@@ -1,7 +1,7 @@
-"""A backup of the neural vectors during a rebuild of the index: encoding takes hours, a rebuild minutes.
+"""Backup of the neural vectors during a rebuild of the index: encoding takes hours, a rebuild minutes.
 
-The backup is an SQLite file beside the library, deleted when the rebuild is complete. If a rebuild is killed, the next
-one uses the file. A stored vector is used only while the passage of its window is unchanged.
+The backup is an SQLite file next to the library, deleted when the rebuild is complete. If a rebuild is killed, the next
+one uses the file. A stored vector is used only while its window's passage is unchanged.
 """
 
 import json
@@ -28,14 +28,14 @@ logger = logging.getLogger(__name__)
 PAGE = 256
 """Points read at once: 5 MB."""
 CRASHES = 20
-"""Ends of the host in damaged files, after which no more is read from them."""
+"""Crashes of the host over damaged files, after which no more is read from them."""
 DAMAGE_SIGNALS = frozenset({"SIGBUS", "SIGSEGV"})
-"""Signals that end a host which reads damaged files; by any other one it has lost a fight for memory, or was killed."""
+"""Signals of a crash over damaged files; any other means that the host ran out of memory or was killed."""
 
 Numbers = tuple[bytes, bytes | None, bytes | None, int | None, bytes | None]
 """Dense vector, terms and weights, width and numbers of the vectors of pieces."""
 Row = tuple[str, str, str, bytes, bytes | None, bytes | None, int | None, bytes | None]
-"""Name, encoder and source, and then as `Numbers`."""
+"""Name, encoder and source, then the fields of `Numbers`."""
 NamedVectors = dict[str, dict[str, Vector]]
 """Window id → its named vectors."""
 
@@ -45,7 +45,7 @@ def backup_path(library: Library) -> Path:
 
 
 def back_up_vectors(folder: Path, library: Library) -> None:
-    """Back up the vectors of the embedded index in `folder`, which cannot be used as it is.
+    """Back up the vectors of the unusable embedded index in `folder`.
 
     Unreadable vectors are skipped, and those of another schema.
 
@@ -84,7 +84,7 @@ class VectorBackup:
         self._path = path
         self._delete_on_close = False
         self.is_new = not path.exists()
-        """It has nothing of an earlier rebuild."""
+        """Whether it has nothing from an earlier rebuild."""
         self._crashes = 0
         with translate_sqlite_errors(path):
             self._db = sqlite3.connect(path, isolation_level=None)
@@ -101,20 +101,20 @@ class VectorBackup:
                 self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
 
     def delete_on_close(self) -> None:
-        """Have `close` delete the file: the rebuild is complete."""
+        """Make `close` delete the file, because the rebuild is complete."""
         self._delete_on_close = True
 
     def save(self, index: Index, library: Library) -> None:
-        """Copy the vectors that the library has noted, as far as the index can be read.
+        """Copy the vectors recorded in the library, as far as the index is readable.
 
         Raises:
-            BusyError: as above, and those of the index; nothing is lost then.
+            BusyError: as above, and the index's codes; nothing is lost then.
         """
         for page in split_batches(library.vectors.windows(), PAGE):
             self._put(self._readable(index, page), library.vectors.stored(page))
 
     def _readable(self, index: Index, ids: Sequence[str]) -> list[Point]:
-        """Read these points, without those in damaged places of the index: their vectors are encoded again."""
+        """Read these points, except those in damaged parts of the index, whose vectors are encoded again."""
         if self._crashes >= CRASHES:
             return []
         try:
@@ -158,7 +158,7 @@ class VectorBackup:
                 index.add_vector(pieces_name(encoder), width)
 
     def restore(self, document: IndexDocument) -> tuple[NamedVectors, dict[str, list[StoredVector]]]:
-        """Return the vectors of the document's unchanged passages, and the library's notes of them by window."""
+        """Return the vectors of the document's unchanged passages, and the library's records of them by window."""
         vectors: NamedVectors = {}
         notes: dict[str, list[StoredVector]] = {}
         query = "SELECT name, encoder, source, dense, indices, weights, width, pieces FROM kept WHERE window_id = ?"
