@@ -1,4 +1,4 @@
-"""A conversation about the library: questions to a model about one choice of evidence.
+"""Conversations about the library: questions to a model about one selection of evidence.
 
 `Conversation.ask` is a generator of events for any thread. An Event stops it from outside and keeps the text so far.
 """
@@ -23,13 +23,13 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answerer:
-    """Answers questions from one library; safe from several threads, each with conversations of its own."""
+    """Answers questions from one library; thread-safe, with separate conversations per thread."""
 
     gatherer: Gatherer
     hosts: Sequence[Llm]
     model: str
     missing: AppError | None = None
-    """The reason for having no hosts."""
+    """Why there are no hosts."""
     remember: bool = False
     """Whether answers are saved in the library."""
 
@@ -37,7 +37,7 @@ class Answerer:
         return Conversation(self, options or AnswerOptions())
 
     def keep(self, answer: Answer) -> Answer:
-        """Save an answer with the version of its prompt, and return it with its id; a busy library does not fail it."""
+        """Save an answer with its prompt's version, and return it with its id; a busy library does not fail it."""
         if not (self.remember and answer.text):
             return answer
         try:
@@ -47,7 +47,7 @@ class Answerer:
             return replace(answer, save_error=error)
 
     def ready_host(self) -> ReadyHost | AppError:
-        """Return the first host with the model, or the reason for having none."""
+        """Return the first host with the model, or why there is none."""
         try:
             return ReadyHost(*host_with(self.hosts, self.model), self.gatherer.library.contexts)
         except AppError as error:
@@ -65,9 +65,9 @@ class Conversation:
         self._latest: tuple[Query, Answer] | None = None
 
     def ask_again(self, stop: threading.Event | None = None) -> Iterator[AnswerEvent]:
-        """Ask the last question once more, with another seed; its answer takes the place of the last one.
+        """Ask the last question again with another seed; the new answer replaces the last one.
 
-        Raises what `ask` raises.
+        Raises like `ask`.
         """
         assert self._latest is not None
         query, before = self._latest
@@ -81,7 +81,7 @@ class Conversation:
     def ask(
         self, query: Query, stop: threading.Event | None = None, *, seed: int = answer_prompt.SEED
     ) -> Iterator[AnswerEvent]:
-        """Answer a question. The last event is the `Answer`, failures of the model included.
+        """Answer a question. The last event is the `Answer`, even if the model failed.
 
         Raises:
             UsageError: `unknown`.
@@ -107,9 +107,9 @@ def answer_all(
     questions: Iterable[tuple[str, Query]],
     options: AnswerOptions,
 ) -> Iterator[tuple[str, Answer]]:
-    """Yield (id, answer) of each question, asked in a conversation of its own.
+    """Yield (id, answer) for each question, asked in a separate conversation.
 
-    Raises the errors of `Conversation.ask`, and the reason for having no model.
+    Raises the errors of `Conversation.ask`, or why there is no model.
     """
     for id, query in questions:
         *_events, answer = answerer.conversation(options).ask(query)

@@ -1,7 +1,7 @@
-"""The answering model's prompt in Korean and English; `context_builder` makes the text of the scenes.
+"""The answering model's prompt in Korean and English; `context_builder` writes the text of the scenes.
 
 Rules and scenes are the system message, each question a user message. Further questions about the same scenes repeat
-its bytes, so the server finds them in its cache.
+the same bytes, so the server finds them in its cache.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from subtitle_rag.i18n import _
 VERSION = "ask3"
 """Version of rules and layout, saved with each answer."""
 NUM_PREDICT = 1024
-"""Tokens of an answer, at most."""
+"""Maximum number of tokens of an answer."""
 SEED = 7
 SECOND_SEED = 1_234
 QUESTION_CHARACTERS = 1_000
@@ -32,7 +32,7 @@ FRAME_TOKENS = 12
 _HANGUL = re.compile("[가-힣ㄱ-ㅎㅏ-ㅣ]")
 
 NOT_FOUND = {"ko": "장면에서 답을 찾지 못했습니다.", "en": "The scenes do not hold the answer."}
-"""The model's answer if the scenes hold none."""
+"""The model's answer if the scenes do not have one."""
 _SCENE_KINDS = {
     "ko": {
         "search": "한국어 영상들에서 찾은 장면들",
@@ -87,7 +87,7 @@ _TAG = {"ko": "장면", "en": "scenes"}
 
 _PLACES = Places(required=("scenes",), optional=("rules", "kind", "not_found"))
 FIXED_TOKENS = 1600
-"""The most tokens of a prompt file's own words, the rules included."""
+"""Maximum number of tokens in a prompt file's own words, including the rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class AnswerPrompt:
 
     @classmethod
     def read(cls, path: Path) -> "AnswerPrompt":
-        """Read a user's file; raises UsageError `bad_prompt`, with the file, the line and the reason."""
+        """Read a user's file. Raises UsageError `bad_prompt`, with file, line and reason."""
         file = check_prompt(path)
         file.raise_first()
         text = file.text.strip()
@@ -112,7 +112,7 @@ BUILT_IN = AnswerPrompt(VERSION, "{rules}\n{scenes}")
 
 
 def built_in_prompt(language: Language) -> str:
-    """Return the built-in prompt as a file, with the rules of a language in full."""
+    """Return the built-in prompt as a file, with the full rules in one language."""
     return BUILT_IN.template.replace("{rules}", _RULES[language]) + "\n"
 
 
@@ -130,7 +130,7 @@ def check_prompt(path: Path, key: str = "") -> TemplateText:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question as the model reads it, and its answer."""
+    """A question in the form for the model, and its answer."""
 
     question: str
     answer: str
@@ -147,7 +147,7 @@ def system(text: str, kind: EvidenceKind, language: Language, prompt: AnswerProm
 
 
 def instructions(kind: EvidenceKind, language: Language) -> list[str]:
-    """Return the lines of the built-in rules and forms, which a small model may recite for an answer."""
+    """Return the lines of the built-in rules and forms, which a small model may recite as an answer."""
     rules = _values("", kind, language)["rules"]
     return [*rules.splitlines(), *filter(None, _FORMS[language].values())]
 
@@ -159,7 +159,7 @@ def _values(text: str, kind: EvidenceKind, language: Language) -> dict[str, str]
 
 
 def messages(system: str, turns: Sequence[Turn], question: str) -> list[dict[str, str]]:
-    """Return the request for a question, with the turns before it."""
+    """Return the request for a question, after the earlier turns."""
     request = [{"role": "system", "content": system}]
     for turn in turns:
         request.append({"role": "user", "content": turn.question})
@@ -168,9 +168,9 @@ def messages(system: str, turns: Sequence[Turn], question: str) -> list[dict[str
 
 
 def question_text(question: str, counts: Sequence[WordCount] = ()) -> str:
-    """Return a question on one line, how often its words are said, and the form of its answer, each on a line.
+    """Return the question, the counts of its words, and the form of its answer, one line each.
 
-    They follow the scenes, as all before them is in the server's cache for other questions, too.
+    They come after the scenes, because all text before them is cached by the server for other questions, too.
     """
     spoken = language(question)
     notes = [*filter(None, (LABELS[spoken].figures(counts), _FORMS[spoken][form_of(question)]))]
@@ -184,17 +184,25 @@ def question_line(question: str) -> str:
 
 
 def cost(request: Sequence[dict[str, str]], tokens_per_char: float = TOKENS_PER_CHAR) -> int:
-    """Estimate a whole request's tokens on the safe side."""
+    """Return a safe estimate of a whole request's tokens."""
     return sum(estimate(message["content"], tokens_per_char) + FRAME_TOKENS for message in request)
 
 
 def windows(largest: int) -> list[int]:
-    """Return the usable values of `num_ctx`, ascending, for a model of this context length (0: unknown)."""
+    """Return the usable values of `num_ctx`, ascending, for a model with this context length (0: unknown)."""
     return [bucket for bucket in BUCKETS if bucket <= (largest or BUCKETS[-1])] or [largest]
 
 
 def trimmed(system: str, turns: Sequence[Turn], question: str, num_ctx: int, tokens_per_char: float) -> list[Turn]:
-    """Return the latest turns that leave room for the question and its answer."""
+    """Return the latest turns that leave enough tokens for the question and its answer.
+
+    Args:
+        system: the system message.
+        turns: the earlier turns.
+        question: the question.
+        num_ctx: context of the request.
+        tokens_per_char: the model's rate.
+    """
     latest = list(turns)
     while latest and cost(messages(system, latest, question), tokens_per_char) + NUM_PREDICT + MARGIN > num_ctx:
         latest.pop(0)

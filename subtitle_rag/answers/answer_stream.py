@@ -1,8 +1,8 @@
-"""An answer as it is shown and stored, made of the model's text while that comes.
+"""Stream of an answer's text as it is shown and stored.
 
-Left out are thoughts and channel names in front of it, citations without any word ("[2]" is no answer) or of scenes
-that were not given, whole sentences that it repeats, and those of the model's instructions. Text is held back only as
-long as it may be one of these, so what is printed is what is stored.
+It drops thoughts and channel names at the start, citations of missing scenes or without any word ("[2]" is no answer),
+repeated sentences, and sentences of the model's instructions. Text is held back only while it may be one of these, so
+the shown text is the stored text.
 """
 
 import re
@@ -13,20 +13,20 @@ from subtitle_rag.contexts.cleaning import final_message
 from subtitle_rag.domain.values import squeeze
 
 REPEATED_LETTERS = 10
-"""Letters of a sentence from which on its repetition is left out: a shorter one may be a word for word answer."""
+"""Minimum letters for a repeated sentence to be dropped; a shorter one may be a literal answer."""
 RECITED_LETTERS = 15
-"""Letters of an instruction, about four words, from which on a sentence that begins with them recites it."""
+"""Letters of an instruction, about four words, that mark a sentence as recited if it begins with them."""
 MOST_RECITED = 3
-"""Recited instructions, from which on the rest of an answer is the rest of the prompt."""
+"""Recited instructions after which the rest of an answer is dropped as the rest of the prompt."""
 FRONT = 16
-"""Characters in front of an answer by which thoughts are told."""
+"""Characters at the start of an answer in which to detect thoughts."""
 _MAY_BE_MARK = re.compile(r"\s*(?:[\[［【][^\]］】\n]{0,40})?$")
 _SPACED_MARK = re.compile(rf"[^\S\n]*{MARK.pattern}", re.IGNORECASE)
 _SENTENCE_END = re.compile(
     rf"(?:[.!?…。！？]++[\"'”’)]*+(?:\s*+{MARKS})?+|{MARKS})[^\S\n]++(?=[^\s\[［【])|\n", re.IGNORECASE
 )
 _LOOK_BACK = 80
-"""Characters of a sentence's end: its signs and citations."""
+"""Characters at the end of a sentence, for punctuation and citations."""
 _WORD = re.compile(r"[^\W_]")
 _LETTER = re.compile(r"[^\W\d_]")
 _COPULAS = ("입니다", "이에요", "예요", "이다")
@@ -34,12 +34,12 @@ _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,3}(?:[.)]|$))(?:\s+|$)")
 
 
 class AnswerStream:
-    """Takes the pieces of a model's text, and gives what of them is to be seen."""
+    """Takes the pieces of a model's text and returns the visible parts."""
 
     def __init__(self, numbers: Iterable[int], instructions: Iterable[str] = (), question: str = "") -> None:
-        """`numbers` are those of the scenes that were given; `instructions` are lines of the model's own rules.
+        """Start a stream; `numbers` are those of the given scenes, `instructions` are lines of the model's rules.
 
-        A sentence that is the question again answers nothing, also as a sentence: "두 번 튀기는 비결입니다."
+        A sentence that repeats the question answers nothing, even as a statement: "두 번 튀기는 비결입니다."
         """
         self._numbers = frozenset(numbers)
         self._front: str | None = ""
@@ -48,21 +48,21 @@ class AnswerStream:
         """The end of the text, which may become a citation."""
         self._sentence = ""
         self._shown = 0
-        """Characters of the sentence that were given."""
+        """Number of the sentence's characters already returned."""
         self._looked = 0
-        """Characters of the sentence in which no end was found."""
+        """Number of the sentence's characters searched for its end."""
         self._space = ""
-        """The space after what was given: it is given with the next word."""
+        """The space after the returned text, to be returned with the next word."""
         self._keys: set[str] = set()
         self._instructions = _sentence_keys(instructions)
         self._asked = frozenset(key + end for key in _sentence_keys([question]) for end in ("", *_COPULAS))
         self._beginnings = {key[:RECITED_LETTERS] for key in self._instructions if len(key) >= RECITED_LETTERS}
         self.dropped: list[int] = []
-        """Numbers of citations that were left out."""
+        """Numbers of dropped citations."""
         self.repeated = 0
-        """Sentences that were left out."""
+        """Number of dropped repetitions."""
         self.recited = 0
-        """Sentences of the instructions that were left out."""
+        """Number of dropped instructions."""
 
     @property
     def is_prompt(self) -> bool:
@@ -70,7 +70,7 @@ class AnswerStream:
         return self.recited >= MOST_RECITED
 
     def feed(self, text: str) -> str:
-        """Return what may be seen after one more piece."""
+        """Return the text that became visible with one more piece."""
         if self._front is not None:
             self._front += text
             front = self._front.lstrip()
@@ -86,7 +86,7 @@ class AnswerStream:
         return self._take(ready)
 
     def finish(self) -> str:
-        """Return what is left at the end of the text."""
+        """Return the rest of the text."""
         if self._front is not None:
             self._held += final_message(self._front.lstrip(), is_whole=True)
             self._front = None
@@ -122,11 +122,11 @@ class AnswerStream:
         return visible
 
     def _says_anything(self, sentence: str) -> bool:
-        """Whether the answer has a word or number so far, beside its citations."""
+        """Whether the answer has a word or number so far, apart from citations."""
         return bool(self._keys or _WORD.search(MARK.sub("", sentence)))
 
     def _find_end(self) -> int:
-        """Return where the sentence in work ends, with the space after it; 0 if it goes on."""
+        """Return the end of the current sentence, with the space after it; 0 if it goes on."""
         start = max(0, self._looked - _LOOK_BACK)
         for end in _SENTENCE_END.finditer(self._sentence, start):
             if end[0] == "\n" or _LETTER.search(self._sentence, 0, end.start()):
@@ -135,7 +135,7 @@ class AnswerStream:
         return 0
 
     def _repeats(self, key: str) -> bool:
-        """Whether a sentence, as far as it goes, is one of before or an instruction."""
+        """Whether a sentence, as far as it goes, repeats an earlier one or an instruction."""
         return any(each.startswith(key) for keys in (self._keys, self._instructions) for each in keys)
 
     def _recites(self, key: str) -> bool:
@@ -143,7 +143,7 @@ class AnswerStream:
         return key in self._instructions or key[:RECITED_LETTERS] in self._beginnings
 
     def _known_mark(self, mark: re.Match[str]) -> str:
-        """Return a citation without the numbers of scenes that were not given."""
+        """Return a citation without the numbers of missing scenes."""
         numbers = mark_numbers(mark[1])
         scene_numbers = [number for number in numbers if number in self._numbers]
         if len(scene_numbers) == len(numbers):
@@ -177,11 +177,11 @@ class AnswerStream:
 
 
 def _sentence_keys(lines: Iterable[str]) -> frozenset[str]:
-    """Return the keys of the sentences of some lines, but for those that are too short to be told."""
+    """Return the keys of the sentences in some lines, except those too short to compare."""
     keys = (_key(sentence) for line in lines for sentence in re.split(r"(?<=[.!?])\s+", line))
     return frozenset(key for key in keys if len(key) >= REPEATED_LETTERS)
 
 
 def _key(sentence: str) -> str:
-    """Return the words of a sentence without citations, the sign of a list, and whatever separates them."""
+    """Return the words of a sentence without citations, bullets and separators."""
     return squeeze(re.sub(r"[\W_]+", "", _LIST_MARK.sub("", MARK.sub("", sentence))))

@@ -1,15 +1,15 @@
-"""The check of an answer's citations: each must name a scene of the evidence that supports its claim.
+"""Check of an answer's citations: each must name a scene in the evidence that supports its claim.
 
 The check is lexical; a citation that fails it is marked and stays visible. A claim (a sentence with its citations) is
-supported if the cited scenes say nothing of it otherwise (`contexts.claims`), and hold at least `LEAST` of its content
-morphemes. That is K-Precision, the share of an answer's words in its passages. Of the lexical measures it
-agrees best with human judgements of faithfulness (Adlakha et al. 2023, arXiv 2307.16877). Of several citations after
-one claim each must carry a part of it, as in ALCE's citation precision (Gao et al. 2023, arXiv 2305.14627). Words of
-two languages cannot be compared: of a claim without Hangul only the numbers are checked.
+supported if the cited scenes do not contradict it (`contexts.claims`) and have at least `LEAST` of its content
+morphemes. This is K-Precision, the share of an answer's words in its passages, the lexical measure that agrees best
+with human judgements of faithfulness (Adlakha et al. 2023, arXiv 2307.16877). If a claim has several citations, each
+must support part of it, as in ALCE's citation precision (Gao et al. 2023, arXiv 2305.14627). Words of two languages
+cannot be compared: in a claim without Hangul only the numbers are checked.
 
-A claim without any citation is looked up in the scenes that are most like it, as if it cited them. One that they do not
-bear out is unfounded; words to the reader and short headings claim nothing. A short sentence has too few words for a
-share: it is unfounded if no scene has anything like one of its nouns.
+A claim without a citation is compared with the scenes most like it, as if it cited them. If they do not support it, it
+is unfounded; words to the reader and short headings claim nothing. A sentence too short for a share is unfounded if no
+scene has anything like one of its nouns.
 """
 
 import re
@@ -34,15 +34,15 @@ from subtitle_rag.retrieval.korean.morphemes import (
 )
 
 LEAST = 0.4
-"""The share of a claim's content morphemes; the rest may be the answerer's own words."""
+"""Minimum share of a claim's content morphemes in its scenes; the rest may be the model's own words."""
 LEAST_EACH = 0.25
-"""The share for each of several citations of a claim."""
+"""Minimum share for each of a claim's citations, if there are several."""
 NEAREST = 5
-"""Scenes in which a claim without citations is looked up."""
+"""Scenes to compare with a claim that has no citation."""
 HEADING = 2
-"""Content morphemes of a heading, or of a sentence too short for a share, at most."""
+"""Maximum content morphemes of a heading, or of a sentence too short for a share."""
 MOST = 20
-"""Scenes in a range such as [1-9]."""
+"""Maximum scenes in a range such as [1-9]."""
 
 Status = Literal["supported", "unsupported", "unchecked"]
 
@@ -51,10 +51,10 @@ MARK = re.compile(rf"[\[［【]\s*({_NUMBERS}(?:\s*[,;·~–-]\s*{_NUMBERS})*)\s
 _RANGE = re.compile(r"(\d+)\D*[~–-]\D*(\d+)|(\d+)")
 """A citation; the group has its numbers."""
 MARKS = rf"{MARK.pattern}(?:\s*+{MARK.pattern})*+"
-"""The pattern of citations in a row."""
+"""Pattern of consecutive citations."""
 _END = re.compile(rf"(?:[.!?…。！？]++[\"'”’)]*+(?:\s*+{MARKS})?+|{MARKS})(?=\s|$)", re.IGNORECASE)
 _HEADING = re.compile(r"^[ \t]*\|[^\n]*(?=\n[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*$)", re.MULTILINE)
-"""The first line of a table: the names of its columns claim nothing."""
+"""First line of a table: the names of its columns claim nothing."""
 _NO_ANSWER = re.compile(
     r"(?:장면|자막|영상|답|정보|내용).{0,40}(?:없습니다|없어요|않습니다|않아요|못했습니다|못합니다|어렵습니다)\W*$"
     r"|^(?:잘 )?알 수(?:가)? 없(?:습니다|어요|다)\W*$|\bI (?:do not|don't) know\b"
@@ -69,12 +69,12 @@ _TALK = frozenset(_TALK_WORDS.split())
 """Words about scenes rather than in them."""
 _ANSWER_WORDS = "질문 답 답변 대답 정보 결론 요약 결과 참고 도움 궁금 추가 확인 정리"
 _OF_ANSWERS = ORDINARY.union(_TALK, _ANSWER_WORDS.split())
-"""Nouns that an answer may have of itself."""
+"""Nouns that an answer may add by itself."""
 _COUNTED = re.compile(r"\d ?(?:곳|군데|편|번|회|places?|videos?|times)", re.IGNORECASE)
 _CONTENT = ("NNG", "NNP", "XR", "VV", "VA", "SL")
-"""Parts of speech of words that a scene may have."""
+"""Parts of speech that a scene may have."""
 _SENTENCE = re.compile(r"[다요죠][.!。]*$")
-"""The end of a Korean sentence that tells something."""
+"""The end of a Korean statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,9 @@ class CitationCheck:
     citations: tuple[Citation, ...]
     uncited: tuple[tuple[int, int], ...]
     unfounded: tuple[UnfoundedClaim, ...]
-    """Claims among these that no scene bears out."""
+    """The uncited claims that no scene supports."""
     declined: bool
-    """It says that the scenes do not hold the answer."""
+    """Whether the answer says that the scenes do not have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class _Mark:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A sentence's span, and the marks behind it."""
+    """A sentence's span, and the citation marks after it."""
 
     start: int
     end: int
@@ -107,7 +107,7 @@ class _Claim:
 
 
 _Scene = tuple[EvidenceSource, str, Sequence[TaggedWord]]
-"""A scene, with what is looked up of it and the analysis of that."""
+"""A scene, the text to compare, and its analysis."""
 
 
 def check_citations(
@@ -119,7 +119,12 @@ def check_citations(
 ) -> CitationCheck:
     """Look up every citation of an answer in the scenes of its evidence.
 
-    `counts` are given beside the scenes; `known` are texts with names that scenes may mishear: glossary, description.
+    Args:
+        answer: the text.
+        sources: the scenes.
+        analyzer: for the morphemes.
+        counts: word counts given to the model with the scenes.
+        known: texts with names that captions may misspell: glossary, description.
     """
     claims = [claim for claim in _claims(answer) if claim.marks or not _is_count(claim, counts)]
     scenes = {source.number: source for source in sources}
@@ -173,7 +178,15 @@ def _verdicts(
     scenes: Mapping[int, _Scene],
     known: Sequence[str],
 ) -> list[Verdict]:
-    """Return what of each claim its scenes do not say, all of them together."""
+    """Return what all of a claim's scenes together do not say, for each claim.
+
+    Args:
+        texts: the claims.
+        tagged: their analyses.
+        cited: the numbers of each claim's scenes.
+        scenes: the scenes by number.
+        known: texts with known names.
+    """
     prepared: dict[frozenset[int], Said] = {}
     verdicts = []
     for text, tags, group in zip(texts, tagged, map(frozenset, cited), strict=True):
@@ -203,7 +216,7 @@ def _missing_numbers(claim: str, scenes: Sequence[EvidenceSource]) -> tuple[str,
 
 
 def _is_count(claim: _Claim, counts: Sequence[WordCount]) -> bool:
-    """Return whether a claim tells how often a word is said, as it is counted."""
+    """Whether a claim gives a word's number of uses, and that number is right."""
     told = numbers(claim.text) if counts and _COUNTED.search(claim.text) else []
     return bool(told) and any(
         squeeze(word) in squeeze(claim.text) and all(number.values & {videos, places} for number in told)
@@ -212,7 +225,7 @@ def _is_count(claim: _Claim, counts: Sequence[WordCount]) -> bool:
 
 
 def _is_refusal(answer: str, claims: Sequence[_Claim]) -> bool:
-    """Return whether an answer without citations says that the scenes have none: all that is more than politeness."""
+    """Whether an answer without citations says only that the scenes do not have it, apart from politeness."""
     flat = squeeze(answer)
     if any(squeeze(text).rstrip(".") in flat for text in NOT_FOUND.values()):
         return True
@@ -221,8 +234,7 @@ def _is_refusal(answer: str, claims: Sequence[_Claim]) -> bool:
 
 
 def unsaid_words(question: str, sources: Sequence[EvidenceSource], analyzer: QueryMorphemes) -> tuple[str, ...]:
-    """Return the words of a question that no scene has; none where it has the half of them, as others may stand for
-    the rest."""
+    """Return the question's words that no scene has; none if at least half are there, since others may be synonyms."""
     question_analysis, *scene_analyses = analyzer.morphemes([question, *map(_all_of, sources)])
     speech = squeeze(" ".join(map(_all_of, sources)))
     forms = frozenset(_TALK).union(*(each.forms for each in scene_analyses))
@@ -245,17 +257,17 @@ class _ClaimWords(NamedTuple):
     nouns: Mapping[str, str] = MappingProxyType({})
     """Nouns of several syllables, as written."""
     checked: int = 0
-    """Numbers and names in Latin letters, which are checked by themselves."""
+    """Number of numbers and Latin names, which are checked separately."""
 
 
 class _SceneWords(NamedTuple):
-    """The words of a scene, and its letters: the analyzer divides the same word in several ways."""
+    """The words of a scene, and its letters, since the analyzer may divide the same word differently."""
 
     forms: frozenset[str]
     letters: str
 
     def has(self, claim: _ClaimWords) -> int:
-        """Return how many of a claim's words are here, a verb also without its second part."""
+        """Return how many of a claim's words are here; a verb may lack its second part."""
         return sum(
             form in self.forms or form[:-1] in self.forms or (len(word) > 1 and word in self.letters)
             for form, word in claim.words.items()
@@ -284,7 +296,7 @@ def _claim_words(text: str, tags: Sequence[TaggedWord]) -> _ClaimWords:
 
 
 def _cited_scenes(claim: _Claim, scenes: Mapping[int, EvidenceSource]) -> set[int]:
-    """Return the numbers of the given scenes that a claim cites."""
+    """Return the numbers of the existing scenes that a claim cites."""
     return {n for mark in claim.marks for n in mark.numbers if n in scenes}
 
 
@@ -297,7 +309,16 @@ def _citations(
     *,
     is_count: bool,
 ) -> Iterator[Citation]:
-    """Yield the citations of a claim, each with what its scene lacks and the moment in it; a count needs no scene."""
+    """Yield the citations of a claim, each with its fault and the matching moment.
+
+    Args:
+        claim: the claim.
+        words: its words.
+        scenes: the scenes by number.
+        of_sources: their words.
+        verdict: what the scenes do not say.
+        is_count: whether the claim is a right count, which needs no scene.
+    """
     cited = {n: scenes[n] for n in _cited_scenes(claim, scenes)}
     supporting = frozenset(cited) if is_count else _supporting(claim.text, words, cited, of_sources, verdict)
     for mark in claim.marks:
@@ -312,7 +333,7 @@ def _citations(
 
 
 def _is_comparable(claim: _Claim, scene: EvidenceSource) -> bool:
-    """Whether a sentence claims something, in the language of the captions."""
+    """Whether a sentence claims something in the language of the captions."""
     is_korean = bool(_HANGUL.search(claim.text))
     return is_korean == bool(_HANGUL.search(scene.text)) and _claims_something(claim)
 
@@ -325,7 +346,7 @@ def _nearest_scenes(claim: _Claim, sources: Sequence[EvidenceSource]) -> set[int
 
 
 def _related(numbers: set[int], words: _ClaimWords, of_sources: Mapping[int, _SceneWords]) -> set[int]:
-    """Return the scenes that have some of a claim's words; all where none has."""
+    """Return the scenes with some of a claim's words; all if none has any."""
     return {n for n in numbers if of_sources[n].has(words) >= LEAST_EACH * len(words.words)} or numbers
 
 
@@ -336,7 +357,15 @@ def _faults(
     of_sources: Mapping[int, _SceneWords],
     verdict: Verdict,
 ) -> list[Verdict]:
-    """Return what an unfounded claim says and no scene holds, as one item; nothing for a claim that is borne out."""
+    """Return an unfounded claim's missing words as one item; empty if the claim is supported.
+
+    Args:
+        claim: the text.
+        words: its words.
+        scenes: the scenes by number.
+        of_sources: their words.
+        verdict: what the scenes do not say.
+    """
     if not scenes or _supporting(claim, words, scenes, of_sources, verdict):
         return []
     if len(words.words) <= HEADING and not verdict:
@@ -346,10 +375,10 @@ def _faults(
 
 
 def _unsaid_nouns(claim: str, nouns: Mapping[str, str], scenes: Mapping[int, EvidenceSource]) -> tuple[str, ...]:
-    """Return the nouns of a short sentence if no scene has any two letters of one: captions may have misheard it.
+    """Return the nouns of a short sentence if no scene has any two letters of one, even misspelled.
 
-    Of 484 true answers of KorQuAD, each as such a sentence, none is found; of the answers of other paragraphs .83. Of
-    694 nouns of scene_bench's answers, mostly in other words than the scenes', .06; of those of other questions .82.
+    Of 484 true answers of KorQuAD as such sentences none is found; of answers to other paragraphs .83. Of 694 nouns in
+    scene_bench's answers, mostly in other words than the scenes', .06; of those to other questions .82.
     """
     speech = squeeze("\n".join(map(_all_of, scenes.values())))
     is_said = any(noun[at : at + 2] in speech for noun in nouns for at in range(len(noun) - 1))
@@ -357,12 +386,12 @@ def _unsaid_nouns(claim: str, nouns: Mapping[str, str], scenes: Mapping[int, Evi
 
 
 def makes_claims(answer: str) -> bool:
-    """Whether a sentence of an answer speaks of the videos, and not of the answer or of its lack."""
+    """Whether a sentence of an answer is about the videos, rather than about the answer or its absence."""
     return any(map(_claims_something, _claims(answer)))
 
 
 def _claims_something(claim: _Claim) -> bool:
-    """Whether a sentence speaks of the videos, and not of the answer."""
+    """Whether a sentence is about the videos, rather than about the answer."""
     return not (is_preamble(claim.text) or is_closer(claim.text) or is_refusal(claim.text) or _says_no_answer(claim))
 
 
@@ -377,7 +406,15 @@ def _supporting(
     of_sources: Mapping[int, _SceneWords],
     verdict: Verdict,
 ) -> frozenset[int]:
-    """Return the cited scenes that support a claim."""
+    """Return the cited scenes that support a claim.
+
+    Args:
+        claim: the text.
+        words: its words.
+        cited: the cited scenes by number.
+        of_sources: their words.
+        verdict: what the scenes do not say.
+    """
     if not cited or verdict:
         return frozenset()
     if not _HANGUL.search(claim):
@@ -393,12 +430,12 @@ def _supporting(
 
 
 def _all_of(source: EvidenceSource) -> str:
-    """Join all text that the model read of a scene."""
+    """Join all text of a scene that the model has read."""
     return "\n".join(filter(None, (source.video.title, source.context, source.text)))
 
 
 def _nearest(claim: str, source: EvidenceSource) -> int:
-    """Return the start of the line that, with the next one, shares most bigrams with a claim; else the question's."""
+    """Return the start of the line that, with the next one, shares most bigrams with a claim; else the scene's own."""
     bigrams = document_bigrams(claim).keys()
     counts = [len(bigrams & document_bigrams(text).keys()) for _start, text in source.lines]
     shared = [(2 * line + after, line) for line, after in zip(counts, [*counts[1:], 0], strict=True)]
@@ -407,7 +444,7 @@ def _nearest(claim: str, source: EvidenceSource) -> int:
 
 
 def _claims(answer: str) -> list[_Claim]:
-    """Return the sentences with words. A line of nothing but marks belongs to the claim before it."""
+    """Return the sentences with words. A line of only marks belongs to the claim before it."""
     claims: list[_Claim] = []
     answer = _HEADING.sub(lambda heading: " " * len(heading[0]), answer)
     for line in re.finditer(r"[^\n]+", answer):
@@ -430,7 +467,7 @@ def _claims(answer: str) -> list[_Claim]:
 
 
 def _sentence_ends(answer: str, start: int, end: int, marks: Sequence[_Mark]) -> list[int]:
-    """Return the ends of a line's claims: after their marks, or before them in a line that begins with one."""
+    """Return the ends of a line's claims: after their marks, or before the marks if the line begins with one."""
     if marks and not _LETTERS.search(answer, start, marks[0].start):
         gaps = [(before.end, mark.start) for before, mark in pairwise(marks)]
         ends = [after for before, after in gaps if _LETTERS.search(answer, before, after)]
@@ -441,7 +478,7 @@ def _sentence_ends(answer: str, start: int, end: int, marks: Sequence[_Mark]) ->
 
 
 def _claim(answer: str, start: int, end: int, marks: tuple[_Mark, ...]) -> _Claim | None:
-    """Return the claim in a span, or None for a span without words."""
+    """Return the claim in a span, or None if it has no words."""
     piece = answer[start:end]
     text = " ".join(MARK.sub(" ", piece).split())
     if not _LETTERS.search(text):

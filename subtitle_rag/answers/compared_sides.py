@@ -1,6 +1,6 @@
-"""The sides of a comparison: what a question sets side by side, two things or more, and scenes of each.
+"""Sides of a comparison: the two or more things that a question compares, and scenes for each.
 
-One search for all finds the side that is said most often, and an answer from it tells a part.
+A single search would find the side with most mentions, and the answer would cover only part of the question.
 """
 
 import re
@@ -15,17 +15,17 @@ from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.scenes import Scene
 
 _BETWEEN = re.compile(r"(?:이랑|랑|하고|와|과|보다)$")
-"""Particles that join what is compared."""
+"""Particles that join compared things."""
 _AND = re.compile(r"(?:이랑|랑|하고|와|과)$")
-"""Particles that let another side follow the second."""
+"""Particles after the second side that announce a third."""
 _THAN = re.compile("보다$")
 _SUBJECT = re.compile("(?:은|는|이|가)$")
 _AGAINST = re.compile(r"(?<=\S)에 비(?:해서?|하면|하여)(?= )")
-"""Words for 보다."""
+"""Synonyms of 보다."""
 _EITHER = re.compile(r"(?P<a>\S.{0,19}?)[이가] (?P<rest>\S+?),? (?P<b>\S.{0,19})[이가] (?P=rest)")
-"""One predicate after each side: 짜장면이 나아 짬뽕이 나아."""
+"""The same predicate after each side: 짜장면이 나아 짬뽕이 나아."""
 _SIGN = re.compile(r"(?:,|vs\.?|versus|대|아니면|또는|혹은|그리고|및|하고|랑)", re.IGNORECASE)
-"""Words that do; commas, dots and strokes between words are read as a comma."""
+"""Separators of sides; commas, dots and slashes between words count as a comma."""
 _COMMAS = re.compile(r"\s*(?:[,、]\s+|(?<![\d\s])[,/·ㆍ](?!\d))\s*")
 _BEHIND = re.compile(r"(?:이랑|에서|으로|은|는|이|가|을|를|의|도|랑|로|에|와|과)$")
 """Particles after the second side."""
@@ -33,7 +33,7 @@ _REQUEST = re.compile(
     r"비교\S*|차이\S*|공통\S*|장단점\S*|중(?:에서?)?|둘\S*|셋\S*|제일|가장|어디\S{0,2}|추천\S*|골라\S*|어느\S*|어떤\S*|어떻게|뭐가|뭘|무엇\S*|누가|더|서로|쪽\S*|것\S*"
     r"|다른\S*|다르\S*|달라\S*|나아\S*|나은\S*|낫\S*|좋\S*|말해\S*|알려\S*|설명\S*|정리\S*|해\S*|줘\S*|주세요|했\S*|점[이은을]?\S{0,2}|뭐야|뭐예요|뭔가요|뭔지"
 )
-"""Words that ask for the comparison."""
+"""Words that request a comparison."""
 _ARTICLE = r"(?:(?:the|an?|is|are|was|were|do|does|did|which|what)\s+)*"
 _ENGLISH = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -59,13 +59,13 @@ class ComparedSide:
 
     name: str
     query: Query
-    """Finds it, with what it is compared in."""
+    """Query for it, together with the criterion of the comparison."""
     own_words: tuple[tuple[str, frozenset[str]], ...]
-    """Its words that the other sides have not, each with its morphemes."""
+    """Its words that the other sides lack, each with its morphemes."""
 
     def is_named_in(self, scene: Scene, analysis: Morphemes) -> bool:
-        """Return whether captions, context or title have one of its own words; `analysis` is of `text_of(scene)`."""
-        if scene.related and len(self.own_words) == len(self.name.split()):  # misheard, or in another word
+        """Whether captions, context or title have one of its own words; `analysis` is of `text_of(scene)`."""
+        if scene.related and len(self.own_words) == len(self.name.split()):  # misspelled, or another word
             return True
         letters, forms = squeeze(text_of(scene)), frozenset(analysis.forms)
         return any(word in letters or (of_word and of_word <= forms) for word, of_word in self.own_words)
@@ -76,7 +76,7 @@ def text_of(scene: Scene) -> str:
 
 
 def compared_sides(query: Query, analyzer: QueryMorphemes) -> tuple[ComparedSide, ...]:
-    """Return the sides of a question that names two things or more to compare, else nothing."""
+    """Return the sides of a question that compares two or more things, else ()."""
     text = query.text.strip()
     if form_of(text) != "comparison":
         return ()
@@ -87,12 +87,12 @@ def compared_sides(query: Query, analyzer: QueryMorphemes) -> tuple[ComparedSide
     inside = {at for start, end in zip(analysis.starts, analysis.ends, strict=True) for at in range(start + 1, end)}
 
     def stem(at: int, particles: re.Pattern[str], *, sure: bool = True) -> str:
-        """Return a word without its particle, else nothing; a sure one is no part of a morpheme: 과 of 사과 is."""
+        """Return a word without its particle, or ""; `sure` excludes parts of morphemes such as 과 in 사과."""
         match = particles.search(words[at])
         return words[at][: match.start()] if match and not (sure and starts[at] + match.start() in inside) else ""
 
     def korean(*, sure: bool) -> tuple[list[str], list[str]]:
-        """Return the sides, and the words behind them; with `sure`, a sure particle ends the first side."""
+        """Return the sides, and the words after them; with `sure`, a sure particle ends the first side."""
         names: list[str] = []
         side: list[str] = []
         for at, word in enumerate(words):
@@ -148,7 +148,7 @@ def compared_sides(query: Query, analyzer: QueryMorphemes) -> tuple[ComparedSide
 
 
 def interleaved(of_sides: Sequence[Sequence[Scene]], limit: int) -> list[Scene]:
-    """Return the best scenes of the sides in turn, `limit` at most; none that overlaps one before it."""
+    """Return the best scenes of the sides in turn, `limit` at most, without overlaps."""
     best: list[Scene] = []
     for scene in (each for turn in zip_longest(*of_sides) for each in turn if each is not None):
         if len(best) < limit and not shares_scene([scene], best):
@@ -157,7 +157,7 @@ def interleaved(of_sides: Sequence[Sequence[Scene]], limit: int) -> list[Scene]:
 
 
 def shares_scene(scenes: Sequence[Scene], other_scenes: Sequence[Scene]) -> bool:
-    """Return whether a scene overlaps one of the others."""
+    """Whether a scene overlaps one of the others."""
     return any(_overlap(scene, other_scene) for scene in scenes for other_scene in other_scenes)
 
 

@@ -1,8 +1,8 @@
-"""Scenes as text for the answering model; `answer_prompt` has the rules around it.
+"""Text of scenes for the answering model; `answer_prompt` has the rules around it.
 
-A scene's number is its rank from 1, wherever it is in the text, so that two builders' answers can be compared.
-Titles, captions and contexts are outside text: each stays on its labelled line, and none can imitate a number, a label
-or a delimiter. Rules on a question's words tell its form, which is also the form of the answer.
+A scene's number is its rank from 1, wherever it is in the text, so that two builders' answers can be compared. Titles,
+captions and contexts are outside text: each stays on its labelled line, and none can imitate a number, a label or a
+delimiter. Rules on a question's words give its form, which is also the form of the answer.
 """
 
 import re
@@ -18,14 +18,14 @@ from subtitle_rag.domain.values import Line, clock, dialogue
 from subtitle_rag.retrieval.search.scenes import Scene
 
 SCENES = 7
-"""From about ten on, more scenes make answers worse (arXiv 2407.19794)."""
+"""Default number of scenes; from about ten on, more make answers worse (arXiv 2407.19794)."""
 SHARE = 0.4
-"""The share of the model's window for scenes; answers get worse from half on (arXiv 2407.19794)."""
+"""Share of the model's context for scenes; answers get worse from half on (arXiv 2407.19794)."""
 TITLE = 100
-"""Characters of a title."""
+"""Maximum characters of a title."""
 
 Cost = Callable[[str], int]
-"""Tokens of a text."""
+"""Function that returns the tokens of a text."""
 
 _T = TypeVar("_T")
 _SPEAKER = re.compile(r"(?<!\S)>>+(?!\S)")
@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"[\[［]([\s#]*\d[\d\s,~–-]*)[\]］]")
 
 
 QuestionForm = Literal["plain", "facts", "comparison", "analysis"]
-"""`facts` asks for several of them, `comparison` sets things side by side, `analysis` asks for reasons or changes."""
+"""`facts` asks for several of them, `comparison` compares things, `analysis` asks for reasons or changes."""
 
 _COMPARISON = re.compile(
     r"(?:어떻게|뭐가|무엇이|뭐|어디가|얼마나) ?(?:다른|다르|달라(?!졌|진|지))"
@@ -71,7 +71,7 @@ _RULES: tuple[tuple[QuestionForm, re.Pattern[str]], ...] = (
 
 
 def form_of(question: str) -> QuestionForm:
-    """Return the first form whose rule a question meets."""
+    """Return the first form whose rule matches a question."""
     return next((form for form, rule in _RULES if rule.search(question)), "plain")
 
 
@@ -82,17 +82,17 @@ class Labels:
     context: str
     speech: str
     missing: str
-    """A line about a side of a comparison without scenes."""
+    """Line for a side of a comparison without scenes."""
     said: str
-    """What precedes how often captions say the words of the question."""
+    """Label of the counts of the question's words."""
     times: str
-    """How often they say one."""
+    """Count of one word."""
     videos: tuple[str, str]
-    """Of one, and of any other number; `places` likewise."""
+    """Singular and plural; the same for `places`."""
     places: tuple[str, str]
 
     def figures(self, counts: Sequence[WordCount]) -> str:
-        """Return the line that tells how often captions say the words that they say; empty without any."""
+        """Return the line with the counts of the words that occur in captions; "" if none do."""
         words = [
             self.times.format(
                 word=short_title(word),
@@ -128,13 +128,13 @@ LABELS = {
 
 
 class ContextBuilder(Protocol):
-    """Makes the text of scenes, the best first; `[n]` in it is the nth of them."""
+    """Writer of the scenes' text, best first; `[n]` marks the nth scene."""
 
     def build(self, scenes: Sequence[Scene]) -> str: ...
 
 
 class SimpleContextBuilder:
-    """The scenes' own speech, one after the other: the baseline of comparisons."""
+    """Only the scenes' own speech, in order: the baseline of comparisons."""
 
     def build(self, scenes: Sequence[Scene]) -> str:
         return "\n\n".join(f"[{number}]\n{quoted(scene.text)}" for number, scene in enumerate(scenes, start=1))
@@ -142,16 +142,16 @@ class SimpleContextBuilder:
 
 @dataclass(frozen=True, slots=True)
 class RankedContextBuilder:
-    """Scenes with title, time, context and the speech around them; those of one video together, in its order.
+    """Scenes with title, time, context and surrounding speech, grouped by video in order.
 
-    With `reorder` the best are at both ends and the weakest in the middle, which models read least (Liu et al.,
-    "Lost in the Middle", arXiv 2307.03172). A video is where its best scene would be.
+    `reorder` puts the best at both ends and the weakest in the middle, which models read least (Liu et al., "Lost in
+    the Middle", arXiv 2307.03172). A video takes the place of its best scene.
     """
 
     reorder: bool = True
     labels: Labels = LABELS["ko"]
     include_source: bool = False
-    """Whether each scene has its channel and its day."""
+    """Whether each scene has its channel and day."""
 
     def build(self, scenes: Sequence[Scene]) -> str:
         of_videos: dict[str, list[tuple[Scene, str]]] = {}
@@ -177,22 +177,22 @@ def ends_first(ranked: Sequence[_T]) -> list[_T]:
 
 
 def quoted(text: str) -> str:
-    """Put outside text on one line, without anything like a scene's number; speakers' marks become dashes."""
+    """Put outside text on one line, without anything like a scene's number; speaker marks become dashes."""
     return _NUMBER.sub(r"(\1)", neutral_text(_SPEAKER.sub("-", text)))
 
 
 def short_title(title: str) -> str:
-    """Return a title, or another text of its kind, on one line of at most `TITLE` characters."""
+    """Return a title, or similar text, on one line of at most `TITLE` characters."""
     return quoted(title)[:TITLE].rstrip()
 
 
 def lines_of(scene: Scene) -> list[tuple[int, str]]:
-    """Return the lines of a scene as start and text."""
+    """Return the lines of a scene, each with its start."""
     return dialogue(scene.text, scene.lines or (Line(0, scene.start_ms),))
 
 
 def surrounded(scenes: Sequence[Scene]) -> list[str]:
-    """Return the speech of one video's scenes, in its order, with the speech right before and after each.
+    """Return the speech of one video's scenes in order, each with the speech right before and after it.
 
     Nothing is repeated: if the surroundings of two scenes overlap, the earlier one keeps them.
     """
@@ -224,13 +224,13 @@ def speech(scenes: Sequence[Scene]) -> list[str]:
 
 
 def _shared(first: Sequence[str], second: Sequence[str]) -> int:
-    """Count the words at the end of one text that begin the next one, at most."""
+    """Return the largest number of words at the end of one text that begin the next one."""
     longest = min(len(first), len(second))
     return next((size for size in range(longest, 0, -1) if first[-size:] == second[:size]), 0)
 
 
 def fitted(builder: ContextBuilder, scenes: Sequence[Scene], tokens: int, cost: Cost) -> list[Scene]:
-    """Return the best scenes whose text takes at most `tokens`; drop whole scenes, the weakest first.
+    """Return the best scenes whose text fits into `tokens`, dropping whole scenes, the weakest first.
 
     A single scene is shortened to the lines around its best one.
     """
@@ -243,7 +243,7 @@ def fitted(builder: ContextBuilder, scenes: Sequence[Scene], tokens: int, cost: 
 
 
 def _shortened(builder: ContextBuilder, scene: Scene, tokens: int, cost: Cost) -> Scene:
-    """Cut a scene to the lines around its best one, or to both ends of a line too long by itself."""
+    """Shorten a scene to the lines around its best one, or to both ends of a line that is too long."""
     lines = scene.lines or (Line(0, scene.start_ms),)
     best = next((at for at, line in enumerate(lines) if line.start_ms == scene.at_ms), 0)
     fits: Scene | None = None

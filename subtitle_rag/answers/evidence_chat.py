@@ -1,4 +1,4 @@
-"""Questions to a model about one choice of evidence: the streamed answer, and the check of its citations.
+"""Questions to a model about one selection of evidence: streamed answer, and check of its citations.
 
 The model has no tools, so hostile text in captions can change only its words.
 """
@@ -45,20 +45,20 @@ class Stopwatch:
 
 @dataclass(slots=True)
 class _AnswerDraft:
-    """An answer while it comes: what is asked, and its text so far."""
+    """An unfinished answer: the question, and the text so far."""
 
     query: Query
     counts: Sequence[WordCount]
     evidence: EvidenceText
     messages: list[dict[str, str]]
     unread: int
-    """Estimated tokens of the messages that the server has not read before."""
+    """Estimated tokens of the messages that are new to the server."""
     stream: AnswerStream
     pieces: list[str] = field(default_factory=list)
 
 
 class EvidenceChat:
-    """A model's answers about evidence that is chosen for the first question."""
+    """A model's answers about the evidence chosen for the first question."""
 
     def __init__(
         self,
@@ -66,14 +66,14 @@ class EvidenceChat:
         prompt: AnswerPrompt,
         names_of: Callable[[Sequence[EvidenceSource]], Sequence[str]],
     ) -> None:
-        """`names_of` returns texts with the names of some scenes' videos."""
+        """Start a chat; `names_of` returns texts with the names in some scenes' videos."""
         self._analyzer = analyzer
         self._prompt = prompt
         self._names_of = names_of
         self._evidence: EvidenceText | None = None
         self._turns: list[Turn] = []
         self._read: tuple[list[dict[str, str]], int] = ([], 0)
-        """The messages of the last answered request, and its `num_ctx`: the server need not read them again."""
+        """The messages of the last answered request, and its `num_ctx`: the server has them cached."""
 
     def forget_turn(self) -> None:
         """Forget the last question and its answer."""
@@ -89,10 +89,18 @@ class EvidenceChat:
         stop: threading.Event,
         seed: int,
     ) -> Iterator[AnswerEvent]:
-        """Answer a question. The last event is the `Answer`, failures of the model included.
+        """Answer a question. The last event is the `Answer`, even if the model failed.
 
-        `ready` may be the reason for having no model; `gather` chooses the evidence, and its failures are raised.
-        `counts` tell how often the words of the question are said.
+        Args:
+            query: the question.
+            ready: the model's host, or why there is none.
+            gather: chooses the evidence; its errors are raised.
+            counts: how often captions have the question's words.
+            stop: ends the answer once set.
+            seed: makes the answer reproducible.
+
+        Yields:
+            The steps, the pieces of text, and the answer.
         """
         watch = Stopwatch()
         for attempt in range(1, REPLANS + 2):
@@ -121,7 +129,7 @@ class EvidenceChat:
     def _begin(
         self, query: Query, counts: Sequence[WordCount], ready: ReadyHost, evidence: EvidenceText
     ) -> _AnswerDraft:
-        """Return the request for an answer, with the turns before it for which there is room."""
+        """Return the request for an answer, with as many earlier turns as fit."""
         rate = ready.rate.tokens_per_char
         system, question = evidence.system(self._prompt), answer_prompt.question_text(query.text, counts)
         self._turns = answer_prompt.trimmed(system, self._turns, question, evidence.num_ctx, rate)
@@ -137,7 +145,15 @@ class EvidenceChat:
     def _stream(
         self, draft: _AnswerDraft, ready: ReadyHost, watch: Stopwatch, stop: threading.Event, seed: int
     ) -> Generator[AnswerPiece, None, Reply | AppError]:
-        """Yield the pieces of the answer; return the server's last word."""
+        """Yield the pieces of the answer; return the server's final reply.
+
+        Args:
+            draft: the request.
+            ready: the model's host.
+            watch: times the steps.
+            stop: ends the answer once set.
+            seed: makes the answer reproducible.
+        """
         arrivals: queue.Queue[str | Reply | Exception] = queue.Queue()
         over = threading.Event()
 
@@ -154,7 +170,7 @@ class EvidenceChat:
                     is_useless=lambda _text: draft.stream.is_prompt,
                 )
                 arrivals.put(reply)
-            except Exception as error:  # the thread that collects raises it
+            except Exception as error:  # raised again in the collecting thread
                 arrivals.put(error)
 
         thread = threading.Thread(target=chat, daemon=True)
@@ -182,7 +198,7 @@ class EvidenceChat:
             thread.join()
 
     def _shrink_prompt(self, ready: ReadyHost, overflow: AppError, evidence: EvidenceText) -> None:
-        """After an overflow drop the earlier turns, else the choice of scenes."""
+        """After an overflow drop the earlier turns, or else the selection of scenes."""
         characters = sum(len(turn.question) + len(turn.answer) for turn in self._turns)
         characters += len(evidence.system(self._prompt))
         ready.rate.learn_overflow(overflow.details["n_prompt_tokens"], characters)
@@ -230,7 +246,7 @@ class EvidenceChat:
 
 
 def _learn_rate(draft: _AnswerDraft, ready: ReadyHost, reply: Reply) -> None:
-    """Store what an answer teaches about the model; a busy library does not fail the answer."""
+    """Store the model's rate learned from an answer; a busy library does not fail the answer."""
     characters = sum(len(message["content"]) for message in draft.messages)
     try:
         ready.rate.learn_length(reply.prompt_tokens, characters)
@@ -239,7 +255,7 @@ def _learn_rate(draft: _AnswerDraft, ready: ReadyHost, reply: Reply) -> None:
 
 
 def _visible(text: str) -> str:
-    """Return a piece of an answer without characters that steer a terminal."""
+    """Return a piece of an answer without terminal control characters."""
     return "".join(
         each
         for each in text.replace("\r", "\n")

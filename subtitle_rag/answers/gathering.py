@@ -1,4 +1,4 @@
-"""The choice of evidence for a question: the best scenes, all captions of some videos, or the map of a video."""
+"""Selection of evidence for a question: the best scenes, all captions of some videos, or a video's outline."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,12 +35,12 @@ from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.retrieval.search.searcher import Searcher, SearchResult
 
 MOST_COUNTS = 8
-"""Words of a question whose places are counted for the model."""
+"""Maximum words of a question to count for the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceText:
-    """The evidence of one conversation, as the model reads it."""
+    """The evidence of one conversation, in the form for the model."""
 
     evidence: Evidence
     text: str
@@ -48,7 +48,7 @@ class EvidenceText:
     num_ctx: int
     """0 without a model."""
     scenes: tuple[Scene, ...] = ()
-    """The scenes of a search, in the order of their numbers."""
+    """The found scenes, in the order of their numbers."""
 
     def system(self, prompt: AnswerPrompt) -> str:
         """Return the system message of a request."""
@@ -56,7 +56,7 @@ class EvidenceText:
 
 
 BuilderName = Literal["ranked", "ordered", "simple"]
-"""How scenes become text for the model: the best at both ends, the best first, or speech alone."""
+"""Form of the scenes' text: best at both ends, best first, or only speech."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,13 @@ class AnswerOptions:
     """Options of a question."""
 
     limit: int | None = None
-    """The number of scenes; None: the gatherer's, or all of a video for questions about the whole."""
+    """Number of scenes; None: the gatherer's, or all of a video for a question about the whole."""
     builder: BuilderName = "ranked"
     whole: bool | None = None
-    """Whether to read all captions instead of the best scenes; None: where they are short enough."""
+    """Whether to read all captions instead of the best scenes; None: if they are short enough."""
 
     retrievers: tuple[str, ...] | None = None
-    """None: all that are ready."""
+    """None: all available ones."""
 
     @property
     def may_read_whole(self) -> bool:
@@ -85,15 +85,15 @@ class Gatherer:
     searcher: Searcher
     analyzer: SentenceAnalyzer
     scenes: int = SCENES
-    """Their number for a question without a limit of its own."""
+    """Number of scenes for a question without its own limit."""
     prompt: AnswerPrompt = answer_prompt.BUILT_IN
 
     def gather(self, query: Query, budget: TokenBudget | None, options: AnswerOptions) -> EvidenceText:
-        """Return the evidence. Without a `budget`, as there is no model, nothing is cut.
+        """Return the evidence. Without a `budget` (there is no model), nothing is cut.
 
         Raises:
-            UsageError: `empty_query` for filters alone, `unknown`; if all captions are to be
-                read, `whole_too_long` and `whole_of_words`.
+            UsageError: `empty_query` for only filters, `unknown`; `whole_too_long` and `whole_of_words` if all captions
+                are requested.
             AppError: from the library and the index.
         """
         if not query.text:
@@ -119,7 +119,7 @@ class Gatherer:
         return replace(gathered, evidence=replace(gathered.evidence, nameless=about_whole and not windows))
 
     def names_of(self, sources: Sequence[EvidenceSource]) -> list[str]:
-        """Return what has the names of some scenes' videos: glossaries, chapters and descriptions."""
+        """Return the texts with the names in some scenes' videos: glossaries, chapters and descriptions."""
         videos = {source.video.id: source.video for source in sources}
         glossaries = {video.channel_id: self.library.contexts.glossary(video.channel_id) for video in videos.values()}
         chapters = [chapter.title for video in videos.values() for chapter in video.chapters]
@@ -127,7 +127,7 @@ class Gatherer:
         return [*(name for names in glossaries.values() for name in names), *chapters, *descriptions]
 
     def _evident_video(self, query: Query, *, about_whole: bool) -> Video | None:
-        """Return the one video that filters, library or question leave no choice about."""
+        """Return the only video that filters, library or question allow, or None."""
         if query.phrases or query.excluded or query.channels or query.after or query.before:
             return None
         ids = set(video_ids(self.library, query.videos))
@@ -139,9 +139,9 @@ class Gatherer:
         return self.library.video(ids.pop()) if len(ids) == 1 else None
 
     def _videos(self, query: Query, options: AnswerOptions) -> dict[Video, list[Window]]:
-        """Return the videos that the filters leave, in the order of channel and time, with their windows.
+        """Return the videos that pass the filters, by channel and time, with their windows.
 
-        None of them for a question that chooses windows by their words.
+        Empty for a question that restricts windows by their words.
         """
         if query.phrases or query.excluded:
             if options.whole:
@@ -155,13 +155,13 @@ class Gatherer:
         return {video: self.library.windows_of(video.id) for video in videos}
 
     def counts(self, query: Query) -> tuple[WordCount, ...]:
-        """Count how often captions say the words of a question, by its filters. Raises what `gather` raises."""
+        """Count how often captions have the question's words, within its filters. Raises like `gather`."""
         return self.searcher.word_counts(query)[:MOST_COUNTS]
 
     def request(self, query: Query, options: AnswerOptions) -> tuple[EvidenceText, list[dict[str, str]]]:
-        """Return the evidence and the request for a first question, to a model with room for all of it.
+        """Return evidence and request for a first question, for a model with unlimited context.
 
-        Raises what `gather` raises.
+        Raises like `gather`.
         """
         evidence = self.gather(query, None, options)
         return evidence, answer_prompt.messages(
@@ -195,7 +195,7 @@ class Gatherer:
         return [scene for scene, analysis in zip(scenes, analyses, strict=True) if side.is_named_in(scene, analysis)]
 
     def search(self, query: Query, limit: int, options: AnswerOptions) -> SearchResult:
-        """Search for the best scenes. Raises what `gather` raises."""
+        """Search for the best scenes. Raises like `gather`."""
         return self.searcher.search(
             query, limit=limit, retrievers=options.retrievers, budget=IN_ANSWER, is_question=True
         )
@@ -211,7 +211,7 @@ def _builder(query: Query, language: Language, options: AnswerOptions) -> Contex
 def _scene_evidence(
     scenes: Sequence[Scene], builder: ContextBuilder, language: Language, budget: TokenBudget | None
 ) -> EvidenceText:
-    """Return scenes as evidence, as many as fit."""
+    """Return as many scenes as fit, as evidence."""
     if budget is None:
         evidence = Evidence("search", _of_scenes(scenes))
         return EvidenceText(evidence, builder.build(scenes), language, 0, scenes=tuple(scenes))
@@ -224,10 +224,10 @@ def _scene_evidence(
 def _captions(
     videos: Mapping[Video, Sequence[Window]], language: Language, budget: TokenBudget | None, options: AnswerOptions
 ) -> EvidenceText | None:
-    """Return all speech of some videos; None if it is too long, or if there is no model.
+    """Return all speech of some videos; None if it is too long, or there is no model.
 
     Raises:
-        UsageError: `whole_too_long` if the options ask for it.
+        UsageError: `whole_too_long` if the options request it.
     """
     if not videos or budget is None:
         return None

@@ -1,4 +1,4 @@
-"""The host that answers, and the sizes of the prompts that its model can read."""
+"""Host of the answering model, and the prompt sizes that the model can read."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,39 +15,39 @@ from subtitle_rag.llm.llm_client import Llm
 from subtitle_rag.llm.responses import ModelInfo
 
 AUTOMATIC_TOKENS = BUCKETS[-1]
-"""The longest captions that are read whole without the user's request."""
+"""Longest captions to read whole without the user's request."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenBudget:
-    """The values of `num_ctx` to choose from, ascending, and the model's tokens per character."""
+    """Values of `num_ctx` to choose from, ascending, and the model's tokens per character."""
 
     windows: tuple[int, ...]
     tokens_per_char: float
     least: int = 0
-    """The least `num_ctx` of all requests: another one than the loaded model's loads it again."""
+    """Minimum `num_ctx` of all requests, since another one than the loaded model's reloads it."""
     large_windows: tuple[int, ...] = ()
     """Larger values, for captions that are read whole."""
     trained: int = 0
     """The model's context length; 0 if unknown."""
     cache_bytes: int = 0
-    """Bytes of the KV cache a token; 0 if unknown."""
+    """Bytes of the KV cache per token; 0 if unknown."""
     prompt: AnswerPrompt = answer_prompt.BUILT_IN
 
     def cost(self, text: str) -> int:
-        """Estimate a text's tokens on the safe side."""
+        """Return a safe estimate of a text's tokens."""
         return estimate(text, self.tokens_per_char)
 
     def scene_tokens(self, num_ctx: int, language: Language, kind: EvidenceKind) -> int:
-        """Return the tokens of a window for scenes beside rules, the longest question and the answer."""
+        """Return the tokens of a context left for scenes after rules, the longest question and the answer."""
         rules = self.cost(answer_prompt.system("", kind, language, self.prompt)) + 2 * answer_prompt.FRAME_TOKENS
         question = round(answer_prompt.QUESTION_CHARACTERS * self.tokens_per_char)
         return max(0, num_ctx - rules - question - answer_prompt.NUM_PREDICT - MARGIN)
 
     def fit(self, text: str, language: Language, kind: EvidenceKind, share: float = 1.0) -> tuple[int, int]:
-        """Return the smallest window that holds the text, else the largest, and its tokens for scenes.
+        """Return the smallest context that fits the text, else the largest, and its tokens for scenes.
 
-        These are `share` of the window at most.
+        These are at most `share` of the context.
         """
 
         def room(num_ctx: int) -> int:
@@ -57,7 +57,7 @@ class TokenBudget:
         return num_ctx, room(num_ctx)
 
     def whole_num_ctx(self, text: str, language: Language, kind: EvidenceKind) -> int | None:
-        """Return the smallest window for captions of which nothing may be cut, or None if they are too long."""
+        """Return the smallest context for uncut captions, or None if they are too long."""
         tokens = self.cost(text)
         if tokens > self.most_tokens:
             return None
@@ -66,7 +66,7 @@ class TokenBudget:
 
     @property
     def most_tokens(self) -> int:
-        """The longest captions that the model and the memory allow to be read whole."""
+        """Return the longest captions that model and memory allow to read whole."""
         largest = max(*self.windows, *self.large_windows, self.least)
         return min(largest, round(WHOLE_SHARE * (self.trained or largest)))
 
@@ -77,7 +77,7 @@ class TokenBudget:
 
 @dataclass(frozen=True, slots=True)
 class ReadyHost:
-    """A host with the model, and what the library has learned of the model."""
+    """A host with the model, and the model's learned rate."""
 
     host: Llm
     info: ModelInfo

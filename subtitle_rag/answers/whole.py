@@ -29,7 +29,7 @@ _WHOLE = re.compile(
 
 
 def is_about_whole(question: str) -> bool:
-    """Whether a question asks for all of a video (요약해줘, 어디 어디 갔어?) rather than for one scene."""
+    """Whether a question asks about a whole video (요약해줘, 어디 어디 갔어?) rather than one scene."""
     return _WHOLE.search(question) is not None
 
 
@@ -52,9 +52,17 @@ def transcripts(videos: Mapping[Video, Sequence[Window]]) -> str:
 def outline(
     video: Video, windows: Sequence[Window], contexts: Mapping[str, str], labels: Labels, tokens: int, cost: Cost
 ) -> tuple[str, bool]:
-    """Return the map of a video, a line for each window, and whether the lines were cut to fit into `tokens`.
+    """Return the outline of a video, a line per window, and whether lines were cut to fit.
 
     A window without a context is represented by its first words.
+
+    Args:
+        video: the video.
+        windows: its windows.
+        contexts: texts by window id.
+        labels: words in the prompt's language.
+        tokens: limit of the outline.
+        cost: returns the tokens of a text.
     """
     texts = [
         (labels.context, quoted(contexts[window.id]))

@@ -7,7 +7,7 @@ from subtitle_rag.domain.values import byte_size
 from subtitle_rag.i18n import _, n_
 
 CLAIM = 60
-"""Characters of a quoted claim."""
+"""Maximum characters of a quoted claim."""
 
 
 def reading_plan(evidence: Evidence) -> str:
@@ -30,7 +30,7 @@ def video_count(evidence: Evidence) -> str:
 
 
 def cost(evidence: Evidence) -> str:
-    """Return the size of captions that are read whole, and the memory that they take."""
+    """Return the size of captions that are read whole, and the memory they need."""
     tokens = _("about {n:,} tokens").format(n=evidence.tokens)
     if not evidence.cache_bytes:
         return tokens
@@ -58,7 +58,7 @@ def unfounded_fault(text: str, unfounded: UnfoundedClaim) -> str:
 
 
 def unchecked() -> str:
-    """Return what a citation has that cannot be compared with its scene."""
+    """Return the remark on a citation that cannot be compared with its scene."""
     return _("Not checked: it is in another language than the captions, or claims nothing.")
 
 
@@ -73,7 +73,7 @@ def _quoted(text: str, span: tuple[int, int]) -> str:
 
 
 def answer_remarks(answer: Answer) -> Iterator[str]:
-    """Yield what a reader should know about the making of the answer."""
+    """Yield remarks on how the answer was made."""
     yield from _ending_remark(answer)
     if answer.is_in_other_language:
         yield other_language()
@@ -100,7 +100,7 @@ def _ending_remark(answer: Answer) -> Iterator[str]:
 
 
 def _support_remarks(answer: Answer) -> Iterator[str]:
-    """Yield what is not borne out by the scenes."""
+    """Yield remarks on claims that the scenes do not support."""
     if answer.ending in ("whole", "cut", "loop") and answer.citations and not answer.grounded:
         yield _("The cited scenes do not say this in such words. Look at them before you rely on it.")
     elif answer.unfounded and not answer.citations and len(answer.unfounded) == len(answer.uncited):
@@ -113,7 +113,7 @@ def _support_remarks(answer: Answer) -> Iterator[str]:
 
 
 def _deletion_remarks(answer: Answer) -> Iterator[str]:
-    """Yield what was taken out of the model's answer."""
+    """Yield remarks on text removed from the model's answer."""
     if answer.dropped:
         count = len(answer.dropped)
         yield n_(
@@ -136,7 +136,7 @@ def _deletion_remarks(answer: Answer) -> Iterator[str]:
 
 
 def _evidence_remarks(evidence: Evidence) -> Iterator[str]:
-    """Yield what the scenes given to the model lack."""
+    """Yield remarks on gaps in the scenes given to the model."""
     if evidence.left_out:
         yield n_(
             "{n} more scene was found; the model has no room for it.",
