@@ -296,7 +296,7 @@ def test_a_file_over_the_limit_is_refused_before_it_is_read(folder: Path, monkey
     with pytest.raises(CaptionError) as caught:
         read(file)
     assert caught.value.code == "too_large"
-    assert caught.value.details == {"path": str(file.path), "size": 4, "limit": 3}
+    assert caught.value.details == {"path": str(file.path), "reason": "4 MB, and 3 MB are the most"}
     os.truncate(file.path, 3 * 2**20)
     assert len(read(file).raw) == 3 * 2**20
 
