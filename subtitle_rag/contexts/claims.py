@@ -219,6 +219,7 @@ class Said:
         self._text = text
         self._clauses = _clauses(text, tags)
         self._spoken = jamo(self._facts.letters)
+        self._nouns = {noun.text for clause in self._clauses for noun in clause.nouns if len(noun.text) > 1}
         self._has_latin = len(_LATIN_WORD.findall(text)) >= LATIN_WORDS
         self._values = self._facts.numbers | {v for c in self._clauses for q in c.quantities for v in q.values}
         self._days = {v for clause in self._clauses for q in clause.quantities if q.unit == DAY for v in q.values}
@@ -413,12 +414,11 @@ class Said:
         """Whether the text has another word of a noun's series, which the sentence lacks, and not the noun."""
         if len(noun.text) < 2 or letters(noun.text) in self._facts.letters or self._places(noun.form):
             return False
-        others = {each.text for clause in self._clauses for each in clause.nouns if len(each.text) > 1}
         return any(
             are_opposite(noun.text, each)
             and frozenset((noun.text, each)) not in _SYNONYMS
             and not {each, spelling(each)} & {*sentence}
-            for each in others
+            for each in self._nouns
         )
 
     def _rival(self, noun: _Noun, there: _Clause, clause: _Clause, sentence: Collection[str], *, is_sure: bool) -> bool:

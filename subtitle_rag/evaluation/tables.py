@@ -1,12 +1,11 @@
-"""Tables of figures with their intervals: aligned lines for a terminal, or Markdown.
+"""Tables of figures with their intervals, in Markdown.
 
 A report says which columns and rows there are. How a figure, its interval and its mark are written is said here alone.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from subtitle_rag import output
 from subtitle_rag.domain.values import tidy
 from subtitle_rag.evaluation.metrics import Mean
 
@@ -19,15 +18,9 @@ class Table:
     """Rows of cells under the titles of their columns; it is empty without rows."""
 
     columns: Sequence[str]
-    """Empty for a list of names with their numbers."""
     rows: Sequence[Sequence[str]]
     text: Collection[int] = (0,)
     """Columns of text, which align at their left; all others hold figures."""
-
-    def lines(self) -> Iterator[str]:
-        """Yield the lines for a terminal."""
-        rows = [self.columns, *self.rows] if self.columns else self.rows
-        return output.table(rows, right=frozenset(range(max(map(len, rows), default=0))) - {*self.text})
 
     def markdown(self) -> list[str]:
         rule = ["---" if at in self.text else "---:" for at in range(len(self.columns))]

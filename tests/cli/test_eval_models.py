@@ -189,7 +189,7 @@ def test_judging_with_answers_takes_all_four_measures(run: Run, ollama: StandIn,
     ollama.clear()
     outcome = run(*arguments)
     assert (outcome.code, outcome.err, ollama.count("chat")) == (0, "", 0)
-    assert re.search(r"^faithfulness +\d\.\d{3}  3 ", outcome.out, re.MULTILINE)
+    assert re.search(r"^\| faithfulness \| \d\.\d{3} \| 3 \|", outcome.out, re.MULTILINE)
     assert str(out) in outcome.out
 
 

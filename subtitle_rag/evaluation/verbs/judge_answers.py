@@ -1,7 +1,7 @@
 """`eval judge`: judgements of scenes and answers by a local model, which may be asked for first."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -17,7 +17,7 @@ from subtitle_rag.domain.values import tidy
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.judging import Judge, JudgeReport, choose_judge, judge_cases, read_answers
 from subtitle_rag.evaluation.questions import Question
-from subtitle_rag.evaluation.tables import Table
+from subtitle_rag.evaluation.tables import Table, markdown
 from subtitle_rag.evaluation.verbs.make_questions import evaluation_lock
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.progress_bar import follow, progress_bar
@@ -82,7 +82,7 @@ def eval_judge(
         judge = Judge.open(path, *judging, runtime.neural.encoder())
         report = follow(JudgeReport, judge.judge(listed))
     errors = [report.blocked] if report.blocked else []
-    return output.Outcome({"path": str(path), **report.to_json()}, _judged_lines(report, path), errors=errors)
+    return output.Outcome({"path": str(path), **report.to_json()}, [_render(report, path)], errors=errors)
 
 
 def _ask(runtime: Runtime, path: Path, questions: Sequence[Question], options: AnswerOptions) -> dict[str, str]:
@@ -109,9 +109,10 @@ def _query(text: str) -> Query:
         return Query(tidy(text), tidy(text))
 
 
-def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
+def _render(report: "JudgeReport", path: Path) -> str:
+    """Return the report as Markdown."""
     judge = report.judge
-    yield _("Judge: {model} ({digest}), prompt {prompt}").format(
+    heading = _("Judge: {model} ({digest}), prompt {prompt}").format(
         model=judge["model"], digest=judge["digest"][:12], prompt=judge["prompt"]
     )
     columns = [_("measure"), _("mean"), "n", _("errors"), _("left out"), _("method")]
@@ -120,12 +121,16 @@ def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
         mean = "–" if figures.mean is None else f"{figures.mean:.3f}"
         tallies = (_tally(figures.errors), _tally(figures.left_out))
         rows.append((name, mean, str(len(figures.scores)), *tallies, figures.method))
-    yield from Table(columns, rows, text=(0, 3, 4, 5)).lines()
-    yield stage_runs.cost(report.cost.prompt_tokens, report.cost.tokens, report.cost.ms)
-    yield _(
-        "The figures of a small judge can only be compared with another run of the same judge over the same questions."
+    notes = (
+        stage_runs.cost(report.cost.prompt_tokens, report.cost.tokens, report.cost.ms),
+        _(
+            "The figures of a small judge can only be compared with another run of the same judge over the same"
+            " questions."
+        ),
+        _("Every judgement is in {path}").format(path=path),
     )
-    yield _("Every judgement is in {path}").format(path=path)
+    table = Table(columns, rows, text=(0, 3, 4, 5))
+    return markdown([heading], table, *([note] for note in notes)).rstrip("\n")
 
 
 def _tally(counts: Mapping[str, int]) -> str:

@@ -20,7 +20,6 @@ from subtitle_rag.evaluation.generate_questions import (
     Review,
     make_questions,
 )
-from subtitle_rag.evaluation.tables import Table
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.progress_bar import follow
 from subtitle_rag.runtime import Runtime
@@ -95,7 +94,7 @@ def _made_lines(report: "MakeReport", file: Path) -> Iterator[str]:
     yield n_(
         "{n} new question, {all} in {path}:", "{n} new questions, {all} in {path}:", report.new, all=total, path=file
     )
-    yield from Table((), [(f"  {kind}", str(number)) for kind, number in report.by_kind.items()]).lines()
+    yield from output.counts_table((f"  {kind}", number) for kind, number in report.by_kind.items())
     if report.spanning:
         yield n_("{n} of them spans two videos.", "{n} of them span two videos.", report.spanning)
     if report.videos is not None:
@@ -103,8 +102,7 @@ def _made_lines(report: "MakeReport", file: Path) -> Iterator[str]:
     if report.refused:
         yield _("Refused:")
         reasons = {code: _(REASONS[code]) if code in REASONS else code for code in report.refused}
-        rows = [(f"  {reasons[code]}", str(number)) for code, number in report.refused.items()]
-        yield from Table((), rows).lines()
+        yield from output.counts_table((f"  {reasons[code]}", number) for code, number in report.refused.items())
     yield stage_runs.cost(report.cost.prompt_tokens, report.cost.tokens, report.cost.ms)
     if total:
         yield _("Review them before you use them: subtitle-rag eval make {path} --review").format(path=file)
@@ -120,8 +118,8 @@ def _review(file: Path) -> output.Outcome:
             break
     counts = review.counts()
     titles = {"kept": _("Kept"), "edited": _("Edited"), "dropped": _("Dropped"), "open": _("Not looked at")}
-    rows = [(title, str(counts[name])) for name, title in titles.items()]
-    return output.Outcome({"path": str(file), "review": counts}, Table((), rows).lines())
+    lines = output.counts_table((title, counts[name]) for name, title in titles.items())
+    return output.Outcome({"path": str(file), "review": counts}, lines)
 
 
 def _question_lines(entry: Mapping[str, Any], position: str) -> Iterator[str]:
