@@ -1,1 +1,1 @@
-"""Contexts: a local model's sentences about each window, with the words of the rest of the video."""
+"""Contexts: a local model's sentences about each window, in the words of the rest of the video."""

@@ -1,4 +1,4 @@
-"""The check of a model's answers about a video: their usable text, and their faults in words for the model."""
+"""Check of a model's answers about a video: their usable text, and their faults in words for the model."""
 
 import re
 import threading
@@ -31,38 +31,38 @@ COPY_REMINDER = "자막이나 지시문을 옮겨 적지 말고 자기 말로 �
 ELSEWHERE_REMINDER = "다른 구간의 내용입니다. 이 구간에서 말하는 내용을 쓰세요."
 GENERAL_REMINDER = "어느 구간에나 맞는 말입니다. 이 구간에만 있는 이름과 내용을 쓰세요."
 REFUSED = frozenset({"number", "name"})
-"""Kinds of doubts about what is surely nowhere in the video."""
+"""Kinds of doubts about things that are certainly nowhere in the video."""
 REMINDER_WORDS = 40
-"""Characters of the words that this reminder names."""
+"""Maximum characters of the words that this reminder quotes."""
 
 PLATFORM = "유튜브 YouTube"
-"""Where videos are: a context may name it though nobody does."""
+"""The site of the videos: a context may name it even if nobody does."""
 _VALUE_START = re.compile(r"^\s*\{\s*\"\w+\"\s*:\s*\"?")
-"""In front of the value of an answer under a schema."""
+"""Text before the value in an answer under a schema."""
 
 _REMINDERS = {SAME: REPETITION_REMINDER, ELSEWHERE: ELSEWHERE_REMINDER, GENERAL: GENERAL_REMINDER}
-"""What to tell the model of each kind of fault."""
+"""Reminders for the model by kind of fault."""
 
 Doubts = tuple[tuple[str, str], ...]
-"""Kind and text of each."""
+"""Pairs of kind and text."""
 
 
 class ContextWords:
-    """The sets of words of contexts, by window. Any thread may ask and add."""
+    """Word sets of contexts, by window. Thread-safe."""
 
     def __init__(self, read: Callable[[], Mapping[str, str]]) -> None:
-        """`read` returns the contexts by window; it is called at the first use."""
+        """Prepare the sets; `read` returns the contexts by window, at the first use."""
         self._read = read
         self._lock = threading.Lock()
         self._words: dict[str, frozenset[str]] | None = None
 
     def put(self, window_id: str, text: str) -> None:
-        """Take the context of a window in place of its last one; empty: it has none."""
+        """Replace a window's context; empty if it has none."""
         with self._lock:
             self._by_window()[window_id] = _word_set(text)
 
     def are_of_another(self, window_id: str, text: str) -> bool:
-        """Whether another window's context has the same words, whatever their order and number."""
+        """Whether another window's context has the same words, in any order and number."""
         words = _word_set(text)
         with self._lock:
             return bool(words) and any(words == each for id, each in self._by_window().items() if id != window_id)
@@ -91,9 +91,16 @@ class AnswerCheck:
         analyzer: SentenceAnalyzer,
         prompt_texts: Sequence[str] = (),
     ) -> None:
-        """`words` are those of all contexts, by window, `summary_words` those of all summaries, by video.
+        """Prepare the check of one video's answers.
 
-        `prompt_texts` are the prompt's own words: rules, instructions, reminders.
+        Args:
+            library: for the glossary and other known texts.
+            video: the video.
+            windows: its windows.
+            words: words of all contexts, by window.
+            summary_words: words of all summaries, by video.
+            analyzer: for the morphemes.
+            prompt_texts: the prompt's own words: rules, instructions, reminders.
         """
         self._video_id = video.id
         self._words = words
@@ -120,9 +127,9 @@ class AnswerCheck:
         )
 
     def context(self, window: Window, reply: Reply, previous: str, *, last: bool) -> tuple[str, str, Doubts]:
-        """Return the usable text of an answer, its fault in words for the model, and the doubts about it.
+        """Return an answer's usable text, its fault in words for the model, and the doubts about it.
 
-        The text of one with a fault is empty. `previous` is the context of the window before.
+        The text is empty if there is a fault. `previous` is the previous window's context.
         """
         if reply.done_reason == USELESS:
             return "", COPY_REMINDER, ((COPY, reply.text),)
@@ -141,7 +148,7 @@ class AnswerCheck:
         return ("", reminder, doubt_pairs) if reminder else (text, fault, doubt_pairs)
 
     def copy_watch(self) -> Callable[[str], bool]:
-        """Return what tells of one answer, as it grows, that it copies its prompt: the rest need not be waited for."""
+        """Return a function that tells whether a growing answer only copies its prompt, so that it can be ended."""
         is_copy: bool | None = None
 
         def watch(text: str) -> bool:
@@ -153,7 +160,7 @@ class AnswerCheck:
         return watch
 
     def summary(self, reply: Reply, *, last: bool) -> tuple[str, str]:
-        """Return the usable text of an answer, empty for one with a fault, and the fault in words for the model."""
+        """Return an answer's usable text, empty if there is a fault, and the fault in words for the model."""
         if reply.done_reason == USELESS:
             return "", COPY_REMINDER
         answer, fault = self._clean(reply, last=last, limit=MAX_SUMMARY)
@@ -167,9 +174,9 @@ class AnswerCheck:
         return ("", reminder) if reminder else (text, fault)
 
     def section(self, reply: Reply, *, last: bool) -> str:
-        """Return the usable text of an answer about a section of a long video; empty for one with a fault.
+        """Return the usable text of an answer about a section of a long video; "" if there is a fault.
 
-        Prompts show it as the video's overview: what it invents would get into all contexts.
+        Prompts show it as the video's overview, so its inventions would get into all contexts.
         """
         answer, _fault = self._clean(reply, last=last)
         text = self._sources.without_unrelated(self._sources.without_copies(answer))
@@ -179,11 +186,11 @@ class AnswerCheck:
         return text if is_usable else ""
 
     def _is_about_video(self, text: str) -> bool:
-        """Tell whether a summary has a sentence about the video, and enough of its words."""
+        """Whether a summary has a sentence about the video, and enough of its words."""
         return bool(self._sources.without_unrelated(text)) and self._sources.tells_of_video(text)
 
     def _clean(self, reply: Reply, *, last: bool, window: str = "", limit: int = MAX_CONTEXT) -> tuple[str, str]:
-        """Return an answer without wrapping and other scripts, and a slip into one in words for the model."""
+        """Return an answer without wrapping and other scripts, and its slip into another script in words."""
         is_cut = reply.done_reason == LENGTH
         text = clean_context(reply.text, window=window, limit=limit, is_cut=is_cut)
         if reply.done_reason == LOOP and not last:
@@ -194,7 +201,7 @@ class AnswerCheck:
         return text, fault
 
     def _find_doubts(self, text: str, *, window: str = "", previous: str = "") -> Doubts:
-        """List the doubts about a text that is to be about this video, or about `window` of it."""
+        """List the doubts about a text on this video, or on `window` of it."""
         doubt_pairs = doubts(
             text,
             transcript=self._transcript,
@@ -206,9 +213,9 @@ class AnswerCheck:
         return tuple((doubt.kind, doubt.text) for doubt in doubt_pairs)
 
     def _false_claims(self, text: str, window: Window | None = None) -> Doubts:
-        """Return the doubts about names that are surely invented, and about a context of another window or of none.
+        """Return the doubts about certainly invented names, and about a context of another window or of none.
 
-        Captions in another language tell nothing.
+        Captions in another language prove nothing.
         """
         if not self._sources.video_words.spelled:
             return ()
@@ -224,7 +231,7 @@ class AnswerCheck:
 
 
 def _fault_reminder(doubt_pairs: Doubts) -> str:
-    """Return what to tell the model about a context that must not be searched; empty for one that may be."""
+    """Return the reminder for a context that must not be searched; "" if it may be."""
     kinds = {kind for kind, _text in doubt_pairs}
     for kind, reminder in _REMINDERS.items():
         if kind in kinds:

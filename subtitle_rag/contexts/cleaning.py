@@ -1,11 +1,11 @@
-"""Reduces a small model's answer to the one or two Korean sentences that it was asked for.
+"""Reduction of a small model's answer to the one or two Korean sentences that were requested.
 
-It cleans and does not verify: a wrong name or a number ten times too large passes unchanged. Only the wrapping goes,
-and "" means that nothing but wrapping was there. Letters are never changed or added.
+It cleans but does not verify: a wrong name or a number ten times too large passes unchanged. Only wrapping is removed;
+"" means that there was nothing else. Letters are never changed or added.
 
-An answer is unwrapped from the outside in (thoughts, turns, JSON, tags, lines, sentences), again and again until
-nothing changes: models put a label into a quote into JSON. Where two readings are possible (is `<구간>…</구간>` an
-echo of the prompt, or the answer in the prompt's dress?), the first that leaves a context wins.
+An answer is unwrapped from the outside in (thoughts, turns, JSON, tags, lines, sentences), repeatedly until nothing
+changes, because models put a label into a quote into JSON. If two readings are possible (is `<구간>…</구간>` an echo of
+the prompt, or the answer in the prompt's form?), the first that leaves a context wins.
 """
 
 import json
@@ -32,24 +32,28 @@ from subtitle_rag.contexts.sentence_filters import (
 )
 
 MAX_CHARACTERS = 10_000
-"""Maximum length of an answer and a window; fifty times the requested length."""
+"""Maximum characters of an answer and of a window; fifty times the requested length."""
 
 MAX_CONTEXT = 300
-"""Characters of a context under the schema of its request."""
+"""Maximum characters of a context by its request's schema."""
 
 SCHEMA_KEYS = ("context", "summary")
-"""The keys of the schemas that contexts and summaries are asked for by."""
+"""Keys in the schemas of contexts and summaries."""
 
 ROUNDS = 8
-"""Maximum layers of wrapping. An answer with more is nonsense."""
+"""Maximum layers of wrapping; an answer with more is nonsense."""
 
 
 def clean_context(raw: str, *, window: str = "", limit: int = MAX_CONTEXT, is_cut: bool = False) -> str:
-    """Return the context in `raw` as one line in NFC, or "" if there is none: a refusal, another language, an echo.
+    """Return the context in `raw` as one line in NFC, or "" for a refusal, another language or an echo.
 
-    `window` is the caption text that the model was given; sentences of it are no context. `limit` is where the schema
-    of the request ends a value, in characters; `is_cut` tells that the answer ended at the most tokens. What ends there
-    loses its last sentence, unless a full stop closes it. Cleaning twice changes nothing.
+    Cleaning twice changes nothing.
+
+    Args:
+        raw: the model's answer.
+        window: the window's captions, whose sentences are not a context.
+        limit: characters after which the schema ends a value; a value that long loses its unfinished last sentence.
+        is_cut: whether the answer ended at the token limit, with the same effect.
     """
     speech = letters(plain_text(window[:MAX_CHARACTERS]))
     text = raw[:MAX_CHARACTERS]
@@ -70,12 +74,11 @@ def clean_context(raw: str, *, window: str = "", limit: int = MAX_CONTEXT, is_cu
 _BARE = re.compile(
     "(?!(?i:.*assistant|analysis|commentary|final))[가-힣A-Za-z][가-힣A-Za-z0-9 ,.!?%'\"‘’“”]*[가-힣A-Za-z0-9.!?%]"
 )
-"""A line without any sign that something may wrap it: most answers under a schema, of which sentences alone are looked
-at."""
+"""A line without any wrapping, as most answers under a schema: only its sentences are examined."""
 
 
 def _strip_layer(text: str, speech: str) -> str:
-    """Strip the outermost layers of wrapping off."""
+    """Remove the outermost layers of wrapping."""
     text = "\n".join(plain_text(line) for line in unescape(text).splitlines()).strip()
     if assigned := _ASSIGNED.fullmatch(text):
         text = assigned["value"].strip()
@@ -92,7 +95,7 @@ def _strip_layer(text: str, speech: str) -> str:
 
 
 def _readings(text: str) -> Iterator[str]:
-    """List the candidates for the answer, the best first."""
+    """Yield the candidates for the answer, best first."""
     yield from _json_readings(text)
     yield from dict.fromkeys(_tag_readings(text.replace('\\"', '"')))
 
@@ -113,29 +116,29 @@ _DRAFT = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _ASSIGNED = re.compile(r"[\w .]{1,20}[:：]?\s?=\s?([\"'“‘])(?P<value>.+)[\"'”’]\s?;?", re.DOTALL)
-"""A value that is given to a name, as in a program: `문맥 = "…"`."""
+"""A value assigned to a name, as in code: `문맥 = "…"`."""
 _RULE = re.compile(r"^ *(?:-{3,}|\*{3,}|_{3,}|={3,}) *$", re.MULTILINE)
 
 
 def final_message(text: str, *, is_whole: bool = False) -> str:
-    """Return a text without the thoughts or the channel that it begins in; "" while they go on and it may grow."""
+    """Return a text without the thoughts or channel at its start; "" while they go on and it may grow."""
     if _CHANNEL_START.match(text):
         return _last_channel(text) if is_whole or _FINAL.search(text) else ""
     return _strip_thoughts(text) if _THOUGHT.match(text) else text
 
 
 def _last_channel(text: str) -> str:
-    """Return the message of gpt-oss's last channel; servers leave its marks in the text, or their words alone."""
+    """Return the message in gpt-oss's last channel; servers leave its marks in the text, or only their words."""
     return _CHANNEL_NAME.sub("", _FINAL.split(text)[-1].strip())
 
 
 def _last_draft(text: str) -> str:
-    """Return the last of the drafts that an answer numbers."""
+    """Return the last of an answer's numbered drafts."""
     return next((draft for draft in reversed(_DRAFT.split(text)) if draft.strip()), text)
 
 
 def _without_announcement(text: str) -> str:
-    """Strip off the sentence above a line of dashes that only announces what comes below."""
+    """Remove a sentence above a line of dashes that only announces the text below."""
     head, *rest = _RULE.split(text, maxsplit=1)
     is_announced = rest and rest[0].strip() and is_announcement(head)
     return rest[0].strip() if is_announced else text
@@ -152,7 +155,7 @@ _TURN = re.compile(
 
 
 def _strip_thoughts(text: str) -> str:
-    """Strip what the model thought off: all before a lone closing tag, all after a lone opening one."""
+    """Remove the model's thoughts: everything before a lone closing tag, and after a lone opening one."""
     outside: list[str] = []
     open_tags = end = 0
     for tag in _THOUGHT.finditer(text):
@@ -177,9 +180,9 @@ def _first_turn(text: str) -> str:
 
 
 def answer_object(raw: str) -> dict[str, Any] | None:
-    """Return the JSON object that an answer is; else the last one in it, after thoughts, channels, prose and fences.
+    """Return an answer's JSON object, or the last one in it after thoughts, channels, prose and fences.
 
-    The server holds a model to its schema, where it is new enough: the whole answer is read first, strictly.
+    Newer servers enforce the schema, so the whole answer is parsed first, strictly.
     """
     text = raw[:MAX_CHARACTERS]
     value = _whole_object(text)
@@ -207,9 +210,9 @@ def _whole_object(text: str) -> dict[str, Any] | None:
 
 
 def _schema_value(text: str) -> str | None:
-    """Return the string under the key that a request's schema asks for; None for anything but one whole JSON object.
+    """Return the string under the schema's key; None unless the text is exactly one JSON object.
 
-    With it all is said: other keys are no part of the answer, and an empty string is none.
+    Nothing else counts then: other keys are not part of the answer, and an empty string means no answer.
     """
     value = _whole_object(text)
     if value is None:
@@ -219,7 +222,7 @@ def _schema_value(text: str) -> str | None:
 
 
 def _without_stump(text: str) -> str:
-    """Drop the last sentence of a text that was cut, unless a full stop closes it."""
+    """Remove the unfinished last sentence of a cut text."""
     *finished, last = split_sentences(text.rstrip()) or [""]
     closed = last.rstrip("\"'”’」』)]} \n").endswith(tuple(ENDS))
     return text if closed else "".join(finished)
@@ -240,7 +243,7 @@ _CONTEXT_KEY = re.compile(r"(?:context|문맥|맥락|상황)s?$", re.IGNORECASE)
 
 
 def _json_readings(text: str) -> Iterator[str]:
-    """List the strings under a key for contexts, then those under any key, each string as an item."""
+    """Yield the strings under a key for contexts, then those under any key, each string as an item."""
     start = _JSON.search(text)
     if not start:
         return
@@ -253,7 +256,7 @@ def _json_readings(text: str) -> Iterator[str]:
 
 
 def _json_fields(text: str) -> list[tuple[str, str]]:
-    """Read the strings of JSON, damaged JSON too, each with the innermost key above it."""
+    """Return the strings in JSON, even damaged JSON, each with the innermost key above it."""
     decoder = json.JSONDecoder(strict=False)
     fields: list[tuple[str, str]] = []
     while text[:1] in ("{", "["):
@@ -281,9 +284,9 @@ def _strings(key: str, value: object) -> Iterator[tuple[str, str]]:
 
 
 def _unescape(value: str) -> str:
-    """Read JSON's escapes in a string that is no whole JSON.
+    """Decode JSON's escapes in a string that is not complete JSON.
 
-    Code points of Hangul and punctuation are read; others stay, for halves of pairs and control characters are no
+    Code points of Hangul and punctuation are decoded; others stay, because surrogates and control characters are not
     text.
     """
     value = re.sub(
@@ -311,7 +314,7 @@ _PROMPT_TAG_NAME = re.compile(_PROMPT_TAG, re.IGNORECASE)
 
 
 def _tag_readings(text: str) -> Iterator[str]:
-    """List what the tags of an answer hold, what follows the last one, and all without tags."""
+    """Yield the contents of an answer's tags, the text after the last one, and the text without tags."""
     inside: list[str] = []
     kind, end = "", 0
     for tag in _TAG.finditer(text):
@@ -331,12 +334,12 @@ def _tag_readings(text: str) -> Iterator[str]:
 
 
 def _filter_sentences(text: str, speech: str) -> str:
-    """Keep the sentences of a line that are a context; return "" if none is, or one in another language."""
+    """Return the sentences of a line that form a context; "" if none does, or the line is in another language."""
     text = strip_quotes(strip_labels(collapse_loops(without_echo(text, speech))))
     parts = _from_context_on(text, speech)
     line = "".join(parts).strip()
     inner = strip_quotes(strip_bullet(line))
-    if len(inner) < len(line):  # quotes hid where its sentences end
+    if len(inner) < len(line):  # quotes hid the end of its sentences
         parts = _from_context_on(strip_labels(inner), speech)
     parts = drop_repeats([part for part in parts if not any(test(part) for test in _NO_CONTEXT)])
     while parts and not is_complete(parts[-1]):
@@ -346,7 +349,7 @@ def _filter_sentences(text: str, speech: str) -> str:
 
 
 def _from_context_on(text: str, speech: str) -> list[str]:
-    """Split a line from the context's first sentence on, without echoes of the window; none if it is a refusal."""
+    """Split a line from the context's first sentence on, without echoes of the window; [] for a refusal."""
     parts = [part for part in split_sentences(text) if not is_echo(part, speech)]
     while parts and is_preamble(parts[0]):
         parts.pop(0)
@@ -356,17 +359,17 @@ def _from_context_on(text: str, speech: str) -> list[str]:
 
 
 def _is_english(sentence: str) -> bool:
-    """Tell whether it is a sentence, not a name, without Hangul or letters of scripts that a slip is told by."""
+    """Whether it is an English sentence, not a name: without Hangul or other scripts."""
     words = re.findall(r"[A-Za-z']{2,}", sentence)
     return len(words) > 2 and not re.search("[가-힣]", sentence) and not is_foreign(sentence)
 
 
 _NO_CONTEXT = (is_closer, is_preamble, is_spoken, _is_english)
-"""What a sentence is that is none."""
+"""Tests for sentences that are not a context."""
 
 
 def _strip_announcement(sentence: str) -> str:
-    """Strip off what announces the first sentence: "네, …", "요약하자면, …", "문맥은 다음과 같습니다: …"."""
+    """Remove the announcement of the first sentence: "네, …", "요약하자면, …", "문맥은 다음과 같습니다: …"."""
     head, colon, rest = sentence.partition(": ")
     if colon and is_preamble(head + ":"):
         return rest

@@ -1,6 +1,6 @@
-"""Contexts in a file: to measure their worth in place of a model's, or to carry them from one library to another.
+"""Contexts in a file: to measure them in place of a model's, or to move them between libraries.
 
-The file names videos and times, so that it outlives other windows.
+The file has videos and times, so that it fits other windows too.
 """
 
 import hashlib
@@ -23,26 +23,26 @@ from subtitle_rag.library.portable_names import all_windows, file_counts, portab
 from subtitle_rag.library.store import Library
 
 MAX_CHARACTERS = 4_000
-"""Characters of a context; a model's has a few hundred."""
+"""Maximum characters of a context; a model's has a few hundred."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileContext:
-    """A context of a stretch of a video; `video` is a YouTube id or the NFC name of a caption file."""
+    """A context for part of a video; `video` is a YouTube id or the NFC name of a caption file."""
 
     video: str
     start_ms: int
     end_ms: int
     text: str
     model: str = GIVEN
-    """The model that wrote it, where the file says."""
+    """The model that wrote it, if the file says."""
 
 
 def load(path: Path, bad_line: BadLine = bad_queries) -> list[FileContext]:
-    """Read a file of JSON lines `{"video", "start", "end", "context"}`, times in seconds; `model` may follow.
+    """Read a JSON Lines file of `{"video", "start", "end", "context"}`, times in seconds, and optionally `model`.
 
     Raises:
-        UsageError: `unreadable`; what `bad_line` makes of a line and the reason.
+        UsageError: `unreadable`; `bad_line`'s error for a line and the reason.
     """
     contexts = []
     for number, entry in objects(path, bad_line):
@@ -69,9 +69,9 @@ def _text(entry: Mapping[str, Any]) -> str:
 
 
 def assign(contexts: Sequence[FileContext], windows: Mapping[str, Sequence[Window]]) -> dict[str, str]:
-    """Assign each context to the window that it overlaps most; one window's are joined in the file's order.
+    """Assign each context to the window that it overlaps most; several for one window are joined in order.
 
-    `windows` has those of each video by the name in the file.
+    `windows` has each video's windows by the video's name in the file.
     """
     return {id: " ".join(context.text for context in some) for id, some in by_window(contexts, windows).items()}
 
@@ -91,7 +91,7 @@ def by_window(contexts: Sequence[FileContext], windows: Mapping[str, Sequence[Wi
 
 
 def given_context(window_id: str, text: str, model: str = GIVEN, written_at: int = 0) -> Context:
-    """Return a context from a file as the library stores one."""
+    """Return a context from a file in the form of the library."""
     return Context(
         key=hashlib.sha256(f"{window_id}\x1f{text}".encode()).hexdigest()[:32],
         window_id=window_id,
@@ -115,16 +115,16 @@ def given_context(window_id: str, text: str, model: str = GIVEN, written_at: int
 
 
 def store(library: Library, contexts: Mapping[str, str]) -> None:
-    """Store them as if a model had written them."""
+    """Store contexts as if a model had written them."""
     library.contexts.put_given([given_context(window_id, text) for window_id, text in contexts.items()])
 
 
 def exported(
     library: Library, channels: Sequence[str] = (), videos: Sequence[str] = (), *, names: Library | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the valid contexts, as `eval run --contexts` and `contexts import` read them; empty: of all videos.
+    """Yield the valid contexts in the form of `eval run --contexts` and `contexts import`; by default of all videos.
 
-    `names` is the library in which a file's name must be unique to stand for its video, by default the same.
+    A file name stands for a video only if it is unique in `names`, by default the same library.
     """
     files = file_counts(state.video for state in (names or library).videos())
     for video in (state.video for state in library.videos()):
@@ -147,23 +147,23 @@ def bad_contexts(path: Path, line: int, reason: str) -> UsageError:
 
 @dataclass(slots=True)
 class ContextImport:
-    """The contents of a file of contexts, laid on the windows of a library."""
+    """The contexts in a file, assigned to the windows of a library."""
 
     missing_videos: tuple[str, ...]
-    """Names of videos that the library lacks."""
+    """Names of videos missing from the library."""
     without_window: int
-    """Contexts of other times than any window."""
+    """Contexts at times without a window."""
     new: list[Context] = field(default_factory=list)
     replacing: list[Context] = field(default_factory=list)
-    """They differ from the context that their window has."""
+    """Contexts that differ from their window's present one."""
     same: int = 0
-    """Windows that have this very context."""
+    """Windows that already have the same context."""
     replaced_models: Counter[str] = field(default_factory=Counter)
-    """Models of the contexts that would be replaced."""
+    """Models of the contexts to replace."""
 
 
 def plan_import(library: Library, path: Path) -> ContextImport:
-    """Read a whole file and compare it with the library; nothing is written.
+    """Read a whole file and compare it with the library; write nothing.
 
     Raises:
         UsageError: `unreadable`; `bad_line` with the line; `contexts_foreign` if the library lacks all the videos.
@@ -197,7 +197,7 @@ def import_contexts(library: Library, indexer: ContextIndexer, contexts: Sequenc
     """Store contexts, all or none, and add them to the index; return their number.
 
     Raises:
-        BusyError: `busy`, and those of the library and the index.
+        BusyError: `busy`, and the codes of the library and the index.
     """
     with hold_lock(library.path.parent, "contexts"):
         stored = library.contexts.put_given(contexts)

@@ -1,8 +1,8 @@
-"""The prompt for each window of a video: rules, the video's head and its transcript, then the window.
+"""Prompt for each window of a video: rules, the video's metadata and transcript, then the window.
 
 A server caches a prompt as long as the next one begins with the same bytes. So the long part, the system message, is
-the same for all windows with the same prefix, and the user message holds only the window. Titles, captions and
-glossaries are untrusted: they lose every character which could end a delimiter or a turn.
+the same for all windows with the same prefix, and the user message has only the window. Titles, captions and glossaries
+are untrusted: they lose every character that could end a delimiter or a turn.
 """
 
 import hashlib
@@ -29,11 +29,11 @@ SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 SUMMARY_VERSION = "sum1"
-"""Names the request for a summary; with the contexts' own version it is part of what a summary is by."""
+"""Version of the request for a summary; part of a summary's recipe, with the contexts' version."""
 SUMMARY_PREDICT = 384
 SUMMARY_SENTENCES = 4
 MAX_SUMMARY = 500
-"""Characters of a summary under the schema of its request."""
+"""Maximum characters of a summary by its request's schema."""
 SUMMARY_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"summary": {"type": "string", "minLength": 20, "maxLength": MAX_SUMMARY}},
@@ -41,16 +41,16 @@ SUMMARY_SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 TAIL_TOKENS = 480
-"""Tokens of all that follows the shared prefix; hybrid and sliding-window models read the whole prompt beyond this."""
+"""Tokens after the shared prefix; hybrid and sliding-window models read the whole prompt again beyond this."""
 HEAD_TOKENS = 1000
 """Tokens of title, channel, date, chapters and glossary; an eighth of a smaller context."""
 OVERVIEW_TOKENS = 600
 SECTION_MS = 10 * 60_000
-"""Maximum length of one part of the summary of a long video."""
+"""Longest section of a long video's summary."""
 MAX_BLOCK = 15
 """Windows with the same prefix if the whole transcript does not fit."""
 MIN_BLOCK = 10
-"""Smaller ones on average are a reason for the next bucket."""
+"""Mean block size below which the next bucket is taken."""
 
 _FRAME_TOKENS = 24
 """Tokens of a chat template around two messages."""
@@ -68,11 +68,11 @@ _SUMMARY_INSTRUCTION = (
     "말한 그대로 써서 한국어 두 문장에서 네 문장으로만 쓰세요. 인사말, 제목, 목록, 따옴표 없이 쓰세요."
 )
 INSTRUCTIONS = (_OVERVIEW_RULES, _OVERVIEW_INSTRUCTION, _SUMMARY_INSTRUCTION)
-"""What requests for summaries say to the model."""
+"""The model's instructions in requests for summaries."""
 
 _BRACKETS = str.maketrans("<>＜＞", "‹›‹›")
 _TURN = re.compile(r"\[(?= ?(?:\||/? ?INST))", re.IGNORECASE)
-"""Begins a mark of turns in chat templates without angle brackets: servers read it in the text of a message too."""
+"""Start of a turn mark in chat templates without angle brackets, which servers obey even inside a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,9 @@ class Messages:
 
 @dataclass(frozen=True, slots=True)
 class PromptPlan:
-    """How one video's windows are asked about.
+    """Requests for the windows of one video.
 
-    `full` shows the model the whole transcript; `block` an overview and the transcript around, where the whole does
+    `full` shows the model the whole transcript; `block` an overview and the surrounding transcript, if the whole does
     not fit. All requests of a video share `num_ctx`, and all of a block (a range of ordinals) their system message.
     """
 
@@ -107,7 +107,7 @@ class PromptPlan:
     _overview: str = field(default="", repr=False)
 
     def messages(self, ordinal: int, *, reminder: str = "") -> Messages:
-        """Return the request for one window. `reminder` is an extra line of a retry, after the shared prefix.
+        """Return the request for one window. `reminder` is an extra line for a retry, after the shared prefix.
 
         Raises IndexError for an unknown ordinal.
         """
@@ -119,13 +119,13 @@ class PromptPlan:
     def summary_request(self, *, reminder: str = "") -> Messages:
         """Return the request for a summary of the whole video, after the prefix of the last window.
 
-        Instruction, reminder and `SUMMARY_PREDICT` fit where the longest window and its context do.
+        Instruction, reminder and `SUMMARY_PREDICT` fit wherever the longest window and its context do.
         """
         user = _join_lines(_SUMMARY_INSTRUCTION, neutral_text(reminder)[:_MAX_REMINDER])
         return Messages(self._system(self.blocks[-1]), user, SUMMARY_SCHEMA, SUMMARY_PREDICT)
 
     def overview_requests(self) -> list[Messages]:
-        """Return the requests for summaries of the parts, which a `block` plan makes first; none for `full`."""
+        """Return the requests for section summaries, which a `block` plan makes first; none for `full`."""
         return [
             Messages(
                 _join_lines(_OVERVIEW_RULES, self._head.text, _tag("자막", self._fit_texts(BUILT_IN, part))),
@@ -139,7 +139,7 @@ class PromptPlan:
         return [_hash(self._texts[ordinal] for ordinal in part) for part in self._sections]
 
     def with_overview(self, text: str) -> "PromptPlan":
-        """Return the plan with the parts' summaries. If too long, every sentence is cut, so that no part is missing."""
+        """Return the plan with the section summaries. If too long, every sentence is cut and none dropped."""
         if self.scope == "full":
             return self
         lines = [line for line in map(neutral_text, _SENTENCE.split(text)) if line]
@@ -157,7 +157,7 @@ class PromptPlan:
         return self._prompt.shared("block", self._head.values(_join_lines(overview, captions)))
 
     def _fit_texts(self, prompt: ContextPrompt, block: range, around: range | None = None) -> list[str]:
-        """Return the texts of a block with its neighbours; if too long, without them, and at last shortened."""
+        """Return the texts of a block with its neighbours; if too long, without them, and finally shortened."""
         room = _room(self.num_ctx, self._head, self._tokens_per_char, prompt)
         for ordinals in (around or block, block):
             texts = [self._texts[ordinal] for ordinal in ordinals]
@@ -187,11 +187,18 @@ def plan(
     prompt: ContextPrompt = BUILT_IN,
     large: Callable[[int], int | None] | None = None,
 ) -> PromptPlan:
-    """Return how to ask about all windows of one video, given in order; `largest` is the greatest bucket allowed.
+    """Return the requests for all windows of one video, given in order.
 
-    The smallest bucket that surely holds transcript, longest tail and answer is taken. Where none does, `large` may
-    return a `num_ctx` for a number of tokens; else the video is divided. `tokens_per_char` counts between 0.2 and 2,
-    beyond what any vocabulary needs for Korean.
+    Takes the smallest bucket that surely fits transcript, longest tail and answer.
+
+    Args:
+        video: the video.
+        windows: its windows.
+        glossary: names for the prompt.
+        tokens_per_char: the model's rate, within 0.2 and 2, beyond any vocabulary's for Korean.
+        largest: the largest bucket allowed.
+        prompt: rules and layout.
+        large: returns a `num_ctx` beyond the buckets for a number of tokens; None: the video is divided.
     """
     tokens_per_char = min(max(tokens_per_char, 0.2), 2.0)
     buckets = [bucket for bucket in BUCKETS if bucket <= largest] or [BUCKETS[0]]
@@ -210,8 +217,8 @@ def plan(
         blocks = _blocks(costs, room)
         if len(blocks) * MIN_BLOCK <= len(texts):
             break
-    # neither a prompt file nor what a model's first answers teach may move the borders of stored sections: they
-    # follow from the built-in prompt, and from no rate below the safe one
+    # neither a prompt file nor a model's learned rate may move the borders of stored sections: they follow from the
+    # built-in prompt, at no rate below the safe one
     section_rate = max(tokens_per_char, TOKENS_PER_CHAR)
     section_costs = [estimate(text, section_rate) + 1 for text in texts]
     sections = _sections(windows, section_costs, _room(bucket, head, section_rate, BUILT_IN))
@@ -219,7 +226,7 @@ def plan(
 
 
 def transcript_hash(windows: Iterable[Window]) -> str:
-    """Hash the texts of the captions in the prompt, without titles, times and ids."""
+    """Hash the captions' texts in the prompt, without titles, times and ids."""
     return _hash(neutral_text(window.text) for window in windows)
 
 
@@ -243,7 +250,7 @@ def neutral_text(text: str) -> str:
 
 
 def shortened(text: str, tokens: int, tokens_per_char: float = TOKENS_PER_CHAR) -> str:
-    """Shorten a text to `tokens` tokens by an ellipsis in its middle."""
+    """Shorten a text to `tokens` tokens, with an ellipsis in the middle."""
     size = len(text)
     result = text
     while estimate(result, tokens_per_char) > tokens:
@@ -256,7 +263,7 @@ def shortened(text: str, tokens: int, tokens_per_char: float = TOKENS_PER_CHAR) 
 
 
 def _whole_words(text: str, size: int) -> str:
-    """Return at most `size` characters from the beginning, up to a word's end if one is in their second half."""
+    """Return at most `size` characters, up to the end of a word if there is one in their second half."""
     cut = text[: size + 1].rfind(" ", size // 2)
     return text[: cut if cut > 0 else size].rstrip()
 
@@ -273,7 +280,7 @@ class _Head:
     """The lines above the captions."""
 
     title: str
-    """With channel, date and chapters."""
+    """Title, channel, date and chapters."""
     glossary: str
 
     @property
@@ -301,7 +308,7 @@ def _head(video: Video, glossary: Sequence[str], tokens: int, tokens_per_char: f
 
 
 def _chapters(chapters: Sequence[Chapter], tokens: int, tokens_per_char: float) -> str:
-    """Return the chapters with their starts; where all are too many, each second, third …"""
+    """Return the chapters with their starts; if they are too many, every second, third …"""
     titles = [(chapter.start_ms, neutral_text(chapter.title)[:60].rstrip()) for chapter in chapters]
     chapter_lines = [f"- {clock(start)} {title}" for start, title in titles if title]
     for step in range(1, len(chapter_lines) + 1):
@@ -312,7 +319,7 @@ def _chapters(chapters: Sequence[Chapter], tokens: int, tokens_per_char: float) 
 
 
 def _room(num_ctx: int, head: _Head, tokens_per_char: float, prompt: ContextPrompt) -> int:
-    """Return the tokens that a bucket has for the transcript beside the rest of a request for a block."""
+    """Return the tokens that a bucket leaves for the transcript in a request for a block."""
     rest = prompt.shared("block", head.values(_join_lines(_tag("개요", [""]), _tag("자막", [""]))))
     fixed = estimate(rest, tokens_per_char) + _FRAME_TOKENS + OVERVIEW_TOKENS + TAIL_TOKENS + NUM_PREDICT + MARGIN
     return max(0, num_ctx - fixed)
@@ -333,7 +340,7 @@ def _blocks(costs: Sequence[int], room: int) -> tuple[range, ...]:
 
 
 def _sections(windows: Sequence[Window], costs: Sequence[int], room: int) -> tuple[range, ...]:
-    """Return parts of equal duration, `SECTION_MS` at most, and shorter where the words of one do not fit."""
+    """Return sections of equal duration, up to `SECTION_MS`, or shorter if the words do not fit."""
     begin, end = windows[0].start_ms, max(window.end_ms for window in windows)
     duration = (end - begin) / max(1, math.ceil((end - begin) / SECTION_MS))
     parts = [int((window.start_ms - begin) // duration) if duration else 0 for window in windows]

@@ -8,19 +8,19 @@ from subtitle_rag.i18n import _
 from subtitle_rag.library.context_store import Context, ModelCost
 
 SAME = "same"
-"""The kind of doubt about a context with the words of another window's: it tells none of them apart."""
+"""Kind of doubt: the same words as another window's context, so it distinguishes neither."""
 COPY = "copy"
-"""The kind of doubt about an answer that only repeats captions, title or prompt."""
+"""Kind of doubt: only repeats captions, title or prompt."""
 UNRELATED = "unrelated"
-"""The kind of doubt about an answer that has no word of its video: it talks of the task, or of something else."""
+"""Kind of doubt: no word of the video, so it is about the task or something else."""
 ELSEWHERE = "elsewhere"
-"""The kind of doubt about a context with far more words of another window than of its own."""
+"""Kind of doubt: far more words of another window than of its own."""
 GENERAL = "general"
-"""The kind of doubt about a context that would fit any window of its video."""
+"""Kind of doubt: would fit any window of the video."""
 
 
 def reading_text(tokens: int, seconds: int = 0, attempt: int = 1) -> str:
-    """Return what a model reads; `seconds` is the expected time, 0 if unknown."""
+    """Return what a model is reading; `seconds` is the expected time, 0 if unknown."""
     parts = [_("reading {n} tokens").format(n=f"{tokens:,}")]
     if seconds:
         parts.append(_("about {time}").format(time=clock(seconds * 1000)))
@@ -30,14 +30,14 @@ def reading_text(tokens: int, seconds: int = 0, attempt: int = 1) -> str:
 
 
 def reading_notes(request: AnswerRequest, elapsed_s: float) -> list[str]:
-    """Return what the model has been reading for `elapsed_s`; nothing if it is soon over."""
+    """Return what the model has been reading for `elapsed_s`; [] if it is almost done."""
     if elapsed_s < NOTABLE_S and request.attempt == 1:
         return []
     return [reading_text(request.tokens, attempt=request.attempt), clock(round(elapsed_s * 1000))]
 
 
 def model_cost(cost: ModelCost) -> str:
-    """Say what a model's contexts cost: time, tokens, and how much of its prompts the server had read already."""
+    """Return the cost of a model's contexts: time, tokens, and the cached part of its prompts."""
     parts = [
         _("{seconds:.1f} s a window").format(seconds=cost.seconds_a_window),
         _("{n} tokens a video").format(n=f"{cost.tokens_a_video:,}"),
@@ -48,7 +48,7 @@ def model_cost(cost: ModelCost) -> str:
 
 
 def left_out_reason(context: Context) -> str:
-    """Return why search does not use an answer."""
+    """Return why the search ignores an answer."""
     if not context.doubts:
         return _("it has no sentence about the scene")
     if any(kind == SAME for kind, _text in context.doubts):
@@ -66,7 +66,7 @@ def left_out_reason(context: Context) -> str:
 
 
 def doubt_reason(context: Context) -> str:
-    """Return what is doubtful about a context that search uses."""
+    """Return what is doubtful about a context in the search."""
     kinds = dict.fromkeys(kind for kind, _text in context.doubts)
     words = ", ".join(dict.fromkeys(text for kind, text in context.doubts if kind in UNGROUNDED))
     reasons = [_("it names what the video does not: {words}").format(words=words)] if words else []

@@ -1,4 +1,4 @@
-"""Removal of sentences that a model copied out of its prompt, and of those that have nothing to do with its video."""
+"""Removal of sentences that a model copied from its prompt, or that are not about its video."""
 
 import re
 from collections.abc import Iterable
@@ -9,29 +9,32 @@ from subtitle_rag.domain.values import nfc
 
 _HANGUL = re.compile("[가-힣]")
 MIN_LETTERS = 10
-"""Letters in a row from which on the same ones in a source are no coincidence: about three words."""
+"""Consecutive letters in a source that are no coincidence: about three words."""
 MAX_LETTERS = 20
-"""Letters in a row, about seven words, from which on a sentence is a copy. The longest run in 275 sentences that a
-person wrote with the captions before them is 19 letters, a product's whole name."""
+"""Consecutive letters, about seven words, that make a sentence a copy.
+
+The longest run in 275 sentences by a person is 19 letters, a product's whole name.
+"""
 MAX_SHARE = 0.6
-"""Share of a sentence's letters from which on it is a copy; of the same sentences the greatest is .54."""
+"""Share of copied letters that makes a sentence a copy; a person's sentences have .54 at most."""
 
 
 TASK_WORDS = 3
-"""Words of the rules in a sentence from which on it speaks of the task."""
+"""Words of the rules that make a sentence one about the task."""
 BEGINNING = 60
-"""Letters at the beginning of an answer, about three lines of captions, by which one that only copies is told."""
+"""Letters at the start of an answer, about three caption lines, in which to detect a mere copy."""
 BEGINNING_SHARE = 0.75
-"""Share of them that are copied, from which on the rest is not waited for; of 205 contexts that a person wrote the
-greatest is .32."""
+"""Share of copied letters there that ends an answer; 205 contexts by a person have .32 at most."""
 
 
 SAID_SHARE = 1 / 3
-"""Share of an overview's words that its video says at least. Of 137 texts that a person wrote about ten videos the
-least is .38, and .46 of two such texts together; beside other videos the median is .12, and .29 at 90 %."""
+"""Minimum share of an overview's words in the video; 137 texts by a person have .38 or more.
+
+Compared with other videos, their median is .12, and .29 at 90 %.
+"""
 
 SAID_WORDS = 3
-"""The same in words; the least of the same texts."""
+"""The same as a number of words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +42,9 @@ class WordsOf:
     """The words of some texts."""
 
     spelled: str = ""
-    """The texts' letters: a stem of several is in them."""
+    """The texts' letters, in which to look up a stem of several letters."""
     stems: frozenset[str] = frozenset()
-    """Their stems: one of a single letter would be in many other words."""
+    """Their stems, in which to look up a stem of one letter, since it occurs in many other words."""
 
     @classmethod
     def of(cls, *texts: str) -> "WordsOf":
@@ -54,18 +57,18 @@ class WordsOf:
 
 @dataclass(frozen=True, slots=True)
 class SourceTexts:
-    """The texts that a prompt shows: captions of all windows and its own rules, and what names the video."""
+    """Texts in a prompt: captions of all windows, its own rules, and the video's names."""
 
     texts: tuple[str, ...]
-    """Letters and digits of captions and rules alone."""
+    """Letters and digits of captions and rules."""
     heads: tuple[str, ...] = ()
-    """Letters and digits of title, chapters and description, which a good context may name beside something else."""
+    """Letters and digits of title, chapters and description, which a good context may name among others."""
     rule_stems: frozenset[str] = frozenset()
     """Words of the rules (`content_stems`)."""
     video_words: WordsOf = field(default_factory=WordsOf)
-    """All that the video says and is called; empty where a Korean context has few words of it."""
+    """Everything that the video says and is called; empty if a Korean context can share few words with it."""
     labels: WordsOf = field(default_factory=WordsOf)
-    """What every window's prompt calls the video: title and channel."""
+    """Names of the video in every window's prompt: title and channel."""
     head_words: WordsOf = field(default_factory=WordsOf)
     """Title, channel, chapters and description."""
 
@@ -78,7 +81,15 @@ class SourceTexts:
         names: Iterable[str] = (),
         labels: Iterable[str] = (),
     ) -> "SourceTexts":
-        """Prepare texts for lookup, whatever their spaces, punctuation and case; `names` are known beside the heads."""
+        """Prepare texts for lookup, regardless of spaces, punctuation and case.
+
+        Args:
+            captions: the windows' texts.
+            heads: title, chapters and description.
+            rules: the prompt's own words.
+            names: names known besides the heads.
+            labels: title and channel.
+        """
         captions, heads, rules, labels = tuple(captions), tuple(heads), tuple(rules), tuple(labels)
         spelled = _spelled([*captions, *rules])
         video_words = WordsOf.of(*captions, *heads, *names)
@@ -93,31 +104,31 @@ class SourceTexts:
         )
 
     def without_copies(self, text: str) -> str:
-        """Return a line without the sentences that are copies.
+        """Return a line without copied sentences.
 
-        One of captions or rules is told by `MAX_LETTERS` and `MAX_SHARE`, and however short by standing there whole:
-        crumbs of a longer copy ("이해하셨죠?") tell no window from another. One of a head is told by fewer than
-        `MIN_LETTERS` of its own, or by no word of the captions beside it. A sentence that has words of title and
-        channel alone is one too, and so is one of title, chapters and description that has some of them in a row: empty
-        words count nowhere.
+        A sentence copies captions or rules by `MAX_LETTERS` and `MAX_SHARE`, or if it is there as a whole, however
+        short: pieces of a longer copy ("이해하셨죠?") distinguish no window. It copies a head if it has fewer than
+        `MIN_LETTERS` of its own, or no other word of the captions. A sentence with only words of title and channel is a
+        copy too, and so is one with only words of title, chapters and description, some of them consecutive. Empty
+        words never count.
         """
         return "".join(sentence for sentence in split_sentences(text) if not self._has_copy(sentence)).strip()
 
     def without_unrelated(self, text: str) -> str:
-        """Return a line without the sentences of which no word of its own is in the video, its title or its names.
+        """Return a line without the sentences that share no word with the video, its title or its names.
 
-        Words of the rules do not count: small models talk of the task, or of anything. Beside `TASK_WORDS` of them one
-        word is too few: each of 275 sentences that a person wrote has two such words at least. All stays where the
-        captions are in another language.
+        Words of the rules do not count: small models talk about the task, or anything. With `TASK_WORDS` of them, one
+        other word is too few: each of 275 sentences by a person has at least two. Nothing is removed if the captions
+        are in another language.
         """
         if not self.video_words.spelled:
             return text
         return "".join(sentence for sentence in split_sentences(text) if self._is_related(sentence)).strip()
 
     def tells_of_video(self, text: str) -> bool:
-        """Tell whether a summary is about the video: the video says `SAID_SHARE` of its words and `SAID_WORDS`.
+        """Whether a summary is about the video, which must have `SAID_SHARE` of its words and `SAID_WORDS`.
 
-        One word in each sentence is too little here: an invented summary shares words such as 시간 and 친구 with any
+        One word per sentence would be too little: an invented summary shares words such as 시간 and 친구 with any
         video. Words of the rules do not count. A summary of captions in another language passes.
         """
         stems = content_stems(nfc(text)) - self.rule_stems
@@ -125,11 +136,11 @@ class SourceTexts:
         return not self.video_words.spelled or shared_words >= max(SAID_WORDS, SAID_SHARE * len(stems))
 
     def has_long_copy(self, text: str) -> bool:
-        """Tell whether a text has `MAX_LETTERS` of captions or rules in a row."""
+        """Whether a text has `MAX_LETTERS` of captions or rules in a row."""
         return _copied(letters(nfc(text)), self.texts)[1] >= MAX_LETTERS
 
     def begins_as_copy(self, text: str) -> bool | None:
-        """Tell whether a growing text begins with a long copy of captions or rules; None while it is too short."""
+        """Whether a growing text begins with a long copy of captions or rules; None while it is too short."""
         spelled = letters(nfc(text))[:BEGINNING]
         if len(spelled) < BEGINNING:
             return None
@@ -143,7 +154,7 @@ class SourceTexts:
         return shared_words >= (1 if len(of_task) < TASK_WORDS else 2)
 
     def _says_more(self, sentence: str) -> bool:
-        """Tell whether a sentence has a word of the captions that its title, chapters and description lack."""
+        """Whether a sentence has a word of the captions that title, chapters and description lack."""
         stems = content_stems(nfc(sentence)) - self.rule_stems
         return any(stem in self.video_words.spelled and not any(stem in head for head in self.heads) for stem in stems)
 
@@ -167,11 +178,11 @@ def _spelled(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _copied(spelled: str, sources: Iterable[str]) -> tuple[int, int]:
-    """Count the letters that are in a source in runs of `MIN_LETTERS` or more, and those of the longest run."""
+    """Return the letters in a source in runs of `MIN_LETTERS` or more, and the length of the longest run."""
     longest = copied = end = 0
     for start in range(len(spelled) - MIN_LETTERS + 1):
         if start + MIN_LETTERS <= end:
-            continue  # it lies inside of the last run
+            continue  # inside the last run
         run = max((_run_length(spelled, start, source) for source in sources), default=0)
         if run:
             longest = max(longest, run)
@@ -181,7 +192,7 @@ def _copied(spelled: str, sources: Iterable[str]) -> tuple[int, int]:
 
 
 def _run_length(spelled: str, start: int, source: str) -> int:
-    """Count the letters from `start` on that are in a row in `source`; 0 if they are fewer than `MIN_LETTERS`."""
+    """Return the consecutive letters from `start` on in `source`; 0 if fewer than `MIN_LETTERS`."""
     end = start + MIN_LETTERS
     if spelled[start:end] not in source:
         return 0

@@ -1,7 +1,7 @@
 """Removal of a model's repetitions: sentences, loops, and quotations of the captions.
 
-A refrain is no loop. Single words may be said four times and phrases twice, for people do;
-sentences are compared without punctuation, and digits keep them apart.
+A refrain is no loop: words may be repeated four times and phrases twice, as in speech. Sentences are compared without
+punctuation, and different digits make them different.
 """
 
 import re
@@ -10,19 +10,17 @@ from collections.abc import Iterator
 from subtitle_rag.contexts.sentence_filters import ends_in_verb, letters, stems_in_order
 
 MIN_ECHO = 6
-"""Letters from which on a sentence that is in the window is its echo, and no coincidence."""
+"""Minimum letters of a sentence in the window to be its echo, and no coincidence."""
 
 
 REPEATED_WORDS = 0.6
-"""Share of a sentence's words that stood before, from which on it says nothing new; .19 is the most in 275 sentences
-that a person wrote."""
+"""Share of a sentence's earlier words that makes it a repetition; 275 sentences by a person have .19 at most."""
 REPEATED_STEMS = 0.3
-"""Share of a sentence's words without particles that are in it before, from which on it goes round; .25 is the most in
-350 sentences that a person wrote."""
+"""Share of repeated stems that makes a sentence circular; 350 sentences by a person have .25 at most."""
 
 
 def drop_repeats(sentences: list[str]) -> list[str]:
-    """Drop sentences that say what stood before, whatever their punctuation, and those that go round in themselves."""
+    """Remove sentences that repeat earlier ones, whatever their punctuation, and circular ones."""
     unique: dict[str, str] = {}
     words_before: set[str] = set()
     for sentence in sentences:
@@ -34,14 +32,14 @@ def drop_repeats(sentences: list[str]) -> list[str]:
 
 
 def _says_again(words: list[str], words_before: set[str]) -> bool:
-    """Tell whether most of a sentence's words stood before; a new number makes it another one."""
+    """Whether most of a sentence's words occurred before; a new number makes it different."""
     new = {word for word in words if word not in words_before}
     has_new_number = any(letter.isdigit() for word in new for letter in word)
     return len(words) > 4 and not has_new_number and len(new) <= (1 - REPEATED_WORDS) * len(set(words))
 
 
 def _has_few_words(sentence: str) -> bool:
-    """Tell whether a sentence turns few words over: "밥을 먹는 사람은 밥을 먹는 사람보다 밥을 먹는다"."""
+    """Whether a sentence repeats a few words: "밥을 먹는 사람은 밥을 먹는 사람보다 밥을 먹는다"."""
     stems = stems_in_order(sentence)
     return len(stems) > 5 and len(stems) - len(set(stems)) >= REPEATED_STEMS * len(stems)
 
@@ -65,7 +63,7 @@ def _words_once(words: list[str]) -> Iterator[str]:
 
 
 def _loop(words: list[str], at: int) -> tuple[int, int]:
-    """Count the words of the turn that begins at `at`, and how often it comes; (1, 1) if nothing loops."""
+    """Return the number of words in the phrase at `at`, and of its repetitions; (1, 1) if nothing loops."""
     for size in range(1, min(60, (len(words) - at) // 2) + 1):
         if words[at] != words[at + size]:
             continue
@@ -81,13 +79,13 @@ def _loop(words: list[str], at: int) -> tuple[int, int]:
 
 
 def is_echo(text: str, speech: str) -> bool:
-    """Tell whether `text` is in the window."""
+    """Whether `text` is in the window."""
     spelled = letters(text)
     return len(spelled) >= MIN_ECHO and spelled in speech
 
 
 def without_echo(text: str, speech: str) -> str:
-    """Cut off the beginning that reads the window out: up to a sentence of the speaker, or the window's end."""
+    """Remove the beginning that quotes the window, up to a sentence of the speaker or the window's end."""
     end = at = 0
     spelled = ""
     for word in re.finditer(r"\S+\s*", text):

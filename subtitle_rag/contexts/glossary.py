@@ -1,7 +1,6 @@
-"""The glossary of a channel: the names its captions are full of, given to the model so that it spells them as said.
+"""Glossary of a channel: frequent names, given to the model with their spelling.
 
-The app proposes a list from the channel's own captions and titles; the user edits it as a text with one name a
-line.
+The app proposes a list from the channel's own captions and titles; the user edits it as text with one name per line.
 """
 
 import math
@@ -18,17 +17,17 @@ from subtitle_rag.library.store import Library
 
 MAX_ENTRIES = 60
 MAX_LETTERS = 40
-"""Letters of one entry; a longer line is cut."""
+"""Maximum letters of an entry; the rest of a longer line is cut."""
 
 MIN_SAID = 3
-"""How often a name must be said to be proposed; once is enough for one that a title has too."""
+"""Minimum uses of a proposed name; one is enough if a title has it too."""
 MIN_WINDOWS = 2
 EVERYWHERE = 0.4
-"""Share of the windows above which an unknown word is a filler of speech rather than a name."""
+"""Share of windows above which an unknown word is a filler rather than a name."""
 FEW_WINDOWS = 8
-"""This many windows are never too many for a name: the subject of a short video is in all of its windows."""
+"""Number of windows never too many for a name, since the subject of a short video is in all of its windows."""
 TOGETHER = 0.5
-"""Share of the rarer word's uses that must lie in a phrase before the phrase is a name of its own (폴 하든)."""
+"""Share of the rarer word's uses in a phrase that makes the phrase a name (폴 하든)."""
 LEAST_SCORE = 0.15
 """Share of the best name's score below which the rest is noise."""
 TITLE_WEIGHT = 3.0
@@ -36,7 +35,7 @@ PERSON_WEIGHT = 3.0
 SPLIT_WEIGHT = 0.5
 """Weight of a word that the analysis could only divide with a piece of one letter."""
 KNOWN_WEIGHT = 0.7
-"""Weight of words whose parts the dictionary knows, beside 1 for unknown ones: 청귤간장, but 가죽바지 too."""
+"""Weight of compounds of known words, against 1 for unknown ones: 청귤간장, but 가죽바지 too."""
 
 _PARTICLES = "은 는 이 가 을 를 의 에 에서 에게 와 과 랑 이랑 라는 이라는 라고 이라고 이란 한테 까지 부터 처럼 보다"
 _PARTICLE = re.compile(
@@ -44,7 +43,7 @@ _PARTICLE = re.compile(
 )
 """Endings after a noun, and hardly ever after an adverb."""
 _TITLED = re.compile(r"\s?(?:씨|님|이(?:가|는|를|도|한테|네가))(?![가-힣]{2})")
-"""After a person's name: 다온 님, 현우 씨, and the 이 that names alone take before a particle (수빈이가)."""
+"""Text after a person's name: 다온 님, 현우 씨, and the 이 that only names take before a particle (수빈이가)."""
 _MEASURE = re.compile(r"[0-9]+(?:[kcm]?[mgl]|kb|mb|gb|fps|px|일|년|월|분|초|시|원|명|개|번|살|세|kg|km)?")
 _WORD = re.compile(r"\S+")
 _LETTERS = re.compile(r"[^\W_]+")
@@ -64,30 +63,30 @@ ORDINARY = frozenset(_COMMON_WORDS.split())
 
 
 class Dictionary(Protocol):
-    """The words of a language, which names are not among. Implemented by `Analyzer` and `HostedPoints`."""
+    """Known words of a language, to exclude from names. Implemented by `Analyzer` and `HostedPoints`."""
 
     def nearness(self, forms: Sequence[str]) -> Mapping[str, float]:
         """Return the cosine of the word nearest to each form; 0 for an unknown form."""
 
     def adverbs(self, forms: Sequence[str]) -> set[str]:
-        """Return those of these forms that name nothing: adverbs, determiners, pronouns, roots and verbs."""
+        """Return the forms that name nothing: adverbs, determiners, pronouns, roots and verbs."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Noun:
-    """A word of a text up to its particle, as spelled there."""
+    """A word in a text up to its particle, as spelled there."""
 
     text: str
     parts: tuple[str, ...]
     start: int
     end: int
     tail: str
-    """The rest of the word: a particle, or nothing."""
+    """The rest of the word: a particle, or ""."""
 
 
 @dataclass(slots=True)
 class _Uses:
-    """How a name is used in the channel."""
+    """Uses of a name in the channel."""
 
     spellings: Counter[str] = field(default_factory=Counter)
     windows: set[int] = field(default_factory=set)
@@ -102,9 +101,9 @@ def likely_names(
 ) -> list[str]:
     """Return the likely names of a channel, best first, from its videos' titles and its windows' analyses and texts.
 
-    Analyses carry no parts of speech, so a name is known by its use: it takes particles as nouns do, it is said in
-    several windows but not all the time, and the dictionary does not know it. Names that the dictionary knows (베를린)
-    are proposed only where a title has them.
+    Analyses have no parts of speech, so a name is recognized by use: it takes particles like a noun, occurs in several
+    windows but not everywhere, and is not in the dictionary. Names in the dictionary (베를린) are proposed only if a
+    title has them.
     """
     uses = _count_uses(windows)
     in_titles = _names_in_titles(uses, titles)
@@ -117,14 +116,14 @@ def likely_names(
 
 
 def put_names(library: Library, channel_id: str, text: str) -> tuple[str, ...]:
-    """Store the proper nouns of a channel as the user has typed them, and return them."""
+    """Store and return a channel's proper nouns from the user's text."""
     names = parse_list(text)
     library.contexts.put_glossary(channel_id, names)
     return names
 
 
 def likely_channel_names(library: Library, channel_id: str, *, dictionary: Dictionary) -> list[str]:
-    """Return the likely names of a channel of the library, best first; raises the errors of `Library`."""
+    """Return the likely names of a channel in the library, best first. Raises the errors of `Library`."""
     videos = [state.video for state in library.videos() if state.video.channel_id == channel_id]
     windows = [window for video in videos for window in library.windows_of(video.id)]
     analyses = library.morphemes([window.id for window in windows])
@@ -133,9 +132,9 @@ def likely_channel_names(library: Library, channel_id: str, *, dictionary: Dicti
 
 
 def parse_list(text: str) -> tuple[str, ...]:
-    """Read the user's own list: one name a line, `#` begins a comment line, or a comment after a space.
+    """Parse the user's list: one name per line; `#` begins a comment, on its own line or after a space.
 
-    Entries are cut at `MAX_LETTERS`, repeated ones and those beyond `MAX_ENTRIES` are left out.
+    Entries are cut at `MAX_LETTERS`; repeated ones, and those beyond `MAX_ENTRIES`, are dropped.
     """
     lines = (re.sub(r"(?:^|\s)#.*", "", _printable(line)) for line in text.splitlines())
     entries = (line[:MAX_LETTERS].strip() for line in lines)
@@ -143,13 +142,13 @@ def parse_list(text: str) -> tuple[str, ...]:
 
 
 def format_list(entries: Iterable[str]) -> str:
-    """Write a list in the form that `parse_list` reads."""
+    """Return a list in the form that `parse_list` reads."""
     names = parse_list("\n".join(_printable(entry) for entry in entries))
     return "".join(f"{line}\n" for line in names)
 
 
 def ends_in_particle(letters: str) -> bool:
-    """Return whether letters after a noun are an ending of it, and no part of its word; none are none."""
+    """Whether the letters after a noun are an ending rather than part of its word; "" is none."""
     return bool(_PARTICLE.fullmatch(letters))
 
 
@@ -158,9 +157,9 @@ def _printable(text: str) -> str:
 
 
 def _nouns(analysis: Morphemes, text: str) -> Iterator[_Noun]:
-    """Yield the words of a text that end in a noun, up to the end of that noun.
+    """Yield the words in a text that end in a noun, up to the end of that noun.
 
-    A word is taken whole, not morpheme by morpheme, because an unknown name is often split into known pieces.
+    A word is taken whole rather than by morphemes, because an unknown name is often split into known pieces.
     """
     at = 0
     for word in _WORD.finditer(text):
@@ -180,7 +179,7 @@ def _nouns(analysis: Morphemes, text: str) -> Iterator[_Noun]:
 
 
 def _parts(analysis: Morphemes, first: int, after: int) -> tuple[str, ...]:
-    """Return the forms of a word that are not made of others: no dictionary knows 면바지, which is no name for that."""
+    """Return the basic forms of a word's parts: 면바지 is in no dictionary, but that does not make it a name."""
     spans = list(zip(analysis.starts[first:after], analysis.ends[first:after], strict=True))
     return tuple(
         form
@@ -212,7 +211,7 @@ def _count_uses(windows: Iterable[tuple[Morphemes, str]]) -> dict[str, _Uses]:
 
 
 def _is_phrase(run: Sequence[_Noun]) -> bool:
-    """Return whether these words stand side by side; a letter after a word's noun may be the name's own (보테가)."""
+    """Whether these words are adjacent; a letter after a word's noun may be part of the name (보테가)."""
     touching = (
         len(noun.tail) < 2 and noun.end + len(noun.tail) + 1 == after.start
         for noun, after in zip(run, run[1:], strict=False)
@@ -230,7 +229,7 @@ def _use(use: _Uses, run: Sequence[_Noun], text: str, window: int) -> None:
 
 
 def _names_in_titles(names: Iterable[str], titles: Sequence[str]) -> set[str]:
-    """Return the names in titles; Latin ones must be words of it (`so` is no name because of `Software`)."""
+    """Return the names in titles; Latin ones must be whole words (`so` is not a name because of `Software`)."""
     spelled = [letters(nfc(title)) for title in titles]
     words = {word for title in titles for word in re.findall(r"[0-9a-z]+", nfc(title).casefold())}
     return {name for name in names if (name in words if name.isascii() else any(name in title for title in spelled))}
@@ -248,9 +247,9 @@ def _is_candidate(name: str, use: _Uses, windows: int, titled: bool) -> bool:
 
 
 def _rarity(parts: Iterable[str], dictionary: Dictionary) -> dict[str, float]:
-    """Return how strange each form is to the dictionary: 1 for an unknown one, less for those that it has seen often.
+    """Return each form's rarity in the dictionary: 1 for an unknown one, less for frequent ones.
 
-    A word met rarely has no place of its own in the model and so lies very near to others like it.
+    The model has no exact place for a rare word, so such words are very near to one another.
     """
     forms = sorted({part for part in parts if len(part) > 1 and not part.isdigit()} - ORDINARY)
     nearness = dictionary.nearness(forms)
@@ -258,7 +257,15 @@ def _rarity(parts: Iterable[str], dictionary: Dictionary) -> dict[str, float]:
 
 
 def _score(name: str, use: _Uses, windows: int, strangeness: Mapping[str, float], titled: bool) -> float:
-    """Return how likely this is a name: 0 for a single word of the dictionary without a title or person for it."""
+    """Return how likely this is a name: 0 for a single dictionary word without a title or person for it.
+
+    Args:
+        name: the candidate.
+        use: its uses.
+        windows: number of windows.
+        strangeness: rarity of each form.
+        titled: whether a title has it.
+    """
     person = use.people > 1
     split = sum(map(len, use.parts)) != len(name) or all(len(part) == 1 for part in use.parts)
     strange = 1.0 if split else max((strangeness.get(part, 0.0) for part in use.parts), default=0.0)
@@ -271,7 +278,7 @@ def _score(name: str, use: _Uses, windows: int, strangeness: Mapping[str, float]
 
 
 def _without_misheard(ranked: Sequence[str], titled: Collection[str]) -> list[str]:
-    """Drop misheard names of a title: 은설포, if a title has 은솔포."""
+    """Drop misspellings of a title's name: 은설포, if a title has 은솔포."""
     title_names = [name for name in ranked if name in titled and len(name) > 2]
     return [
         name for name in ranked if name in titled or not any(one_letter_apart(name, title) for title in title_names)
@@ -279,7 +286,7 @@ def _without_misheard(ranked: Sequence[str], titled: Collection[str]) -> list[st
 
 
 def _without_parts(ranked: Sequence[str], uses: Mapping[str, _Uses]) -> list[str]:
-    """Drop names said mostly as part of a longer one in the list."""
+    """Drop names mostly used as part of a longer one in the list."""
     return [
         name
         for name in ranked

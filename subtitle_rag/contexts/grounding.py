@@ -1,8 +1,8 @@
 """Doubts about a context: claims without support in the video's captions, title or glossary.
 
-A doubt never changes the text. It is better to miss an invented name than to cast doubt on every second good context,
-so Hangul words count as names only where the sentence presents them as such (in quotes, before 씨 or 님, before
-"…라는 가게"). No list of ordinary nouns could be complete.
+A doubt never changes the text. It is better to miss an invented name than to doubt every second good context, so Hangul
+words count as names only if the sentence presents them as such (in quotes, before 씨 or 님, before "…라는 가게"). No
+list of ordinary nouns could be complete.
 """
 
 import re
@@ -19,13 +19,13 @@ from subtitle_rag.retrieval.korean.numerals import COUNTERS, DIGITS, LARGE, ONES
 from subtitle_rag.retrieval.korean.readings import LETTER_NAMES
 
 ECHO = 0.6
-"""Share of a context's letter triples that are in the window too, from which it retells instead of situating."""
+"""Share of a context's letter triples in the window that makes it a retelling."""
 REPEAT = 0.9
-"""Similarity to the previous context, from which it does not distinguish the two windows."""
+"""Similarity to the previous context above which it does not distinguish the two windows."""
 UNGROUNDED = frozenset({"number", "latin", "name"})
-"""Kinds of doubts about what is nowhere in the video."""
+"""Kinds of doubts about things that are nowhere in the video."""
 MAX_NAME = 12
-"""Maximum letters of a quoted name. A longer quotation is speech."""
+"""Maximum letters of a quoted name; a longer quotation is speech."""
 
 _COUNTER = f"(?:{'|'.join(sorted(COUNTERS, key=len, reverse=True))})"
 _DIGIT = r"(?:[0-9]+(?:\.[0-9]+)?|[일이삼사오육륙칠팔구])"
@@ -54,7 +54,7 @@ _OFFICES = """
     사장 손 선생 고객 형 누 부모 어머 아버 교수 작가 감독 대표 팀장 과장 부장 의사 기사 주인 셰프 이모 삼촌 스승 직원
     원장 회장 실장 점장 강사 구독자 시청자 할머 할아버 아드 따 며느 장모 장인 스태프 매니저 코치 박사 변호사
 """
-"""What 님 follows without a name."""
+"""Words before 님 that are not names."""
 _SPELLINGS = (  # of the consonants of Latin words, first match first
     (r"[^a-z]", ""),
     (r"tion|sion", "SN"),
@@ -74,25 +74,28 @@ _SPELLINGS = (  # of the consonants of Latin words, first match first
 _JAMO = str.maketrans(dict(zip("ᄀᄁᄏᆨᆩᆿᄂᆫᆼᄃᄄᄐᆮᇀᄅᆯᄆᆷᄇᄈᄑᆸᇁᄉᄊᄌᄍᄎᆺᆻᆽᆾ", "KKKKKKNNNTTTTTRRMMPPPPPSSSSSSSSS", strict=True)))
 _GLOSS = re.compile(r"([가-힣][가-힣 ]*) ?\(([A-Za-z][A-Za-z .'-]*)\)|([A-Za-z][A-Za-z .'-]*) ?\(([가-힣][가-힣 ]*)\)")
 MIN_SOUNDS = 4
-"""Consonants from which a Latin word may be one that the captions write in Hangul; shorter ones fit by chance."""
+"""Minimum consonants to compare a Latin word with Hangul by sound; shorter ones match by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """`number`, `latin` and `name` are found nowhere in the video; `echo` retells the window, `repeat` the context
-    before. `text` is the doubtful part; its figures have no separators."""
+    """A doubt about a context.
+
+    `number`, `latin` and `name` are nowhere in the video; `echo` retells the window, `repeat` the previous context.
+    `text` is the doubtful part; its figures have no separators.
+    """
 
     kind: Literal["number", "latin", "name", "echo", "repeat"]
     text: str
 
 
 class Number(NamedTuple):
-    """A number as written, and the values it may stand for."""
+    """A number as written, and its possible values."""
 
     text: str
     values: frozenset[float]
     start: int
-    """Its place in `figures` of the text."""
+    """Its position in `figures` of the text."""
 
 
 class VideoFacts(NamedTuple):
@@ -107,7 +110,7 @@ class VideoFacts(NamedTuple):
     sounds: frozenset[str]
 
     def has_number(self, number: Number) -> bool:
-        """Whether a number is there, a year also by its last two figures, and they by the year (25SS in 2025)."""
+        """Whether the video has a number; a year also by its last two digits, and these by the year (25SS in 2025)."""
         if number.values & self.numbers:
             return True
         if re.fullmatch("[0-9]{2}", number.text) and {1900 + int(number.text), 2000 + int(number.text)} & self.numbers:
@@ -125,9 +128,15 @@ def doubts(
     window: str = "",
     previous: str = "",
 ) -> tuple[Doubt, ...]:
-    """Return the doubts about a context, each once, in the order of the kinds.
+    """Return the doubts about a context, without repeats, in the order of the kinds.
 
-    `title` may be the whole head of the prompt (channel, date, chapters).
+    Args:
+        context: the text.
+        transcript: the video's captions.
+        title: the video's title, or the prompt's whole head (channel, date, chapters).
+        glossary: the channel's names.
+        window: the window's captions.
+        previous: the previous window's context.
     """
     context = nfc(context)
     facts = video_facts("\n".join((nfc(transcript), nfc(title), *map(nfc, glossary))))
@@ -145,10 +154,10 @@ def doubts(
 
 
 def numbers(text: str) -> list[Number]:
-    """Return the numbers that a text surely has: figures, and numerals before a counting word (두 마리, 삼천 원).
+    """Return the certain numbers in a text: figures, and numerals before a counter (두 마리, 삼천 원).
 
-    2천, 2,000, 이천 and 2000 have one value; 20~30만 may stand for 20 and for 200,000. Left out are "one" in words and
-    single syllables (이, 사, 오), which are mostly something else.
+    2천, 2,000, 이천 and 2000 have one value; 20~30만 may mean 20 or 200,000. Left out are "one" in words and single
+    syllables (이, 사, 오), which mostly mean something else.
     """
     text = figures(text)
     result = []
@@ -182,16 +191,16 @@ def all_values(text: str) -> frozenset[float]:
 
 
 def figures(text: str) -> str:
-    """Write figures without separators, 3점 6 as 3.6, and 만 29 as 29: before an age, 만 is no ten thousand."""
+    """Return figures without separators, 3점 6 as 3.6, and 만 29 as 29: before an age, 만 is not ten thousand."""
     text = re.sub(r"(?<![가-힣0-9])만 ?(?=[0-9])", "", text)
     text = re.sub(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))", "", text)
     return re.sub(r"(?<=[0-9]) ?점 ?(?=[0-9])", ".", text)
 
 
 def _is_numeral(text: str, start: int, numeral: str) -> bool:
-    """Whether syllables are surely a numeral: they begin a word, hold a unit and are before a counter.
+    """Whether syllables are certainly a numeral: they begin a word, have a unit and precede a counter.
 
-    A unit alone is one before 원 or a space: 천장, 백인 and 만일 are words.
+    A unit alone counts only before 원 or a space: 천장, 백인 and 만일 are words.
     """
     if re.search(r"[가-힣]$|(?:수|몇|여러) $", text[max(0, start - 3) : start]):
         return False
@@ -201,14 +210,14 @@ def _is_numeral(text: str, start: int, numeral: str) -> bool:
 
 
 def _may_be_numeral(text: str, start: int, numeral: str) -> bool:
-    """Whether syllables may be a numeral: a word's beginning, or before a counter; a single digit needs both."""
+    """Whether syllables may be a numeral: at the start of a word, or before a counter; a single digit needs both."""
     begins = not re.match("[가-힣]", text[start - 1 : start] if start else "")
     counted = bool(_COUNTED.match(text, start + len(numeral)))
     return (begins and counted) if len(numeral) == 1 and numeral in DIGITS else (begins or counted)
 
 
 def _values(numeral: str) -> list[float]:
-    """Return the values of a Sino-Korean numeral or figure, read up to each space: 만 구천 as 10,000 and 19,000."""
+    """Return the values of a Sino-Korean numeral or figure, up to each space: 만 구천 as 10,000 and 19,000."""
     values = []
     at = 0
     while at < len(numeral):
@@ -245,7 +254,7 @@ def _native(match: re.Match[str]) -> int:
 
 @lru_cache(maxsize=4)
 def video_facts(text: str) -> VideoFacts:
-    """Prepare the facts of a video; cached, since all windows of a video are compared with the same ones."""
+    """Prepare the facts of a video; cached, since all its windows are compared with the same ones."""
     words = frozenset(re.findall(r"[^\W_]+", text.casefold()))
     stems = word_stems(text)
     sounds = frozenset(map(_sounds, words | stems))
@@ -258,7 +267,7 @@ def word_stems(text: str) -> frozenset[str]:
 
 
 def has_latin(facts: VideoFacts, word: str) -> bool:
-    """Whether a Latin word is there: spaced in any way, letter by letter (에이피아이), or written as it sounds."""
+    """Whether a Latin word is there: with any spacing, letter by letter (에이피아이), or spelled by sound."""
     lower = word.casefold()
     if lower in facts.letters:
         return True
@@ -270,7 +279,7 @@ def has_latin(facts: VideoFacts, word: str) -> bool:
 
 
 def _glossed_words(context: str, facts: VideoFacts) -> set[str]:
-    """Return the Latin spellings beside a known Hangul name: 블레스(BLESS), but not 쯔양(Tzuyu)."""
+    """Return the Latin spellings next to a known Hangul name: 블레스(BLESS), but not 쯔양(Tzuyu)."""
     words_spelled = set()
     for before, inside, latin, hangul in _GLOSS.findall(context):
         words = _LATIN.findall(inside or latin)
@@ -282,7 +291,7 @@ def _glossed_words(context: str, facts: VideoFacts) -> set[str]:
 
 
 def _sounds(text: str) -> str:
-    """Return the consonants of a Latin or Hangul word in classes that transliteration keeps, none twice in a row."""
+    """Return the consonants of a word, in classes that transliteration preserves, without repetition."""
     if text.isascii():
         sounds = text.casefold()
         for pattern, sound in _SPELLINGS:
@@ -304,7 +313,7 @@ def presented_names(context: str) -> Iterator[str]:
 
 
 def has_name(facts: VideoFacts, name: str) -> bool:
-    """Whether a name is there, spaced in any way, or spelled otherwise by one letter (jamo) as recognisers do."""
+    """Whether a name is there, with any spacing, or with one letter (jamo) changed, as by speech recognition."""
     spelled = letters(name)
     if spelled in facts.letters:
         return True
@@ -318,7 +327,7 @@ def has_name(facts: VideoFacts, name: str) -> bool:
 
 
 def one_letter_apart(first: str, second: str, letters: int = 1) -> bool:
-    """Whether two words differ by one letter (jamo) at most, or as many, put in, left out or replaced."""
+    """Whether two words differ by at most `letters` jamo inserted, deleted or replaced."""
     from rapidfuzz.distance import Levenshtein
 
     spelled = normalize("NFD", first), normalize("NFD", second)
@@ -326,7 +335,7 @@ def one_letter_apart(first: str, second: str, letters: int = 1) -> bool:
 
 
 def consonants(word: str) -> int:
-    """Return how many consonants tell a word in Latin letters by its sound."""
+    """Return the number of consonants that identify a Latin word by sound."""
     return len(_sounds(word))
 
 

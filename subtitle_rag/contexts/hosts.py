@@ -1,4 +1,4 @@
-"""The work of one Ollama host on its videos: requests, retries, and the contexts made of its answers."""
+"""Work of one Ollama host on its videos: requests, retries, and contexts from its answers."""
 
 import logging
 import queue
@@ -41,23 +41,23 @@ from subtitle_rag.retrieval.korean.morphemes import SentenceAnalyzer
 logger = logging.getLogger(__name__)
 
 SEEDS = (7, 1_234)
-"""Seeds of the first try and of the second."""
+"""Seeds of the first and second attempt."""
 REMINDER = "한국어 한두 문장으로, 이 구간이 영상의 어떤 부분인지 설명만 쓰세요."
 SUMMARY_REMINDER = "한국어 두 문장에서 네 문장으로, 영상 전체의 요약만 쓰세요."
 ATTEMPTS = 3
-"""Requests for one window that a server fails to answer."""
+"""Maximum requests for a window that a server fails to answer."""
 PATIENT_ATTEMPTS = 2
 """Requests of `ATTEMPTS` with the full timeout."""
 PATIENCE = 3
-"""Windows in a row that a server fails to answer; then it is given up."""
+"""Consecutive windows that a server fails to answer before it is given up."""
 SPEED_TOKENS = 500
-"""Prompts with fewer new tokens say little about a model's speed."""
+"""Minimum new tokens of a prompt to measure a model's speed."""
 UNUSABLE = 20
-"""Windows in a row without a usable answer; then the model is given up, for a whole library takes hours."""
+"""Consecutive windows without a usable answer before the model is given up, since a library takes hours."""
 REPLANS = 3
-"""Times that a video is begun again: the server counts more tokens than were reckoned, or its captions changed."""
+"""Maximum restarts of a video, after the server counted more tokens than estimated or the captions changed."""
 FINAL = frozenset({"llm_out_of_memory", "llm_model_missing", "llm_cloud_refused", "contexts_unusable"})
-"""After these a server need not be asked again."""
+"""Failures after which the server need not be tried again."""
 
 
 class _HostDoneError(Exception):
@@ -69,10 +69,10 @@ class _HostDoneError(Exception):
 
 
 class _ReplanError(Exception):
-    """The video is to be planned again: its captions have changed or left, or a prompt was too much for a host."""
+    """The video must be planned again: its captions changed or were removed, or a prompt was too large for a host."""
 
     def __init__(self, failure: AppError | None = None, characters: int = 0) -> None:
-        """`failure` is `llm_overflow` or `llm_out_of_memory`, of a prompt of so many characters."""
+        """Store the failure, `llm_overflow` or `llm_out_of_memory`, of a prompt with this many characters."""
         super().__init__(failure)
         self.failure = failure
         self.characters = characters
@@ -80,14 +80,14 @@ class _ReplanError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ContextTask:
-    """The missing contexts of a run, with their model and prompt, and the hosts that have the model."""
+    """The missing contexts of a run, with model and prompt, and the hosts that have the model."""
 
     model: str
     ready: Sequence[tuple[Llm, ModelInfo]]
     recipe: Recipe
     prompt: ContextPrompt
     windows: Mapping[str, int]
-    """Video → windows; 0: its summary alone."""
+    """Video → windows; 0: only its summary."""
     summaries: int = 0
     by_other_prompts: int = 0
     """Windows with a context by another prompt."""
@@ -95,7 +95,7 @@ class ContextTask:
 
 @dataclass(slots=True)
 class ContextHostRun:
-    """Hold the shared state of the hosts of a run, the queue of videos above all."""
+    """Shared state of a run's hosts, above all the queue of videos."""
 
     library: Library
     task: ContextTask
@@ -104,21 +104,21 @@ class ContextHostRun:
     pause: float
     limit: int | None
     answered: Callable[[Context], object] | None = None
-    """Gets every answer before it is stored, also one that is asked for again; from the threads of the hosts."""
+    """Called with every answer before it is stored, even one to be requested again, from the hosts' threads."""
     with_summaries: bool = False
     """Whether each video is summarised after its windows."""
     num_ctx: int = field(default=0, init=False)
-    """The largest so far: going back to a smaller one would make the server load the model again."""
+    """The largest so far; going back to a smaller one would reload the model."""
     events: "queue.Queue[ContextEvent | BaseException]" = field(default_factory=queue.Queue)
     blocked: AppError | None = None
     """Why the latest host was given up."""
     lock: threading.Lock = field(default_factory=threading.Lock)
     takes_large: bool = True
-    """Whether videos that exceed the usual prompts may be shown whole."""
+    """Whether videos beyond the usual prompt sizes may be shown whole."""
     videos: deque[str] = field(init=False)
-    """Videos that wait for a host."""
+    """Videos waiting for a host."""
     unusable_in_row: int = field(default=0, init=False)
-    """Windows without a usable answer since the last one with it, of all hosts."""
+    """Consecutive windows without a usable answer, over all hosts."""
     words: ContextWords = field(init=False)
     """Words of all contexts, by window."""
     summary_words: ContextWords = field(init=False)
@@ -130,7 +130,7 @@ class ContextHostRun:
         self.summary_words = ContextWords(self.library.summaries.all)
 
     def work(self, host: Llm, info: ModelInfo) -> None:
-        """Write contexts until the queue is empty; each host runs this in a thread of its own."""
+        """Write contexts until the queue is empty; each host runs this in its own thread."""
         try:
             rate = TokenRate(self.library.contexts, self.task.recipe.digest)
             requests = _HostRequests(
@@ -145,17 +145,17 @@ class ContextHostRun:
                     self._write(video_id, requests)
                 except _HostDoneError as done:
                     self.blocked = done.reason or self.blocked
-                    self.videos.appendleft(video_id)  # another host may go on with it
+                    self.videos.appendleft(video_id)  # another host may continue it
                     return
-        except Exception as error:  # the thread that collects raises it
+        except Exception as error:  # raised again in the collecting thread
             self.events.put(error)
         finally:
             self.library.close()
 
     def _write(self, video_id: str, requests: "_HostRequests") -> None:
-        """Write the missing contexts of a video, in order; plan it again where that helps."""
+        """Write the missing contexts of a video, in order; plan it again if that helps."""
         for replanned in range(REPLANS + 1):
-            transcript = self.library.contexts.transcript(video_id)  # before the windows: changes are noticed
+            transcript = self.library.contexts.transcript(video_id)  # before the windows, so that changes are noticed
             video = self.library.video(video_id)
             if video is None:
                 return
@@ -175,12 +175,12 @@ class ContextHostRun:
                     requests.rate.learn_overflow(failure.details["n_prompt_tokens"], replan.characters)
 
     def check_open(self) -> None:
-        """Raise `_HostDoneError` if no further window is to be written."""
+        """Raise `_HostDoneError` if no further window may be written."""
         if self.stop.is_set() or self.limit == 0:
             raise _HostDoneError
 
     def take_window(self) -> None:
-        """Count a window against the limit; raise as `check_open` does."""
+        """Count a window against the limit. Raises like `check_open`."""
         with self.lock:
             self.check_open()
             if self.limit is not None:
@@ -192,7 +192,7 @@ class ContextHostRun:
                 self.limit += 1
 
     def count_answer(self, *, usable: bool) -> None:
-        """Count a window that got its last answer; raise `_HostDoneError` if the model is to be given up."""
+        """Count a window with its final answer. Raises `_HostDoneError` if the model must be given up."""
         with self.lock:
             self.unusable_in_row = 0 if usable else self.unusable_in_row + 1
             if self.unusable_in_row >= UNUSABLE:
@@ -201,7 +201,7 @@ class ContextHostRun:
 
 @dataclass(slots=True)
 class _HostRequests:
-    """Ask one host, with retries."""
+    """Requests to one host, with retries."""
 
     host: Llm
     info: ModelInfo
@@ -210,13 +210,13 @@ class _HostRequests:
     pause: float
     events: "queue.Queue[ContextEvent | BaseException]"
     least_num_ctx: int
-    """What answers ask this model with, too; 0 where that has proved too much."""
+    """The value that answers use with this model, too; 0 once that has proved too large."""
     failures_in_row: int = 0
-    """Windows that the host failed to answer, without one that it answered between."""
+    """Consecutive windows that the host failed to answer."""
     prefix: tuple[str, int] = ("", 0)
-    """The system message of the last answered request, and its `num_ctx`: the server need not read it again."""
+    """The system message of the last answered request, and its `num_ctx`: the server has it cached."""
     speed: float = 0.0
-    """Tokens a second at which the host has read the run's last long prompt; 0 before one."""
+    """Tokens per second of the run's last long prompt; 0 before one."""
 
     def ask(
         self,
@@ -228,7 +228,14 @@ class _HostRequests:
     ) -> Reply | AppError:
         """Ask the host about a video, with retries; return its reply, or its last failure.
 
-        `is_useless`: see `Llm.chat`. Raises `_ReplanError` and `_HostDoneError`.
+        Raises `_ReplanError` and `_HostDoneError`.
+
+        Args:
+            video: the video.
+            messages: the prompt.
+            num_ctx: context of the request.
+            seed: makes the answer reproducible.
+            is_useless: see `Llm.chat`.
         """
         tokens = self._unread_tokens(messages, num_ctx)
         seconds = round(tokens / self.speed) if self.speed else 0
@@ -266,23 +273,23 @@ class _HostRequests:
                 return reply
 
     def _unread_tokens(self, messages: context_prompt.Messages, num_ctx: int) -> int:
-        """Estimate the tokens of a prompt without what the server has read for the request before."""
+        """Return the estimated tokens of a prompt that the server does not have cached."""
         is_read = self.prefix == (messages.system, num_ctx)
         unread = messages.user if is_read else messages.system + messages.user
         return estimate(unread, self.rate.tokens_per_char)
 
     def _measure_speed(self, reply: Reply, unread: int) -> None:
-        """Note how fast a long prompt was read; `unread` estimates its new tokens, which some servers do not tell."""
+        """Record the speed of a long prompt; `unread` estimates its new tokens, which some servers do not report."""
         tokens = unread if reply.cached_tokens is None else reply.prompt_tokens - reply.cached_tokens
         if tokens >= SPEED_TOKENS and reply.prompt_ms > 0:
             self.speed = 1000 * tokens / reply.prompt_ms
 
     def _tell(self, video: Video, activity: str) -> None:
-        """Post what the model is doing from here on; the run adds its counts."""
+        """Report what the model is doing now; the run adds its counts."""
         self.events.put(Progress("contexts", text=video.title, activity=activity, since=time.monotonic()))
 
     def _on_first_text(self, video: Video) -> Callable[[str], None]:
-        """Return what tells once that the answer begins."""
+        """Return a function that reports once that the answer begins."""
         is_told = threading.Event()
 
         def post(_text: str) -> None:
@@ -295,7 +302,7 @@ class _HostRequests:
     def _raise_unless_retryable(
         self, error: AppError, messages: context_prompt.Messages, num_ctx: int, *, is_last: bool
     ) -> None:
-        """Raise what ends the video or the host; return if a retry may help."""
+        """Raise the error that ends the video or the host; return if a retry may help."""
         if self.stop.is_set() or error.code == "llm_stopped":
             raise _HostDoneError from error
         is_large = num_ctx > context_prompt.BUCKETS[-1] or num_ctx == self.least_num_ctx > context_prompt.BUCKETS[0]
@@ -308,17 +315,17 @@ class _HostRequests:
 
 @dataclass(slots=True)
 class _VideoRun:
-    """Write the contexts of one video on one host."""
+    """The contexts of one video, written on one host."""
 
     run: ContextHostRun
     requests: _HostRequests
     transcript: str
-    """Names the captions that the model is shown."""
+    """Id of the captions that the model sees."""
     video: Video
     windows: Sequence[Window]
     check: AnswerCheck = field(init=False)
     text_hash: str = field(init=False)
-    """A hash of the captions' text, as prompts have it."""
+    """Hash of the captions' text, as in prompts."""
 
     def __post_init__(self) -> None:
         run = self.run
@@ -329,7 +336,7 @@ class _VideoRun:
         self.text_hash = context_prompt.transcript_hash(self.windows)
 
     def write_missing(self) -> None:
-        """Write the missing contexts and the summary; raises `_ReplanError` and `_HostDoneError`."""
+        """Write the missing contexts and the summary. Raises `_ReplanError` and `_HostDoneError`."""
         library, recipe, id = self.run.library, self.run.task.recipe, self.video.id
         missing = library.contexts.missing(id, recipe)
         summary_tries = None
@@ -346,7 +353,7 @@ class _VideoRun:
                 self.run.take_window()
                 try:
                     previous = self._write_window(plan, window, missing[window.id], previous)
-                except _ReplanError:  # it comes again
+                except _ReplanError:  # it will be raised again
                     self.run.return_window()
                     raise
         if summary_tries is not None:
@@ -365,7 +372,7 @@ class _VideoRun:
         return plan if plan.scope == "full" else plan.with_overview(self._overview(plan))
 
     def _overview(self, plan: context_prompt.PromptPlan) -> str:
-        """Join the summaries of a long video's sections. The library keeps each of them, and the whole."""
+        """Join the summaries of a long video's sections; the library stores each of them, and the whole."""
         contexts, video, recipe = self.run.library.contexts, self.video, self.run.task.recipe
         key = overview_key(recipe, video.id, self.text_hash)
         stored = contexts.overview(key)
@@ -396,7 +403,7 @@ class _VideoRun:
         return text
 
     def _ask_section(self, messages: context_prompt.Messages, num_ctx: int) -> tuple[Reply, str] | None:
-        """Ask for a section's summary; if the answer cannot be used, with another seed. Return it with its text."""
+        """Request a section's summary, with another seed if the answer is unusable. Return it with its text."""
         answer: tuple[Reply, str] | None = None
         for seed in SEEDS:
             reply = self.requests.ask(self.video, messages, num_ctx, seed)
@@ -408,11 +415,11 @@ class _VideoRun:
         return answer
 
     def _write_window(self, plan: context_prompt.PromptPlan, window: Window, tries: int, previous: str) -> str:
-        """Write one window's context; if the first answer cannot be used, ask again with another seed.
+        """Write one window's context; if the first answer is unusable, ask again with another seed.
 
-        An answer that repeats another window's context, or names what the video does not, is asked for again with its
-        fault. One that has a fault still is stored without a text, so that search does not find the window by it.
-        Return the context, or `previous` without one.
+        An answer that repeats another window's context, or names things missing from the video, is requested again with
+        a note of the fault. If it is still faulty, it is stored without a text, so that the search ignores it. Returns
+        the context, or `previous` if there is none.
         """
         fault = ""
         answers: list[Context] = []
@@ -462,7 +469,7 @@ class _VideoRun:
         )
 
     def _written_event(self, window: Window, answers: Sequence[Context]) -> ContextWritten:
-        """Return the event of the last answer for a window, with the cost of all of this run."""
+        """Return the event of a window's final answer, with the cost of all its answers in this run."""
         context = answers[-1]
         video, text = self.video, context.text
         costs = (sum(each) for each in zip(*((a.prompt_tokens, a.tokens, a.ms) for a in answers), strict=True))
@@ -472,9 +479,9 @@ class _VideoRun:
         )
 
     def _summarise(self, plan: context_prompt.PromptPlan, tries: int) -> None:
-        """Ask for the video's summary after the prompt of its windows; if the answer cannot be used, once more.
+        """Request the video's summary after the prompt of its windows; once more if the answer is unusable.
 
-        The second request names the fault. Each try is stored, so that a run which is killed does not ask again.
+        The second request names the fault. Each attempt is stored, so that a killed run does not ask again.
         """
         recipe, video = summary_recipe(self.run.task.recipe), self.video
         fault = ""
@@ -507,7 +514,7 @@ class _VideoRun:
                 return
 
     def _ask(self, messages: context_prompt.Messages, num_ctx: int, number: int) -> Reply | None:
-        """Ask for an answer that is not to copy its prompt; post the failure of one that does not come."""
+        """Request an answer that must not copy its prompt; report a failure."""
         reply = self.requests.ask(self.video, messages, num_ctx, SEEDS[number], self.check.copy_watch())
         if isinstance(reply, AppError):
             self.run.events.put(VideoFailed(self.video.id, self.video.title, reply.code, reply.details))

@@ -1,7 +1,7 @@
-"""The markup of an answer's lines: markdown, bullets, labels, quotes and echoed captions come off.
+"""Removal of markup from an answer's lines: Markdown, bullets, labels, quotes and echoed captions.
 
-Python's `*args`, `**kwargs` and `__init__` are no emphasis, `12:30` is no label, and a colon makes a label only after
-words that name an answer ("문맥:", "Short context:"), for "핵심 조언: 매일 쓰기" is content.
+Python's `*args`, `**kwargs` and `__init__` are not emphasis, `12:30` is not a label, and a colon makes a label only
+after words that name an answer ("문맥:", "Short context:"), because "핵심 조언: 매일 쓰기" is content.
 """
 
 import re
@@ -13,13 +13,13 @@ from subtitle_rag.contexts.deduplicate import is_echo
 from subtitle_rag.contexts.sentence_filters import ENDS, ends_in_verb, is_complete, split_sentences
 
 LAYERS = 4
-"""Labels, or pairs of quotes, that are taken off at a time; bounded, for each costs a look at the whole line."""
+"""Maximum labels, or pairs of quotes, removed at a time, since each requires a search of the whole line."""
 
 
 class AnswerLine(NamedTuple):
-    """A line with its marks off.
+    """A line without its marks.
 
-    `item`: of a list, so a sentence of its own. `doubtful`: a heading or a title, an answer only if nothing else is.
+    `item`: in a list, so a sentence of its own. `doubtful`: a heading or title, an answer only if nothing else is.
     """
 
     text: str
@@ -44,9 +44,9 @@ _INLINE_NUMBER = re.compile(r"(?<=[.!?])\s(?:\d{1,2}[.)]\s|[①-⑳]\s?|[-*•]\
 
 
 def split_lines(text: str, speech: str) -> Iterator[AnswerLine]:
-    """Split the model's answer into the lines that may be a context; `speech` are the letters of the window.
+    """Yield the lines of the model's answer that may be a context; `speech` has the letters of the window.
 
-    Of fields ("인물: …", "장소: …") that are in lines of their own each keeps its name.
+    Fields on separate lines ("인물: …", "장소: …") keep their names.
     """
     rows = _FENCE.sub("\n", text).split("\n")
     stamps = sum(bool(_STAMP.match(row)) for row in rows)
@@ -63,7 +63,7 @@ def split_lines(text: str, speech: str) -> Iterator[AnswerLine]:
 
 
 def _of_row(row: str) -> Iterator[AnswerLine]:
-    """Split a row into a table's cells that are sentences, or the items of a list that stand beside each other."""
+    """Yield a table row's cells that are sentences, or the items of a list on one line."""
     row = row.removeprefix("> ")
     if row.startswith("|"):
         yield from (_line(cell, item=True) for cell in row.split("|") if is_complete(cell) and len(cell) > 12)
@@ -88,7 +88,7 @@ _HTML = re.compile(r"</?(?:b|strong|em|i|u|p|br|mark|div|span|ul|ol|li)\s?/?>", 
 
 
 def strip_marks(text: str) -> str:
-    """Strip markdown's marks and simple HTML off a line; names in code keep their stars and underscores."""
+    """Remove Markdown and simple HTML from a line; names in code keep their stars and underscores."""
     for mark in (_LINK, _CODE, _STRONG, _WEAK):
         text = mark.sub(lambda match: next(filter(None, match.groups()), ""), text)
     if re.match(r"<\w+>", text) or "</" in text:
@@ -101,10 +101,10 @@ _DOUBLE = '"“”„＂'
 
 
 def strip_quotes(text: str) -> str:
-    """Strip quotes around the whole of a line off, or a lone one at an end; a full stop after them stays.
+    """Remove quotes around a whole line, or a lone one at an end; a full stop after them stays.
 
-    `"A"라며 "B"` opens and closes with quotes that are not a pair: a straight quote pairs with the last only where the
-    next one opens (a space is before it), or none is between.
+    The outer quotes of `"A"라며 "B"` are not a pair: a straight quote pairs with the last one only if the next one
+    opens (after a space), or there is none between.
     """
     stop = text[-1:] if text[-1:] == "." and text[-2:-1] in _PAIRS.values() else ""
     body = text[: len(text) - len(stop)]
@@ -175,7 +175,7 @@ def _line(row: str, *, item: bool, doubtful: bool = False) -> AnswerLine:
 
 
 def strip_labels(text: str) -> str:
-    """Strip labels off a line's beginning: "**문맥:**", "[맥락]", "요약 - ", "Here is the context:"."""
+    """Remove labels from the start of a line: "**문맥:**", "[맥락]", "요약 - ", "Here is the context:"."""
     for _layer in range(LAYERS):
         bare = text
         label = _LABEL.match(text)
@@ -189,7 +189,7 @@ def strip_labels(text: str) -> str:
 
 
 def strip_bullet(text: str) -> str:
-    """Strip off the bullet or number of an only item in quotes, which hide where its sentences end."""
+    """Remove the bullet or number of a single quoted item, whose quotes hide the end of its sentences."""
     marked = _BULLET.match(text)
     rest = text[marked.end() :] if marked else text.removeprefix("> ")
     return rest if strip_quotes(rest) != rest else text
@@ -199,9 +199,9 @@ def strip_bullet(text: str) -> str:
 
 
 def join_lines(lines: list[AnswerLine]) -> str:
-    """Join the lines that have Korean; items of a list, and lines that end as sentences do, get a full stop.
+    """Join the lines with Korean; list items, and lines that end like sentences, get a full stop.
 
-    The last item goes when it is cut off, which shows beside finished ones.
+    An unfinished last item is dropped, if the others are finished.
     """
     korean = [_drop_stump(line) for line in lines if re.search("[가-힣]", line.text)]
     ended = any(line.text[-1] in ENDS or ends_in_verb(line.text) for line in korean[:-1])
@@ -211,7 +211,7 @@ def join_lines(lines: list[AnswerLine]) -> str:
 
 
 def _drop_stump(line: AnswerLine) -> AnswerLine:
-    """Drop an item's last sentence if it is cut off; a full stop would make it look finished."""
+    """Remove an item's unfinished last sentence, which a full stop would disguise."""
     *finished, last = split_sentences(line.text)
     cut = line.item and finished and not is_complete(last)
     return line._replace(text="".join(finished).rstrip()) if cut else line

@@ -1,6 +1,6 @@
-"""Plans of the requests for a video: their prompts and sizes, and the keys by which their answers are stored.
+"""Plans of the requests for a video: prompts and sizes, and the keys of the stored answers.
 
-A large prompt is above the usual sizes: what the model's context, its KV cache and this computer's memory allow.
+A large prompt exceeds the usual sizes, within the model's context, its KV cache and this computer's memory.
 """
 
 import hashlib
@@ -22,33 +22,31 @@ from subtitle_rag.models.manifest import free_memory
 logger = logging.getLogger(__name__)
 
 WHOLE_SHARE = 0.5
-"""The share of the trained context for captions that are read whole: answers get worse from half on (arXiv
-2407.19794)."""
+"""Share of the trained context for whole captions; answers get worse from half on (arXiv 2407.19794)."""
 SHARED_NUM_CTX = 8192
-"""`num_ctx` of a model that is not loaded yet: it holds the scenes of most answers, and most videos' captions."""
+"""`num_ctx` of a model that is not loaded yet: it fits the scenes of most answers, and most videos' captions."""
 MEMORY_SHARE = 0.8
-"""The share of the free memory that a KV cache may take."""
+"""Share of the free memory that a KV cache may take."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptSizes:
-    """The values of `num_ctx` for requests to a model on one host, by the model's training and the free memory."""
+    """Values of `num_ctx` for a model on one host, by the model's training and the free memory."""
 
     least: int
-    """That of all requests at least, for contexts as for answers."""
+    """Minimum for all requests, for contexts and answers alike."""
     large: tuple[int, ...]
-    """Those above the usual ones, ascending."""
+    """Values above the usual ones, ascending."""
     most_tokens: int
-    """The tokens that a prompt with its answer may have in a large one."""
+    """Maximum tokens of a prompt with its answer, in a large value."""
 
     @classmethod
     def of(cls, info: ModelInfo, loaded: Loaded | None, *, is_local: bool) -> "PromptSizes":
-        """Return the sizes for a model of which `loaded` is in the host's memory.
+        """Return the sizes for a model, given its state in the host's memory.
 
-        A server loads a model again for another value, and forgets the prompts that it has read. So what is loaded
-        stays, and what is not has room for an answer from the usual scenes, where training and memory allow that.
-        Nothing is known about another computer's memory, nor about the cache of a model without its dimensions: they
-        get no large prompts.
+        Another value makes a server reload the model and forget its cached prompts. So a loaded model keeps its value,
+        and others get one that fits an answer from the usual scenes, if training and memory allow it. Another
+        computer's memory is unknown, and so is the cache of a model without dimensions: they get no large prompts.
         """
         room = _cache_tokens(info, loaded, is_local=is_local)
         fits = [size for size in (BUCKETS[0], SHARED_NUM_CTX) if room is None or size <= room]
@@ -69,7 +67,7 @@ class PromptSizes:
 
 
 def prompt_sizes(host: Llm, info: ModelInfo) -> PromptSizes:
-    """Ask a host what it has loaded, which an old server cannot say, and return the sizes of prompts for a model."""
+    """Return the sizes of prompts for a model, after asking the host which models it has loaded."""
     try:
         loaded = host.loaded_model(info.name)
     except AppError:
@@ -79,12 +77,12 @@ def prompt_sizes(host: Llm, info: ModelInfo) -> PromptSizes:
 
 
 def lacks_shared_memory(info: ModelInfo, num_ctx: int) -> bool:
-    """Return whether a model could read the prompts of answers with another `num_ctx` alone."""
+    """Whether a model could read the prompts of answers only with another `num_ctx`."""
     return num_ctx < min(SHARED_NUM_CTX, info.context_length or SHARED_NUM_CTX)
 
 
 def _cache_tokens(info: ModelInfo, loaded: Loaded | None, *, is_local: bool) -> int | None:
-    """Return the tokens that the KV cache has memory for; None if that is not known."""
+    """Return the tokens of KV cache that fit into memory; None if unknown."""
     memory = free_memory() if is_local and info.cache_bytes else None
     if memory is None:
         return None
@@ -101,10 +99,10 @@ class Planner:
     prompt: ContextPrompt
     info: ModelInfo
     sizes: PromptSizes | None = None
-    """With them, prompts may be large."""
+    """If set, prompts may be large."""
 
     def plan(self, video: Video, windows: Sequence[Window]) -> PromptPlan:
-        """Plan a video's requests by the model's token ratio and the channel's glossary."""
+        """Plan a video's requests by the model's token rate and the channel's glossary."""
         return plan(
             video,
             windows,
@@ -116,7 +114,7 @@ class Planner:
         )
 
     def prompt_estimate(self, video_id: str) -> int:
-        """Estimate the tokens of the requests for a video's missing contexts, without those for an overview."""
+        """Estimate the tokens of the requests for a video's missing contexts, without an overview's."""
         video, windows = self.library.video(video_id), self.library.windows_of(video_id)
         if video is None or not windows:
             return 0
@@ -126,7 +124,7 @@ class Planner:
         return sum(estimate(request.system + request.user) for request in requests)
 
     def missing_sections(self, video_id: str) -> int:
-        """Count the requests for a long video's overview that are still to be made."""
+        """Return the number of missing requests for a long video's overview."""
         video, windows = self.library.video(video_id), self.library.windows_of(video_id)
         if video is None or not windows:
             return 0
@@ -148,5 +146,5 @@ def context_key(recipe: Recipe, *parts: str) -> str:
 
 
 def overview_key(recipe: Recipe, *parts: str) -> str:
-    """Return the key of an overview or of a section's summary, which no prompt file changes."""
+    """Return the key of an overview or a section's summary, independent of the prompt file."""
     return context_key(replace(recipe, prompt=VERSION), *parts)

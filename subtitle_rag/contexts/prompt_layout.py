@@ -1,4 +1,4 @@
-"""The layout of a window's request, built in or from the prompt file that the settings name."""
+"""Layout of a window's request, built in or from the prompt file in the settings."""
 
 import hashlib
 import math
@@ -13,17 +13,17 @@ from subtitle_rag.contexts.prompt_template import Places, TemplateText, braced, 
 from subtitle_rag.i18n import _
 
 VERSION = "ko1"
-"""Names rules, layout and schema; it is part of every context's key, so a new one redoes all contexts."""
+"""Version of rules, layout and schema; part of every context's key, so a new one redoes all contexts."""
 CONTEXT_PLACES = Places(required=("transcript", "window"), optional=("rules", "scope", "title", "glossary"))
 FIXED_TOKENS = 1600
-"""Tokens of a prompt file's own words with the rules, so that a context of 4,096 tokens has room for captions."""
+"""Maximum tokens of a prompt file's own words with the rules, to leave captions room in 4,096 tokens."""
 WINDOW_TOKENS = 160
-"""Most tokens of the words in the message of the window, which is evaluated again for each one."""
+"""Maximum tokens of the words in the window's message, which is evaluated again for each window."""
 TOKENS_PER_CHAR = 0.75
-"""Safe for the models on offer; the server's count (`prompt_eval_count`) corrects it."""
+"""Safe for the offered models; the server's count (`prompt_eval_count`) corrects it."""
 
 _MANY_TOKENS = re.compile(r"[^\x00-\x7f가-힣]")
-"""Characters of which a vocabulary may have none: a token for each of their bytes."""
+"""Characters that a vocabulary may lack: one token for each of their bytes."""
 _EMPTY_LINES = re.compile(r"\n[ \t]*\n")
 _SCOPES: Mapping[Literal["full", "block"], str] = {
     "full": "아래 자막은 영상 하나의 전체 자막이고, 사용자가 보내는 구간은 그 일부입니다.",
@@ -47,13 +47,13 @@ CONTEXT_PROMPT_TEXT = f"{_RULES}\n{{title}}\n{{glossary}}\n{{transcript}}\n\n{{w
 
 
 def estimate(text: str, tokens_per_char: float = TOKENS_PER_CHAR) -> int:
-    """Estimate the maximum number of tokens of a text, without the model's vocabulary."""
+    """Return the maximum number of tokens of a text, without the model's vocabulary."""
     return math.ceil(len(text) * tokens_per_char) + 2 * len(_MANY_TOKENS.findall(text))
 
 
 @dataclass(frozen=True, slots=True)
 class ContextPrompt:
-    """A prompt of contexts, divided into the message that windows share and the message of one window."""
+    """A prompt for contexts, divided into the shared message and the message of one window."""
 
     version: str
     """Part of the contexts' keys."""
@@ -62,7 +62,7 @@ class ContextPrompt:
 
     @classmethod
     def of(cls, text: str) -> "ContextPrompt":
-        """Divide a checked text at the last empty line between captions and window, else before the window's line."""
+        """Divide a checked text at the last empty line between captions and window, or before the window's line."""
         canonical = text.strip().replace("{rules}", _RULES)
         window = canonical.index("{window}")
         last_place = max(
@@ -77,19 +77,19 @@ class ContextPrompt:
 
     @classmethod
     def read(cls, path: Path) -> "ContextPrompt":
-        """Read a user's file; raises UsageError `bad_prompt`, with the file, the line and the reason."""
+        """Read a user's file. Raises UsageError `bad_prompt`, with file, line and reason."""
         template = check_context_prompt(path)
         template.raise_first()
         return cls.of(template.text)
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """What it says itself, without what fills its places."""
+        """Its own words, without the values filled in."""
         empty = dict.fromkeys(CONTEXT_PLACES.names, "")
         return (*(self.shared(scope, empty) for scope in _SCOPES), fill_places(self.user, empty))
 
     def shared(self, scope: Literal["full", "block"], values: Mapping[str, str]) -> str:
-        """Return the system message; `values` have title, glossary and transcript."""
+        """Return the system message; `values` has title, glossary and transcript."""
         return fill_places(self.system, {**values, "scope": _SCOPES[scope]})
 
 
@@ -134,9 +134,9 @@ def configured_prompt(settings: Settings) -> ContextPrompt:
 
 
 def prompt_path(settings: Settings, name: str) -> Path:
-    """Return the path of a prompt file; a relative one is beside the config file.
+    """Return the path of a prompt file; a relative one starts at the config file's folder.
 
-    A path with `~` of an unknown user stays as it is: no file is there, which is a mistake among the others.
+    A path with `~` of an unknown user stays unchanged; the missing file is then reported like other mistakes.
     """
     try:
         path = Path(name).expanduser()

@@ -1,7 +1,7 @@
-"""Prompt files: a text with named places in braces, checked when it is read and filled in one pass.
+"""Prompt files: text with named placeholders in braces, checked when read and filled in one pass.
 
-Only the file's own text is searched for places. Whatever fills them is inserted as it is, so braces in a caption or a
-title are never expanded.
+Only the file's own text is searched for placeholders. Values are inserted unchanged, so braces in a caption or a title
+are never expanded.
 """
 
 import re
@@ -16,14 +16,14 @@ from subtitle_rag.domain.values import nfc
 from subtitle_rag.i18n import _
 
 MAX_BYTES = 100_000
-"""Bytes of a prompt file."""
+"""Maximum bytes of a prompt file."""
 
 _PLACE = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The places of one kind of prompt, by name."""
+    """The placeholders of one kind of prompt, by name."""
 
     required: tuple[str, ...]
     optional: tuple[str, ...]
@@ -34,7 +34,7 @@ class Places:
 
 
 def fill_places(text: str, values: Mapping[str, str]) -> str:
-    """Return the text with the values in their places, without the lines that have nothing but empty places."""
+    """Return the text with the values filled in, without lines that have only empty placeholders."""
     lines = [(line, _PLACE.sub(lambda match: values[match[1]], line)) for line in text.split("\n")]
     return "\n".join(filled for line, filled in lines if filled.strip() or not _PLACE.search(line))
 
@@ -51,7 +51,7 @@ class TemplateText:
 
     @classmethod
     def read(cls, path: Path, places: Places, key: str = "") -> "TemplateText":
-        """Read a file and check its text and its places; a file that cannot be read is a mistake too."""
+        """Read a file and check its text and placeholders; an unreadable file is a mistake too."""
         template = cls(path, key)
         try:
             raw = read_regular(path, MAX_BYTES)
@@ -74,7 +74,7 @@ class TemplateText:
             raise bad_prompt(self.mistakes[0])
 
     def _check(self, places: Places) -> None:
-        """Note control characters, unknown and repeated places, and those that are missing."""
+        """Record control characters, and unknown, repeated and missing placeholders."""
         line_by_name: dict[str, int] = {}
         for number, line in enumerate(self.text.split("\n"), start=1):
             if any(unicodedata.category(char) in ("Cc", "Cs") and char != "\t" for char in line):
@@ -93,15 +93,15 @@ class TemplateText:
                 self.note(_("{place} is missing").format(place=braced([name])))
 
     def line_of(self, name: str) -> int:
-        """Return the line of a place that the text has."""
+        """Return the line of a placeholder in the text."""
         return 1 + self.text[: self.text.index(braced([name]))].count("\n")
 
 
 def braced(names: Sequence[str]) -> str:
-    """Return names of places as a file has them."""
+    """Return the names of placeholders as in a file."""
     return " ".join(f"{{{name}}}" for name in names)
 
 
 def bad_prompt(mistake: Mistake) -> UsageError:
-    """Return the mistake of a prompt file as a failure."""
+    """Return the mistake in a prompt file as an error."""
     return UsageError("bad_prompt", path=mistake.place, place=mistake.where, reason=mistake.reason)

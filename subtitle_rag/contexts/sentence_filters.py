@@ -1,21 +1,21 @@
-"""Filters of sentences that are no context: talk about the task, refusals, stumps, other languages.
+"""Filters for sentences that are not a context: talk about the task, refusals, fragments, other languages.
 
-Most tests here go by closed vocabularies. "다음은 해당 구간의 문맥입니다" is a preamble: all its
-words belong to the task. "다음은 강사가 클로저를 설명하는 장면입니다" is a context, for 강사 and 클로저 do not.
-A sentence with a subject of its own ("모델이 문맥을 파악할 수 없습니다") tells of the video and is no refusal.
+Most tests use closed vocabularies. "다음은 해당 구간의 문맥입니다" is a preamble: all its words belong to the task.
+"다음은 강사가 클로저를 설명하는 장면입니다" is a context, because 강사 and 클로저 do not. A sentence with its own
+subject ("모델이 문맥을 파악할 수 없습니다") is about the video and not a refusal.
 """
 
 import re
 
 MIN_HANGUL = 8
-"""Syllables that an answer in Korean has at least; counting Latin letters against them would cost identifiers."""
+"""Minimum Hangul syllables of a Korean answer; counting Latin letters against them would penalize identifiers."""
 
 ENDS = ".!?…。！？"
 _HANGUL = re.compile("[가-힣]")
 
 
 def letters(text: str) -> str:
-    """Keep letters and digits alone, to compare texts regardless of spaces, punctuation and case."""
+    """Return only letters and digits, to compare texts regardless of spaces, punctuation and case."""
     return re.sub(r"[\W_]+", "", text).casefold()
 
 
@@ -28,7 +28,7 @@ _NESTING = {"(": 1, "（": 1, "“": 1, ")": -1, "）": -1, "”": -1}
 
 
 def split_sentences(text: str) -> list[str]:
-    """Split a line into its sentences, each with the spaces after it, so that joined they are the line again.
+    """Split a line into sentences, each with the spaces after it, so that joined they are the line again.
 
     Nothing ends inside quotes or brackets, if they pair up.
     """
@@ -39,7 +39,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def _boundaries(text: str, *, nested: bool) -> list[int] | None:
-    """Find where sentences begin but for the first; None if brackets or quotes that should nest stay open."""
+    """Return the starts of sentences except the first; None if brackets or quotes that should nest stay open."""
     starts: list[int] = []
     depth, quoted, start = 0, False, 0
     for mark in _MARK.finditer(text):
@@ -65,27 +65,27 @@ _TAIL = re.compile(r"(?:[^\w()（）\[\]]|[)）\]ㅋㅎㅠㅜ]|\([^()]*\))+$")
 
 
 def _core(text: str) -> str:
-    """Cut punctuation, brackets and laughter off after the last word."""
+    """Remove punctuation, brackets and laughter after the last word."""
     tail = _TAIL.search(text, max(0, len(text) - 80))
     return text[: tail.start()] if tail else text
 
 
 def ends_in_verb(text: str) -> bool:
-    """Tell whether a text ends as a Korean sentence does: 설명합니다, 설명한다, 설명해요, 설명함."""
+    """Whether a text ends like a Korean sentence: 설명합니다, 설명한다, 설명해요, 설명함."""
     core = _core(text)
     return _closes_in_m(core) or bool(_VERB_END.search(core[-8:]))
 
 
 def _closes_in_m(text: str) -> bool:
-    """Tell whether the last syllable closes in ㅁ (or ㄻ), as nominal endings do: 함, 먹음, 만듦."""
+    """Whether the last syllable closes in ㅁ (or ㄻ), as nominal endings do: 함, 먹음, 만듦."""
     code = ord(text[-1]) - 0xAC00 if text else -1
     return 0 <= code <= 0xD7A3 - 0xAC00 and code % 28 in (10, 16)
 
 
 def is_complete(text: str) -> bool:
-    """Tell whether a text is finished: by its ending, a noun that closes descriptions (장면, 소개), or punctuation.
+    """Whether a text is finished: by its ending, a noun that closes descriptions (장면, 소개), or punctuation.
 
-    A stop after a digit proves nothing: "3." may have been "3.5".
+    A full stop after a digit proves nothing: "3." may have been "3.5".
     """
     if ends_in_verb(text) or _NOUN_END.search(_core(text)[-8:]):
         return not text.rstrip().endswith((",", ":", "：", ";"))
@@ -96,7 +96,7 @@ def is_complete(text: str) -> bool:
 
 
 def has_no_korean_sentence(text: str) -> bool:
-    """Tell whether a text has too few syllables, is JSON, or slips into another script."""
+    """Whether a text has too few syllables, is JSON, or slips into another script."""
     short = len(_HANGUL.findall(text)) < MIN_HANGUL
     return short or bool(re.match(r"[{\[]\s*[\"'{\[}\]]", text)) or is_foreign(text)
 
@@ -115,25 +115,25 @@ _OTHER_SCRIPT = re.compile(
 
 
 def is_foreign(text: str) -> bool:
-    """Tell whether the model slipped into another script, which is outside quotes and brackets.
+    """Whether the model slipped into another script outside quotes and brackets.
 
-    Lone hanja of headlines (美, 前) are Korean.
+    Single hanja as in headlines (美, 前) are Korean.
     """
     return bool(_OTHER_SCRIPT.search(_HANJA_WORD.sub("", _SET_OFF.sub(" ", text))))
 
 
 _CHINESE_OR_JAPANESE = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f]+")
 SCRIPT_REMINDER = "한글로만 쓰세요. 한자나 가나는 쓰지 마세요."
-"""A second request adds this."""
+"""Line added to a second request."""
 
 
 def find_foreign_script(text: str, video_text: str) -> list[str]:
-    """List the pieces of Chinese or Japanese script in a text that are nowhere in what is known."""
+    """Return the pieces of Chinese or Japanese script in a text that are nowhere in the video's texts."""
     return [piece for piece in dict.fromkeys(_CHINESE_OR_JAPANESE.findall(text)) if piece not in video_text]
 
 
 def without_foreign_script(text: str, video_text: str) -> str:
-    """Return the text without the sentences that have such script."""
+    """Return the text without sentences in such script."""
     lines = (
         "".join(
             sentence for sentence in split_sentences(line) if not find_foreign_script(sentence, video_text)
@@ -170,7 +170,7 @@ _YES = re.compile(
 
 
 def is_preamble(sentence: str) -> bool:
-    """Tell whether a sentence only announces the answer: "네, 알겠습니다.", "다음은 요청하신 문맥입니다."."""
+    """Whether a sentence only announces the answer: "네, 알겠습니다.", "다음은 요청하신 문맥입니다."."""
     text = sentence.strip()
     if _YES.fullmatch(text):
         return True
@@ -193,10 +193,10 @@ _ANNOUNCED = re.compile(
 
 
 def is_announcement(text: str) -> bool:
-    """Tell whether a text is one sentence that presents an answer, whatever else it says of it.
+    """Whether a text is one sentence that presents an answer, whatever else it says about it.
 
-    "아래는 검색 향상을 위한 짧은 문맥입니다." It is one only above a line of dashes: "강사의 말을 옮긴 요약입니다"
-    may be a context.
+    "아래는 검색 향상을 위한 짧은 문맥입니다." counts only above a line of dashes: "강사의 말을 옮긴 요약입니다" may be
+    a context.
     """
     *before, sentence = split_sentences(" ".join(text.split()).rstrip(" .!:：")) or [""]
     return bool(_ANNOUNCED.search(sentence)) and all(map(is_preamble, before))
@@ -222,13 +222,13 @@ _EMPTY_WORD = re.compile(
 
 
 _STEM = re.compile(rf"(?![것수때번개명분쪽뿐채듯점중말일])([가-힣]){_PARTICLE}|(\w{{2,}}?){_ENDING}?{_PARTICLE}?")
-"""A word's stem; one of a single syllable (면을, 옷이) has a particle, and is no noun that only counts or refers."""
+"""A word's stem; a stem of one syllable (면을, 옷이) needs a particle, and must not only count or refer."""
 
 
 def stems_in_order(sentence: str) -> list[str]:
-    """List the words of a sentence without endings and particles, but for those that say nothing of a scene.
+    """Return the words of a sentence without endings and particles, except words that say nothing about a scene.
 
-    "이 구간은 클로저를 설명하는 부분입니다." has 클로저 alone.
+    "이 구간은 클로저를 설명하는 부분입니다." has only 클로저.
     """
     words = [word for word in re.findall(r"\w+", sentence.casefold()) if not _EMPTY_WORD.fullmatch(word)]
     return [match[1] or match[2] for word in words if (match := _STEM.fullmatch(word))]
@@ -247,10 +247,10 @@ _SPEAKER = re.compile(r"(?:저는|저도|제가|저희는|저희가|나는|나�
 
 
 def is_spoken(sentence: str) -> bool:
-    """Tell whether a sentence ends as people speak to each other, and not as one tells what a scene has.
+    """Whether a sentence ends like conversation rather than like a description of a scene.
 
-    Questions, endings of surprise, of reasons and of hearsay ("샀거든요", "맛있네요", "그랬대요"), and speakers of
-    themselves: small models put "저는" before what captions say.
+    Questions, endings of surprise, reason and hearsay ("샀거든요", "맛있네요", "그랬대요"), and first-person
+    statements: small models put "저는" before captions.
     """
     text = sentence.strip()
     is_of_speaker = _SPEAKER.match(text) is not None
@@ -289,14 +289,14 @@ _NO_SUBJECT = re.compile("[같많없있높깊굳하되좋]|우리|여러분|오�
 
 
 def is_closer(sentence: str) -> bool:
-    """Tell whether a sentence speaks to the reader about the answer, or repeats the order."""
+    """Whether a sentence addresses the reader about the answer, or repeats the order."""
     text = _QUOTED.sub("", sentence).strip()
     text = (_core(text) or text).lower()
     return not _has_own_subject(text) and any(rule.search(text) for rule in (_WISH, _ABOUT_ANSWER, _ORDER))
 
 
 def is_refusal(sentence: str) -> bool:
-    """Tell whether the model says that it cannot, that nothing was given, or asks for what it lacks."""
+    """Whether the model says that it cannot answer or got no input, or asks for missing input."""
     text = sentence.strip().rstrip(" .!?~)]").lstrip("([ ")
     if _SELF.search(text):
         return True
@@ -304,7 +304,7 @@ def is_refusal(sentence: str) -> bool:
 
 
 def _has_own_subject(text: str) -> bool:
-    """Tell whether one of the first two words is a subject of its own; 은 and 는 mark only the first."""
+    """Whether one of the first two words is the sentence's own subject; 은 and 는 mark only the first."""
     for at, word in enumerate(text.split(maxsplit=2)[:2]):
         subject = _SUBJECT.fullmatch(word)
         if subject and not (at and word[-1] in "은는") and not _TASK_WORD.fullmatch(word):

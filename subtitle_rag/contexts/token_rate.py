@@ -1,4 +1,4 @@
-"""The tokens per character of a model, by which its prompts are made to fit."""
+"""A model's tokens per character, for fitting its prompts."""
 
 from dataclasses import dataclass
 
@@ -6,14 +6,14 @@ from subtitle_rag.contexts.prompt_layout import TOKENS_PER_CHAR
 from subtitle_rag.library.context_store import Contexts
 
 RATIO_MARGIN = 1.1
-"""On measured tokens per character: texts differ."""
+"""Safety factor on measured tokens per character, because texts differ."""
 OVERFLOW_STEP = 1.3
-"""Factor by which prompts are estimated longer after one that did not fit, at least."""
+"""Minimum factor for longer estimates after a prompt that did not fit."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenRate:
-    """The rate of one model, which the library keeps: a prompt that does not fit costs a request."""
+    """The rate of one model, stored in the library because a prompt that does not fit costs a request."""
 
     contexts: Contexts
     digest: str
@@ -21,11 +21,11 @@ class TokenRate:
 
     @property
     def tokens_per_char(self) -> float:
-        """The highest rate that the model's tokenizer has shown, or a safe estimate."""
+        """The highest rate measured with the model's tokenizer, or a safe estimate."""
         return self.contexts.tokens_per_character(self.digest) or TOKENS_PER_CHAR
 
     def learn_length(self, tokens: int, characters: int, *, at_least: float = 0.0) -> None:
-        """Store the tokens per character of a prompt if they exceed the stored ones."""
+        """Store a prompt's tokens per character if they exceed the stored rate."""
         ratio = max(RATIO_MARGIN * tokens / max(1, characters), at_least)
         if ratio > (self.contexts.tokens_per_character(self.digest) or 0.0):
             self.contexts.put_tokens_per_character(self.digest, ratio)

@@ -1,7 +1,7 @@
-"""The stage of contexts: a local model writes one for every window.
+"""Stage of contexts: a local model writes one for every window.
 
 Each host takes one video at a time and its windows in order, so that all of a video's prompts share the server's cache
-of the first. The thread of a host stores each context at once: a crash loses only the current one. The search index
+of the first. The host's thread stores each context at once: a crash loses only the current one. The search index
 follows, and catches up after a crash.
 """
 
@@ -46,7 +46,7 @@ class ContextIndexer(Protocol):
 
 
 class _ContextMeter:
-    """Counts what a run has written, and times windows and sections of overviews apart."""
+    """Counts a run's results, timing windows separately from sections of overviews."""
 
     def __init__(self, due: ContextsDue) -> None:
         self._left = {ContextWritten: due.windows, OverviewWritten: due.sections}
@@ -83,33 +83,33 @@ class _ContextMeter:
 
 @dataclass(slots=True)
 class Writer:
-    """Writes contexts into a library; one at a time works on a library."""
+    """Writes contexts into a library; only one runs per library."""
 
     library: Library
     indexer: ContextIndexer
     hosts: Sequence[Llm]
     model: str
     stop: threading.Event = field(default_factory=threading.Event)
-    """Set by another thread, it ends a run at once."""
+    """Set by another thread, ends a run at once."""
     _: KW_ONLY
     analyzer: SentenceAnalyzer
     pause: float = PAUSE_S
     answered: Callable[[Context], object] | None = None
-    """Gets every answer, also one that is asked for again, from the threads of the hosts."""
+    """Called with every answer, even one to be requested again, from the hosts' threads."""
     prompt: ContextPrompt = BUILT_IN
     summaries: bool = False
-    """Each video is summarised after its windows, and those whose windows are done at last."""
+    """Whether each video is summarised after its windows; finished ones come last."""
 
     def run(self, selection: WindowSelection | None = None) -> Iterator[ContextEvent]:
         """Write the missing contexts. The last event is the `ContextReport`.
 
         Raises:
-            BusyError: `busy`, and those of the library and the index.
-            AppError: those of `Llm.check`, if no host has the model.
+            BusyError: `busy`, and the codes of the library and the index.
+            AppError: the codes of `Llm.check`, if no host has the model.
         """
         selection = selection or WindowSelection()
         report = ContextReport()
-        # a second run would ask for the same windows
+        # a second run would request the same windows
         with hold_lock(self.library.path.parent, "contexts"), logged_stage(logger, "contexts") as counts:
             if late := self.library.contexts.unindexed():
                 self.indexer.add_contexts(late)
@@ -145,7 +145,7 @@ class Writer:
         yield report
 
     def _task(self, selection: WindowSelection) -> ContextTask:
-        """Return the work of the selection; contexts are queued for replacement only if the model can run."""
+        """Return the selected work; contexts are queued for replacement only if the model can run."""
         contexts = self.library.contexts
         ready = hosts_with(self.hosts, self.model)
         if selection.redo:
@@ -176,9 +176,9 @@ class Writer:
         )
 
     def _sections_due(self, task: ContextTask, windows: int) -> int:
-        """Count the requests for overviews before `windows` windows have their contexts."""
+        """Return the number of overview requests before `windows` windows have their contexts."""
         host, info = task.ready[0]
-        # fewer characters fit by any vocabulary's ratio for Korean: these videos need no plan
+        # fewer characters fit by any vocabulary's rate for Korean, so these videos need no plan
         long = self.library.contexts.long_videos(largest_num_ctx(info) // 4)
         sizes = prompt_sizes(host, info) if long else None
         planner = Planner(self.library, task.recipe, task.prompt, info, sizes)
@@ -192,7 +192,7 @@ class Writer:
         return sections
 
     def _collect(self, run: ContextHostRun) -> Iterator[ContextEvent]:
-        """Pass on the events of all hosts, and index each context as it comes."""
+        """Pass on the events of all hosts, and index each context as it arrives."""
         threads = [threading.Thread(target=run.work, args=pair, daemon=True) for pair in run.task.ready]
         for thread in threads:
             thread.start()
