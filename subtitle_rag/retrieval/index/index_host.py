@@ -11,6 +11,7 @@ texts for the index are analysed here too (`text_morphemes`), in slices with a l
 The host lingers for `SUBTITLE_RAG_HOST_LINGER` seconds (20).
 """
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from subtitle_rag.domain.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import HostKind
 from subtitle_rag.library.schema import SCHEMA_VERSION
 from subtitle_rag.retrieval.index.edge_terms import as_app_error
+from subtitle_rag.retrieval.index.index_edge import SPARE_BYTES
 from subtitle_rag.retrieval.index.server_terms import TIMEOUT_S
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, REVISION
 
@@ -26,8 +28,9 @@ REQUESTS = 4
 
 
 def _died(folder: Path, signal: str) -> AppError | None:
-    # the engine writes to mapped files, so a full disk kills it
-    return BusyError("disk_full", path=str(folder)) if signal == "SIGBUS" else None
+    # The engine maps its files: a full disk kills it, and so does a damaged file.
+    is_full = signal == "SIGBUS" and shutil.disk_usage(folder).free < SPARE_BYTES
+    return BusyError("disk_full", path=str(folder)) if is_full else None
 
 
 KIND = HostKind(

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,6 +10,7 @@ from subtitle_rag.domain.errors import BusyError
 from subtitle_rag.retrieval.index import index_edge
 from subtitle_rag.retrieval.index.edge_terms import as_app_error
 from subtitle_rag.retrieval.index.index_edge import EdgeIndex
+from subtitle_rag.retrieval.index.index_host import KIND
 from subtitle_rag.retrieval.index.interface import StagingIndex
 from tests.retrieval.points import META, Open, found, point, settle
 from tests.support.failures import failing
@@ -94,6 +96,17 @@ def test_what_the_system_refuses_is_no_damage(error: Exception, code: str) -> No
     failure = as_app_error(Path("/index"), error)
     assert (type(failure), failure.code) == (BusyError, code)
     assert str(failure)
+
+
+def test_a_host_that_dies_in_a_mapped_file_is_a_full_disk_only_where_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert KIND.died(tmp_path, "SIGBUS") is None, "a file is damaged"
+    monkeypatch.setattr("shutil.disk_usage", lambda _folder: SimpleNamespace(free=index_edge.SPARE_BYTES - 1))
+    failure = KIND.died(tmp_path, "SIGBUS")
+    assert failure is not None
+    assert failure.code == "disk_full"
+    assert KIND.died(tmp_path, "SIGKILL") is None
 
 
 def index_with_a_point(folder: Path) -> None:
