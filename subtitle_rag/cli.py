@@ -1,6 +1,6 @@
-"""The command line: arguments → use case → output. The verbs are in `commands/`, their frame is here.
+"""The command line: arguments → use case → output. `commands/` has the verbs.
 
-Nothing heavy is imported before a verb needs it: `--help` costs what click costs.
+Nothing heavy is imported before a verb needs it, so `--help` takes no longer than click itself.
 """
 
 import contextlib
@@ -30,9 +30,9 @@ logger = logging.getLogger(__name__)
 
 class Verb(NamedTuple):
     module: str
-    """The module of the verb, in `commands` or with its package."""
+    """Module of the verb, in `commands` or another package."""
     help: str
-    """Its first sentence is in the help of the program."""
+    """Its first sentence is shown in the program's help."""
 
 
 VERB_GROUPS: dict[str, dict[str, Verb]] = {
@@ -102,15 +102,15 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
         "eval": Verb("subtitle_rag.evaluation.verbs.evaluate", N_("Measure how well scenes are found.")),
     },
 }
-"""Title → verb, in the order of the help. Texts are here, as `--help` takes half as long without the modules."""
+"""Title → verb, in the order of the help. Importing the modules for their texts would double `--help`'s time."""
 VERBS = {name: verb for verbs in VERB_GROUPS.values() for name, verb in verbs.items()}
 
 LENIENT = ("config", "self")
-"""Verbs that run with a faulty config: they need little of it, or report its mistakes."""
+"""Verbs that run with a faulty config, because they need little of it or report its mistakes."""
 
 
 class Verbs(click.Group):
-    """Finds a verb in its module on demand, and translates help into the user's language."""
+    """Loads verbs on demand, and translates help into the user's language."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(VERBS)
@@ -125,7 +125,7 @@ class Verbs(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Name the verb that may have been meant; click looks among loaded ones alone."""
+        """Suggest the verb that may have been meant; click only compares loaded ones."""
         if not args[0].startswith("-") and not ctx.resilient_parsing and args[0] not in VERBS:
             raise click.exceptions.NoSuchCommand(args[0], possibilities=VERBS, ctx=ctx)
         return super().resolve_command(ctx, args)
@@ -156,7 +156,7 @@ _METAVAR = re.compile(r"[A-Z]+(?: RANGE)?")
 
 
 def _metavar(param: click.Parameter, context: click.Context) -> str:
-    """Return the word for a parameter's value. Click translates its own for paths once, when it is imported."""
+    """Return the word for a parameter's value; click translates its own only once, at import."""
     if isinstance(param.type, click.Path | click.File) and not param.metavar and isinstance(param, click.Option):
         return _("FILE")
     return _localized_metavar(param.make_metavar(context))
@@ -168,7 +168,7 @@ def _localized_metavar(metavar: str) -> str:
 
 
 def localized(command: click.Command) -> click.Command:
-    """Return a copy of the command with its help in the language in force."""
+    """Return a copy of the command with its help in the current language."""
     copied = copy.copy(command)
     copied.options_metavar = _localized_metavar(command.options_metavar or "") or None
     copied.help = _(command.help) if command.help else None
@@ -223,15 +223,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _complete() -> int:
-    """Answer a shell by click's own protocol; on any error complete nothing, silently."""
+    """Answer a shell through click's protocol; on any error complete nothing, silently."""
     logging.disable()
     i18n.activate(_early_language([]))
-    with contextlib.redirect_stderr(io.StringIO()):  # a shell draws any text into the typed line
+    with contextlib.redirect_stderr(io.StringIO()):  # a shell would insert any text into the typed line
         try:
             localized(root).main(prog_name="subtitle-rag")
         except SystemExit as end:
             return int(end.code or 0)
-        except Exception:  # whatever a completion meets: a library that cannot be read, a config with mistakes
+        except Exception:  # any failure: an unreadable library, a config with mistakes
             return ExitCode.FAILED
 
 
@@ -253,7 +253,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _logged_run(arguments: list[str], rest: Sequence[str]) -> int:
-    """Run, and log start and end with the names of the options, never their values."""
+    """Run, and log start and end with the options' names, never their values."""
     is_logged = not {"-h", "--help", "--version"} & set(arguments)
     start = time.monotonic()
     if is_logged:
@@ -267,7 +267,7 @@ def _logged_run(arguments: list[str], rest: Sequence[str]) -> int:
 
 
 def _known_options(arguments: Sequence[str]) -> list[str]:
-    """Return the options of the command; other words with two dashes may belong to a query."""
+    """Return the command's options; other words that start with two dashes may belong to a query."""
     verb, *sub = _command(arguments).split() or [""]
     commands: list[click.Command] = [root]
     if verb:
@@ -281,9 +281,9 @@ def _run_to_end(arguments: list[str]) -> int:
     status: int = ExitCode.DONE
     try:
         status = _run(arguments)
-        output.flush()  # a failure to write shows here, not when the interpreter ends
+        output.flush()  # report a failed write here, not when the interpreter exits
         return status
-    except BrokenPipeError:  # the reader has seen enough
+    except BrokenPipeError:  # the reader has left
         output.discard()
         return status
     except output.StdoutError as error:
@@ -311,12 +311,12 @@ def _run(arguments: list[str]) -> int:
         raise BrokenPipeError from stop
     except (BrokenPipeError, output.StdoutError):
         raise
-    except Exception as error:  # the last resort: the traceback goes to the log, one sentence to the user
+    except Exception as error:  # last resort: the traceback goes to the log, one sentence to the user
         return _fail(arguments, _as_scarcity(error) or _log_unexpected(error))
 
 
 def _as_scarcity(error: Exception) -> BusyError | None:
-    """Return the failure for a want of memory, threads or files that no door has translated."""
+    """Return a shortage of memory, threads or files as a failure, if no other code has."""
     from subtitle_rag.library.connection import scarcity_error
 
     is_scarce = isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in SCARCE)
@@ -336,9 +336,9 @@ def _early_language(arguments: Sequence[str]) -> str:
 
 
 def _split_frame_options(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Split into the root command's options by name and the other arguments, unchecked.
+    """Split the root command's options (by name) from the other arguments, unchecked.
 
-    They are in front of the verb: after it, a query may hold the same words.
+    They precede the verb, because a query after it may contain the same words.
     """
     options: dict[str, str] = {}
     rest: list[str] = []
@@ -366,7 +366,7 @@ def _reject_usage(arguments: Sequence[str], error: click.ClickException) -> int:
 
 
 def _frame_option(error: click.NoSuchOption, ctx: click.Context) -> tuple[str, str] | None:
-    """Return message and hint for an option of the root command after a verb, which click takes for a mistyped one."""
+    """Return message and hint for a root option after a verb, which click takes for a mistyped one."""
     if ctx.parent is None or not any(error.option_name in param.opts for param in root.params):
         return None
     message = _("{name} stands in front of the command.").format(name=error.option_name)
@@ -374,7 +374,7 @@ def _frame_option(error: click.NoSuchOption, ctx: click.Context) -> tuple[str, s
 
 
 def _usage_for_dash(arguments: Sequence[str], error: click.NoSuchOption, ctx: click.Context) -> str:
-    """Return the usage, and how to give the name that was taken for options: ids of videos may begin with a dash."""
+    """Return the usage, and how to pass a name that begins with a dash, as video ids may."""
     usage = ctx.get_usage()
     name = next((each for each in arguments if each.startswith(error.option_name)), "")
     takes_names = any(isinstance(param, click.Argument) for param in ctx.command.params)
@@ -394,11 +394,11 @@ def _report_failure(arguments: Sequence[str], entry: dict[str, Any], code: ExitC
     try:
         output.say_error(entry)
         _options, rest = _split_frame_options(arguments)
-        # in front of the verb's `--`: a query may hold what follows it
+        # in front of the verb's `--`, since a query may contain the option
         end = next((at for at, argument in enumerate(rest) if at and argument == "--"), len(rest))
         if "--json" in rest[:end]:
             output.envelope(_command(rest), output.Outcome(None, errors=[entry], exit_code=code))
-    except BrokenPipeError:  # whoever read has left; the command has failed all the same
+    except BrokenPipeError:  # the reader has left; the command has failed anyway
         output.discard()
     return code
 
@@ -408,7 +408,7 @@ GROUPS = ("config", "contexts", "eval", "marks", "models", "self")
 
 
 def _command(arguments: Sequence[str]) -> str:
-    """Return the verb, as envelopes name it."""
+    """Return the verb's name for envelopes."""
     verb = next((argument for argument in arguments if argument in VERBS), "")
     after = arguments[arguments.index(verb) + 1 :] if verb else ()
     return " ".join([verb, *(after[:1] if verb in GROUPS and not "".join(after[:1]).startswith("-") else ())])

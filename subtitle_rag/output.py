@@ -1,6 +1,6 @@
-"""The only writer of stdout: text for people, one versioned envelope for `--json`, a line per event for `--jsonl`.
+"""The only writer of stdout: text for people, one versioned envelope for `--json`, one line per event for `--jsonl`.
 
-stdout is data, stderr is narration: progress, warnings and errors never come between a program and its input.
+stdout is data, stderr is narration: progress, warnings and errors are never mixed into a program's input.
 """
 
 import errno
@@ -40,7 +40,7 @@ from subtitle_rag.terminal_text import MARKS, line_text, terminal_text
 logger = logging.getLogger(__name__)
 
 SCHEMA = 1
-"""Version of the envelope and of everything in it."""
+"""Version of the envelope and its contents."""
 
 Status = Literal["success", "partial", "error"]
 
@@ -56,7 +56,7 @@ class ExitCode(IntEnum):
 
 
 RETRY_LATER = ("llm_not_running", "llm_broke_off", "llm_timeout", "hub_unreachable")
-"""Failures of Ollama after which a later retry can succeed."""
+"""Ollama failures after which a later retry can succeed."""
 
 
 def exit_code_for(error: AppError) -> ExitCode:
@@ -75,17 +75,17 @@ def exit_code_for(error: AppError) -> ExitCode:
 
 @dataclass(slots=True)
 class Outcome:
-    """The end of a command: its result for `--json`, or in its place lines for stdout with notes for stderr."""
+    """Result of a command: values for `--json`, or lines for stdout with notes for stderr."""
 
     result: Any
     lines: Iterable[str] = ()
     notes: Iterable[str] = ()
     errors: Sequence[AppError | dict[str, Any]] = ()
-    """Failures, or entries of the envelope."""
+    """Failures, or entries of the envelope's `errors`."""
     exit_code: int | None = None
-    """None: that of the first failure."""
+    """Exit code; None: the first failure's."""
     errors_shown: bool = False
-    """They are on stderr already."""
+    """Whether the failures were already printed on stderr."""
 
     @property
     def code(self) -> int:
@@ -101,23 +101,23 @@ class Outcome:
 
 
 def error_entry(error: AppError, video: str | None = None) -> dict[str, Any]:
-    """Return an error as the envelope holds it."""
+    """Return an error as an entry of the envelope's `errors`."""
     return {"code": error.code, "message": error.message, "hint": error.hint, "video": video}
 
 
 def failure_entry(event: VideoFailed | FileNotice | Resting) -> dict[str, Any]:
-    """Return a failed video or window, or the reason of a rest, as an entry of `errors`."""
+    """Return a failed video or window, or the reason for a pause, as an entry of `errors`."""
     return error_entry(AppError(event.code, **event.details), getattr(event, "video", None))
 
 
 def local_time(unix_s: int) -> str:
-    """Return Unix seconds as local time, with the day unless it is today."""
+    """Return Unix seconds as local time, with the date unless it is today."""
     when, today = datetime.fromtimestamp(unix_s), datetime.now()
     return f"{when:%H:%M}" if when.date() == today.date() else f"{when:%Y-%m-%d %H:%M}"
 
 
 def prepare() -> None:
-    """Let every character be read and written: an escape replaces one outside the encoding.
+    """Make all streams accept every character: one outside the encoding is escaped.
 
     A closed or missing stream (Windows without a console) is replaced by the null device.
     """
@@ -130,12 +130,12 @@ def prepare() -> None:
 
 
 def discard(stream: TextIO | None = None) -> None:
-    """Drop the buffer of a stream, by default of stdout: its reader has left, or its disk is full."""
+    """Drop the buffer of a stream, stdout by default, whose reader has left or whose disk is full."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
 
 
 def flush_narration() -> None:
-    """Flush stderr, or drop what cannot be written, as to a terminal that is gone: Python would end with 120 for it."""
+    """Flush stderr, or drop what a closed terminal cannot take: Python would exit with 120."""
     try:
         sys.stderr.flush()
     except OSError:
@@ -143,17 +143,17 @@ def flush_narration() -> None:
 
 
 def on_terminal() -> bool:
-    """Whether stdin, stdout and stderr are a terminal; the app draws on stderr."""
+    """Whether stdin, stdout and stderr are all a terminal; the app draws on stderr."""
     return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
 
 
 class StdoutError(OSError):
-    """Stdout cannot be written, as on a full disk."""
+    """Stdout cannot be written, for example because the disk is full."""
 
 
 @contextmanager
 def _stdout_errors() -> Iterator[None]:
-    """Raise BrokenPipeError if the reader has left, which Windows calls an invalid argument, else `StdoutError`."""
+    """Raise BrokenPipeError if the reader has left (Windows: "invalid argument"), else `StdoutError`."""
     try:
         yield
     except BrokenPipeError:
@@ -165,7 +165,7 @@ def _stdout_errors() -> Iterator[None]:
 
 
 def flush() -> None:
-    """Flush stdout; raises BrokenPipeError, StdoutError."""
+    """Flush stdout. Raises BrokenPipeError, StdoutError."""
     with _stdout_errors():
         sys.stdout.flush()
 
@@ -190,7 +190,7 @@ def json_line(values: Mapping[str, Any]) -> None:
 
 
 def say(text: str) -> None:
-    """Write a line of narration to stderr, after all data before it and in front of all data that follow."""
+    """Write a line of narration to stderr, in order with the data on stdout."""
     flush()
     with suppress(OSError):
         sys.stderr.write(terminal_text(text) + "\n")
@@ -205,7 +205,7 @@ def confirm(question: str) -> bool:
 
 
 def ask(question: str) -> str:
-    """Ask on stderr for a text; empty for Enter alone."""
+    """Ask for a text on stderr; empty if the user just presses Enter."""
     import click
 
     return str(click.prompt(terminal_text(question), default="", show_default=False, err=True))
@@ -232,7 +232,7 @@ def envelope(command: str, outcome: Outcome) -> None:
 
 
 def finish(command: str, outcome: Outcome, *, as_json: bool) -> int:
-    """Write the errors, then one JSON document or, in its place, lines and notes; return the exit code."""
+    """Write the errors, then one JSON document, or lines and notes; return the exit code."""
     for error in () if outcome.errors_shown else outcome.errors:
         say_error(error)
     if as_json:
@@ -246,7 +246,7 @@ def finish(command: str, outcome: Outcome, *, as_json: bool) -> int:
 
 
 def event_name(kind: type) -> str:
-    """Return the name of a kind of events in `--jsonl`: `VideoDone` is `video_done`, the sum of any run `report`."""
+    """Return the `--jsonl` name of an event class: `VideoDone` → `video_done`, any run's report → `report`."""
     name = kind.__name__
     return "report" if name.endswith("Report") else re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
@@ -269,7 +269,7 @@ def event_line(event: IndexEvent | ContextEvent | VectorEvent | ListeningEvent) 
 
 
 def report_values(report: IndexReport | ContextReport | VectorsReport | ListeningReport) -> dict[str, Any]:
-    """Return the sum of a run, as `--json` and `--jsonl` have it."""
+    """Return the totals of a run for `--json` and `--jsonl`."""
     match report:
         case IndexReport():
             return {
@@ -290,23 +290,23 @@ def report_values(report: IndexReport | ContextReport | VectorsReport | Listenin
 
 
 def notice_values(notice: FileNotice) -> dict[str, Any]:
-    """Return a notice with the counts of the files by suffix, and the files left out for others, where it has any."""
+    """Return a notice with its counts of files by suffix and its duplicate files, if any."""
     entry = failure_entry(notice)
     counts, left_out = notice.details.get("counts", {}), notice.details.get("left_out", [])
     return {key: entry[key] for key in ("code", "message", "hint")} | {"files": counts, "left_out": left_out}
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
-    """Return the value as JSON, in letters that stdout can show."""
+    """Return the value as JSON, with characters that stdout cannot show escaped."""
     utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     return json.dumps(value, ensure_ascii=not utf8, indent=indent)
 
 
 @contextmanager
 def early_answer(lines: Callable[[], Iterable[str]], after_s: float) -> Iterator[None]:
-    """Show on stderr what `lines` returns, from `after_s` on, until the block ends; only if stderr is a terminal.
+    """Show the result of `lines` on stderr after `after_s` seconds, until the block ends; only on a terminal.
 
-    What follows takes its place.
+    Later output replaces it.
     """
     if not sys.stderr.isatty():
         yield
@@ -331,7 +331,7 @@ def early_answer(lines: Callable[[], Iterable[str]], after_s: float) -> Iterator
 
 
 def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> Iterator[str]:
-    """Align columns by terminal cells, those of `right` at their right edge; yield lines."""
+    """Align columns by terminal cells, the columns in `right` to the right; yield lines."""
     from rich.cells import cell_len
 
     rows = [[line_text(cell) for cell in row] for row in rows]
@@ -345,7 +345,7 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset())
 
 
 def counts_table(counts: Iterable[tuple[str, int]]) -> Iterator[str]:
-    """Yield a line for each title and its number."""
+    """Yield one line per title with its number."""
     return table([(title, f"{count:,}") for title, count in counts], right=frozenset({1}))
 
 
@@ -353,8 +353,7 @@ TYPED_MARK, RELATED_MARK, MARK_END = MARKS
 
 
 def marked(text: str, spans: Sequence[tuple[int, int]], related: Sequence[tuple[int, int]] = ()) -> str:
-    """Return the text, its spans in bold and underlined, those of `related` only underlined, if stdout is a terminal
-    with colours."""
+    """Return the text with spans in bold and underlined, `related` ones only underlined, on a terminal with colours."""
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or not draws_escapes():
         return text
     parts: list[str] = []

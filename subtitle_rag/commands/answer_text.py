@@ -19,7 +19,7 @@ UNCITED_SCENES = 12
 
 
 def source_lines(answer: Answer) -> Iterator[str]:
-    """Yield the cited scenes with the faults of their citations; without any citation, the first scenes."""
+    """Yield the cited scenes with the faults of their citations; if there are no citations, the first scenes."""
     from subtitle_rag.answers.wording import citation_fault, unchecked, unfounded_fault
 
     cited = {citation.number for citation in answer.citations}
@@ -55,7 +55,7 @@ def remarks(answer: Answer) -> Iterator[str]:
 
 
 def values(answer: Answer) -> dict[str, Any]:
-    """Return an answer as `--json` has it."""
+    """Return an answer for `--json`."""
     evidence = answer.evidence
     scenes = {source.number: source for source in evidence.sources}
     return {
@@ -117,7 +117,7 @@ def stored_lines(answer: "StoredAnswer") -> Iterator[str]:
 
 
 def stored_values(answer: "StoredAnswer") -> dict[str, Any]:
-    """Return a stored answer as `--json` has it."""
+    """Return a stored answer for `--json`."""
     return {
         **pick_json(answer, "id", asked="asked_at", question="question", answer="text"),
         **pick_json(answer, "model", "prompt", "way", "ending"),

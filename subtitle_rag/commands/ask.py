@@ -208,7 +208,7 @@ def _follow(events: Iterable[AnswerEvent]) -> Answer:
 
 
 def _reading(request: AnswerRequest) -> "AbstractContextManager[None]":
-    """Return what tells of the model's reading, until it ends."""
+    """Context manager: show progress while the model reads."""
     from subtitle_rag.contexts.context_text import reading_notes
 
     started = time.monotonic()
@@ -237,7 +237,7 @@ def _failure(answer: Answer) -> AppError | None:
 
 
 def _context(runtime: "Runtime", options: AskOptions) -> output.Outcome:
-    """Return the request to a model with room for all of it."""
+    """Return the request to a model whose context has room for all of it."""
     query = options.filters.query(" ".join(options.question))
     prompt = runtime.answer_prompt(options.prompt)
     from subtitle_rag.answers.context_builder import SCENES

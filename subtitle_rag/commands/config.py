@@ -64,7 +64,7 @@ def _source_text(each: "EffectiveSetting") -> str:
 
 
 def _mistakes(reading: "LoadedConfig") -> list[Mistake]:
-    """Return all mistakes in the file's order, with those of keys and theme, which the app checks."""
+    """Return all mistakes in the file's order, including the keys and the theme, which the app checks."""
     mistakes = list(reading.mistakes)
     settings = replace(reading.settings, paths=replace(reading.settings.paths, config=reading.file.path))
     if settings.keys or settings.tui.theme:
@@ -79,7 +79,7 @@ def _mistakes(reading: "LoadedConfig") -> list[Mistake]:
 
 
 def _prompt_mistakes(settings: Settings) -> list[Mistake]:
-    """Return the mistakes in the prompt files, by their own lines."""
+    """Return the mistakes in the prompt files, in the order of their lines."""
     names = settings.prompts
     if not (names.contexts or names.answers):
         return []
@@ -96,7 +96,7 @@ def _prompt_mistakes(settings: Settings) -> list[Mistake]:
 
 
 def _print_mistakes(mistakes: Sequence[Mistake], path: Path) -> int:
-    """Print the mistakes, one a line as compilers do, and their number; return the exit code."""
+    """Print one mistake per line, as compilers do, and their number; return the exit code."""
     for mistake in mistakes:
         output.data(f"{mistake.where}: {mistake.reason}")
     if mistakes:
@@ -109,7 +109,7 @@ def _print_mistakes(mistakes: Sequence[Mistake], path: Path) -> int:
 
 
 def _create_file(reading: "LoadedConfig") -> Path:
-    """Write the commented file with all defaults, and return its path."""
+    """Write a commented file with all defaults, and return its path."""
     path = reading.settings.paths.config
     write_new(path, config_template(reading.settings.language))
     return path

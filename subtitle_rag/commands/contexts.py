@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
 NAMES = 3
-"""Names of videos in a note."""
+"""Maximum number of videos named in a note."""
 
 
 contexts_ = click.Group("contexts")
@@ -170,7 +170,7 @@ def contexts_import(runtime: "Runtime", file: str, replace: bool, keep: bool) ->
 
 
 def _confirm_replacement(plan: "context_file.ContextImport", file: str) -> None:
-    """Ask whether contexts may be replaced; without a terminal or for a no, raise UsageError `contexts_kept`."""
+    """Ask whether to replace contexts. Raises UsageError `contexts_kept` without a terminal or the user's consent."""
     count = len(plan.replacing)
     models = ", ".join(f"{model} ({number:,})" for model, number in plan.replaced_models.most_common())
     if not wants_json() and sys.stdin.isatty():

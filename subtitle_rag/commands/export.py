@@ -1,4 +1,4 @@
-"""`export`, `play`, `clip`: scenes for other programs, in a player one after another, and as video files."""
+"""`export`, `play`, `clip`: save scenes in other formats, play them one after another, cut them as video files."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -184,7 +184,7 @@ def clip_(
             path = maker.join(scenes, finish, file_name)
             line = n_("{n} scene in {path}", "{n} scenes in {path}", len(scenes), path=path)
             return output.Outcome({"joined": str(path), "clips": [], "seconds": total_s}, [line_text(line)])
-        for scene in scenes:  # one that fails leaves the others
+        for scene in scenes:  # a failed clip does not stop the others
             try:
                 clips.append(maker.make(scene))
             except AppError as error:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PATIENCE_S = 0.3
-"""Delay of the scenes so far, while the models of a better order load."""
+"""Seconds to wait for the rerankers to load before the first results are shown."""
 
 
 @click.command("search", cls=QueryCommand)
@@ -85,7 +85,7 @@ def search_(
 def _scenes_outcome(
     runtime: "Runtime", result: "SearchResult", problem: AppError | None, *, explain: bool
 ) -> output.Outcome:
-    """Return the scenes, with suggestions and hints; `problem` kept them from being remembered."""
+    """Return the scenes, with suggestions and hints; `problem` is why the search could not be remembered."""
     is_empty = not result.scenes and not runtime.library.counts().videos
     from subtitle_rag.retrieval.search.suggestions import suggest_queries
 
@@ -110,7 +110,7 @@ def _scenes_outcome(
 
 
 def _note_scenes(runtime: "Runtime", result: "SearchResult") -> AppError | None:
-    """Note the scenes for `open NUMBER`; return why they cannot be noted: searches are answered without it."""
+    """Save the scenes for `open NUMBER`; return the error if that fails, since the search itself has succeeded."""
     from subtitle_rag.library.app_state import FoundScene, put_found_scenes
 
     try:
@@ -168,7 +168,7 @@ def _hints(result: "SearchResult", suggested: Sequence["Suggestion"], *, is_empt
 
 
 def _waiting_lines(counts: "Counts") -> Iterator[str]:
-    """Say what cannot be found yet, as a run that was stopped leaves it."""
+    """Say what is not searchable yet, as left by an interrupted run."""
     if waiting := counts.waiting:
         yield n_(
             "{n} window is not searchable yet: subtitle-rag sync makes it so.",
@@ -178,7 +178,7 @@ def _waiting_lines(counts: "Counts") -> Iterator[str]:
 
 
 def _early_lines(so_far: Sequence["SearchResult"]) -> Iterator[str]:
-    """Yield why the search is slow, and its scenes so far."""
+    """Yield why the search is slow, and the scenes found so far."""
     yield _("Still searching. The first search takes longer: models are being loaded.")
     for result in so_far:
         for scene in result.scenes:
@@ -186,7 +186,7 @@ def _early_lines(so_far: Sequence["SearchResult"]) -> Iterator[str]:
 
 
 def result_values(result: "SearchResult") -> dict[str, Any]:
-    """Return a search's result as `--json` has it."""
+    """Return a search's result for `--json`."""
     return {
         "query": result.query.raw,
         **pick_json(
@@ -198,7 +198,7 @@ def result_values(result: "SearchResult") -> dict[str, Any]:
 
 
 def _period_values(result: "SearchResult") -> dict[str, str | None] | None:
-    """Return the filter by date that words of the query may mean."""
+    """Return the date filter that words of the query may mean."""
     from subtitle_rag.retrieval.search import query as search_query
 
     offer = search_query.offer_period(result.query.raw)
@@ -231,7 +231,7 @@ def _place_values(scene: "Scene") -> dict[str, Any]:
 
 
 def scene_lines(scene: "Scene") -> Iterator[str]:
-    """Yield a scene as text: the best line with its time, its video and the reason, its context and the link."""
+    """Yield a scene as text: its best line with time, the video and the reason, the context, and the link."""
     from subtitle_rag.retrieval.search import reasons as search_reasons
 
     video = scene.video
@@ -252,7 +252,7 @@ def scene_lines(scene: "Scene") -> Iterator[str]:
 
 
 def _reason(scene: "Scene") -> str:
-    """Return what the scene says of the typed words, and what it was found by else; empty if it says them all."""
+    """Return which typed words the scene says, and what else it matched by; empty if it says them all."""
     from subtitle_rag.retrieval.search import reasons as search_reasons
 
     if search_reasons.is_borrowed(scene.words):
@@ -261,7 +261,7 @@ def _reason(scene: "Scene") -> str:
 
 
 def _score_lines(result: "SearchResult") -> list[str]:
-    """Return a line per scene: rank and score by retriever, fusion and reranker."""
+    """Return one line per scene: rank and score by retriever, fusion and reranker."""
     from subtitle_rag.retrieval.search import fusion, parts
 
     columns = {name: name for name in result.retrievers}
@@ -283,7 +283,7 @@ def _score_lines(result: "SearchResult") -> list[str]:
 def _best_text(
     scene: "Scene",
 ) -> "tuple[str, list[Span], list[Span]]":
-    """Return the best sentence, and its spans of typed words and of variants."""
+    """Return the best sentence, and where the typed words and their variants are in it."""
     start, end = scene.sentence
     typed: list[Span] = []
     related: list[Span] = []

@@ -1,4 +1,4 @@
-"""`index --dry-run`: the videos that caption files would become, and what would be left out."""
+"""`index --dry-run`: the videos that would be indexed, and the files that would be left out."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def preview(paths: Sequence[Path], options: "SourceOptions") -> output.Outcome:
-    """Return what `index` would read of files and folders; nothing is written.
+    """Return what `index` would read from files and folders, without writing anything.
 
     Raises:
-        UsageError: as `find_captions` does.
+        UsageError: like `find_captions`.
     """
     from subtitle_rag.captions import files
     from subtitle_rag.captions.films import printable_path

@@ -1,4 +1,4 @@
-"""`index` and `sync`: captions for the library; their progress and sum."""
+"""`index` and `sync`: add captions to the library, with progress and totals."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -45,12 +45,12 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
 WITHOUT_CAPTIONS = ("left_out_films", "left_out_unseen", "no_caption_files")
-"""Failures of files none of which has captions: they can be listened to."""
+"""Failures that mean that no given file has captions, so the files can be listened to."""
 STAGE_FAILURES = ("bad_prompt", "unknown", "model_kind", "model_damaged")
-"""Failures that leave a stage out: the captions came in all the same."""
+"""Failures that skip a stage although all captions were indexed."""
 STDIN = "-"
 MAX_STDIN = 2**25
-"""Bytes that are read of it; a longer list is refused."""
+"""Maximum size of a list in bytes; a longer one is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def index_(
     if listen:
         if lists:
             raise click.UsageError(_("--listen is for films, folders and addresses that are named."))
-        runtime.listener()  # a missing model or package is told before anything is read
+        runtime.listener()  # a missing model or package must be reported before anything is read
     caption_sources = [text for text in sources if text not in lists]
     request = parse_request(caption_sources, _wants_list if playlist is None else lambda _source: bool(playlist))
     if lists:
@@ -149,7 +149,7 @@ def index_(
 
 
 def _preview(sources: Sequence[str], source_options: "SourceOptions") -> output.Outcome:
-    """Return what caption files would become; raises UsageError for addresses, whose videos only YouTube knows."""
+    """Return what caption files would become. Raises UsageError for addresses, whose videos only YouTube knows."""
     from subtitle_rag.commands.index_preview import preview
     from subtitle_rag.requests import parse_request
 
@@ -160,17 +160,18 @@ def _preview(sources: Sequence[str], source_options: "SourceOptions") -> output.
 
 
 def _names_list(text: str) -> bool:
-    """Whether an argument is a list of addresses: stdin, or a file of one."""
+    """Whether an argument is a list of addresses: stdin, or a text file."""
     from subtitle_rag.captions.address_lists import is_address_list
 
     return text == STDIN or is_address_list(Path(text).expanduser())
 
 
 def _listed(runtime: "Runtime", lists: Sequence[str], *, yes: bool) -> "tuple[Source, ...]":
-    """Return what lists of addresses name that is not in the library, after one question; nothing after a no.
+    """Return the listed addresses that are not in the library, after one question; none if the user declines.
 
     Raises:
-        UsageError: `list_unreadable`; click.UsageError without a terminal to ask on.
+        UsageError: `list_unreadable`.
+        click.UsageError: there is no terminal to ask on.
     """
     from subtitle_rag.requests import listed_sources
 
@@ -191,7 +192,7 @@ def _read_list(text: str) -> "AddressList":
 def _listen(
     runtime: "Runtime", sources: Sequence[str], captions: output.Outcome, *, yes: bool, limit: int | None, jsonl: bool
 ) -> output.Outcome:
-    """Listen to what of the sources has no captions, and return both outcomes as one."""
+    """Listen to the sources that have no captions, and return both outcomes as one."""
     from subtitle_rag.commands.listen import listen_to
 
     heard = listen_to(runtime, sources, None, limit, again=False, yes=yes, jsonl=jsonl)
@@ -202,7 +203,7 @@ def _listen(
 
 
 def _wants_list(source: "Source") -> bool:
-    """Ask on a terminal whether the list that a video's link names is meant; else say how to take it."""
+    """Ask on a terminal whether to index the playlist in a video's link; otherwise say how to."""
     if sys.stdin.isatty():
         question = _("The link names a video and the list {list}. Take the whole list?")
         return output.confirm(question.format(list=source.playlist))
@@ -218,7 +219,7 @@ def _source_options(
     tabs: str | None,
     translated: bool,
 ) -> "SourceOptions":
-    """Parse the options about a source; raises UsageError."""
+    """Parse the options that restrict a source. Raises UsageError."""
     from subtitle_rag.fetching.lister import compile_pattern
     from subtitle_rag.library.sources import SourceOptions
     from subtitle_rag.retrieval.search.query import parse_day
@@ -267,7 +268,7 @@ def sync_(
 def _run(
     runtime: "Runtime", events: Iterator[IndexEvent], options: IndexOptions, *, asks: bool = True
 ) -> output.Outcome:
-    """Run, print the sum, then write contexts and make vectors of the new and changed videos."""
+    """Run, print the totals, then write contexts and make vectors for new and changed videos."""
     from subtitle_rag.library.context_store import WindowSelection
 
     as_text = not (options.jsonl or wants_json())
@@ -289,7 +290,7 @@ def _run(
             if error.code in STAGE_FAILURES:
                 output.say_error(error)
                 outcome.errors = [*outcome.errors, error]
-            elif error.details.get("lock") != stage:  # the process with the lock comes to these videos as well
+            elif error.details.get("lock") != stage:  # the process with the lock will do these videos as well
                 raise
         outcome.result[stage] = output.report_values(report) if report else None
         if report and as_text:
@@ -329,7 +330,7 @@ def _report_outcome(total: IndexReport, runtime: "Runtime") -> output.Outcome:
 
 
 def _narrate(events: Iterator[IndexEvent]) -> Iterator[IndexEvent]:
-    """Yield the events; show a bar, failures and rests on stderr."""
+    """Yield the events; show a bar, failures and pauses on stderr."""
     from subtitle_rag.fetching.estimate import cut_short_text, estimate_text
 
     hinted: set[str] = set()
@@ -350,7 +351,7 @@ def _narrate(events: Iterator[IndexEvent]) -> Iterator[IndexEvent]:
 
 
 def _say_once_hinted(event: VideoFailed | FileNotice, hinted: set[str]) -> None:
-    """Say the failure or notice; its hint once, since a channel can have hundreds of videos for members."""
+    """Print the failure or notice. Print its hint only once: a channel can have hundreds of members-only videos."""
     entry = output.failure_entry(event)
     sign = "–" if isinstance(event, FileNotice) or event.code in EXPECTED else "!"
     hint = "" if event.code in hinted else f"\n  {entry['hint']}"

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
 SELECTIONS = 10
-"""Most videos of which `status` tells why they have the captions that they have."""
+"""Maximum number of videos whose choice of captions `status` explains."""
 
 
 @click.command("list")
@@ -102,7 +102,7 @@ def _failure_values(state: "VideoState") -> dict[str, Any] | None:
 
 
 def _reason(state: "VideoState") -> AppError:
-    """Return why a video cannot be found: of one without captions what listening came to, if it was asked for."""
+    """Return why a video is not searchable; without captions, the result of listening if it was requested."""
     listening = state.listening
     if listening and state.failure in SILENT:
         if listening.state == "failed":
@@ -164,7 +164,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
 
 
 def _index_errors(runtime: "Runtime") -> list[AppError]:
-    """Return why the index cannot be searched, though the library counts its windows as searchable."""
+    """Return why the index is unusable although the library counts searchable windows."""
     try:
         runtime.index.count()
     except AppError as error:
@@ -224,7 +224,7 @@ def _status_lines(
 
 
 def _listening_lines(listening: dict[str, int]) -> Iterator[str]:
-    """Yield what was heard on this machine and what waits for it, if it was ever asked for."""
+    """Yield what was heard on this machine and what is queued, if listening was ever used."""
     if any(listening.values()):
         template = _("Listening: {done} heard, {due} waiting, {failed} failed.")
         yield template.format(**{state: f"{n:,}" for state, n in listening.items()})
@@ -233,7 +233,7 @@ def _listening_lines(listening: dict[str, int]) -> Iterator[str]:
 
 
 def _selection_lines(selected: "Sequence[tuple[Video, TrackSelection]]") -> Iterator[str]:
-    """Yield why videos have the captions that they have; `--json` has all of them."""
+    """Yield why each video has its captions; `--json` has all videos."""
     from subtitle_rag.captions.speech import selection_notes
 
     for video, selection in selected[:SELECTIONS]:
@@ -243,7 +243,7 @@ def _selection_lines(selected: "Sequence[tuple[Video, TrackSelection]]") -> Iter
 
 
 def _failure_lines(failed: "Sequence[VideoState]") -> Iterator[str]:
-    """Yield the failures by code; each code has its hint once."""
+    """Yield the failures by code, with one hint per code."""
     reasons = [(_reason(state), state.retry_at) for state in failed]
     for code in dict.fromkeys(reason.code for reason, _retry_at in reasons):
         group = [(reason, retry_at) for reason, retry_at in reasons if reason.code == code]
@@ -255,7 +255,7 @@ def _failure_lines(failed: "Sequence[VideoState]") -> Iterator[str]:
 
 
 def _gone_lines(lost_files: "Sequence[Video]") -> Iterator[str]:
-    """Yield the caption files that are gone; `--json` has all of them."""
+    """Yield the missing caption files; `--json` has all of them."""
     errors = [AppError("file_gone", title=video.title, path=str(video.source)) for video in lost_files]
     yield from (f"! {error.message}" for error in errors[:SELECTIONS])
     if more := len(errors) - len(errors[:SELECTIONS]):
@@ -321,7 +321,7 @@ def rebuild_(runtime: "Runtime") -> int:
 
 
 def _open_earlier_index(runtime: "Runtime", vectors: int) -> "Index | None":
-    """Open the index that the library leaves, and say what becomes of the vectors of so many windows."""
+    """Open the index that the library is leaving, and say whether its vectors can be kept."""
     from subtitle_rag.library.app_state import index_address
     from subtitle_rag.retrieval.index.server_terms import server_address
 
@@ -355,7 +355,7 @@ def _open_earlier_index(runtime: "Runtime", vectors: int) -> "Index | None":
 
 
 def _encoding_time(runtime: "Runtime", windows: int) -> str:
-    """Return about how long the settings' encoder takes for so many windows; empty if that is not known."""
+    """Return about how long the configured encoder takes for this many windows; empty if unknown."""
     from subtitle_rag.models.manifest import ENCODER, neural_model, search_steps
 
     model = neural_model(runtime.models.configured(ENCODER))

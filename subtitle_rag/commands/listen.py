@@ -1,4 +1,4 @@
-"""`listen`: captions for films and videos that have none, heard on this machine."""
+"""`listen`: make captions on this machine for films and videos without any."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -72,7 +72,7 @@ def listen_to(
     yes: bool,
     jsonl: bool,
 ) -> output.Outcome:
-    """Ask for what the targets name, and listen to it; without targets to all that is due."""
+    """Queue the targets and listen to them; without targets, listen to the whole queue."""
     from subtitle_rag.transcribing.gaps import estimate_lines
     from subtitle_rag.transcribing.listening_plan import estimate_listening, plan_listening, request_listening
 
@@ -82,7 +82,7 @@ def listen_to(
             note = _("Nothing waits to be listened to: subtitle-rag listen FOLDER, VIDEO or CHANNEL asks for it.")
             return output.Outcome(output.report_values(ListeningReport()), notes=[note])
         return _run(runtime, due_ids, model, jsonl=jsonl)
-    listener = runtime.listener(model)  # a missing model or package is told before anything is asked
+    listener = runtime.listener(model)  # a missing model or package must be reported before anything is queued
     failures = _fetch_captions(runtime, targets)
     plan = plan_listening(runtime.library, targets, again=again)
     for video in plan.captioned:
@@ -102,7 +102,7 @@ def listen_to(
 
 
 def _fetch_captions(runtime: "Runtime", targets: Sequence[str]) -> list[dict[str, Any]]:
-    """Look for captions of videos on YouTube that the library lacks; return what failed but for missing captions."""
+    """Fetch captions of YouTube videos missing from the library; return failures other than missing captions."""
     from subtitle_rag import pipeline
     from subtitle_rag.fetching.fetcher import RunOptions
     from subtitle_rag.requests import JobRequest
@@ -121,7 +121,7 @@ def _fetch_captions(runtime: "Runtime", targets: Sequence[str]) -> list[dict[str
 
 
 def _run(runtime: "Runtime", videos: Sequence[str], model: str | None, *, jsonl: bool) -> output.Outcome:
-    """Listen with a bar on stderr, and return the sum."""
+    """Listen with a progress bar on stderr, and return the totals."""
     from subtitle_rag import pipeline
 
     events = pipeline.listen(runtime, videos, model)

@@ -1,4 +1,4 @@
-"""`marks`: scenes that are kept, with notes and tags."""
+"""`marks`: saved scenes, with notes and tags."""
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
@@ -73,7 +73,7 @@ def marks_tag(runtime: "Runtime", number: int, name: str, remove: bool) -> outpu
 
 
 def _change(put: Callable[[int, str], object], number: int, text: str, remove: bool) -> None:
-    """Put a text that was given; an empty one is no wish to delete."""
+    """Set the text; an empty one deletes only with `remove`."""
     text = tidy(text)
     if text and remove:
         raise click.UsageError(_("--remove takes no text."))

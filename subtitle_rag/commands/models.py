@@ -1,4 +1,4 @@
-"""`models`: the offered and the local models, and their files."""
+"""`models`: offered and local models, and their files."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -53,7 +53,7 @@ def models_list(runtime: "Runtime") -> output.Outcome:
 
 
 def _step_entry(runtime: "Runtime", step: "SearchStep") -> dict[str, Any]:
-    """Return a step of search as `--json` has it."""
+    """Return a step of search for `--json`."""
     extra = step.extra
     is_here = all(runtime.models.state(model.name).status == "here" for model in step.models)
     sizes = [runtime.models.state(model.name).all_bytes or model.disk_gb * 1e9 for model in step.models]
@@ -117,7 +117,7 @@ def _use_note(entry: dict[str, Any]) -> str:
 
 
 def _lacks_revision(entry: dict[str, Any]) -> bool:
-    """Return whether a model of the hub is not pinned by the manifest, nor by a download."""
+    """Whether a model from the hub has no revision, neither in the manifest nor from a download."""
     from subtitle_rag.models.manifest import is_ollama
 
     is_of_hub = entry["kind"] != CONTEXT and not is_ollama(entry["name"])
@@ -145,7 +145,7 @@ def _entry(
     suits: str | None = None,
     revision: str | None = None,
 ) -> dict[str, Any]:
-    """Return a model as `--json` has it; the size on the disk counts before the manifest's."""
+    """Return a model for `--json`; its size on disk takes precedence over the manifest's."""
     offered_gb = offer.disk_gb if offer else None
     return {
         "kind": kind,
@@ -163,7 +163,7 @@ def _entry(
 
 
 def _pulled_models(runtime: "Runtime") -> "LocalModels":
-    """Return the local models of Ollama's hosts; say why a host does not answer."""
+    """Return the local models on Ollama's hosts; report each host that does not answer."""
     from subtitle_rag.llm.llm_client import LocalModels, local_models
 
     try:
@@ -177,9 +177,9 @@ def _pulled_models(runtime: "Runtime") -> "LocalModels":
 
 
 def _neural_entries(runtime: "Runtime", pulled: "LocalModels", *, ollama_first: bool) -> Iterator[dict[str, Any]]:
-    """Yield encoders, rerankers, and models that hear speech; each kind ends with a folder from the settings.
+    """Yield encoders, rerankers and speech models; folders from the settings come last in each kind.
 
-    `ollama_first`: encoders that Ollama runs precede those that need further packages.
+    With `ollama_first`, the encoders that Ollama runs come before those that need further packages.
     """
     from subtitle_rag.models import manifest
     from subtitle_rag.models.manifest import hub_model, is_ollama, neural_model, speech_models
@@ -205,7 +205,7 @@ def _neural_entries(runtime: "Runtime", pulled: "LocalModels", *, ollama_first: 
 
 
 def _ollama_encoder_entries(configured: str, pulled: "LocalModels") -> Iterator[dict[str, Any]]:
-    """Yield the encoders that Ollama runs; at the end those that the manifest does not have."""
+    """Yield the encoders that Ollama runs, ending with those not in the manifest."""
     from subtitle_rag.models.manifest import OLLAMA, is_ollama, ollama_encoders
 
     offered = {model.name: model for model in ollama_encoders()}
@@ -282,11 +282,11 @@ SETTINGS = {
     RERANKER: ("models", "reranker"),
     SPEECH: ("models", "speech"),
 }
-"""The setting that names a model of each kind."""
+"""Setting that names the model of each kind."""
 
 
 def _use(runtime: "Runtime", entry: dict[str, Any]) -> list[str]:
-    """Write a model into the config; return what to do where that cannot be."""
+    """Set the model in the config; return what to do if that is impossible."""
     from subtitle_rag import pipeline
 
     lines = pipeline.use_setting(runtime, *SETTINGS[entry["kind"]], entry["name"])
@@ -295,7 +295,7 @@ def _use(runtime: "Runtime", entry: dict[str, Any]) -> list[str]:
 
 
 def _unused_note(runtime: "Runtime", entry: dict[str, Any]) -> list[str]:
-    """Say how an encoder that was fetched, and that the config does not name, comes into use."""
+    """Say how to start using a downloaded encoder that the config does not name."""
     if entry["kind"] != ENCODER or entry["name"] == runtime.models.configured(ENCODER):
         return []
     line = f"subtitle-rag models get {entry['name']} --use"
@@ -303,7 +303,7 @@ def _unused_note(runtime: "Runtime", entry: dict[str, Any]) -> list[str]:
 
 
 def _configured_models(runtime: "Runtime") -> Iterator[str]:
-    """Yield the downloadable models of the settings."""
+    """Yield the downloadable models in the settings."""
     from subtitle_rag.models.manifest import default_context_model, is_ollama, neural_model
 
     for kind in (ENCODER, RERANKER):
@@ -351,7 +351,7 @@ def _fetch(runtime: "Runtime", name: str) -> dict[str, Any]:
 @click.argument("name", shell_complete=_complete_neural_models)
 @runtime_outcome
 def models_remove(runtime: "Runtime", name: str) -> output.Outcome:
-    runtime.neural.unload()  # Windows deletes no file that a process has mapped
+    runtime.neural.unload()  # Windows cannot delete a file that a process has mapped
     freed = runtime.models.remove(name)
     line = _("{model} was deleted, which freed {size}.").format(model=name, size=byte_size(freed))
     return output.Outcome({"name": name, "bytes": freed}, [line])

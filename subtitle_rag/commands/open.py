@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _complete_players(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
-    """Complete the built-in players, and those of the config."""
+    """Complete the built-in players, and the ones in the config."""
     from subtitle_rag import player
 
     return completions([(name, "") for name in player.names(read_config(ctx).settings.players)], incomplete)
@@ -47,12 +47,12 @@ def open_(runtime: "Runtime", target: str, name: str | None, only_print: bool) -
     link = video.link(at_ms)
     played = None if only_print else _play(runtime, player_name, video, at_ms, file, strict=name is not None)
     if played == player.BROWSER and link:
-        link = player.earlier(link, at_ms, runtime.settings.player.lead_in)  # the one that was opened
+        link = player.earlier(link, at_ms, runtime.settings.player.lead_in)  # start as early as the opened link does
     return output.Outcome({"url": link, "at": at_ms / 1000, "played": bool(played)}, [link or str(file)])
 
 
 def _play(runtime: "Runtime", name: str, video: Video, at_ms: int, file: Path | None, *, strict: bool) -> str | None:
-    """Play in this player; unless `strict`, fall back to another. Return its name; None without a screen."""
+    """Play in this player, or in another one unless `strict`; return its name, or None without a screen."""
     from subtitle_rag import player
 
     settings = runtime.settings

@@ -1,5 +1,4 @@
-"""The frame of the verbs: their runtime and outcome, the completions in a shell and the options that several have, and
-the query narrowed by these."""
+"""Shared parts of the verbs: runtime and outcome, shell completion, common options, and query filters."""
 
 import os
 import signal
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def pass_runtime(verb: "Callable[..., int]") -> "Callable[..., int]":
-    """Give the verb a runtime of the settings, which is closed when the verb ends."""
+    """Give the verb a runtime from the settings, closed when the verb ends."""
 
     @click.pass_obj
     @wraps(verb)
@@ -47,9 +46,9 @@ def pass_runtime(verb: "Callable[..., int]") -> "Callable[..., int]":
 
 
 def print_outcome(verb: "Callable[..., output.Outcome | int]") -> "Callable[..., int]":
-    """Add `--json`, and print the outcome that the verb returns: as JSON, or its lines and notes.
+    """Add `--json`, and print the outcome that the verb returns, as JSON or as text.
 
-    A verb that has printed by itself returns its exit code.
+    A verb that prints by itself returns its exit code instead.
     """
 
     @click.option("--json", "as_json", is_flag=True, help=N_("Print one JSON document."))
@@ -67,13 +66,13 @@ def print_outcome(verb: "Callable[..., output.Outcome | int]") -> "Callable[...,
 
 
 def runtime_outcome(verb: "Callable[..., output.Outcome | int]") -> "Callable[..., int]":
-    """Give the verb a runtime, and print the outcome that it returns; adds `--json`."""
+    """Give the verb a runtime, add `--json`, and print the outcome that the verb returns."""
     return pass_runtime(print_outcome(verb))
 
 
 @contextmanager
 def stoppable() -> "Iterator[threading.Event]":
-    """Let the first Ctrl+C set the event, and the second end the program."""
+    """Set the event at the first Ctrl+C, and end the program at the second."""
     stop = threading.Event()
 
     def on_interrupt(*_signal: object) -> None:
@@ -95,7 +94,7 @@ def wants_json() -> bool:
     return bool(click.get_current_context().params["as_json"])
 
 
-# --- completions: cheap and silent; they open nothing for writing, and are empty if they cannot read ---
+# --- completions: fast and silent; they never write, and are empty if they cannot read ---
 
 
 def complete_channels(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
@@ -106,7 +105,7 @@ def complete_channels(ctx: click.Context, _param: click.Parameter, incomplete: s
 
 
 def complete_videos(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
-    """Complete ids of videos and, after a typed letter, titles."""
+    """Complete video ids and, after a typed letter, titles."""
     from subtitle_rag.library.names import video_names
 
     names = video_names(_settings(ctx).paths.library)
@@ -119,7 +118,7 @@ def complete_channels_and_videos(ctx: click.Context, param: click.Parameter, inc
 
 
 def complete_context_models(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
-    """Complete models of Ollama: offered, named in the config, or used for contexts. Ollama is not asked."""
+    """Complete Ollama's models, without asking Ollama: offered, configured, or already used for contexts."""
     from subtitle_rag.library import names
     from subtitle_rag.models.manifest import context_models
 
@@ -130,7 +129,7 @@ def complete_context_models(ctx: click.Context, _param: click.Parameter, incompl
 
 
 def complete_files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
-    """Have the shell complete files and folders."""
+    """Let the shell complete files and folders."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(incomplete, type="file")]
@@ -141,9 +140,9 @@ def _settings(ctx: click.Context) -> "Settings":
 
 
 def read_config(ctx: click.Context | None = None, path: "Path | None" = None) -> "LoadedConfig":
-    """Read settings and mistakes by the options of the root command, whose callback does not run for completions.
+    """Read settings and mistakes using the root command's options.
 
-    These have a context that is not the running command's.
+    Completions have their own click context, and the root command's callback does not run for them.
     """
 
     options = (ctx or click.get_current_context()).find_root().params
@@ -151,7 +150,7 @@ def read_config(ctx: click.Context | None = None, path: "Path | None" = None) ->
 
 
 def confirmed(question: str, *, yes: bool) -> bool:
-    """Whether `--yes` was given, or the question is answered so. Raises click.UsageError without a terminal."""
+    """Whether `--yes` was given or the user agrees. Raises click.UsageError without a terminal."""
     if yes:
         return True
     if not sys.stdin.isatty():
@@ -160,13 +159,13 @@ def confirmed(question: str, *, yes: bool) -> bool:
 
 
 def removal_confirmed(names: "Iterable[str]", sentence: str, *, yes: bool) -> bool:
-    """Ask before something is removed: `names` of it, and a sentence with its numbers. Raises as `confirmed` does."""
+    """Ask before removing `names`; `sentence` says how much is removed. Raises like `confirmed`."""
     question = _("{names}: {sentence} Remove?").format(names=", ".join(names), sentence=sentence)
     return confirmed(question, yes=yes)
 
 
 def file_to_write(file: str, *, force: bool) -> Path:
-    """Return the path of a file to write; raises UsageError `export_exists` if it is there, unless `force`."""
+    """Return the path of a file to write. Raises UsageError `export_exists` if it exists, unless `force`."""
     path = Path(file).expanduser()
     if not force and os.path.lexists(path):
         raise UsageError("export_exists", path=str(path))
@@ -174,7 +173,7 @@ def file_to_write(file: str, *, force: bool) -> Path:
 
 
 def completions(names: "Iterable[tuple[str, str]]", prefix: str) -> "Completions":
-    """Return the names with this prefix, each once; leave out any with control characters."""
+    """Return the names with this prefix, without duplicates and names with control characters."""
     from click.shell_completion import CompletionItem
 
     folded_prefix = unicodedata.normalize("NFC", prefix).casefold()
@@ -188,7 +187,7 @@ def completions(names: "Iterable[tuple[str, str]]", prefix: str) -> "Completions
     ]
 
 
-# --- options that several verbs have ---
+# --- options shared by several verbs ---
 
 yes_option = click.option("--yes", is_flag=True, help=N_("Do not ask."))
 force_option = click.option("--force", is_flag=True, help=N_("Replace a file that exists."))
@@ -216,13 +215,13 @@ retrievers_option = click.option(
     help=N_("The retrievers to use, separated by commas: bm25, dense, sparse, pieces."),
 )
 FILE_PATH = click.Path(path_type=Path)
-"""The type of an argument that is a file."""
+"""Type of a file argument."""
 
 
 def pack_options(
     name: str, kind: "Callable[..., object]", *options: "Callable[..., Any]"
 ) -> "Callable[[Callable[..., int]], Callable[..., int]]":
-    """Add options in the order of the help. The verb gets the values as one `kind`, in its argument `name`."""
+    """Add options in the order of the help. The verb gets their values as one `kind`, in the argument `name`."""
 
     def decorate(verb: "Callable[..., int]") -> "Callable[..., int]":
         @wraps(verb)
@@ -236,10 +235,10 @@ def pack_options(
 
 
 class QueryCommand(click.Command):
-    """A command whose argument is a query: `-word` excludes a word and is no option."""
+    """Command whose argument is a query: `-word` excludes a word and is not an option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse them with excluded words after `--`."""
+        """Parse the arguments with excluded words moved after `--`."""
         options = {name: param for param in self.get_params(ctx) for name in (*param.opts, *param.secondary_opts)}
         rest: list[str] = []
         excluded: list[str] = []
@@ -261,7 +260,7 @@ class QueryCommand(click.Command):
 
 @dataclass(frozen=True, slots=True)
 class QueryFilters:
-    """Filters of a query by options."""
+    """Query filters given as options."""
 
     channel: "Sequence[str]"
     video: "Sequence[str]"
@@ -270,7 +269,7 @@ class QueryFilters:
     speaker: "Sequence[str]" = ()
 
     def query(self, text: str, kinds: "Sequence[str]" = ()) -> "Query":
-        """Parse the text, and add these filters to its own; raises UsageError."""
+        """Parse the text, and add these filters to its own. Raises UsageError."""
         from subtitle_rag.retrieval.search.query import parse_filtered
 
         return parse_filtered(text, self.channel, self.video, self.after, self.before, kinds, self.speaker)

@@ -89,7 +89,7 @@ def _mention_line(mention: "OverviewTerm") -> str:
 
 
 def _part(title: str, lines: Iterable[str]) -> Iterator[str]:
-    """Yield a title with its lines, nothing without any."""
+    """Yield a title with its lines, or nothing if there are no lines."""
     rows = list(lines)
     if rows:
         yield from ("", title, *rows)

@@ -1,4 +1,4 @@
-"""What earlier runs and versions have left to do: the verbs that need the index do it first, and tell."""
+"""Unfinished work of earlier runs and versions, completed by the verbs that need the index."""
 
 import logging
 from typing import TYPE_CHECKING
@@ -16,9 +16,9 @@ logger = logging.getLogger(__name__)
 
 
 def renew_index(runtime: "Runtime", *, is_search: bool = False) -> None:
-    """Make the index of an earlier version again, and tell what that takes; else do nothing.
+    """Rebuild an index of an earlier version, and say how long it takes; otherwise do nothing.
 
-    For a search a large one stays as it is, as does one that cannot be made at the moment: it still finds.
+    A search does not wait for a large index, or for one that cannot be rebuilt now: the old one is still searchable.
     """
     from subtitle_rag.runtime import SMALL_INDEX
 
@@ -47,7 +47,7 @@ def renew_index(runtime: "Runtime", *, is_search: bool = False) -> None:
 
 
 def finish_windows(runtime: "Runtime") -> None:
-    """Make searchable what a run that was killed has left, and tell how much that is."""
+    """Make the windows left by a killed run searchable, and say how many."""
     from subtitle_rag import pipeline
 
     counts = runtime.library.counts()

@@ -1,4 +1,4 @@
-"""Arguments that name scenes and videos: by number, id, title and time; of the marks, of a search, of channels."""
+"""Arguments that name scenes and videos: by number, id, title, time, mark, query or channel."""
 
 import uuid
 from collections.abc import Iterator, Sequence
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
 NUMBER_DIGITS = 3
-"""Longest number of a scene: a search shows 200 at most."""
+"""Maximum digits of a scene's number: a search shows 200 scenes at most."""
 
 
 class SceneChoice(NamedTuple):
-    """The scenes of `export`, `play` and `clip`."""
+    """Scenes for `export`, `play` and `clip`."""
 
     targets: Sequence[str]
     marked: bool
@@ -30,10 +30,10 @@ class SceneChoice(NamedTuple):
     """Marks with this tag."""
     query: str | None
     limit: int | None
-    """Most scenes of the search."""
+    """Maximum number of scenes from the search."""
     video: Sequence[str]
     channel: Sequence[str]
-    """Both narrow what is named; where nothing is, all of them are chosen."""
+    """Both restrict the named scenes; if none are named, they choose from all."""
 
 
 choose_scenes = pack_options(
@@ -49,13 +49,13 @@ choose_scenes = pack_options(
     video_option,
     channel_option,
 )
-"""Adds the options of `SceneChoice`, which the verb gets as `choice`."""
+"""Decorator that adds the options of `SceneChoice`, passed to the verb as `choice`."""
 
 
 def chosen_spans(runtime: "Runtime", choice: SceneChoice, *, whole: bool = True) -> "list[ExportedScene]":
-    """Return the spans of marks, of scenes by name, of a search, or of whole videos and channels.
+    """Return the spans of marks, named scenes, a search, or whole videos and channels.
 
-    Without `whole` a video by name is its first window, and nothing is chosen without a name.
+    Unless `whole`, a video's name means its first window, and nothing is chosen without a name.
     """
     from subtitle_rag.exporting import scene_reader
     from subtitle_rag.exporting.scene_reader import marked_spans
@@ -88,7 +88,7 @@ def chosen_spans(runtime: "Runtime", choice: SceneChoice, *, whole: bool = True)
 
 
 def video_and_time(runtime: "Runtime", target: str) -> tuple[Video, int]:
-    """Return the video and the time in ms of `NUMBER`, `SCENE` or `VIDEO@TIME`."""
+    """Return video and time in ms for `NUMBER`, `SCENE` or `VIDEO@TIME`."""
     from subtitle_rag.library.resolve import named_video
 
     name, separator, time = target.rpartition("@")
@@ -104,7 +104,7 @@ def video_and_time(runtime: "Runtime", target: str) -> tuple[Video, int]:
 
 
 def _video_at(runtime: "Runtime", name: str, time: str) -> tuple[Video, int]:
-    """Return a video, and when the line of a second begins: lines begin within the seconds that are shown of them."""
+    """Return a video, and the start of its first line within that second: times are shown without fractions."""
     from subtitle_rag.library.resolve import named_video
 
     video, at_ms = named_video(runtime.library, name), time_of(time)
@@ -115,17 +115,17 @@ def _video_at(runtime: "Runtime", name: str, time: str) -> tuple[Video, int]:
 
 
 def _scene_of_number(runtime: "Runtime", number: int) -> tuple[Video, int]:
-    """Return video and time of a scene of the last `search`."""
+    """Return video and time of a scene in the last `search`."""
     from subtitle_rag.library.app_state import found_scenes
     from subtitle_rag.library.resolve import named_video
 
-    if not runtime.settings.search.remember:  # what an earlier search left would be another scene
+    if not runtime.settings.search.remember:  # the saved result would be an older search's
         raise UsageError(
             "no_such_scene", number=number, reason=_("searches are not remembered (remember = false under [search])")
         )
     scenes = found_scenes(runtime.library)
     if not scenes:
-        runtime.library.database.check_writable()  # else no search would be remembered
+        runtime.library.database.check_writable()  # a search in a read-only library is not saved either
         raise UsageError("no_such_scene", number=number, reason=_("no search is remembered"))
     if not 1 <= number <= len(scenes):
         raise UsageError("no_such_scene", number=number, reason=_("the last search found {n}").format(n=len(scenes)))
@@ -137,7 +137,7 @@ def _scene_of_number(runtime: "Runtime", number: int) -> tuple[Video, int]:
 
 
 def check_within(video: Video, at_ms: int) -> None:
-    """Raise UsageError `beyond_end` for a time after the end of the video, if that is known."""
+    """Raise UsageError `beyond_end` for a time after the video's end, if its duration is known."""
     if video.duration_ms and at_ms > video.duration_ms:
         raise UsageError("beyond_end", value=clock(at_ms), video=video.title, length=clock(video.duration_ms))
 
@@ -150,7 +150,7 @@ def time_of(text: str) -> int:
 
 
 def spans_of(runtime: "Runtime", target: str) -> "Iterator[ExportedScene]":
-    """Yield the span of `scene_span`, or those of all windows of `VIDEO`."""
+    """Yield the span from `scene_span`, or the spans of all windows of `VIDEO`."""
     from subtitle_rag.library.resolve import named_video
 
     name, separator, _time = target.rpartition("@")
@@ -161,7 +161,7 @@ def spans_of(runtime: "Runtime", target: str) -> "Iterator[ExportedScene]":
 
 
 def scene_span(runtime: "Runtime", target: str) -> "ExportedScene":
-    """Return the span of `NUMBER`, `SCENE`, `VIDEO@TIME` or `VIDEO@TIME-TIME`, the first window's of `VIDEO`."""
+    """Return the span of `NUMBER`, `SCENE`, `VIDEO@TIME` or `VIDEO@TIME-TIME`; for `VIDEO`, its first window's."""
     from subtitle_rag.exporting.exported_scene import ExportedScene
     from subtitle_rag.exporting.scene_reader import span_at
     from subtitle_rag.library.app_state import found_scenes
@@ -194,7 +194,7 @@ def _is_number(runtime: "Runtime", target: str) -> bool:
 
 
 def _window_id(target: str) -> str | None:
-    """Return the target as the id of a window; None if it has not the form of one."""
+    """Return the target as a window's id, or None if it does not look like one."""
     try:
         return str(uuid.UUID(target))
     except ValueError:

@@ -1,4 +1,4 @@
-"""`self`: what is installed for this copy of the program."""
+"""`self`: the packages installed with this copy of the program."""
 
 import click
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 AROUND_MS = 60_000
 CHAPTER_SLACK_MS = 5_000
-"""Authors mark a chapter by the second, and a little late."""
+"""Tolerance for chapter marks: authors set them by the second, and a little late."""
 
 
 @click.command("show")
@@ -63,7 +63,7 @@ def show_(runtime: "Runtime", video: str, at: str | None) -> output.Outcome:
 
 
 def _is_near(at_ms: int, centre: int | None) -> bool:
-    """Return whether a time is shown: near the one that was asked for, or any."""
+    """Whether a time is shown: all are unless `centre` is given."""
     return centre is None or abs(at_ms - centre) <= AROUND_MS
 
 
@@ -87,7 +87,7 @@ def _say_heading(video: Video, track: Track | None) -> None:
 
 
 def _transcript(lines: Sequence[tuple[int, str]], chapters: Sequence[Chapter]) -> Iterator[str]:
-    """Yield the lines with their times, under the titles of their chapters."""
+    """Yield the lines with their times, under their chapters' titles."""
     pending = list(chapters)
     for number, (start, text) in enumerate(lines):
         while pending and pending[0].start_ms <= start + CHAPTER_SLACK_MS:

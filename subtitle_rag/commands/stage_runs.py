@@ -1,4 +1,4 @@
-"""Runs of the stages contexts and vectors on the command line: options, progress, failures and the sum."""
+"""Command-line runs of the context and vector stages: options, progress, failures and totals."""
 
 import logging
 import sys
@@ -55,7 +55,7 @@ def stage_options(redo_help: str, *more: Callable[[Command], Command]) -> Callab
 
 
 def select_windows(runtime: "Runtime", options: StageOptions) -> "WindowSelection":
-    """Raises UsageError `unknown`."""
+    """Select windows by the options. Raises UsageError `unknown`."""
     from subtitle_rag.library.context_store import WindowSelection
     from subtitle_rag.library.resolve import channel_ids, video_ids
 
@@ -71,10 +71,10 @@ def write_contexts(
     jsonl: bool = False,
     prelude: str = "",
 ) -> ContextReport:
-    """Write contexts with a bar on stderr; with `jsonl` the events go to stdout. `prelude` is the first line.
+    """Write contexts with a bar on stderr; with `jsonl`, print events on stdout, starting with `prelude`.
 
     Raises:
-        LlmError: if no host can be used.
+        LlmError: no host can be used.
     """
     from subtitle_rag import pipeline
 
@@ -105,9 +105,9 @@ def write_vectors(
 def contexts_after_index(
     runtime: "Runtime", selection: "WindowSelection", *, jsonl: bool, asks: bool
 ) -> ContextReport | None:
-    """Write the contexts of new windows; None without a model, or where the user does not want them.
+    """Write the contexts of new windows; return None without a model, or if the user declines.
 
-    They are searchable already. `asks`: the user may be asked, if the settings say so and there is a terminal.
+    The windows are searchable already. With `asks`, the user is asked on a terminal if the settings say so.
     """
     prelude = _("Searchable. {model} writes contexts; Ctrl+C ends it, and nothing is lost.")
     try:
@@ -120,7 +120,7 @@ def contexts_after_index(
 
 
 def _wants_contexts(runtime: "Runtime", *, asks: bool) -> bool:
-    """Return what the settings say of contexts, or ask once on a terminal. Raises as `pipeline.offer_contexts`."""
+    """Return the setting for contexts, or ask once on a terminal. Raises like `pipeline.offer_contexts`."""
     from subtitle_rag import pipeline
 
     setting = runtime.settings.llm.contexts
@@ -136,20 +136,20 @@ def _wants_contexts(runtime: "Runtime", *, asks: bool) -> bool:
 
 
 def vectors_after_index(runtime: "Runtime", selection: "WindowSelection", *, jsonl: bool) -> VectorsReport | None:
-    """Make the vectors of new windows; None without an encoder. They are searchable already."""
+    """Make the vectors of new windows, which are searchable already; return None without an encoder."""
     prelude = _("Searchable. {model} makes vectors; Ctrl+C ends it, and nothing is lost.")
     try:
         encoder = runtime.neural.encoder()
         if encoder is None:
             return None
         return write_vectors(runtime, selection, jsonl=jsonl, patient=False, prelude=prelude.format(model=encoder.id))
-    except LlmError as error:  # an encoder of an Ollama that is not there
+    except LlmError as error:  # the encoder's Ollama is not running
         output.say_error(error)
         return None
 
 
 def _prompt_change(event: ContextsDue) -> str:
-    """Return how many contexts another prompt has made, and how long the run takes."""
+    """Return how many contexts a different prompt has made, and how long redoing them takes."""
     sentence = n_(
         "The prompt has changed: {n} of {all} windows has a context by an earlier one, valid until its replacement.",
         "The prompt has changed: {n} of {all} windows have contexts by an earlier one, valid until their replacement.",
@@ -163,7 +163,7 @@ def _prompt_change(event: ContextsDue) -> str:
 
 
 def _with_failure(report: Report) -> Report:
-    """Return the report, and say what has ended its run early."""
+    """Return the report, and say why its run ended early."""
     if report.blocked:
         output.say_error(report.blocked)
     return report
@@ -172,7 +172,7 @@ def _with_failure(report: Report) -> Report:
 def report_outcome(
     report: ContextReport | VectorsReport, library: Mapping[str, Any], options: StageOptions
 ) -> output.Outcome:
-    """Return the sum of a run with the library's counts."""
+    """Return the totals of a run with the library's counts."""
     result = {**output.report_values(report), "library": library}
     lines = () if options.jsonl else report_lines(report)
     errors = [report.blocked] if report.blocked else []
@@ -180,7 +180,7 @@ def report_outcome(
 
 
 def report_lines(report: ContextReport | VectorsReport) -> Iterator[str]:
-    """Yield the sum of a run as sentences."""
+    """Yield the totals of a run as sentences."""
     if isinstance(report, VectorsReport):
         yield n_("{n} window got its vectors.", "{n} windows got their vectors.", report.made)
         if report.waiting:

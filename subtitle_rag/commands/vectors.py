@@ -1,4 +1,4 @@
-"""`vectors`: an encoder's vectors of each window, for the search by meaning."""
+"""`vectors`: an encoder's vectors for each window, used to search by meaning."""
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -30,12 +30,12 @@ def vectors_(runtime: "Runtime", options: StageOptions) -> output.Outcome:
 
 
 def vector_status(runtime: "Runtime") -> tuple[dict[str, Any], list[str]]:
-    """Return the vectors that are searched and those to come, as `status --json` has them and in lines."""
+    """Return the searched and the missing vectors for `status --json`, and as lines."""
     from subtitle_rag.encoding import waiting
     from subtitle_rag.models.prompts import without_prompts
 
     encoder = None
-    with suppress(AppError):  # `doctor` says what is wrong with it
+    with suppress(AppError):  # `doctor` reports its errors
         encoder = runtime.neural.encoder()
     stored = runtime.library.vectors
     active = stored.active()
@@ -68,7 +68,7 @@ def vector_status(runtime: "Runtime") -> tuple[dict[str, Any], list[str]]:
 
 
 def _pieces(runtime: "Runtime", encoder: "Encoder | None") -> tuple[dict[str, Any] | None, list[str]]:
-    """Return the state and cost of an encoder's vectors of pieces for `--json`, and a line about the state."""
+    """Return state and cost of the vectors of pieces for `--json`, and a line about the state."""
     from subtitle_rag.encoding import piece_cost
     from subtitle_rag.retrieval.named_vectors import piece_id
 

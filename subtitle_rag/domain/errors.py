@@ -27,7 +27,7 @@ SILENT = frozenset({"no_captions", "film_no_captions"})
 """Codes of videos without captions, which can be listened to."""
 
 UNUSABLE_INDEX = frozenset({"index_mismatch", "index_damaged"})
-"""Codes of an index that a rebuild makes again from the library."""
+"""Codes of an index that can be rebuilt from the library."""
 
 EXPECTED = frozenset(
     {
@@ -44,15 +44,15 @@ EXPECTED = frozenset(
         *SILENT,
     }
 )
-"""Codes of skipped videos, usual in every channel: no fault, and nothing to do."""
+"""Codes of skipped videos, common in every channel: neither a fault, nor anything to do."""
 
 
 SCARCE = (errno.EAGAIN, errno.ENOMEM, errno.ENFILE, errno.EMFILE)
-"""What the system answers if it is out of memory, threads or descriptors."""
+"""System errors for a lack of memory, threads or descriptors."""
 
 
 class AppError(Exception):
-    """A failure with a stable `code` and the `details` that its sentences name."""
+    """A failure with a stable `code`, and the `details` for its sentences."""
 
     def __init__(self, code: str, **details: Any) -> None:
         self.code = code
@@ -109,11 +109,11 @@ class FetchError(AppError):
 
 
 class LlmError(AppError):
-    """Ollama did not fulfil a request. `model` and `host` are among the details."""
+    """Ollama failed a request. `model` and `host` are among the details."""
 
 
 class BusyError(AppError):
-    """The library or a service cannot be used at the moment."""
+    """The library or a service is temporarily unusable."""
 
 
 SYSTEM_REASONS = (
@@ -147,12 +147,12 @@ SYSTEM_REASONS = (
     N_("Temporary failure in name resolution"),
     N_("timed out"),
 )
-"""What Linux and macOS say, in English in every locale; a text that holds another one comes before it."""
+"""English messages of Linux and macOS; a message that contains another one comes first."""
 
 _REASON = re.compile(rf"\b(?:{'|'.join(map(re.escape, SYSTEM_REASONS))})\b")
 _NUMBER = re.compile(r"\[Errno -?\d+\] ")
 
 
 def localize_reason(reason: str) -> str:
-    """Translate the system's texts in a reason, also within another library's message, and leave error numbers out."""
+    """Translate the system's messages in a reason, even inside another library's message, and drop error numbers."""
     return _REASON.sub(lambda match: _(match[0]), _NUMBER.sub("", reason))
