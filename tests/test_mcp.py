@@ -219,13 +219,13 @@ async def test_a_page_of_a_large_library_is_short(home: Path) -> None:
     [
         ("search", {"query": "  "}, "nothing to search for"),
         ("search", {"query": "x", "video": "없는 영상"}, "There is no video"),
-        ("search", {"query": "x", "after": "gestern"}, "no date for"),
+        ("search", {"query": "x", "after": "gestern"}, "not a valid date for"),
         ("search", {"query": "x", "kind": "clip"}, "no kind of video"),
         ("search", {"query": "x", "limit": 0}, "limit"),
         ("library", {"limit": 0}, "limit"),
         ("search", {}, "query"),
         ("transcript", {"video": "할머니"}, "more than one video"),
-        ("transcript", {"video": "sample-0009", "start": "bald"}, "is no time"),
+        ("transcript", {"video": "sample-0009", "start": "bald"}, "not a valid time"),
         ("ask", {"question": "x" * 5_000}, "question"),
     ],
 )

@@ -227,7 +227,7 @@ def _source_options(
     tab_names = _split(tabs or "")
     for tab in tab_names:
         if tab not in TABS:
-            raise UsageError("unknown_value", kind=_("tab of a channel"), name=tab, known=", ".join(TABS))
+            raise UsageError("unknown_value", kind=_("channel tab"), name=tab, known=", ".join(TABS))
     first_day = parse_day("since", since) if since is not None else None
     return SourceOptions(
         tab_names,

@@ -144,7 +144,7 @@ SENTENCES: dict[str, str] = {
     "empty_query.hint": N_("Type a word or two of the scene, for example: chicken sauce. A minus only leaves out."),
     "query_too_long": N_("The query has {length} characters; {limit} is the most."),
     "query_too_long.hint": N_("Shorten it to the few words that describe the scene."),
-    "bad_value": N_("{value} is no {kind}."),
+    "bad_value": N_("{value} is not a valid {kind}."),
     "bad_value.hint": N_("Write it as {form}."),
     "unknown_value": N_("There is no {kind} called {name}."),
     "unknown_value.hint": N_("Choose one of these: {known}."),
@@ -156,7 +156,7 @@ SENTENCES: dict[str, str] = {
     "retriever_not_ready.hint": N_(
         "Retrievers that are ready: {ready}. subtitle-rag doctor shows what is missing for the others."
     ),
-    "unknown": N_("There is no {kind} {name}."),
+    "unknown": N_("There is no {kind} “{name}”."),
     "unknown.hint": N_("{command} shows what there is."),
     "whole_too_long": N_("The captions of {videos} videos are about {tokens} tokens; whole they may have {most}."),
     "whole_too_long.hint": N_("Choose fewer with --video, --channel, --after or --before, or ask without --whole."),

@@ -13,7 +13,7 @@ _DEFAULT_PORT = 11434
 
 
 def _bad_host(host: str) -> LlmError:
-    kind, form = _("address of an Ollama"), "http://127.0.0.1:11434"
+    kind, form = _("Ollama address"), "http://127.0.0.1:11434"
     return LlmError("bad_value", value=tidy(host), kind=kind, form=form, host=tidy(host))
 
 

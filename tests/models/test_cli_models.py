@@ -132,7 +132,7 @@ def test_a_folder_in_the_settings_is_listed(run: Run, isolated_home: Path, tmp_p
     told = run("models", "list", "--json")
     (own,) = [each for each in told.result["models"] if each["name"] == str(folder)]
     assert (own["kind"], own["chosen"], own["here"]) == ("encoder", True, True)
-    assert "There is no model or folder of a model gone." in told.err
+    assert "There is no model or folder of a model “gone”." in told.err
 
 
 def test_the_folder_of_the_settings_is_used(run: Run, hub: Hub, isolated_home: Path, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ class TestFailures:
             assert toasts(app) == []
             assert app.search_screen.scenes.row_count
             await press(pilot, "enter")
-            assert "20 is no date for after." in toasts(app)[0]
+            assert "20 is not a valid date for after." in toasts(app)[0]
             await typed(pilot, "26-01-01")
             assert hint(app) == ""
 

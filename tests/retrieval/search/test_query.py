@@ -235,7 +235,7 @@ def test_a_filter_without_a_value_filters_nothing() -> None:
 def test_a_date_that_is_none_is_named_with_its_filter_as_it_was_typed(name: str, value: str) -> None:
     with failing("bad_value", UsageError) as caught:
         parse_query(f"소스 {name}:{value}")
-    assert caught.value.message == f"{value} is no date for {name}."
+    assert caught.value.message == f"{value} is not a valid date for {name}."
 
 
 @pytest.mark.parametrize(
