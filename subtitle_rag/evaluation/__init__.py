@@ -1,1 +1,1 @@
-"""How well scenes are found and questions answered: a tool beside the app, which imports nothing of it."""
+"""Measurement of search and answers: a tool next to the app, which imports nothing from it."""

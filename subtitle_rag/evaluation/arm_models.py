@@ -1,4 +1,4 @@
-"""The models of this machine, and the retrievers that an evaluation can measure with them."""
+"""Models of this machine, and the retrievers that an evaluation can measure with them."""
 
 import logging
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class EvalModels:
-    """The models of this machine; `absent`: `encoder` or `reranker` → the reason why it takes no part."""
+    """The models of this machine; `absent`: `encoder` or `reranker` → why it is missing."""
 
     encoder: Encoder | None = None
     reranker: Reranker | None = None
@@ -27,7 +27,7 @@ class EvalModels:
 
     @classmethod
     def of(cls, runtime: Runtime, *, neural: bool = True, rerank: bool = True) -> "EvalModels":
-        """Return the models of the settings; the encoder is the one whose vectors the library is searched by."""
+        """Return the models in the settings; the encoder is the one whose vectors are searched."""
         if not neural:
             return cls(absent=dict.fromkeys(("encoder", "reranker"), _("left out by --no-neural")))
         encoder = reranker = None
@@ -49,7 +49,7 @@ class EvalModels:
         return cls(encoder, reranker, absent)
 
     def rerank_seconds(self, pairs: int) -> float | None:
-        """Return about how long the reranker reads so many pairs; None without one whose speed is measured."""
+        """Return the approximate time to rerank this many pairs; None without a measured speed."""
         speed = self.reranker.depth if self.reranker is not None else None
         return pairs * PATIENCE_S / speed if speed else None
 
@@ -80,7 +80,7 @@ class EvalModels:
         return sorted(sets, key=len)
 
     def _made(self) -> set[str]:
-        """Return the parts of a search by sense that this machine makes."""
+        """Return the vector parts of a search that this machine can compute."""
         makes: dict[str, object] = {}
         if (encoder := self.encoder) is not None:
             makes |= {"dense": encoder.dimensions, "sparse": encoder.has_sparse}

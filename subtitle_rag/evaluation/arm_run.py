@@ -1,4 +1,4 @@
-"""Run an arm over a library: rankings of all questions, by the code that searches for a user."""
+"""Run of an arm over a library: rankings for all questions, by the code of the user's search."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -21,13 +21,13 @@ NOT_READY = ("retriever_not_ready",)
 
 @dataclass(frozen=True, slots=True)
 class MeasuredArm:
-    """What an arm has answered to all questions, and how good that is."""
+    """An arm's answers to all questions, with their figures."""
 
     arm: Arm
     values: Values
-    """A row for every question."""
+    """One row per question."""
     setting: str = ""
-    """The contexts in front of windows."""
+    """Origin of the contexts in front of windows."""
     refused: Sequence[str] = ()
     """Ids of questions."""
     times_ms: Sequence[float] = ()
@@ -44,14 +44,14 @@ class MeasuredArm:
 
 @dataclass(frozen=True, slots=True)
 class ArmRun:
-    """An arm over a library, searched as the program's own search is."""
+    """An arm over a library, searched like the program's own search."""
 
     arm: Arm
     view: LibraryView
     reranker: Reranker | None = None
 
     def rank(self, query: Query) -> list[str]:
-        """Return the ids of the windows, best first. The arm's reranker reads all of `arm.rerank`, on every machine."""
+        """Return the ids of the windows, best first. The reranker reads all of `arm.rerank`, on every machine."""
         names = [name for name in self.arm.retrievers if name != RANKS]
         windows = self.view.searcher.rank(query, retrievers=names, by_ranks=self.arm.by_ranks)
         scores: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""The arms of an evaluation, as values: what stands in front of windows, the retrievers, the reranker."""
+"""Arms of an evaluation, as values: text in front of windows, retrievers, reranker."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,15 +9,14 @@ from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.search.parts import LEXICAL, RETRIEVERS
 
 NONE, NO_MODEL, MODEL, GIVEN = "none", "no-model", "model", "given"
-"""In front of windows: nothing; titles, chapters and neighbours' keywords; a model's contexts as well; contexts of a
-file in their place."""
+"""Text in front of windows: none; titles, chapters and keywords; also a model's contexts; or a file's contexts."""
 CONTEXTS = (GIVEN, MODEL)
 _SUFFIX = {NONE: " bare", NO_MODEL: "", MODEL: " + model contexts", GIVEN: " + contexts"}
 _BEFORE = {NO_MODEL: (NONE,), MODEL: (NO_MODEL, NONE), GIVEN: (NO_MODEL, NONE), NONE: ()}
 
 Retrievers = tuple[str, ...]
 RANKS = "rrf"
-"""In a set of retrievers: their ranks are fused instead of their scores (Reciprocal Rank Fusion)."""
+"""In a set of retrievers: fuse ranks instead of scores (Reciprocal Rank Fusion)."""
 PARTS = (*RETRIEVERS, RANKS, PIECES)
 DENSE = ("dense",)
 HYBRID = (*LEXICAL, *DENSE)
@@ -29,20 +28,20 @@ class Arm:
 
     name: str
     contexts: str
-    """What stands in front of windows: `NONE` … `GIVEN`."""
+    """Text in front of windows: `NONE` … `GIVEN`."""
     retrievers: Retrievers
     rerank: int = 0
-    """The windows that the reranker reads for a question; 0 without one."""
+    """Number of windows that the reranker reads per question; 0 without one."""
 
     @classmethod
     def of(cls, contexts: str, retrievers: Retrievers, rerank: int = 0) -> "Arm":
-        """Return an arm named by its parts: `bm25+dense + contexts + rerank 150`."""
+        """Return an arm named after its parts: `bm25+dense + contexts + rerank 150`."""
         name = "+".join(retrievers) + _SUFFIX[contexts]
         return cls(f"{name} + rerank {rerank}" if rerank else name, contexts, retrievers, rerank)
 
     @property
     def has_contexts(self) -> bool:
-        """Whether contexts that were written stand in front of windows."""
+        """Whether written contexts are in front of windows."""
         return self.contexts in CONTEXTS
 
     @property
@@ -52,12 +51,12 @@ class Arm:
 
     @property
     def is_hybrid(self) -> bool:
-        """Whether words and sense search together by scores, and nothing but a reranker orders the windows again."""
+        """Whether words and vectors are fused by scores, and only a reranker may reorder the windows."""
         names = {*self.retrievers}
         return {*HYBRID} <= names and (bool(self.rerank) or names.isdisjoint((RANKS, PIECES)))
 
     def previous(self, arms: Sequence["Arm"]) -> "Arm | None":
-        """Return the arm without the last part of this one: the reranker, else the context, else a retriever."""
+        """Return the arm that lacks the last part of this one: the reranker, else the context, else a retriever."""
         if self.rerank:
             lesser = [(self.contexts, self.retrievers)]
         else:

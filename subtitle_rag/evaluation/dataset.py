@@ -1,9 +1,9 @@
-"""Read a set of questions with known answers.
+"""Reader of question sets with known answers.
 
-A file holds JSON lines (`{"id", "query", "kind", "gold": [{"video", "start", "end"}]}`, seconds).
+A file has JSON lines (`{"id", "query", "kind", "gold": [{"video", "start", "end"}]}`, in seconds).
 
-Every line of `eval make` names its model. A file holds such questions or a person's, since their figures do not
-compare.
+Every line of `eval make` names its model. A file has only such questions or only a person's, since their figures are
+not comparable.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ from subtitle_rag.json_lines import (
 
 
 def load_questions(path: Path) -> Dataset:
-    """Read a file; raises UsageError `unreadable`, or `bad_line` with the line and the reason."""
+    """Read a file. Raises UsageError `unreadable`, or `bad_line` with the line and the reason."""
     entries = tuple(_questions(path))
     if not entries:
         raise bad_queries(path, 1, _("it holds no questions"))
@@ -33,7 +33,7 @@ def load_questions(path: Path) -> Dataset:
 
 
 def _questions(path: Path) -> Iterator[tuple[Question, bool]]:
-    """Yield every question, and whether a model made it; a file of both is refused."""
+    """Yield every question, and whether a model wrote it; a file with both is refused."""
     ids: set[str] = set()
     file_by_model: bool | None = None
     for number, entry in objects(path):

@@ -1,4 +1,4 @@
-"""`eval run`: put every question to the program's own search, and measure the results."""
+"""`eval run`: search for every question with the program's own search, and measure the results."""
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
@@ -34,13 +34,24 @@ def run_arms(
     encoding: ProgressCallback = ignore_progress,
     reading: Callable[[int, float | None], object] | None = None,
 ) -> EvalReport:
-    """Measure the library's search with the questions of a file.
+    """Measure the library's search with the questions in a file.
 
-    `contexts` is a file of contexts in place of a model's. Without `retrievers` all that are ready are measured.
-    Windows are ranked one by one, before neighbours merge, so that a long scene wins nothing. Copies serve if the
-    library lacks something. `encoding` is that of
-    `LibraryViews`. `reading` gets the most pairs of question and window that the reranker will read, and about how many
-    seconds that takes; None where its speed is not measured.
+    Windows are ranked one by one, before neighbours merge, so that a long scene has no advantage. Copies are used if
+    the library lacks something.
+
+    Args:
+        runtime: the library and its models.
+        source: file of questions.
+        contexts: file of contexts to use instead of a model's.
+        retrievers: sets to measure; None: all that can run.
+        neural: whether to use the encoder.
+        rerank: whether to use the reranker.
+        progress: gets the searches done and the total.
+        encoding: as in `LibraryViews`.
+        reading: gets the maximum pairs for the reranker, and the approximate seconds or None.
+
+    Returns:
+        The figures of all arms.
 
     Raises:
         UsageError: `unreadable`, `bad_line`; the latter also if the library has none of the gold videos.
@@ -48,7 +59,7 @@ def run_arms(
         AppError: `missing_extra`.
         BusyError, AppError: from the library, the index and the models.
     """
-    require_extra(EVAL)  # before the file is read: without it nothing can be measured
+    require_extra(EVAL)  # before reading the file, because nothing can be measured without it
     dataset = load_questions(source)
     file_contexts = context_file.load(contexts) if contexts is not None else []
     windows = all_windows(runtime.library)
@@ -82,7 +93,7 @@ def run_arms(
 
 
 def _arm_rows(measured: Sequence[MeasuredArm], gold: GoldSet) -> Iterator[Row]:
-    """Yield the rows of arms, each beside the first one and beside the arm that it adds one thing to."""
+    """Yield the rows of arms, each compared with the first and with the arm that lacks its last part."""
     by_arm = {each.arm: each for each in measured}
     for each in measured:
         lesser = each.arm.previous([*by_arm])

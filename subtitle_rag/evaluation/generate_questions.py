@@ -1,7 +1,7 @@
-"""`eval make`: have a local model make questions of the library's windows, line by line into a file.
+"""`eval make`: questions by a local model about the library's windows, written line by line to a file.
 
-Each line names its origin, so that made questions never pass for hand-made ones. The file is the checkpoint: kill -9
-loses only the question in progress.
+Each line names its origin, so that generated questions never pass for a person's. The file is the checkpoint: kill -9
+loses only the current question.
 """
 
 import logging
@@ -26,27 +26,27 @@ logger = logging.getLogger(__name__)
 
 COMMAND = "subtitle-rag eval make"
 LINE_FIELD = "origin"
-"""A field of every line but the first."""
+"""A field in every line but the first."""
 SEED = 7
 PATIENCE = 20
-"""Refused candidates in a row, after which the run ends."""
+"""Consecutive refused candidates that end the run."""
 OPEN = "open"
 DROPPED = "dropped"
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionMade:
-    """A candidate gave a question."""
+    """A candidate led to a question."""
 
     kind: str
     query: str
     questions: int
-    """In the file, with this one."""
+    """Number of questions in the file, including this one."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionRefused:
-    """A candidate gave none, for this reason."""
+    """A candidate was refused for this reason."""
 
     kind: str
     reason: str
@@ -54,21 +54,21 @@ class QuestionRefused:
 
 @dataclass(slots=True)
 class MakeReport:
-    """The sums of a run, and of the file after it."""
+    """Totals of a run, and of the file after it."""
 
     count: int
     by_kind: dict[str, int]
-    """Questions in the file."""
+    """Number of questions in the file."""
     spanning: int = 0
-    """Questions of `MULTI` in the file whose windows are of two videos."""
+    """Number of questions of `MULTI` in the file with windows in two videos."""
     videos: int | None = None
-    """The number of drawn videos; None: all of the library."""
+    """Number of chosen videos; None: the whole library."""
     new: int = 0
     refused: Counter[str] = field(default_factory=Counter)
-    """Refused questions of this run, by reason."""
+    """Refused questions in this run, by reason."""
     cost: Cost = field(default_factory=Cost)
     blocked: AppError | None = None
-    """The reason for fewer questions than `count`."""
+    """Why there are fewer questions than `count`."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -87,7 +87,7 @@ MakeEvent = QuestionMade | QuestionRefused | MakeReport
 
 
 def read(path: Path) -> Records:
-    """Read a file of made questions; raises UsageError `unreadable`, `not_own_file`."""
+    """Read a file of generated questions. Raises UsageError `unreadable`, `not_own_file`."""
     return Records.read(path, COMMAND, LINE_FIELD)
 
 
@@ -103,14 +103,24 @@ def make_questions(
     seed: int | None = None,
     videos: int | None = None,
 ) -> Iterator[MakeEvent]:
-    """Make questions until the file has `count` of them. The last event is the `MakeReport`.
+    """Generate questions until the file has `count` of them. The last event is the `MakeReport`.
 
-    What is None keeps the value in the file's first line; else the model is `default`, the videos are all. A number of
-    videos is drawn by the seed.
+    An argument that is None keeps the value in the file's first line, if there is one.
+
+    Args:
+        library: the library.
+        hosts: hosts of the model.
+        analyzer: for the morphemes.
+        path: file of the questions.
+        count: number of questions to reach.
+        default: name of the model, if neither `model` nor the file names one.
+        model: name of the model.
+        seed: for the random choices.
+        videos: number of videos to choose by the seed; by default all.
 
     Raises:
-        UsageError: `unreadable`, `unwritable`, `not_own_file`; `questions_differ` for a file of another model,
-            seed or prompt.
+        UsageError: `unreadable`, `unwritable`, `not_own_file`; `questions_differ` for a file of another model, seed or
+            prompt.
         LlmError: if no host can be used; later failures are in the report.
     """
     records = read(path)
@@ -129,10 +139,17 @@ def make_questions(
 
 
 def _drawn_videos(library: Library, path: Path, head: Entry, count: int | None, seed: int) -> list[str] | None:
-    """Return the videos of a file, else so many drawn ones; None for all.
+    """Return the videos in a file, else `count` random ones; None for all.
+
+    Args:
+        library: the library.
+        path: the file, for errors.
+        head: its first line.
+        count: number of videos.
+        seed: for the random choice.
 
     Raises:
-        UsageError: `not_own_file` if the file's list is damaged, `questions_differ` if it has another number.
+        UsageError: `not_own_file` if the file's list is damaged, `questions_differ` if its number differs.
     """
     stored = head.get("videos")
     if stored is not None and not (isinstance(stored, list) and all(isinstance(id, str) for id in stored)):
@@ -156,12 +173,12 @@ class _Generation:
     ids: list[str] | None
     by_kind: Counter[str] = field(default_factory=Counter)
     spanning: int = 0
-    """Questions of `MULTI` whose windows are of two videos."""
+    """Number of questions of `MULTI` with windows in two videos."""
     used: set[tuple[str, ...]] = field(default_factory=set)
-    """Windows, or pairs of them, of past questions and refusals; the halves of a pair stay free."""
+    """Windows, or pairs of them, in earlier questions and refusals; single windows of a pair stay free."""
     queries: list[str] = field(default_factory=list)
     _pairs_across: Iterator[Candidate] = field(default_factory=lambda: iter(()))
-    """Candidates whose windows are of two videos."""
+    """Candidates with windows in two videos."""
 
     def __post_init__(self) -> None:
         for entry in self.records.entries:
@@ -215,7 +232,7 @@ class _Generation:
         yield report
 
     def _next_kind(self, quota: Mapping[str, int], pools: Collection[str]) -> str | None:
-        """Return the kind furthest behind its share, of those with candidates left."""
+        """Return the kind furthest below its share, among those with candidates left."""
         total = sum(self.by_kind.values()) + 1
         kinds = [kind for kind in pools if self.by_kind[kind] < quota[kind]]
         return max(kinds, key=lambda kind: SHARES[kind] * total - self.by_kind[kind], default=None)
@@ -225,9 +242,9 @@ class _Generation:
         return (candidate for candidate in every if candidate.ids not in self.used)
 
     def _next(self, kind: str, pool: Iterator[Candidate]) -> Candidate | None:
-        """Return the next candidate; of two videos if those are behind their share of `MULTI`, or nothing else is left.
+        """Return the next candidate: from two videos if their share of `MULTI` is too small or no others are left.
 
-        The other way around, too: a library of one video has no others.
+        And the other way around: a library with one video has no pairs across videos.
         """
         pools = [pool]
         if kind == MULTI:
@@ -239,7 +256,7 @@ class _Generation:
         draft = question_drafts.normalized(self.asker.ask(question_drafts.question(candidate)))
         reason = question_drafts.refusal_reason(draft, candidate, self.queries, self.analyzer)
         if reason is None:
-            # a searcher would not need the scene either
+            # a user would not need the scene either
             answer = self.asker.ask(question_drafts.closed_book(draft.query))
             if answer and self.asker.ask(question_drafts.same(draft.query, draft.answer, answer)):
                 reason = "known"
@@ -247,7 +264,7 @@ class _Generation:
             return self._refuse(candidate, reason, draft)
         id = f"made-{self.origin['seed']}-{len(self.records.entries) + 1:04d}"
         spans = question_drafts.gold_ranges(draft, candidate)
-        # what `eval run` reads, with the evidence for a reviewer and a judge
+        # fields for `eval run`, and the evidence for a reviewer and a judge
         entry = {
             "id": id,
             "query": draft.query,
@@ -275,7 +292,7 @@ class _Generation:
 
 
 def _is_spanning(entry: Mapping[str, Any]) -> bool:
-    """Return whether the ranges of a stored question are of several videos."""
+    """Whether the ranges of a stored question are in several videos."""
     gold = entry.get("gold")
     return isinstance(gold, list) and len({str(span.get("video")) for span in gold if isinstance(span, dict)}) > 1
 
@@ -285,10 +302,10 @@ def _seconds(gold: Gold) -> Entry:
 
 
 class Review:
-    """The questions of one file, and the decisions on them."""
+    """The questions in one file, and the decisions on them."""
 
     def __init__(self, path: Path) -> None:
-        """Read the file; raises UsageError `no_questions`, `unreadable`, `not_own_file`."""
+        """Read the file. Raises UsageError `no_questions`, `unreadable`, `not_own_file`."""
         self._records = read(path)
         if not self._records.head:
             raise UsageError("no_questions", path=str(path))
@@ -300,7 +317,7 @@ class Review:
         return [entry for entry in questions if entry.get("review") == OPEN and "refused" not in entry]
 
     def counts(self) -> dict[str, int]:
-        """Return how many questions are open, kept, edited and dropped."""
+        """Return the numbers of open, kept, edited and dropped questions."""
         counts = Counter(dict.fromkeys((OPEN, "kept", "edited", DROPPED), 0))
         for entry in self._records.entries:
             if "refused" not in entry:
@@ -313,10 +330,10 @@ class Review:
         self._put(id, {"review": "kept"})
 
     def edit(self, id: str, query: str) -> None:
-        """Put another question in place of the model's, which stays beside it.
+        """Replace the model's question, which is stored along with the new one.
 
         Raises:
-            UsageError: `not_plain` if the search would read a part of it as a filter, a phrase or an exclusion.
+            UsageError: `not_plain` if the search would read part of it as a filter, a phrase or an exclusion.
         """
         if not question_drafts.is_plain(query):
             raise UsageError("not_plain", query=query)
@@ -324,7 +341,7 @@ class Review:
         self._put(id, {"review": "edited", "query": query, "made_query": before.get("made_query", before["query"])})
 
     def drop(self, id: str) -> None:
-        """Drop a question; `eval make` makes another one of other windows."""
+        """Drop a question; `eval make` makes another about other windows."""
         self._put(id, {"refused": DROPPED})
 
     def _put(self, id: str, changes: Entry) -> None:

@@ -1,7 +1,7 @@
-"""`eval judge`: have a model judge scenes and answers, and keep every judgement in a file.
+"""`eval judge`: judgements of scenes and answers by a model, all stored in a file.
 
-A small judge is poorly calibrated. Its figures mean something beside another run of the same judge over the same
-questions, and nothing by themselves. A failed measure is counted by its error's code.
+A small judge is poorly calibrated. Its figures only mean something in comparison with another run of the same judge
+over the same questions. A failed measure is counted under its error's code.
 """
 
 import logging
@@ -35,7 +35,7 @@ COMMAND = "subtitle-rag eval judge"
 LINE_FIELD = "measure"
 SEED = 7
 PATIENCE = 10
-"""Failed judgements in a row, after which the run ends."""
+"""Consecutive failed judgements that end the run."""
 NO_CLAIMS = "no_claims"
 
 
@@ -45,7 +45,7 @@ class MeasureResult:
 
     method: str
     scores: dict[str, float] = field(default_factory=dict)
-    """By the id of the question."""
+    """Scores by question id."""
     by_kind: dict[str, list[float]] = field(default_factory=dict)
     errors: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
@@ -71,7 +71,7 @@ class JudgeReport:
     judge: dict[str, str]
     measures: dict[str, MeasureResult]
     cost: Cost = field(default_factory=Cost)
-    """Cost of this run, without the judgements that the file had already."""
+    """Cost of this run, without the stored judgements."""
     blocked: AppError | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -91,10 +91,17 @@ def judge_cases(
     answers: Mapping[str, str],
     retrievers: Sequence[str] | None = None,
 ) -> list[JudgedAnswer]:
-    """Return the questions, each with the best scenes of the search; `answers` by id need not have them all.
+    """Return the questions, each with the best scenes of the search and its answer, if there is one.
+
+    Args:
+        questions: the questions.
+        searcher: the search.
+        scenes: number of scenes per question.
+        answers: answers by question id.
+        retrievers: retrievers to use; None: all that can run.
 
     Raises:
-        AppError: from `Searcher.stages`, and where a retriever or the reranker fails: all questions must have the same
+        AppError: from `Searcher.stages`, or if a retriever or the reranker fails: all questions must have the same
             search.
     """
     cases = []
@@ -118,7 +125,7 @@ def _bad_answers(path: Path, line: int, reason: str) -> UsageError:
 
 
 def read_answers(path: Path, questions: Sequence[Question]) -> dict[str, str]:
-    """Return the answers of a file of JSON lines `{"id", "answer"}`; none of one that is absent.
+    """Return the answers in a file of JSON lines `{"id", "answer"}`; {} if it does not exist.
 
     Raises:
         UsageError: `unreadable`, `bad_line`.
@@ -140,12 +147,12 @@ def read_answers(path: Path, questions: Sequence[Question]) -> dict[str, str]:
 def choose_judge(
     hosts: Sequence[Llm], writer: str, model: str | None, *, allow_same: bool = False
 ) -> tuple[Llm, ModelInfo]:
-    """Choose `model`, else the largest model of the first host that answers, other than the writer of contexts.
+    """Return `model`, else the first answering host's largest model other than the writer of contexts.
 
-    Models are compared by their digests, so that a second name makes no second opinion.
+    Models are compared by digest, so that a second name does not count as a second opinion.
 
     Raises:
-        UsageError: `judge_same` where it is the writer and that is not allowed.
+        UsageError: `judge_same` if it is the writer and that is not allowed.
         LlmError: from `Llm.check` and `Llm.models`.
     """
     failure: AppError | None = None
@@ -177,18 +184,18 @@ def _is_whole(entry: Entry) -> bool:
 
 @dataclass(slots=True)
 class Judge:
-    """A model that judges, and the file of its judgements."""
+    """A judging model, and the file of its judgements."""
 
     host: Llm
     info: ModelInfo
     encoder: Encoder | None
     records: Records
     stored: Mapping[Hashable, Entry] = field(init=False)
-    """The judgements by their keys."""
+    """The judgements by key."""
 
     @classmethod
     def open(cls, path: Path, host: Llm, info: ModelInfo, encoder: Encoder | None = None) -> "Judge":
-        """Read the judgements of a file, which may be absent.
+        """Read the judgements in a file, which need not exist.
 
         Raises:
             UsageError: `unreadable`, `not_own_file`; the latter for a damaged line, too.
@@ -203,7 +210,7 @@ class Judge:
         return {"model": info.name, "digest": info.digest, "prompt": measures.VERSION, "server": info.server}
 
     def frame(self, measure: str, case: JudgedAnswer) -> Entry:
-        """Return the fields of a judgement that are there before it is made."""
+        """Return the fields of a judgement that are known before it is made."""
         return {
             "id": case.id,
             "measure": measure,
@@ -213,20 +220,20 @@ class Judge:
         }
 
     def find(self, frame: Entry) -> Entry | None:
-        """Return the stored judgement, unless it is to be tried again."""
+        """Return the stored judgement, unless it must be tried again."""
         entry = self.stored.get(measures.judgement_key(frame))
         return entry if entry is not None and entry.get("error") in (None, NO_CLAIMS) else None
 
     def judge(self, listed: Sequence[JudgedAnswer]) -> Iterator[Progress | JudgeReport]:
-        """Judge every case by every measure, unless the file has it. The last event is the `JudgeReport`.
+        """Judge every case by every measure, unless stored. The last event is the `JudgeReport`.
 
-        Failed judgements are tried again. All requests have one `num_ctx`, which holds the longest of them.
+        Failed judgements are tried again. All requests have the same `num_ctx`, which fits the longest of them.
 
         Raises:
             UsageError: `unwritable`.
         """
         self.records.begin()
-        # another one would make the server load the model again
+        # a different one would make the server reload the model
         num_ctx = context_size(max(map(measures.tokens, listed), default=0))
         asker = Asker(self.host, self.info, seed=SEED, num_ctx=num_ctx)
         results = {name: MeasureResult(measures.method(name, self.encoder)) for name in MEASURES}
@@ -246,10 +253,10 @@ class _JudgeRun:
     asker: Asker
     report: JudgeReport
     failed: int = 0
-    """Failures in a row."""
+    """Consecutive failures."""
 
     def count(self, case: JudgedAnswer, measure: str) -> None:
-        """Count a measure of a case, from the file or from the judge."""
+        """Count a measure of a case, stored or judged."""
         result = self.report.measures[measure]
         if reason := measures.left_out(measure, case):
             result.left_out[reason] += 1
@@ -268,7 +275,7 @@ class _JudgeRun:
             result.errors[str(entry["error"])] += 1
 
     def _ask(self, case: JudgedAnswer, measure: str, frame: Entry) -> Entry | None:
-        """Make and store a judgement; None where the judge cannot go on."""
+        """Make and store a judgement; None if the judge cannot continue."""
         result: Mapping[str, Any]
         try:
             score = measures.score(measure, case, self.asker, self.judge.encoder)

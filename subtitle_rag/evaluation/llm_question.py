@@ -1,4 +1,4 @@
-"""Ask a local model one structured question: a JSON schema goes out, a checked value comes back.
+"""Structured questions to a local model: a JSON schema goes out, a checked value comes back.
 
 The answer is outside text. It counts only after its reader has checked it against the schema.
 """
@@ -19,7 +19,7 @@ from subtitle_rag.llm.responses import LOOP, ModelInfo
 logger = logging.getLogger(__name__)
 
 TRIES = 2
-"""Tries of one question, each with its own seed: even under a schema a model may run on."""
+"""Attempts per question, each with another seed: even under a schema a model may not stop."""
 ENDING = frozenset(
     {
         *("llm_not_running", "llm_timeout", "llm_broke_off", "llm_stopped"),
@@ -49,17 +49,17 @@ class StructuredRequest(Generic[T]):
         return context_prompt.Messages(self.system, self.user).as_list()
 
     def tokens(self) -> int:
-        """Estimate the size of its request, on the safe side."""
+        """Return a safe estimate of its request's tokens."""
         return estimate(self.system + self.user) + self.num_predict + MARGIN
 
 
 @dataclass(slots=True)
 class Cost:
-    """The cost of answers; the fields are the keys of its JSON."""
+    """Cost of answers; the fields are its JSON keys."""
 
     calls: int = 0
     prompt_tokens_counted: int = 0
-    """By our estimate; `prompt_tokens` by the server."""
+    """By our estimate; `prompt_tokens` is the server's count."""
     prompt_tokens: int = 0
     tokens: int = 0
     ms: int = 0
@@ -78,7 +78,7 @@ class Cost:
 
 @dataclass(slots=True)
 class Asker:
-    """A model at a host, always with the same context size: another one would make the server reload the model."""
+    """A model on a host, always with the same context size, since another one would reload the model."""
 
     host: Llm
     info: ModelInfo
@@ -87,7 +87,7 @@ class Asker:
     _cost: Cost = field(default_factory=Cost)
 
     def ask(self, task: StructuredRequest[T]) -> T:
-        """Ask for an answer; raises LlmError from `Llm.chat`, or `llm_nonsense` if every answer broke the schema."""
+        """Ask for an answer. Raises LlmError from `Llm.chat`, or `llm_nonsense` if every answer broke the schema."""
         reason = ""
         for number in range(TRIES):
             estimated = self.host.estimate(self.info.name, task.messages)
@@ -110,18 +110,18 @@ class Asker:
         raise LlmError("llm_nonsense", host=self.host.host, model=self.info.name, reason=reason)
 
     def spent(self) -> Cost:
-        """Take the cost since the last call."""
+        """Return the cost since the last call."""
         spent, self._cost = self._cost, Cost()
         return spent
 
 
 def context_size(tokens: int) -> int:
-    """Return the smallest `num_ctx` that holds so many tokens, else the largest."""
+    """Return the smallest `num_ctx` for this many tokens, else the largest."""
     return next((size for size in context_prompt.BUCKETS if tokens <= size), context_prompt.BUCKETS[-1])
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object that has all of these fields."""
+    """Return the schema of an object with all of these fields."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -131,12 +131,12 @@ def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tagged(name: str, text: str) -> str:
-    """Outside text as material: nothing in it can end the tag."""
+    """Return outside text as material between tags, which nothing in it can close."""
     return f"<{name}>\n{context_prompt.neutral_text(text)}\n</{name}>"
 
 
 def text_field(entry: Mapping[str, Any], name: str) -> str:
-    """Read a text field, on one line; raises ValueError."""
+    """Read a text field, on one line. Raises ValueError."""
     value = entry[name]
     if not isinstance(value, str):
         raise ValueError(name)
@@ -144,7 +144,7 @@ def text_field(entry: Mapping[str, Any], name: str) -> str:
 
 
 def bool_field(entry: Mapping[str, Any], name: str) -> bool:
-    """Read a field of true or false; raises ValueError."""
+    """Read a boolean field. Raises ValueError."""
     value = entry[name]
     if not isinstance(value, bool):
         raise ValueError(name)
@@ -152,7 +152,7 @@ def bool_field(entry: Mapping[str, Any], name: str) -> bool:
 
 
 def _object(reply: str) -> Mapping[str, Any]:
-    """Return the JSON object in an answer; raises ValueError for one without any."""
+    """Return the JSON object in an answer. Raises ValueError if there is none."""
     entry = answer_object(reply)
     if entry is None:
         raise ValueError("no JSON object")

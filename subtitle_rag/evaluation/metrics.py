@@ -1,10 +1,9 @@
-"""Figures of merit of ranked windows, with bootstrapped intervals.
+"""Metrics of ranked windows, with bootstrap intervals.
 
-Success@k, RR@10 and nDCG@10 are computed by `ir_measures` (MacAvaney, Macdonald & Ounis 2022, "Streamlining
-Evaluation with ir-measures"), which hands them to trec_eval.
-`recall@k` is counted here, because it is about gold ranges: the share of a question's ranges that the first k windows
-show. `failure@20` is 1 − recall@20, as in Anthropic 2024, "Introducing
-Contextual Retrieval".
+Success@k, RR@10 and nDCG@10 are computed by `ir_measures` (MacAvaney, Macdonald & Ounis 2022, "Streamlining Evaluation
+with ir-measures") with trec_eval. `recall@k` is computed here, because it is about gold ranges: the share of a
+question's ranges in the first k windows. `failure@20` is 1 − recall@20, as in Anthropic 2024, "Introducing Contextual
+Retrieval".
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,33 +16,33 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Values: TypeAlias = "NDArray[np.float64]"
-"""A row for each question, a column for each metric."""
+"""A row per question, a column per metric."""
 
 METRICS = ("hit@1", "hit@5", "hit@20", "recall@5", "recall@20", "failure@20", "mrr@10", "ndcg@10")
-"""Names of the figures, all of 0–1, in the order of the columns of `per_question`."""
+"""Names of the metrics, all 0–1, in the order of the columns of `per_question`."""
 FAILURE = "failure@20"
-"""The only metric of which less is better."""
+"""The only metric where less is better."""
 RESAMPLES = 2_000
 SEED = 20_090_719
-"""Seed of the resampling: the same questions always get the same intervals."""
+"""Seed of the resampling, so that the same questions always get the same intervals."""
 _CHUNK = 100
-"""Resamples in one draw; bounds the memory at thousands of questions."""
+"""Resamples per draw, which limits the memory for thousands of questions."""
 
 Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class GoldWindows:
-    """The right windows of a question: window id → the numbers of the gold ranges that it shows.
+    """The right windows of a question: window id → numbers of its gold ranges.
 
-    `ranges` counts those that no window shows, too.
+    `ranges` also counts those that no window has.
     """
 
     ranges: int
     windows: Mapping[str, frozenset[int]]
 
     def shown_by(self, ids: Iterable[str]) -> frozenset[int]:
-        """Return the numbers of the gold ranges that these windows show."""
+        """Return the numbers of the gold ranges in these windows."""
         return frozenset[int]().union(*(self.windows.get(id, frozenset()) for id in ids))
 
 
@@ -54,7 +53,7 @@ def per_question(gold: Sequence[GoldWindows], rankings: Sequence[Sequence[str]])
     values = np.zeros((len(gold), len(METRICS)))
     columns = {measure: METRICS.index(name) for name, measure in _measures().items()}
     qrels = {str(at): dict.fromkeys(question.windows, 1) for at, question in enumerate(gold) if question.windows}
-    # scores that fall with the rank: trec_eval orders by score, not by place
+    # scores that fall with the rank, because trec_eval orders by score
     run = {
         str(at): {window_id: float(-rank) for rank, window_id in enumerate(ranking)}
         for at, ranking in enumerate(rankings)
@@ -79,7 +78,7 @@ def _measures() -> dict[str, Any]:
 
 
 def recall(question: GoldWindows, best: Sequence[str]) -> float:
-    """Return the share of a question's ranges that these windows show."""
+    """Return the share of a question's ranges in these windows."""
     return len(question.shown_by(best)) / question.ranges
 
 
@@ -92,7 +91,7 @@ class Mean:
 
     @property
     def is_real(self) -> bool:
-        """Whether a difference is one: 0 is not in its interval."""
+        """Whether the interval of a difference excludes 0."""
         low, high = self.interval
         return low > 0 or high < 0
 
@@ -113,7 +112,7 @@ def means(values: Values) -> dict[str, Mean]:
 
 
 def mean(values: Sequence[float]) -> Mean | None:
-    """Return the mean of some values, or of paired differences, with its 95 % interval; None without values."""
+    """Return the mean of values, or of paired differences, with its 95 % interval; None without values."""
     import numpy as np
 
     if not values:
@@ -138,14 +137,14 @@ def relative_change(before: Values, after: Values) -> Mean | None:
 
 @dataclass(frozen=True, slots=True)
 class MetricMeans:
-    """The means of metrics (0–1) over `n` questions."""
+    """Means of metrics (0–1) over `n` questions."""
 
     n: int
     means: Mapping[str, Mean]
 
     @classmethod
     def of(cls, values: Values, names: Sequence[str] = METRICS) -> "MetricMeans":
-        """Return the means of these metrics, from a row of `METRICS` for each question."""
+        """Return the means of these metrics, from one row of `METRICS` per question."""
         every = means(values)
         return cls(len(values), {name: every[name] for name in names})
 
@@ -160,7 +159,7 @@ class MetricMeans:
 
 
 def gains_json(name: str, gains: Mapping[str, Mean]) -> dict[str, Any]:
-    """Return differences under `name`, and under `real` which of them are some."""
+    """Return differences under `name`, and under `real` whether their intervals exclude 0."""
     return {
         name: {metric: gain.to_json() for metric, gain in gains.items()},
         "real": [metric for metric, gain in gains.items() if gain.is_real],
@@ -176,7 +175,7 @@ def _bounds(samples: Any) -> Any:
 
 @lru_cache(maxsize=8)
 def _draws(n: int) -> Any:
-    """Return how often each of `n` questions is drawn, for every resample (rows)."""
+    """Return how often each of `n` questions is drawn, one row per resample."""
     import numpy as np
 
     generator = np.random.default_rng(SEED)

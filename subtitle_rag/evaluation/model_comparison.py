@@ -1,7 +1,7 @@
-"""`eval models`: contexts of the same windows by several models, each in a library of its own beside the user's.
+"""`eval models`: contexts of the same windows by several models, each in its own library next to the user's.
 
-The user's library is only read. A library holds the contexts of one model, and a journal beside it every answer. Both
-are kept: the next run, also after `kill -9`, asks only for what is missing.
+The user's library is only read. Each new library has one model's contexts, and a journal next to it every answer. Both
+are kept: the next run, even after `kill -9`, requests only what is missing.
 """
 
 import json
@@ -35,17 +35,17 @@ from subtitle_rag.retrieval.korean.morphemes import Analyzer
 
 FOLDER = "comparisons"
 OWN = "library"
-"""Stands for the library's own contexts, where models have their names."""
+"""Stands for the library's own contexts in place of a model's name."""
 COMMAND = "subtitle-rag eval models"
 LINE_FIELD = "try"
-"""A field of every line of a journal but the first; 0 for the summary of a section."""
+"""A field in every line of a journal but the first; 0 for the summary of a section."""
 EXAMPLES = 3
 CONTEXT_TOKENS = 75
 """Tokens of a context, for estimates: the prompt asks for 50 to 100."""
 
 
 def draw(library: Library, count: int, seed: int, preferred: Collection[str]) -> list[Document]:
-    """Draw videos by a seed, first of the `preferred` ids; a larger count adds to a smaller one's."""
+    """Choose videos by a seed, first among the `preferred` ids; a larger count extends a smaller one's choice."""
     videos = sorted((state.video for state in library.videos() if state.windows), key=lambda video: video.id)
     shuffled = random.Random(seed).sample(videos, len(videos))
     shuffled.sort(key=lambda video: video.id not in preferred)
@@ -53,7 +53,7 @@ def draw(library: Library, count: int, seed: int, preferred: Collection[str]) ->
 
 
 class _NoIndex:
-    """Stands for the index of a library that is not searched."""
+    """Placeholder for the index of a library that is not searched."""
 
     def add_contexts(self, late: Mapping[str, Collection[str]]) -> None:
         pass
@@ -61,7 +61,7 @@ class _NoIndex:
 
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
-    """The work that a model has left; the fields are the keys of its JSON. The tokens are estimates."""
+    """The remaining work of a model; the fields are its JSON keys. Tokens are estimates."""
 
     calls: int
     """Requests for windows, and for overviews of long videos."""
@@ -72,10 +72,7 @@ class CostEstimate:
 
 
 class ModelContexts:
-    """The contexts of one model about some videos in a library of its own, and the journal of its answers.
-
-    Close it after use.
-    """
+    """One model's contexts for some videos in a separate library, with the journal of its answers. Close after use."""
 
     def __init__(
         self,
@@ -86,7 +83,15 @@ class ModelContexts:
         label: str,
         documents: Sequence[Document],
     ) -> None:
-        """`label` names the prompt beside the model.
+        """Open or create the library and the journal.
+
+        Args:
+            folder: where to put both.
+            hosts: the hosts with the model.
+            info: the model.
+            prompt: the prompt.
+            label: name of the prompt next to the model's.
+            documents: the videos with their windows.
 
         Raises:
             UsageError: `not_own_file`, for a journal that this command did not write.
@@ -109,7 +114,7 @@ class ModelContexts:
         self.library.close()
 
     def copy(self, source: Library) -> None:
-        """Take over videos, windows and glossaries that are new or have changed."""
+        """Copy new or changed videos, windows and glossaries."""
         target = self.library
         for video, windows in self._documents:
             transcript = source.contexts.transcript(video.id)
@@ -124,7 +129,7 @@ class ModelContexts:
             target.contexts.put_tokens_per_character(self.info.digest, ratio)
 
     def cost(self, other_ms: float | None) -> CostEstimate:
-        """Estimate the work that is left; `other_ms` is the time of a context where this model has not been timed."""
+        """Estimate the remaining work; `other_ms` is the time of a context if this model has not been timed."""
         documents = WindowSelection(videos=tuple(video.id for video, _windows in self._documents))
         work = self.library.contexts.work(self.recipe, documents)
         sizes = prompt_sizes(self._hosts[0], self.info)
@@ -139,7 +144,7 @@ class ModelContexts:
         )
 
     def write(self) -> Iterator[ContextEvent]:
-        """Write the missing contexts. The last event is the `ContextReport`; raises as `Writer.run` does."""
+        """Write the missing contexts. The last event is the `ContextReport`. Raises like `Writer.run`."""
         writer = Writer(
             self.library,
             _NoIndex(),
@@ -155,7 +160,7 @@ class ModelContexts:
             yield event
 
     def figures(self) -> "ContextFigures":
-        """Return what became of the windows, by the last line about each answer.
+        """Return the figures of the windows, by the last line about each answer.
 
         Answers to other captions or by another prompt do not count.
         """
@@ -176,7 +181,7 @@ class ModelContexts:
 
 
 def _entry(context: Context) -> Entry:
-    """Return the line of a journal about the answer that a context was made of."""
+    """Return the journal line of the answer that led to a context."""
     doubts = [list(doubt) for doubt in context.doubts]
     entry: Entry = {LINE_FIELD: context.tries, "key": context.key, "window": context.window_id, "raw": context.raw}
     return {**entry, "doubts": doubts, **_costs(context)}
@@ -187,7 +192,7 @@ def _costs(value: Context | OverviewWritten) -> Entry:
 
 
 def context_texts(library: Library, documents: Sequence[Document]) -> dict[str, str]:
-    """Return the contexts of a library that search uses, by window."""
+    """Return the searched contexts of a library, by window."""
     return {
         id: context.text for video, _windows in documents for id, context in library.contexts.of_video(video.id).items()
     }
@@ -195,32 +200,32 @@ def context_texts(library: Library, documents: Sequence[Document]) -> dict[str, 
 
 @dataclass(frozen=True, slots=True)
 class ContextFigures:
-    """What became of the windows of a comparison, and the faults of the answers about them; fields are keys of JSON."""
+    """Counts of the windows in a comparison, and of faults in the answers; the fields are the JSON keys."""
 
     windows: int
     written: int
     left_out: int
     empty: int
-    """Windows of whose answers nothing could be used."""
+    """Windows without a usable answer."""
     due: int
-    """Windows that have not been asked about."""
+    """Windows not yet requested."""
     answers: int
     second_tries: int
     ungrounded: int
-    """Answers with a name or number that stands nowhere in the video."""
+    """Answers with a name or number that is nowhere in the video."""
     ungrounded_words: list[str]
     repeated: int
-    """Answers that say the same as another window's."""
+    """Answers with the same words as another window's."""
     looped: int
-    """Answers without an end, which were stopped; the server did not count the tokens that it read for them."""
+    """Endless answers, which were stopped; the server did not count their tokens."""
     retold: int
-    """Answers that retell the window or the context before."""
+    """Answers that retell the window or the previous context."""
     foreign: int
-    """Answers with Chinese or Japanese script that the video does not have."""
+    """Answers with Chinese or Japanese script that is not in the video."""
     unusable: int
-    """Answers of which the cleaning left nothing."""
+    """Answers of which cleaning left nothing."""
     removed: float | None
-    """Share of the characters that the cleaning removed from the others; None without any."""
+    """Share of the characters removed by cleaning from the other answers; None if there are none."""
     prompt_tokens: int
     tokens: int
     seconds: float
@@ -231,7 +236,7 @@ class ContextFigures:
 def figures(
     library: Library, documents: Sequence[Document], answers: Sequence[Entry], overviews: Sequence[Entry] = ()
 ) -> ContextFigures:
-    """Count the contexts of `library` about these windows, and the faults of the answers, as journals have them."""
+    """Count the contexts of `library` for these windows, and the faults of the answers in the journals."""
     windows = {window.id: window for _video, some in documents for window in some}
     with_context = context_texts(library, documents).keys()
     left_out = {id for video, _windows in documents for id in library.contexts.left_out(video.id)} - with_context
@@ -270,7 +275,7 @@ def _count_doubted(kinds: Sequence[set[str]], doubts: Set[str]) -> int:
 
 
 def _count_foreign(library: Library, documents: Sequence[Document], answers: Sequence[Entry]) -> int:
-    """Count the answers with letters that neither Korean nor the video has."""
+    """Count the answers with letters that are neither Korean nor in the video."""
     texts: dict[str, str] = {}
     for video, windows in documents:
         texts |= dict.fromkeys((window.id for window in windows), known_text(library, video, windows))
@@ -278,13 +283,13 @@ def _count_foreign(library: Library, documents: Sequence[Document], answers: Seq
 
 
 def _removed_share(cleaned: Sequence[tuple[str, str]]) -> float | None:
-    """Return the share of the characters that the cleaning removed from answers; None without any."""
+    """Return the share of the characters removed from answers by cleaning; None if there are none."""
     characters = sum(len(raw) for raw, _text in cleaned)
     return sum(max(0, len(raw) - len(text)) for raw, text in cleaned) / characters if characters else None
 
 
 def _answer_text(raw: str) -> str:
-    """Return the strings of an answer in JSON, else the answer."""
+    """Return the strings of a JSON answer, else the answer."""
     try:
         values = json.loads(raw)
     except (ValueError, RecursionError):
@@ -293,7 +298,7 @@ def _answer_text(raw: str) -> str:
 
 
 def own_figures(library: Library, documents: Sequence[Document]) -> ContextFigures:
-    """Return the figures of the library's own contexts; of each window the last answer is stored."""
+    """Return the figures of the library's own contexts, for which only the last answers are stored."""
     stored: dict[str, Context] = {}
     for video, _windows in documents:
         stored |= library.contexts.left_out(video.id) | library.contexts.of_video(video.id)
@@ -302,7 +307,7 @@ def own_figures(library: Library, documents: Sequence[Document]) -> ContextFigur
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A window with its context by each model, empty where it has none; the fields are the keys of its JSON."""
+    """A window with its context by each model, "" if there is none; the fields are the JSON keys."""
 
     video: str
     title: str
@@ -313,7 +318,7 @@ class Example:
 
 
 def examples(documents: Sequence[Document], texts: Mapping[str, Mapping[str, str]], seed: int) -> list[Example]:
-    """Draw windows by a seed, those first that have the most contexts, of another video each where there are enough."""
+    """Choose windows by a seed: those with most contexts first, from different videos if possible."""
 
     def missing(window: Window) -> int:
         return sum(window.id not in some for some in texts.values())
@@ -348,10 +353,18 @@ def open_models(
     documents: Sequence[Document],
     opened: ExitStack,
 ) -> list[ModelContexts]:
-    """Check that every model is there, then open what it has written before by each of the prompts (by label).
+    """Check that every model is there, then open its earlier contexts with each prompt.
+
+    Args:
+        hosts: the hosts.
+        names: the models.
+        prompts: the prompts by label.
+        folder: folder of the comparison.
+        documents: the videos with their windows.
+        opened: closes the libraries.
 
     Raises:
-        LlmError: for the first model that no host has; no file was made then.
+        LlmError: for the first model that no host has, before any file is made.
         UsageError: `not_own_file`.
     """
     ready = [hosts_with(hosts, name) for name in names]

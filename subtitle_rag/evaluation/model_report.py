@@ -1,4 +1,4 @@
-"""The tables of `eval models`."""
+"""Tables of `eval models`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -13,7 +13,7 @@ from subtitle_rag.i18n import _, n_
 CHARACTERS = 160
 """Characters of a window's text in an example; the JSON has all of it."""
 WORDS = 4
-"""Words that stand nowhere, in a line of the table's notes."""
+"""Maximum unsupported words in a note below the table."""
 
 
 @dataclass(slots=True)
@@ -27,16 +27,16 @@ class ModelReport:
     """The models of the library's own contexts."""
     costs: Mapping[str, CostEstimate] = field(default_factory=dict)
     paths: dict[str, str] = field(default_factory=dict)
-    """By model: the library with its contexts."""
+    """Library with the contexts, by model."""
     exported: Mapping[str, str] = field(default_factory=dict)
     examples: Sequence[Example] = ()
     questions: int = 0
     left_out: int = 0
-    """Questions about other videos."""
+    """Number of questions about other videos."""
     retrieval: Sequence[Row] | None = None
     encoders: Sequence[Row] | None = None
     encode_seconds: Mapping[str, float] = field(default_factory=dict)
-    """By encoder: the time in which its vectors were made."""
+    """Time to make the vectors, by encoder."""
     notes: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _question_line(report: ModelReport) -> str:
 
 
 def _figure_table(report: ModelReport) -> Table:
-    """Return the figures, a column for each model."""
+    """Return the figures, one column per model."""
     cells = {
         _("written"): lambda each: f"{each.written:,}",
         _("left out of search"): lambda each: f"{each.left_out:,}",
@@ -141,7 +141,7 @@ def _title(name: str) -> str:
 
 
 def _word_lines(report: ModelReport) -> Iterator[str]:
-    """Yield what each model names without support, and how the library's own contexts are counted."""
+    """Yield each model's unsupported words, and how the library's own contexts are counted."""
     for name, each in report.figures.items():
         if words := each.ungrounded_words:
             listed_words = ", ".join(words[:WORDS]) + (" …" if len(words) > WORDS else "")

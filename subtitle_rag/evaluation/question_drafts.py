@@ -1,7 +1,7 @@
-"""Drafts of questions: a model makes them of windows, and rules refuse bad ones, such as a quote not in its window.
+"""Drafts of questions: a model writes them about windows, and rules refuse bad ones, such as a wrong quote.
 
 A further request shows whether the model knows the answer without the window. A window's context is not shown:
-questions in its words would favour the very arm that they are to measure.
+questions in its words would favour the arm that they are meant to measure.
 """
 
 import re
@@ -22,7 +22,7 @@ from subtitle_rag.retrieval.korean.morphemes import Analyzer, folded
 from subtitle_rag.retrieval.search.query import parse_query
 
 VERSION = "make-ko2"
-"""Version of all prompts here; every made question carries it."""
+"""Version of all prompts here; stored with every generated question."""
 WINDOW_TOKENS = 900
 """Tokens of each window in a prompt; the middle of a longer one is left out."""
 NUM_CTX = context_prompt.BUCKETS[0]
@@ -59,7 +59,7 @@ _SAME = """같은 질문에 대한 두 답의 핵심이 같은지 판단합니�
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A question as the model made it; `quotes` has one for each window."""
+    """A question as the model wrote it; `quotes` has one for each window."""
 
     query: str
     answer: str
@@ -67,7 +67,7 @@ class Draft:
 
 
 def question(candidate: Candidate) -> StructuredRequest[Draft]:
-    """Make a question of the candidate's windows."""
+    """Return the request for a question about the candidate's windows."""
     many = len(candidate.windows) > 1
     names = [f"evidence_{at}" for at in range(1, len(candidate.windows) + 1)] if many else ["evidence"]
     tags = [f"구간 {at}" for at in range(1, len(candidate.windows) + 1)] if many else ["구간"]
@@ -97,7 +97,7 @@ def question(candidate: Candidate) -> StructuredRequest[Draft]:
 
 
 def closed_book(query: str) -> StructuredRequest[str]:
-    """Ask for the model's own answer to a question, without any window; empty if it knows none."""
+    """Return the request for the model's own answer, without any window; empty if it knows none."""
     schema = object_schema({"known": {"type": "boolean"}, "answer": {"type": "string", "maxLength": LONGEST_ANSWER}})
 
     def read(entry: Mapping[str, Any]) -> str:
@@ -107,7 +107,7 @@ def closed_book(query: str) -> StructuredRequest[str]:
 
 
 def same(query: str, first: str, second: str) -> StructuredRequest[bool]:
-    """Ask whether two answers to a question say the same."""
+    """Return the request whether two answers to a question say the same."""
     material = "\n".join([tagged("질문", query), tagged("답 1", first), tagged("답 2", second)])
     return StructuredRequest(
         _SAME, material, object_schema({"same": {"type": "boolean"}}), lambda entry: bool_field(entry, "same"), 64
@@ -116,15 +116,15 @@ def same(query: str, first: str, second: str) -> StructuredRequest[bool]:
 
 SHORTEST_QUESTION = 8
 SHORTEST_QUOTE = 8
-"""Characters without spaces: "네" stands everywhere and proves nothing."""
+"""Minimum characters without spaces: "네" is everywhere and proves nothing."""
 COPIED = 12
-"""Characters in a row that a question may not share with its windows."""
+"""Consecutive characters that a question may not share with its windows."""
 SHORTEST_NAME = 6
-"""Characters without spaces of a title or file name that gives its video away."""
+"""Minimum characters without spaces of a title or file name that gives its video away."""
 ALIKE = 90
-"""Per cent of normalized edit similarity from which on two questions are one."""
+"""Normalized edit similarity in % from which two questions are the same."""
 LEAST_HANGUL = 6
-"""Syllables of a Korean question: a share of its letters would refuse those about PyTorch's DataLoader."""
+"""Minimum syllables of a Korean question; a share would refuse questions about PyTorch's DataLoader."""
 
 _DEICTIC = re.compile(
     r"(?:^|\s)(?:이|해당|위|위의|본|주어진|다음|앞|두|첫 ?번째|두 ?번째)\s?"
@@ -137,27 +137,27 @@ _ASKED_ABOUT = """
     여자 시간 장소 정보 차이 이전 동안 등 점 분 곳 적 말 뭐 두 세 중
 """
 _NAMELESS = ORDINARY.union(_ASKED_ABOUT.split())
-"""Nouns that a question about anything may have. KorQuAD has 3 questions of 5,774 without any other."""
+"""Nouns in questions about anything; only 3 of KorQuAD's 5,774 questions have no other noun."""
 _QUOTE_MARKS = "\"'“”‘’「」『』…. "
 _DOUBLE_QUOTES = str.maketrans(dict.fromkeys('"“”„‟″「」『』', "'"))
 
 
 def normalized(draft: Draft) -> Draft:
-    """Return the draft with its question as the search takes it: double quotes would ask for a phrase."""
+    """Return the draft with its question as plain search text: double quotes would mean a phrase."""
     return Draft(draft.query.translate(_DOUBLE_QUOTES).strip(), draft.answer.strip(), draft.quotes)
 
 
 def gold_ranges(draft: Draft, candidate: Candidate) -> tuple[Gold, ...]:
-    """Return the ranges of the quotes; empty if one of them is not in its window."""
+    """Return the ranges of the quotes; empty if one is not in its window."""
     spans = [locate(quote, window) for quote, window in zip(draft.quotes, candidate.windows, strict=True)]
     spans_by_name = zip(candidate.videos, spans, strict=True)
     return tuple(Gold(name, *span) for (_video, name), span in spans_by_name if span) if all(spans) else ()
 
 
 def locate(quote: str, window: Window) -> tuple[int, int] | None:
-    """Find the quote's range, from the start of the quote's first line to the end of its last one, in ms.
+    """Return the quote's range in ms, from the start of its first line to the end of its last one.
 
-    It compares the window as the model read it, without spaces: captions and models break words as they like.
+    Compares without spaces, because captions and models separate words as they like.
     """
     letters, offsets = _squeezed_with_offsets(window.text)
     target = squeezed(context_prompt.neutral_text(quote).strip(_QUOTE_MARKS))
@@ -171,7 +171,7 @@ def locate(quote: str, window: Window) -> tuple[int, int] | None:
 
 
 def refusal_reason(draft: Draft, candidate: Candidate, queries: Iterable[str], analyzer: Analyzer) -> str | None:
-    """Return the reason to refuse a question; None for a good one.
+    """Return why a question is refused; None for a good one.
 
     One of `length`, `language`, `echo`, `deictic`, `names_video`, `syntax`, `quote`, `copied`, `nameless`, and
     `duplicate` of one of `queries`.
@@ -199,7 +199,7 @@ def refusal_reason(draft: Draft, candidate: Candidate, queries: Iterable[str], a
 
 
 def is_plain(query: str) -> bool:
-    """Return whether the search looks for all of the question, and for nothing but it."""
+    """Whether the search looks for exactly this question."""
     try:
         parsed = parse_query(query)
     except UsageError:
@@ -213,7 +213,7 @@ def squeezed(text: str) -> str:
 
 
 def _squeezed_with_offsets(text: str) -> tuple[str, list[int]]:
-    """Return the text as the model read it, squeezed, and the offset in `text` of each of its characters."""
+    """Return the text as the model read it, squeezed, and the offset in `text` of each character."""
     pairs = [
         (letter, at) for at, character in enumerate(text) for letter in squeezed(context_prompt.neutral_text(character))
     ]
@@ -225,14 +225,14 @@ def _korean(text: str) -> bool:
 
 
 def _names(query: str, video: Video) -> bool:
-    """Return whether a question names its video, which a searcher has yet to find."""
+    """Whether a question names its video, which a user has yet to find."""
     file = PurePath(video.source or "")
     names = map(squeezed, (video.title, video.id, file.name, file.stem))
     return any(len(name) >= SHORTEST_NAME and name in squeezed(query) for name in names)
 
 
 def _names_something(query: str, analyzer: Analyzer) -> bool:
-    """Return whether a question has a noun or name to look for, which need not be one of its window's words."""
+    """Whether a question has a noun or name to look for, even if it is not in its window."""
     analysis = next(analyzer.morphemes([query]))
     nouns = [
         form

@@ -1,4 +1,4 @@
-"""Questions, the ranges of video that answer them, and the windows that show these ranges."""
+"""Questions, the ranges of video that answer them, and the windows with these ranges."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from subtitle_rag.library.portable_names import windows_by_name
 from subtitle_rag.library.store import Library
 
 OVERLAP_MS = 5_000
-"""A window answers a question when it shares so much with a gold range."""
+"""Minimum overlap of a window with a gold range, in ms."""
 
 
 Document = tuple[Video, Sequence[Window]]
@@ -22,17 +22,17 @@ Document = tuple[Video, Sequence[Window]]
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """A stretch of a video that answers a question; `video` is a YouTube id or the NFC name of a caption file."""
+    """A range of a video that answers a question; `video` is a YouTube id or the NFC name of a caption file."""
 
     video: str
     start_ms: int
     end_ms: int
 
     def answered_by(self, start_ms: int, end_ms: int) -> bool:
-        """Return whether a window of the same video shows enough of this range: `OVERLAP_MS`.
+        """Whether a window of the same video has enough of this range: `OVERLAP_MS`.
 
-        A range or window that is itself shorter can never share that much. Half of the shorter one is enough then,
-        which also finds a short range that a cut divides.
+        For a shorter range or window, half of the shorter one is enough, which also finds a short range divided by a
+        cut.
         """
         shorter = min(self.end_ms - self.start_ms, end_ms - start_ms)
         needed = OVERLAP_MS if shorter >= OVERLAP_MS else shorter / 2
@@ -53,18 +53,18 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """The questions of a file."""
+    """The questions in a file."""
 
     path: Path
     questions: tuple[Question, ...]
     by_model: bool = False
-    """Whether a model made the questions (`eval make`)."""
+    """Whether a model wrote the questions (`eval make`)."""
 
 
 def answers(question: Question, windows: Mapping[str, Sequence[Window]]) -> dict[str, frozenset[int]]:
-    """Return the windows that answer a question, each with the numbers of the gold ranges that it shows.
+    """Return the windows that answer a question, each with the numbers of its gold ranges.
 
-    `windows` has, for each video named in gold, its windows in the library.
+    `windows` has the library's windows of each video in gold.
     """
     ranges_by_window: dict[str, frozenset[int]] = {}
     for number, gold in enumerate(question.gold):
@@ -81,28 +81,28 @@ class GoldSet:
     questions: tuple[Question, ...]
     windows: tuple[GoldWindows, ...]
     missing: tuple[str, ...]
-    """Videos named in gold that the library has no windows of."""
+    """Gold videos without windows in the library."""
     left_out: tuple[str, ...]
     """Ids of the questions that do not count, because all their videos are missing."""
 
     @property
     def by_kind(self) -> dict[str, list[int]]:
-        """Return the places of each kind's questions."""
+        """Return the indices of each kind's questions."""
         positions: dict[str, list[int]] = {}
         for at, question in enumerate(self.questions):
             positions.setdefault(question.kind, []).append(at)
         return positions
 
     def measure(self, rankings: Sequence[Sequence[str]]) -> Values:
-        """Return a row of `metrics.METRICS` for every question, from its windows' ids, the best first."""
+        """Return a row of `metrics.METRICS` per question, from its windows' ids, best first."""
         return metrics.per_question(self.windows, rankings)
 
 
 def gold_set(dataset: Dataset, library: Library, windows: Mapping[str, Sequence[Window]]) -> GoldSet:
-    """Return the set's questions over these windows of the library (video id → windows).
+    """Return the questions with these windows of the library (video id → windows).
 
     Raises:
-        UsageError: `bad_line` where the library has none of the gold videos.
+        UsageError: `bad_line` if the library has none of the gold videos.
     """
     by_name = windows_by_name(
         library, windows, {gold.video for question in dataset.questions for gold in question.gold}
@@ -113,7 +113,7 @@ def gold_set(dataset: Dataset, library: Library, windows: Mapping[str, Sequence[
         raise bad_queries(dataset.path, 1, _("the library has none of the videos that the questions are about"))
     return GoldSet(
         questions,
-        # ranges of videos without windows do not count
+        # ranges in videos without windows do not count
         tuple(
             GoldWindows(sum(bool(by_name[gold.video]) for gold in question.gold), answers(question, by_name))
             for question in questions

@@ -1,4 +1,4 @@
-"""Files that a later run resumes: an appended line survives a kill.
+"""Files that a later run continues: an appended line survives a kill.
 
 The first line names the command that writes the file. A file without it, or with a foreign line, is never written to.
 """
@@ -15,32 +15,32 @@ from subtitle_rag.atomic_files import replace_content
 from subtitle_rag.domain.errors import UsageError, os_error_as_unwritable
 
 MADE_BY = "made_by"
-"""The field of the first line that names the command."""
+"""The field in the first line that names the command."""
 
 Entry = dict[str, Any]
 Key = Callable[[Entry], Hashable]
-"""Returns what a later run finds a line by; None for a line that it never looks for."""
+"""Returns the key of a line for later runs; None for a line that is never looked up."""
 
 
 @dataclass(slots=True)
 class Records:
-    """A file of one command: its first line, and the others. Without a first line it is still to be begun."""
+    """A command's file: its first line, and the others. Without a first line it has not been started."""
 
     path: Path
     made_by: str
     head: Entry = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
     _torn_from: int | None = None
-    """The size of the whole lines, if a kill left a part of a line after them."""
+    """Size of the complete lines, if a kill left part of a line after them."""
     _indexes: list[tuple[Key, dict[Hashable, Entry]]] = field(default_factory=list)
 
     @classmethod
     def read(
         cls, path: Path, made_by: str, line_field: str, is_whole: Callable[[Entry], bool] = lambda _entry: True
     ) -> "Records":
-        """Read such a file, which may be absent or empty. Every line of this command has the field `line_field`.
+        """Read such a file, which may be missing or empty. Every line of this command has the field `line_field`.
 
-        `is_whole` tests the lines after the first for all that the command reads of them.
+        `is_whole` checks the fields of later lines.
 
         Raises:
             UsageError: `unreadable`, `not_own_file`.
@@ -67,20 +67,20 @@ class Records:
         return cls(path, made_by, entries[0], entries[1:], len(complete) if len(complete) < len(raw) else None)
 
     def begin(self, head: Mapping[str, Any] | None = None) -> None:
-        """Write the first line, unless the file has one; raises UsageError `unwritable`."""
+        """Write the first line unless the file has one. Raises UsageError `unwritable`."""
         if not self.head:
             self.head = {MADE_BY: self.made_by, **(head or {})}
             self._write_all([self.head])
 
     def append(self, entry: Entry) -> None:
-        """Add a line, on the disk before this returns; raises UsageError `unwritable`."""
+        """Append a line and sync it to the disk. Raises UsageError `unwritable`."""
         line = _line(entry)
         with os_error_as_unwritable(self.path), self.path.open("r+b") as file:
             if self._torn_from is not None:
                 file.truncate(self._torn_from)
             if file.seek(0, os.SEEK_END):
                 file.seek(-1, os.SEEK_END)
-                line = line if file.read(1) == b"\n" else b"\n" + line  # an editor may leave the last one open
+                line = line if file.read(1) == b"\n" else b"\n" + line  # an editor may leave the last line unterminated
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
@@ -91,7 +91,7 @@ class Records:
                 entries[value] = entry
 
     def index(self, key: Key) -> Mapping[Hashable, Entry]:
-        """Return the last line of each key, also of those that are still to be added."""
+        """Return the last line of each key, updated by later additions."""
         entries: dict[Hashable, Entry] = {value: entry for entry in self.entries if (value := key(entry)) is not None}
         self._indexes.append((key, entries))
         return entries
@@ -110,7 +110,7 @@ class Records:
 
 
 def hash_parts(parts: object, length: int = 16) -> str:
-    """Return a hash of all that a line depends on, so many hexadecimal digits long."""
+    """Return a hash of everything that affects a line, with this many hexadecimal digits."""
     return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()[:length]
 
 

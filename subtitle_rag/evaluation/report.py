@@ -1,4 +1,4 @@
-"""The result of `eval run`: values, their JSON and their tables."""
+"""Result of `eval run`: values, JSON and tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ COMPARED_METRICS = ("hit@1", "hit@5", "failure@20", "mrr@10")
 
 @dataclass(frozen=True, slots=True)
 class ArmComparison:
-    """The gain over the arm that lacks only the last part."""
+    """Gain over the arm that lacks only the last part."""
 
     name: str
     gaps: Mapping[str, Mean]
@@ -46,9 +46,9 @@ class Row:
     by_kind: Mapping[str, MetricMeans]
     setting: str = ""
     gaps: Mapping[str, Mean] | None = None
-    """The gain of the first row over this one; None for the first row itself."""
+    """Gain of the first row over this one; None for the first row itself."""
     took_ms: Mapping[str, float] | None = None
-    """Median (`p50`) and `p95` of the time per query; None where every query was refused."""
+    """Median (`p50`) and `p95` of the time per query; None if every query was refused."""
     over: ArmComparison | None = None
 
     @classmethod
@@ -60,7 +60,7 @@ class Row:
         first: MeasuredArm | None = None,
         lesser: MeasuredArm | None = None,
     ) -> "Row":
-        """Return the figures of an arm, beside the first row, and beside the arm `lesser` that lacks its last part."""
+        """Return the figures of an arm, compared with the first row and with `lesser`, which lacks its last part."""
         values = measured.values
         return cls(
             arm=measured.arm,
@@ -99,19 +99,19 @@ class EvalReport:
     """All rows over the same questions."""
 
     queries: int
-    """Questions that count."""
+    """Number of questions that count."""
     rows: tuple[Row, ...]
     missing: tuple[str, ...] = ()
-    """Videos named in gold that the library has no windows of; their ranges do not count."""
+    """Gold videos without windows in the library; their ranges do not count."""
     left_out: tuple[str, ...] = ()
     """Ids of the questions that do not count, because all their videos are missing."""
     refused: tuple[str, ...] = ()
-    """Ids of the questions whose query the program refuses; they count as not found."""
+    """Ids of the questions with a refused query; they count as not found."""
     steps: tuple[MeasuredStep, ...] = ()
     absent: Mapping[str, str] = field(default_factory=dict)
-    """`encoder` or `reranker` → the reason why it took no part."""
+    """`encoder` or `reranker` → why it was missing."""
     by_model: bool = False
-    """Whether a model made the questions."""
+    """Whether a model wrote the questions."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the `result` of the command's envelope."""
@@ -154,7 +154,7 @@ def kind_table(rows: Sequence[Row]) -> Table:
 
 
 def overall_table(rows: Sequence[Row]) -> Table:
-    """Return the figures of all questions with their intervals, and the gain of the first row."""
+    """Return the figures over all questions with their intervals, and the gain of the first row."""
     ahead = (KIND_METRICS[0], KIND_METRICS[-1]) if any(row.gaps for row in rows) else ()
     cells = [
         [
@@ -169,7 +169,7 @@ def overall_table(rows: Sequence[Row]) -> Table:
 
 
 def gain_table(rows: Sequence[Row]) -> Table:
-    """Return each arm beside the one that lacks only its last part."""
+    """Return each arm compared with the one that lacks only its last part."""
     compared = [(row.name, row.over) for row in rows if row.over]
     columns = [_("search"), _("compared with"), *(f"± {name}" for name in COMPARED_METRICS)]
     cells = [

@@ -1,4 +1,4 @@
-"""Choose windows for questions by a seed, spread over channels, videos and the parts of a video."""
+"""Choice of windows for questions by a seed, spread over channels, videos and parts of a video."""
 
 import random
 from collections import deque
@@ -12,15 +12,15 @@ from subtitle_rag.library.store import Library
 
 MULTI = "multi_context"
 SHARES = {"simple": 0.4, "reasoning": 0.2, MULTI: 0.4}
-"""Kinds of questions and their parts of a set, as in the seed article's settings of RAGAS's test set generator."""
+"""Kinds of questions and their shares, as in the seed article's settings of RAGAS's test set generator."""
 SPANNING_SHARE = 0.5
-"""Share of the questions of `MULTI` whose two windows are of two videos."""
+"""Share of the questions of `MULTI` whose two windows are in two videos."""
 PARTNERS = 12
-"""Other videos in which the partner of a window is sought."""
+"""Other videos to search for a window's partner."""
 LEAST_LETTERS = 40
-"""Letters of the shortest window that is worth a question."""
+"""Minimum letters of a window for a question."""
 MIN_DISTANCE = 2
-"""Least distance of the windows of a pair: neighbours may come back as one scene."""
+"""Minimum distance of the windows of a pair, since adjacent ones may become one scene."""
 _PARTS = 3
 """Beginning, middle and end."""
 
@@ -50,12 +50,12 @@ class Candidate:
 
     @property
     def is_spanning(self) -> bool:
-        """Whether the windows are of two videos."""
+        """Whether the windows are in two videos."""
         return self.videos[0] != self.videos[-1]
 
 
 def quotas(count: int) -> dict[str, int]:
-    """Return how many questions of each kind make `count`, by largest remainders."""
+    """Return the number of questions of each kind out of `count`, by largest remainders."""
     exact = {kind: share * count for kind, share in SHARES.items()}
     counts = {kind: int(value + 1e-9) for kind, value in exact.items()}
     rest = sorted(exact, key=lambda kind: counts[kind] - exact[kind])[: count - sum(counts.values())]
@@ -63,7 +63,7 @@ def quotas(count: int) -> dict[str, int]:
 
 
 def drawn_videos(library: Library, count: int, seed: int) -> tuple[str, ...]:
-    """Return the ids of so many videos, drawn at random from all with windows; all of them if there are no more."""
+    """Return `count` random ids of videos with windows; all of them if there are fewer."""
     ids = sorted(state.video.id for state in library.videos() if state.windows)
     return tuple(sorted(random.Random(f"{seed}/videos").sample(ids, min(count, len(ids)))))
 
@@ -71,10 +71,16 @@ def drawn_videos(library: Library, count: int, seed: int) -> tuple[str, ...]:
 def candidates(
     library: Library, kind: str, seed: int, only: Collection[str] | None = None, *, spanning: bool = False
 ) -> Iterator[Candidate]:
-    """Return all candidates of a kind, the same ones in the same order for the same library and seed.
+    """Yield all candidates of a kind, in the same order for the same library and seed.
 
-    Channels take turns, in a channel its videos, in a video its beginning, middle and end. `only` has the ids of the
-    videos to choose from. With `spanning` the windows of a pair are of two videos.
+    Channels take turns, in a channel its videos, in a video its beginning, middle and end.
+
+    Args:
+        library: the library.
+        kind: kind of question.
+        seed: for the random order.
+        only: ids of the videos to choose from.
+        spanning: whether the windows of a pair are in two videos.
     """
     videos = sorted((state.video for state in library.videos() if state.windows), key=lambda video: video.id)
     files = file_counts(videos)
@@ -100,13 +106,13 @@ def _worth_windows(library: Library, video_id: str) -> list[Window]:
 
 
 def _by_parts(windows: Sequence[Window], rng: random.Random) -> Iterator[Window]:
-    """Yield the windows at random, of the beginning, the middle and the end in turn."""
+    """Yield the windows at random, from the beginning, the middle and the end in turn."""
     parts = [windows[len(windows) * at // _PARTS : len(windows) * (at + 1) // _PARTS] for at in range(_PARTS)]
     return _round_robin([iter(rng.sample(part, len(part))) for part in rng.sample(parts, _PARTS)])
 
 
 def _across_videos(library: Library, seed: int, this: NamedVideo, names: dict[str, NamedVideo]) -> Iterator[Candidate]:
-    """Yield each window of a video with the most similar one of `PARTNERS` others, which the seed draws."""
+    """Yield each window of a video with the most similar one in `PARTNERS` random other videos."""
     video, _name = this
     rng = random.Random(f"{seed}/{MULTI}/spanning/{video.id}")
     ids = [id for id in sorted(names) if id != video.id]
@@ -150,7 +156,7 @@ def _of_video(library: Library, kind: str, seed: int, this: NamedVideo) -> Itera
 
 
 def _round_robin(sources: Iterable[Iterator[T]]) -> Iterator[T]:
-    """Yield one of each source in turn, until all are empty."""
+    """Yield one item of each source in turn, until all are empty."""
     queue = deque(sources)
     while queue:
         source = queue.popleft()

@@ -1,6 +1,6 @@
 """Tables of figures with their intervals, in Markdown.
 
-A report says which columns and rows there are. How a figure, its interval and its mark are written is said here alone.
+A report chooses columns and rows. The form of a figure, its interval and its mark is defined only here.
 """
 
 from collections.abc import Collection, Sequence
@@ -10,17 +10,17 @@ from subtitle_rag.domain.values import tidy
 from subtitle_rag.evaluation.metrics import Mean
 
 REAL = "*"
-"""Marks a difference whose interval leaves 0 out."""
+"""Marks a difference whose interval excludes 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells under the titles of their columns; it is empty without rows."""
+    """Rows of cells under column titles; without rows it is empty."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     text: Collection[int] = (0,)
-    """Columns of text, which align at their left; all others hold figures."""
+    """Left-aligned columns of text; all others have figures."""
 
     def markdown(self) -> list[str]:
         rule = ["---" if at in self.text else "---:" for at in range(len(self.columns))]
@@ -28,13 +28,13 @@ class Table:
 
 
 def markdown(*parts: Sequence[str] | Table) -> str:
-    """Return a Markdown document: the tables, and the parts that have lines, with an empty line between them."""
+    """Return a Markdown document: the tables and the non-empty parts, with an empty line between them."""
     texts = [part.markdown() if isinstance(part, Table) else part for part in parts]
     return "\n\n".join("\n".join(lines) for lines in texts if lines) + "\n"
 
 
 def _line(cells: Sequence[str]) -> str:
-    # kinds come from the user's file, whatever that holds
+    # kinds come from the user's file, with any characters
     return "| " + " | ".join(tidy(cell).replace("|", "\\|") for cell in cells) + " |"
 
 

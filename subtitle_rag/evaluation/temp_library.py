@@ -1,4 +1,4 @@
-"""The library as it is, and copies of it for the length of a measurement, made by the same code as the user's."""
+"""The library itself, and temporary copies for a measurement, made by the same code as the user's."""
 
 import hashlib
 import tempfile
@@ -37,11 +37,11 @@ ProgressCallback = Callable[[int, int], object]
 
 
 def ignore_progress(_count: int, _total: int) -> None:
-    """Be a callback that nobody needs."""
+    """Ignore the progress."""
 
 
 class CachingAnalyzer(Analyzer):
-    """Analyse each text once for several libraries of the same texts; those in `cache` not at all."""
+    """Analyzer that analyses each text once for several libraries; `cache` has known texts."""
 
     def __init__(self, analyzer: Analyzer, cache: Mapping[str, Morphemes] | None = None) -> None:
         super().__init__()
@@ -60,14 +60,14 @@ class CachingAnalyzer(Analyzer):
 
 @dataclass(frozen=True, slots=True)
 class LibraryView:
-    """A searchable library; `level`: the context in front of its windows, `setting`: its origin."""
+    """A searchable library; `level`: text in front of its windows, `setting`: its origin."""
 
     library: Library
     searcher: Searcher
     level: str = NO_MODEL
     setting: str = ""
     encode_seconds: float = 0.0
-    """The time in which the vectors of a copy were made."""
+    """Time to make the vectors of a copy."""
 
 
 def documents(library: Library) -> Iterator[Document]:
@@ -78,7 +78,7 @@ def documents(library: Library) -> Iterator[Document]:
 
 
 def known_morphemes(library: Library) -> dict[str, Morphemes]:
-    """Return the analyses in a library, by the text of their windows."""
+    """Return the analyses stored in a library, by the text of their windows."""
     cache: dict[str, Morphemes] = {}
     for _video, windows in documents(library):
         analyses = library.morphemes([window.id for window in windows])
@@ -100,12 +100,21 @@ def create(
     level: str = NO_MODEL,
     setting: str = "",
 ) -> Iterator[LibraryView]:
-    """Create a library of these videos, gone at the end; `contexts` by window.
+    """Create a temporary library of these videos. Raises the encoder's errors.
 
-    `encoder`, which `models` find, makes its vectors, except for those of the same passages that the `earlier` library
-    has; `encoded` gets the size of each batch. Raises what it raises.
+    Args:
+        videos: the videos with their windows.
+        analyzer: for the morphemes.
+        contexts: contexts by window.
+        making: parameters of BM25.
+        models: finds the encoder.
+        encoder: makes the vectors.
+        earlier: library and index with vectors to reuse for the same passages.
+        encoded: gets the size of each batch.
+        level: text in front of windows.
+        setting: origin of the contexts.
     """
-    # Windows deletes nothing that is still open
+    # Windows deletes no open files
     with tempfile.TemporaryDirectory(prefix="subtitle-rag-eval-", ignore_cleanup_errors=True) as folder:
         library = Library(Path(folder) / "library.db")
         index = EdgeIndex(Path(folder) / "index", {"analyzer": ANALYZER})
@@ -116,7 +125,7 @@ def create(
             library.put_rule(RULE)
             context_file.store(library, contexts or {})
             if encoder is not None and earlier is not None:
-                with closing(VectorBackup(backup_path(library))) as backup:  # the rebuild brings them back
+                with closing(VectorBackup(backup_path(library))) as backup:  # restored by the rebuild
                     backup.save(earlier[1], earlier[0])
             for _event in Indexer(library, index, analyzer, making).rebuild():
                 pass
@@ -134,7 +143,7 @@ def create(
 
 
 def _encode(run: EncodingRun) -> Iterator[int]:
-    """Make the vectors of a copy, and yield the number of windows in each batch. Raises what the encoder raises."""
+    """Make the vectors of a copy, and yield the size of each batch. Raises the encoder's errors."""
     done = 0
     for event in run.run(patient=False):
         if isinstance(event, Progress) and event.stage == "vectors":
@@ -147,7 +156,7 @@ def _encode(run: EncodingRun) -> Iterator[int]:
 
 @dataclass
 class LibraryViews:
-    """Make the views of an evaluation; the copies are gone when `opened` closes."""
+    """Views for an evaluation; the copies are deleted when `opened` closes."""
 
     runtime: Runtime
     models: EvalModels
@@ -170,7 +179,7 @@ class LibraryViews:
         return self.runtime.library.contexts.texts()
 
     def of(self, contexts: Sequence[context_file.FileContext], setting: str) -> list[LibraryView]:
-        """Return views of the library: without contexts, with a model's, with those of a file, with the text alone.
+        """Return views of the library: without contexts, with a model's, with a file's, with the text only.
 
         `setting` names the file.
         """
@@ -183,7 +192,7 @@ class LibraryViews:
         return [*views, self._copy(NONE, bare, making=Bm25Params(keywords=0))]
 
     def without_contexts(self) -> LibraryView:
-        """Return a copy of the library without its contexts; the library itself if it has none."""
+        """Return a copy of the library without contexts; the library itself if it has none."""
         return self._copy(NO_MODEL, self._documents) if self._contexts else self.as_it_is()
 
     def as_it_is(self) -> LibraryView:

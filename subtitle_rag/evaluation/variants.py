@@ -1,4 +1,4 @@
-"""How well the same windows are found with the contexts of several models, or with the vectors of several encoders."""
+"""Search over the same windows with several models' contexts, or several encoders' vectors."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Variant:
 
 
 def questions_about(path: Path, runtime: Runtime) -> tuple[Dataset, frozenset[str]]:
-    """Read a set of questions; return it with the ids of the library's videos that they are about.
+    """Read a set of questions; return it with the ids of the library's videos in it.
 
     Raises:
         UsageError: as `load_questions`; `bad_line` also if the library has none of the videos.
@@ -50,11 +50,17 @@ def measure(
     variants: Sequence[Variant],
     encoded: Callable[[int], object] = lambda _count: None,
 ) -> tuple[list[Row], dict[str, float]]:
-    """Search a copy of the drawn videos for each variant; the first one is the base of the comparisons.
+    """Search a copy of the chosen videos for each variant; the first is the baseline.
 
-    Return the rows, and by variant the seconds in which its vectors were made.
+    Args:
+        runtime: the library and its models.
+        documents: the videos with their windows.
+        gold: the questions.
+        variants: the contexts and vectors of each row.
+        encoded: gets the size of every batch of windows.
 
-    `encoded` gets the size of every batch of windows.
+    Returns:
+        The rows, and the time to make the vectors by variant.
 
     Raises:
         BusyError, AppError: from the index and the models.

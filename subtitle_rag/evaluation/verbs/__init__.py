@@ -1,1 +1,1 @@
-"""The verbs of `eval`. `cli` finds the group by its name, and imports nothing of the evaluation."""
+"""Verbs of `eval`. `cli` finds the group by name, without importing anything else here."""

@@ -1,4 +1,4 @@
-"""`eval models`: models for contexts, and encoders, compared on the same windows and questions."""
+"""`eval models`: comparison of models for contexts, and of encoders, on the same windows and questions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -30,7 +30,7 @@ from subtitle_rag.retrieval.search.parts import LEXICAL
 from subtitle_rag.runtime import Runtime
 
 QUESTIONS = "questions.jsonl"
-"""The library's questions, in the folder of its data."""
+"""The library's questions, in its data folder."""
 
 
 @click.command(
@@ -99,7 +99,15 @@ class _ComparisonRun:
     """One run of the command, with its bars and lines on stderr."""
 
     def __init__(self, runtime: Runtime, videos: int, seed: int, questions: Path | None, *, neural: bool) -> None:
-        """Raises the failures of the questions before anything else is done."""
+        """Prepare a run. Raises the errors of the questions before anything else is done.
+
+        Args:
+            runtime: the library and its models.
+            videos: number of videos.
+            seed: for the random choice.
+            questions: file of questions, if any.
+            neural: whether to use the encoder.
+        """
         self._runtime, self._seed, self._neural = runtime, seed, neural
         path = questions or runtime.settings.paths.data / QUESTIONS
         self.dataset: Dataset | None = None
@@ -123,7 +131,7 @@ class _ComparisonRun:
     def compare(
         self, names: Sequence[str], prompts: Mapping[str, ContextPrompt], export: Path | None
     ) -> list[AppError]:
-        """Have the models write, and set their figures in the report; return what ended a model early."""
+        """Run the models, and put their figures into the report; return the errors that ended a model early."""
         library, report = self._runtime.library, self.report
         folder = self._runtime.settings.paths.data / model_comparison.FOLDER / f"seed-{self._seed}"
         with self._runtime.llms() as hosts, ExitStack() as opened:
@@ -140,7 +148,7 @@ class _ComparisonRun:
         return errors
 
     def _count(self, models: Sequence[ModelContexts]) -> None:
-        """Set the figures of each model, and how well the windows are found with and without its contexts."""
+        """Put the figures of each model into the report, and the search figures with and without its contexts."""
         library, report = self._runtime.library, self.report
         texts: dict[str, dict[str, str]] = {}
         if stored := [c for video, _windows in self._drawn for c in library.contexts.of_video(video.id).values()]:
@@ -176,7 +184,7 @@ class _ComparisonRun:
         report.retrieval, _seconds = self.measured(rows)
 
     def _export(self, models: Sequence[ModelContexts], folder: Path) -> dict[str, str]:
-        """Write each model's contexts as `contexts import` reads them; return the files."""
+        """Write each model's contexts in the form of `contexts import`; return the files."""
         paths = {}
         videos = [video.id for video, _windows in self._drawn]
         with os_error_as_unwritable(folder):
@@ -189,7 +197,7 @@ class _ComparisonRun:
         return paths
 
     def encoder_variants(self, names: Sequence[str], opened: ExitStack) -> list[Variant]:
-        """Find the encoders; raises why one cannot be used."""
+        """Find the encoders. Raises why one cannot be used."""
         texts = context_texts(self._runtime.library, self._drawn) if names else {}
         rows: list[Variant] = []
         for name in dict.fromkeys(names):
@@ -246,7 +254,7 @@ def _cost_lines(costs: Mapping[str, CostEstimate]) -> Iterator[str]:
 
 
 def _write(models: Sequence[ModelContexts], total: int) -> list[AppError]:
-    """Write all missing contexts, one model after the other; return the reasons why some are not complete."""
+    """Write all missing contexts, one model after the other; return why some are incomplete."""
     errors = []
     meter = Meter("contexts", total)
     with progress_bar() as show:

@@ -1,4 +1,4 @@
-"""`eval judge`: judgements of scenes and answers by a local model, which may be asked for first."""
+"""`eval judge`: judgements of scenes and answers by a local model; missing answers are requested first."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -86,7 +86,7 @@ def eval_judge(
 
 
 def _ask(runtime: Runtime, path: Path, questions: Sequence[Question], options: AnswerOptions) -> dict[str, str]:
-    """Return the answers to these questions by id; each is in the file before the next one is asked for."""
+    """Return the answers to these questions by id; each is written to the file before the next is requested."""
     texts: dict[str, str] = {}
     meter = Meter("answers", len(questions))
     with runtime.answerer() as answerer, progress_bar() as show:
@@ -102,7 +102,7 @@ def _ask(runtime: Runtime, path: Path, questions: Sequence[Question], options: A
 
 
 def _query(text: str) -> Query:
-    """Parse one of many questions; take its text literally if it is no valid query."""
+    """Parse one of many questions, literally if it is not a valid query."""
     try:
         return parse_query(text)
     except UsageError:

@@ -37,7 +37,7 @@ REASONS = {
     "duplicate": N_("was asked before"),
     "known": N_("the model answers it without the window"),
 }
-"""Reasons to refuse a made question; failures of the model have their own codes."""
+"""Why a generated question is refused; failures of the model have their own codes."""
 KEYS = ("k", "e", "d", "q")
 """Keep, edit, drop, quit: the same in every language."""
 
@@ -123,7 +123,7 @@ def _review(file: Path) -> output.Outcome:
 
 
 def _question_lines(entry: Mapping[str, Any], position: str) -> Iterator[str]:
-    """Yield a question for its reviewer. It is a model's text, so no control code of it reaches the terminal."""
+    """Yield a question's lines for the reviewer, without control codes, because it is a model's text."""
     yield ""
     yield f"{position}  [{tidy(str(entry['kind']))}]  {tidy(str(entry['query']))}"
     yield f"    → {tidy(str(entry.get('answer', '')))}"
@@ -157,7 +157,7 @@ def _decide(review: "Review", id: str, query: str) -> bool:
 
 
 def evaluation_lock(runtime: Runtime) -> AbstractContextManager[None]:
-    """Return the lock to hold: two runs would ask the same model for the same, and write into each other's file."""
+    """Return the lock to hold: two runs would request the same from the model, and write to each other's file."""
     from subtitle_rag.library.connection import hold_lock
 
     folder = runtime.library.path.parent
