@@ -152,7 +152,7 @@ class TestLibrary:
             await press(pilot, "ctrl+l")
             app.jobs.start(JobRequest((Path("/nowhere"),)))
             await until(pilot, lambda: app.job and app.job.failures)
-            await pilot.press("tab", "down")
+            await pilot.press("tab", "tab", "down")
             screen = library_of(app)
             chosen, focused = screen.tables.videos.cursor_key, app.focused
             assert focused is screen.tables.videos

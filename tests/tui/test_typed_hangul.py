@@ -36,7 +36,7 @@ LETTERS = ("ㅇ", "dd")
 PLACES = {
     "scenes": ("치", "킨", "tab"),
     "preview": ("치", "킨", "tab", "tab"),
-    "videos": ("ctrl+l", "tab"),
+    "videos": ("ctrl+l", "tab", "tab"),
     "marks": ("치", "킨", "tab", "m"),
     "answers": ("escape", "a", "down"),
     "transcript": ("치", "킨", "tab", "t"),
