@@ -216,12 +216,12 @@ def _scene_values(scene: "Scene") -> dict[str, Any]:
         "rank": scene.rank,
         **_place_values(scene),
         **pick_json(scene, "text", "sentence", "speakers", "context", "highlights", "score"),
-        **pick_json(scene, "title_highlights", "reason", "words"),
         "scores": {
             name: {"rank": s.rank, "score": s.score} if name in parts.SEARCH_PARTS else s.score
             for name, s in scene.scores.items()
         },
         "related": [list(span) for span in sorted(scene.related)],
+        **pick_json(scene, "title_highlights", "reason", "words"),
         "copies": list(map(_place_values, scene.copies)),
     }
 

@@ -82,9 +82,10 @@ def _channel_lines(name: str, states: "Sequence[VideoState]") -> Iterator[str]:
 def _video_values(state: "VideoState") -> dict[str, Any]:
     return {
         **pick_json(state.video, "id", "title", "kind", "url", "published", "duration", "source"),
-        **pick_json(state, "windows", "searchable", "due", "selection", "heard_by", "retry_at"),
+        **pick_json(state, "windows", "searchable", "due", "selection", "heard_by"),
         "listening": _listening_values(state),
         "failure": _failure_values(state),
+        "retry_at": moment(state.retry_at),
     }
 
 

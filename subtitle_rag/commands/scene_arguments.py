@@ -120,9 +120,10 @@ def _scene_of_number(runtime: "Runtime", number: int) -> tuple[Video, int]:
     from subtitle_rag.library.resolve import named_video
 
     if not runtime.settings.search.remember:  # the saved result would be an older search's
-        raise UsageError(
-            "no_such_scene", number=number, reason=_("searches are not remembered (remember = false under [search])")
+        reason = _(
+            "searches are not remembered (remember = false under [search]); set remember = true to name them by number"
         )
+        raise UsageError("no_such_scene", number=number, reason=reason)
     scenes = found_scenes(runtime.library)
     if not scenes:
         runtime.library.database.check_writable()  # a search in a read-only library is not saved either

@@ -95,8 +95,8 @@ def test_the_player_chosen_in_the_app_is_asked_first(run: Run, home: Path, playe
 @pytest.mark.parametrize(
     ("target", "name", "said"),
     [
-        ("링크", "vlc", "vlc plays only files"),
-        ("파일", "browser", "browser opens only links"),
+        ("링크", "vlc", "vlc cannot play this video: it plays only files"),
+        ("파일", "browser", "browser cannot play this video: it opens only links"),
         ("링크", "iina", "The player iina is not installed"),
         ("링크", "nothing", "The player nothing is not installed"),
     ],
