@@ -1,9 +1,9 @@
-"""The claims of a sentence, and whether a text says them: names, quantities, roles, negation, order and comparisons.
+"""Claims of a sentence, and whether a text supports them: names, quantities, roles, negation, order, comparisons.
 
-A claim is said, said otherwise or not found. A name is found by its letters, or by its sound where captions may have
-misheard it. All else is compared with the clauses of the text that share most words with the sentence's own clause:
-they may have another quantity of the same unit, another noun in the same role, or a negation. Without such clauses a
-claim is left alone, for the sentence may be in other words than the text.
+A claim is supported, contradicted or not found. A name is found by its letters, or by its sound if captions may have
+misspelled it. Everything else is compared with the clauses of the text that share most words with the sentence's own
+clause: they may have another quantity of the same unit, another noun in the same role, or a negation. Without such
+clauses a claim is accepted, because the sentence may use other words than the text.
 """
 
 import math
@@ -35,33 +35,35 @@ from subtitle_rag.retrieval.korean.pronunciation import SoundIndex, jamo
 from subtitle_rag.retrieval.korean.readings import other_spellings
 
 CONFIDENT = 0.5
-"""Share of a clause's weight that a clause of the text has if both tell of the same thing."""
+"""Minimum share of a clause's weight in a clause of the text, for both to be about the same thing."""
 MARGIN = 0.75
-"""Share of the best clause's weight from which on another clause may be the one that is meant."""
+"""Share of the best clause's weight from which another clause may be meant instead."""
 SURE = 0.8
-"""The share from which on a name may have a word in its place that the dictionary knows: 보리, a cat's name."""
+"""Minimum share if the word in a name's place is not a known name itself: 보리, a cat's name."""
 NEAR = 0.4
-"""Weight of a word in the clause before: what a sentence is about is often said there alone."""
+"""Weight of a word in the previous clause, which often has the topic of a sentence."""
 SUBJECT_REACH = 3
 """Clauses for which a subject lasts."""
 HEARD_LETTERS, HEARD_STEP = 5, 3
-"""Jamo of a name of which captions may have misheard one, and as many more for a second: 타카시 for 타카하시. Of 2,000
-names that no scene has 165 pass, and 157 with one misheard jamo alone."""
+"""Minimum jamo of a name to allow one misspelled jamo, and additional ones for a second: 타카시 for 타카하시.
+
+Of 2,000 names in no scene 165 pass, 157 of them with only one misspelled jamo.
+"""
 LATIN_WORDS = 5
-"""Words in Latin letters from which on captions write names so; others write them as they sound."""
+"""Latin words from which captions count as spelling names in Latin letters; others spell them by sound."""
 LONG_NAME = 4
-"""Syllables of a word from which on one more than in the text is no other name: 뒷다리살 for 뒷다리."""
+"""Minimum syllables of a word that may have one more than in the text: 뒷다리살 for 뒷다리."""
 SHORT_NAME = 2
-"""Syllables of a name of the dictionary, up to which one letter makes another name of it."""
+"""Maximum syllables of a dictionary name for which one letter makes another name."""
 MAX_CHARACTERS = 20_000
-"""Characters of a text whose clauses are compared."""
+"""Maximum characters of a text to compare by clauses."""
 LAST_DURATION = 1000
-"""Years from which on a number of them is a date."""
+"""Number of years from which it is a date."""
 DAY = "일"
 GOAL = "로"
-"""The unit of a number that counts nothing and has this particle: 48로 정했다."""
+"""Unit of a number that counts nothing and has this particle: 48로 정했다."""
 RANK = "째"
-"""The unit of ordinals."""
+"""Unit of ordinals."""
 
 _NAMES = frozenset(("NNP", "SL"))
 _NOUNS = frozenset(("NNG", "NNP", "XR", "SL"))
@@ -69,14 +71,14 @@ _FRAGMENTS = frozenset(("MM", "NR", "XPN", "MAG", "IC", "XR"))
 _LIGHT = frozenset(
     ("하", "되", "말하", "이야기하", "얘기하", "보", "주", "가지", "대하", "위하", "통하", "그렇", "이렇")
 )
-"""Verbs that take their meaning from another word, or say that something is said."""
+"""Verbs that take their meaning from another word, or report speech."""
 _NEGATIONS = frozenset(("안", "못"))
 _NEGATING = frozenset(("않", "못하", "말"))
 _QUESTION = re.compile("(?:까|나|가|냐)요?$|니$")
-"""The ending of a question, which says nothing."""
+"""Ending of a question, which claims nothing."""
 _SUBJECTS = frozenset(("이", "가", "께서", "은", "는"))
 _LEADS = {"은": "은", "는": "은", "이": "이", "가": "이", "께서": "이"}
-"""Particles of topics and of subjects."""
+"""Particles of topics and subjects."""
 _TOPICS = frozenset(("은", "는", "도", "만"))
 _OPPOSITE_WORDS = """
 좁 넓 작 크 짧 길 느리 빠르 적 많 낮 높 싸 비싸 저렴 비싸 가볍 무겁 어렵 쉽 춥 덥 차갑 뜨겁 얇 두껍 어둡 밝 나쁘 좋
@@ -84,7 +86,7 @@ _OPPOSITE_WORDS = """
 실패 성공 감소 증가 하락 상승 불편 편하 불가능 가능 틀리 맞 약하 강하 줄 늘
 """
 _OPPOSITES = dict(zip(_OPPOSITE_WORDS.split()[::2], _OPPOSITE_WORDS.split()[1::2], strict=True))
-"""Predicates that say the same as others do when negated, in pairs."""
+"""Pairs of predicates of which one means the negation of the other."""
 _OPPOSED = frozenset(_OPPOSITES.values())
 _SYNONYMS = frozenset(
     frozenset(pair.split())
@@ -93,9 +95,9 @@ _SYNONYMS = frozenset(
         "육신 육체",
     )
 )
-"""Words of one series that may stand for each other."""
+"""Words of one series that may replace each other."""
 _HERE = frozenset(("한국", "대한민국"))
-"""Where Korean videos are made, said or not."""
+"""The default country of Korean videos, whether mentioned or not."""
 _EARLY = frozenset(("먼저", "우선"))
 _AFTER = frozenset(("뒤", "후", "다음", "이후"))
 _BEFORE = frozenset(("전", "이전"))
@@ -125,7 +127,7 @@ _SINO_UNITS = [
     "초",
     "분",
 ]
-"""Counters before which one digit alone is a number."""
+"""Counters before which a single digit is a number."""
 _DAYS = dict(
     zip(
         ["하루", "이틀", "사흘", "나흘", "닷새", "엿새", "이레", "여드레", "아흐레", "열흘", "보름", "일주일"],
@@ -143,19 +145,19 @@ _LATIN_WORD = re.compile("[A-Za-z]{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a sentence claims and a text does not say; all else is said, or cannot be told."""
+    """Claims of a sentence that a text does not support; all others are supported or cannot be checked."""
 
     missing: tuple[str, ...] = ()
     """Names and numbers that are not found."""
     otherwise: tuple[str, ...] = ()
-    """Words of claims that the text says otherwise."""
+    """Words of contradicted claims."""
 
     def __bool__(self) -> bool:
         return bool(self.missing or self.otherwise)
 
 
 class _Quantity(NamedTuple):
-    """A number with what it counts."""
+    """A number with the unit that it counts."""
 
     text: str
     values: frozenset[float]
@@ -171,7 +173,7 @@ class _Noun(NamedTuple):
     role: str
     is_name: bool
     is_whole: bool
-    """Whether it is no part of a longer word."""
+    """Whether it is not part of a longer word."""
     start: int
     end: int
 
@@ -189,31 +191,31 @@ class _Clause:
     asks: bool = False
     """Whether it is a question."""
     leads: dict[str, tuple["_Noun | None", str]] = field(default_factory=dict)
-    """The latest topic (`은`) and subject (`이`), also of a clause before, and the letters of its clause."""
+    """The latest topic (`은`) and subject (`이`), even of an earlier clause, with the letters of its clause."""
     forms: frozenset[str] = frozenset()
-    """Nouns, also those that are parts of longer ones, and predicates."""
+    """Nouns, including parts of longer ones, and predicates."""
     words: frozenset[str] = frozenset()
-    """The same without parts, and without what a number counts."""
+    """The same without parts, and without counted nouns."""
     counted: frozenset[str] = frozenset()
     spelled: str = ""
 
 
 def claim_text(text: str) -> str:
-    """Return a text as it is to be analysed for its claims."""
+    """Return a text in the form to analyse for claims."""
     return figures(nfc(text))[:MAX_CHARACTERS]
 
 
 def spelling(form: str) -> str:
-    """Return the one of a word's spellings that stands for all: 장고 for Django."""
+    """Return the common spelling of a word's variants: 장고 for Django."""
     word = key(form)
     return min((word, *other_spellings(word)))
 
 
 class Said:
-    """A text prepared for the claims of sentences about it. It and its analysis are of `claim_text`."""
+    """A text prepared for checking claims. The text and its analysis must be of `claim_text`."""
 
     def __init__(self, text: str, tags: Sequence[TaggedWord], known: Iterable[str] = ()) -> None:
-        """`known` are texts whose names and numbers are known although nobody says them: titles, glossary."""
+        """Prepare a text; `known` has texts with further names and numbers: titles, glossary."""
         everything = "\n".join((text, *map(claim_text, known)))
         self._facts = video_facts(everything)
         self._text = text
@@ -227,7 +229,7 @@ class Said:
         self._known_places: dict[str, frozenset[int]] = {}
 
     def verdict(self, text: str, tags: Sequence[TaggedWord]) -> Verdict:
-        """Return what of a sentence is not said."""
+        """Return the unsupported claims of a sentence."""
         clauses = _clauses(text, tags)
         forms = frozenset().union(*(clause.forms for clause in clauses))
         missing = [*self._missing_numbers(text, clauses), *self._missing_names(text, tags)]
@@ -241,10 +243,10 @@ class Said:
         return Verdict(tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(otherwise)))
 
     def strange_names(self, tags: Sequence[TaggedWord]) -> list[str]:
-        """Return the names that are surely nowhere: those that dictionary or table know.
+        """Return the names that are certainly missing: those in the dictionary or table.
 
-        Captions mishear other ones, which nothing tells from invented ones: of 137 contexts that a person wrote 40 have
-        such a name that their video's captions do not have, and 9 one of these.
+        Captions misspell others, which cannot be told from invented ones: of 137 contexts by a person 40 have such a
+        name that is not in their video's captions, and 9 have one of these.
         """
         names = [
             word.form
@@ -292,7 +294,7 @@ class Said:
         return is_longer or is_near or has_name(self._facts, form) or self._sounds_like(form)
 
     def _is_misheard(self, form: str) -> bool:
-        """Whether letters somewhere in the text, across spaces, sound nearly like a name."""
+        """Whether letters anywhere in the text, even across spaces, sound nearly like a name."""
         from rapidfuzz import fuzz
 
         sounds = jamo(form)
@@ -316,7 +318,7 @@ class Said:
         return bool(self._sounds.hangul_of(word) if word.isascii() else self._sounds.latin_of(word))
 
     def _is_other_compound(self, tails: Sequence[str], whole: str) -> bool:
-        """Whether the end of a word is there after other beginnings alone: 만복정육점 beside 금성정육점."""
+        """Whether the end of a word occurs only after other beginnings: 만복정육점 next to 금성정육점."""
         facts = self._facts
         tail = next((each for each in tails if len(each) > 1 and each in facts.letters), "")
         beginning = whole.removesuffix(tail)
@@ -325,7 +327,7 @@ class Said:
         before = [stem[: -len(tail)] for stem in word_stems(self._text) if stem.endswith(tail)]
         return bool(before) and all(len(each) > 1 for each in before)
 
-    # --- said otherwise ---
+    # --- contradicted ---
 
     def _said_otherwise(self, clause: _Clause, sentence: Collection[str]) -> Iterator[str]:
         for quantity in clause.quantities:
@@ -341,7 +343,7 @@ class Said:
             yield clause.than
 
     def _scores(self, forms: Collection[str]) -> tuple[list[float], float]:
-        """Return how much each clause has of some words, by weight, and the weight of all of them."""
+        """Return the weight of some words in each clause, and the weight of all of them."""
         places = {form: self._places(form) for form in forms}
         weights = {form: math.log(1 + len(self._clauses) / max(0.5, len(places[form]))) for form in forms}
         scores = []
@@ -352,7 +354,7 @@ class Said:
         return scores, sum(weights.values())
 
     def _places(self, form: str) -> frozenset[int]:
-        """Return the clauses with a word, also as a part of what the analyzer has divided otherwise."""
+        """Return the clauses with a word, even inside a word that the analyzer has divided differently."""
         if form not in self._known_places:
             spellings = [each for each in (form, *other_spellings(form)) if len(each) > 1]
             self._known_places[form] = frozenset(
@@ -363,7 +365,7 @@ class Said:
         return self._known_places[form]
 
     def _best(self, forms: Collection[str], among: Collection[int] | None = None) -> list[int]:
-        """Return the clauses that tell of the same thing as these words; none if no clause surely does."""
+        """Return the clauses about the same thing as these words; [] if none certainly is."""
         scores, total = self._scores(forms)
         places = range(len(scores)) if among is None else among
         top = max((scores[at] for at in places), default=0.0)
@@ -398,7 +400,7 @@ class Said:
         )
 
     def _has_other_noun(self, noun: _Noun, clause: _Clause, sentence: Collection[str]) -> bool:
-        """Whether the clauses that tell the same have another noun in this noun's role, and the noun is elsewhere."""
+        """Whether clauses about the same thing have another noun in this noun's role, and the noun is elsewhere."""
         is_elsewhere = self._places(noun.form) or (noun.is_name and letters(noun.text) in self._facts.letters)
         if not (noun.role and clause.predicates and is_elsewhere):
             return False
@@ -411,7 +413,7 @@ class Said:
         return bool(rivals) and all(rivals)
 
     def _has_opposite(self, noun: _Noun, sentence: Collection[str]) -> bool:
-        """Whether the text has another word of a noun's series, which the sentence lacks, and not the noun."""
+        """Whether the text lacks the noun but has another word of its series, which the sentence lacks."""
         if len(noun.text) < 2 or letters(noun.text) in self._facts.letters or self._places(noun.form):
             return False
         return any(
@@ -422,14 +424,22 @@ class Said:
         )
 
     def _rival(self, noun: _Noun, there: _Clause, clause: _Clause, sentence: Collection[str], *, is_sure: bool) -> bool:
-        """Whether a clause has another noun of the text in the role of a noun, which it lacks itself."""
+        """Whether a clause has another noun of the text in a noun's role, and lacks the noun itself.
+
+        Args:
+            noun: the noun of the sentence.
+            there: the clause of the text.
+            clause: the clause of the sentence.
+            sentence: words of the sentence.
+            is_sure: whether the clauses share at least `SURE` of their weight.
+        """
         if (
             noun.text in there.spelled
             or noun.form in there.forms
             or not any(
                 there.predicates.get(form, ("",))[0] == told
                 for form, (told, _text) in clause.predicates.items()
-                if form != "있"  # of which everything may be said
+                if form != "있"  # it may have any subject
             )
         ):
             return False
@@ -459,7 +469,7 @@ class Said:
         return bool(turned) and not any(each.than == clause.than for each in found)
 
     def _other_order(self, clauses: Sequence[_Clause]) -> Iterator[str]:
-        """Yield the word of order between two clauses that the text has the other way round."""
+        """Yield the word of order between two clauses that are in the opposite order in the text."""
         for first, second in pairwise(clauses):
             if not ("early" in first.marks or "late" in second.marks):
                 continue
@@ -473,7 +483,7 @@ class Said:
 
 
 def _is_turned(clause: _Clause, other: _Clause) -> bool:
-    """Whether two clauses compare the same with each of the two first: A보다 비싸다, and B보다 싸다."""
+    """Whether two clauses make the same comparison from opposite sides: A보다 비싸다, and B보다 싸다."""
     return bool(
         clause.than and other.than in clause.forms and clause.than in other.spelled and clause.than != other.than
     )
@@ -490,7 +500,7 @@ def _is_name(word: TaggedWord) -> bool:
 
 
 def _word_start(first: TaggedWord, tags: Sequence[TaggedWord]) -> int:
-    """Return where the word of a noun begins: the analyzer takes syllables of unknown names for other words."""
+    """Return the start of a noun's word, because the analyzer mistakes syllables of unknown names for other words."""
     start = first.start
     for word in reversed(tags[: tags.index(first)]):
         if word.end != start or word.tag not in _FRAGMENTS:
@@ -506,7 +516,7 @@ def _is_adjective(word: TaggedWord, tags: Sequence[TaggedWord]) -> bool:
 
 
 def _noun_runs(tags: Sequence[TaggedWord]) -> Iterator[list[TaggedWord]]:
-    """Yield the nouns that are one word, letter beside letter."""
+    """Yield the runs of adjacent nouns that form one word."""
     run: list[TaggedWord] = []
     for word in tags:
         if run and (word.tag not in _NOUNS or word.start != run[-1].end):
@@ -519,7 +529,7 @@ def _noun_runs(tags: Sequence[TaggedWord]) -> Iterator[list[TaggedWord]]:
 
 
 def _quantities(text: str) -> list[_Quantity]:
-    """Return the numbers of a text with what they count, ordinals and names of days among them."""
+    """Return the numbers of a text with their units, including ordinals and names of days."""
     found = [
         _Quantity(match[0].strip(), frozenset((float(_rank(match)),)), RANK, match.start())
         for match in _ORDINAL.finditer(text)
@@ -543,19 +553,19 @@ def _quantities(text: str) -> list[_Quantity]:
 
 
 def _as_goal(text: str, number: Number) -> str:
-    """Return the particle of a number that counts nothing, or an empty string."""
+    """Return the particle of a number that counts nothing, or ""."""
     return GOAL if re.match("으?로(?![가-힣])", text[number.start + len(number.text) :]) else ""
 
 
 def _one(match: re.Match[str]) -> _Quantity:
-    """Return "한 시간" and its like as a quantity."""
+    """Return "한 시간" and the like as a quantity."""
     unit = same_counter(match[1])
     value, unit = (_SECONDS[unit], "시간") if unit in _SECONDS else (1.0, unit)
     return _Quantity(f"{match[0].strip()} {match[1]}", frozenset((value,)), unit, match.start())
 
 
 def _owner(quantity: _Quantity, clause: _Clause) -> frozenset[str]:
-    """Return the words of a clause that a quantity belongs to: of several quantities those since the one before."""
+    """Return the words of a clause that belong to a quantity: those since the previous quantity."""
     if quantity.unit == GOAL:
         return clause.words & clause.predicates.keys()
     starts = [other.start for other in clause.quantities if other.unit == quantity.unit]
@@ -572,7 +582,7 @@ def _rank(match: re.Match[str]) -> float:
 
 
 def _clauses(text: str, tags: Sequence[TaggedWord]) -> list[_Clause]:
-    """Return the clauses of an analysed text: each ends with the ending of its predicate."""
+    """Return the clauses of an analysed text: each ends with its predicate's ending."""
     quantities = sorted(_quantities(text), key=lambda quantity: quantity.start)
     counted: list[_Quantity] = []
     clauses: list[_Clause] = []
@@ -706,7 +716,7 @@ def _written(tags: Sequence[TaggedWord], at: int, text: str) -> str:
 
 
 def _is_negated(tags: Sequence[TaggedWord], at: int, last: int) -> bool:
-    """Return whether the predicate at these morphemes is negated, once or three times."""
+    """Whether the predicate at these morphemes is negated, once or three times."""
     negated = bool(at) and tags[at - 1].tag == "MAG" and tags[at - 1].form in _NEGATIONS
     before = tags[last]
     for word in tags[last + 1 :]:
