@@ -137,9 +137,9 @@ class TestSearching:
 
 def held(gate: threading.Event) -> Iterator[object]:
     """The events of a job that stands in its middle until it is let go."""
-    yield Progress("captions", total=9)
     for at in range(3):
         yield VideoDone(f"v{at}", f"{at}편", "new", 4)
+    yield Progress("captions", 4, 9)
     yield VideoFailed("v9", "깨진 자막", "no_cues", {"path": "깨진.srt"})
     gate.wait()
 
