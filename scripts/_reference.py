@@ -1,6 +1,6 @@
-"""The reference in docs/reference/, made from the program in English: commands, settings and JSON results.
+"""Generator of docs/reference/ in English: commands, settings and JSON results.
 
-Commands come from click, settings from their dataclasses, keys from the app's commands, results from commands that run
+Commands come from click, settings from their dataclasses, keys from the app's commands, and results from commands run
 in the sample library.
 """
 
@@ -43,7 +43,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "SUBTITLE_RAG_NEURAL_LINGER": "Seconds that the process of the neural models stays after its last use (300).",
     "SUBTITLE_RAG_NEURAL_IDLE": "Seconds after which an unused neural model leaves memory (600).",
 }
-"""The variables that the program reads."""
+"""Environment variables of the program."""
 ENVELOPE: Mapping[str, str] = {
     "schema": f"the version of this format: {SCHEMA}",
     "command": "the command that ran",
@@ -54,7 +54,7 @@ ENVELOPE: Mapping[str, str] = {
 JSON = "--json"
 TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", list: "list", dict: "object"}
 SHORT = 90
-"""Letters of an object's members that go into one line."""
+"""Maximum length of an object's members on one line."""
 RESULT_COMMANDS = (
     *("index ~/captions", "contexts import contexts.jsonl", "search 치킨 --limit 2", "show sample-0001 --at 6:52"),
     *("overview sample-0001", "overview 느긋한", "open sample-0001@6:52 --print", "ask 소스"),
@@ -62,11 +62,11 @@ RESULT_COMMANDS = (
     *("contexts list", "models list", "config", "doctor --offline"),
     *("eval run questions.jsonl --no-neural", "remove sample-0009 --yes", "rebuild"),
 )
-"""Commands whose results are described, in the order in which they run."""
+"""Commands whose results are described, in the order they run."""
 
 
 def pages() -> dict[Path, str]:
-    """Return the text of each page that needs no command to run, by its path."""
+    """Return the text of each page that needs no command run, by its path."""
     with in_english():
         return {FOLDER / "commands.md": _text(commands()), FOLDER / "settings.md": _text(settings())}
 
@@ -77,7 +77,7 @@ def results_page(result_of: Callable[[str], Any]) -> dict[Path, str]:
 
 
 def stale(texts: Mapping[Path, str]) -> list[str]:
-    """Pages that differ from what the program makes of them."""
+    """Return the pages that are out of date."""
     return [
         f"{path.relative_to(ROOT)}: differs from the program: scripts/docs-check --write makes it anew"
         for path, text in texts.items()
@@ -101,7 +101,7 @@ def _text(lines: Iterable[str]) -> str:
 
 
 def root_context() -> click.Context:
-    """Return the program's context, of a copy: click adds a help option to a command when it makes its context."""
+    """Return the context of a copy of the program: click adds a help option to a command when it makes its context."""
     root = cli.localized(cli.root)
     return click.Context(root, info_name="subtitle-rag", **root.context_settings)
 
@@ -225,7 +225,7 @@ def results(result_of: Callable[[str], Any]) -> Iterator[str]:
 
 
 def member_lines(tables: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return lines on the members of objects; those of one shape that follow each other share theirs."""
+    """Return lines on the members of objects; consecutive ones of the same shape share a line."""
     names = dict.fromkeys(name for each in tables for name in each)
     shapes = {name: _shape([each[name] for each in tables if name in each]) for name in names}
     lines: list[str] = []
@@ -235,7 +235,7 @@ def member_lines(tables: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _shape(values: Sequence[Any]) -> tuple[str, tuple[str, ...]]:
-    """Return the type of values that were seen in one place, and lines on their members."""
+    """Return the type of the values seen in one place, and lines on their members."""
     seen = [value for value in values if value is not None]
     or_null = " or null" if len(seen) < len(values) else ""
     if not seen:

@@ -1,7 +1,7 @@
-"""Screens of the app as SVG, for any fonts: Rich's own export counts letters, and a Hangul syllable takes two cells.
+"""Pictures of the app's screens as SVG: Rich's export counts letters, but a Hangul syllable takes two cells.
 
-Each run of one kind of letters is a `<text>`, stretched over exactly its cells. Nothing is loaded from elsewhere, and
-films move by CSS alone: GitHub shows a README's pictures without scripts and fonts of their own.
+Each run of one kind of letters is a `<text>`, stretched over exactly its cells, so any font will do. Nothing is loaded,
+and films only use CSS, because GitHub shows a README's pictures without scripts and fonts.
 """
 
 import re
@@ -21,9 +21,9 @@ from textual.app import App
 from textual.widgets import Input
 
 CELL, LINE, BASE = 12, 24.4, 20
-"""Width and height of a cell, and the base line in it, in pixels, as Rich places letters of 20 pixels."""
+"""Width, height and base line of a cell in pixels, as in Rich's export of 20-pixel letters."""
 MARGIN, TITLE = 10, 36
-"""Around the cells, and above them for the buttons of a window."""
+"""Space around the cells, and above them for a window's buttons."""
 BACKGROUND = "#121212"
 STYLE = (
     "text{font:20px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace}"
@@ -32,7 +32,7 @@ STYLE = (
 )
 REDUCED = "@media(prefers-reduced-motion:reduce){g{animation:none!important}}"
 PARTS = "{styles}\0{backgrounds}\0{matrix}"
-"""What Rich's export is asked for: the rules of CSS, the rectangles, the texts."""
+"""Parts to take from Rich's export: CSS rules, rectangles, texts."""
 RULE = re.compile(r"\.(\S+) { (.*) }")
 RECTANGLE = re.compile(r'<rect fill="(.*?)" x="(.*?)" y="(.*?)" width="(.*?)" height="(.*?)" .*?/>')
 TEXT = re.compile(r'<text class="(.*?)" x="(.*?)" y="(.*?)" .*?>(.*?)</text>')
@@ -42,7 +42,7 @@ class Shape(NamedTuple):
     """A piece of a screen."""
 
     layer: int
-    """0 for backgrounds, which are below every text; 2 for what lies above."""
+    """0 for backgrounds, which are below all texts; 2 for overlays."""
     markup: str
 
 
@@ -51,7 +51,7 @@ Screen = tuple[Shape, ...]
 
 @dataclass(frozen=True)
 class Frame:
-    """A screen of a film."""
+    """One screen of a film."""
 
     screen: Screen
     seconds: float
@@ -82,7 +82,7 @@ def screen_of(app: App[object]) -> Screen:
 
 
 def _papers(rectangles: Sequence[tuple[str, str, str, str, str]]) -> Iterator[Shape]:
-    """Join what lies side by side: Rich draws a rectangle behind each piece."""
+    """Join adjacent rectangles: Rich draws one behind each piece."""
     for (fill, y, height), group in groupby(rectangles, lambda each: (each[0], each[2], each[4])):
         beside = list(group)
         width = sum(float(each[3]) for each in beside)
@@ -91,7 +91,7 @@ def _papers(rectangles: Sequence[tuple[str, str, str, str, str]]) -> Iterator[Sh
 
 
 def _pieces(segment: Segment) -> Iterator[Segment]:
-    """Split into runs of one kind: words of Hangul, words of ASCII, and other signs one by one or repeated."""
+    """Split into runs of one kind: Hangul words, ASCII words, and single or repeated other characters."""
 
     def kind(letter: str) -> str:
         return "ascii" if letter.isascii() else "wide" if cell_len(letter) == 2 else letter
@@ -112,9 +112,9 @@ def _text(text: str, style: str, x: object, y: object) -> str:
 
 
 def composing(app: App[object], preedit: str) -> Screen:
-    """Return the screen while a syllable is composed: a terminal draws it over the cursor, underlined.
+    """Return the screen during the composition of a syllable, which a terminal draws underlined over the cursor.
 
-    A field that is empty so far is drawn without its placeholder, as it is once the syllable is there.
+    The placeholder of an empty field is left out, as it would be once the syllable is there.
     """
     (x, y), field = app.cursor_position, app.focused
     assert isinstance(field, Input)
@@ -128,14 +128,14 @@ def composing(app: App[object], preedit: str) -> Screen:
 
 
 def still(screen: Screen, size: tuple[int, int]) -> str:
-    """Draw one screen of so many columns and rows."""
+    """Draw one screen of this many columns and rows."""
     return _window(size, STYLE, "\n".join(shape.markup for shape in sorted(screen, key=lambda shape: shape.layer)))
 
 
 def film(frames: Sequence[Frame], size: tuple[int, int]) -> str:
-    """Draw screens one after the other, for ever. A shape is written once, with the frames that have it.
+    """Draw screens one after another in an endless loop. A shape is written once, with the frames that have it.
 
-    Where motion is not wished for, or CSS does not move, the last frame is shown.
+    If the reader prefers no motion, or CSS animation is unavailable, the last frame is shown.
     """
     assert frames
     frames_by_shape: dict[Shape, list[int]] = defaultdict(list)
@@ -162,7 +162,7 @@ def film(frames: Sequence[Frame], size: tuple[int, int]) -> str:
 
 
 def _keyframes(numbers: Sequence[int], frames: Sequence[Frame]) -> str:
-    """Return the moments at which a shape of these frames appears and vanishes."""
+    """Return the times at which a shape of these frames appears and vanishes."""
     length = sum(frame.seconds for frame in frames)
     steps, before, at = [], None, 0.0
     for number, frame in enumerate(frames):

@@ -1,4 +1,4 @@
-"""The hooks of hatchling: the project's addresses, and the compiled Korean catalogue that a wheel carries."""
+"""Hatchling's hooks: the project's addresses, and the compiled Korean catalogue in the wheel."""
 
 import runpy
 from pathlib import Path
@@ -16,20 +16,20 @@ PAGES = {
 
 
 class AddressesHook(MetadataHookInterface):  # type: ignore[misc, unused-ignore]
-    """Puts the project's home, which `pyproject.toml` names once, into its addresses and the links of its README."""
+    """Inserts the project's home page, named once in `pyproject.toml`, into its addresses and the README's links."""
 
     def update(self, metadata: dict[str, Any]) -> None:
-        """Fill in what `dynamic` in `pyproject.toml` announces."""
+        """Fill in the `dynamic` fields of `pyproject.toml`."""
         home = self.config["home"]
         metadata["urls"] = {name: home + page for name, page in PAGES.items()}
         metadata["readme"]["text"] = metadata["readme"]["text"].replace("(HOME/", f"({home}/")
 
 
 class CatalogBuildHook(BuildHookInterface):  # type: ignore[type-arg, misc, unused-ignore]
-    """Makes each `.mo` that `artifacts` in `pyproject.toml` names."""
+    """Makes each `.mo` file named by `artifacts` in `pyproject.toml`."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - hatchling's signature
-        """Compile the catalogues beside their sources."""
+        """Compile the catalogues next to their sources."""
         package = Path(self.root) / "subtitle_rag"
         compile_changed = runpy.run_path(str(package / "message_catalog.py"))["compile_changed"]
         for po in package.glob("locale/*/LC_MESSAGES/*.po"):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Make requirements.lock anew from pyproject.toml, by uv: what users need first, then what the tests need besides.
+"""Update requirements.lock from pyproject.toml with uv: packages for users first, then packages for tests.
 
-Versions that are locked stay; a line that is deleted from the file before comes back with the newest version.
+Locked versions stay; to upgrade one, delete its line first.
 """
 
 import re
@@ -16,11 +16,11 @@ HEAD = """\
 # Made by scripts/lock.py.
 """
 BY_VERSION = re.compile("(torch|triton|nvidia-.*|cuda-.*)==")
-"""Packages whose files depend on the machine: which build of PyTorch comes, with CUDA or without."""
+"""Packages with files that depend on the machine: PyTorch with or without CUDA."""
 
 
 def compiled(*options: str) -> list[str]:
-    """The entries, as pip reads them."""
+    """Return the entries in the form that pip reads."""
     pinned = re.findall(r"^\S+==[^\s;]+", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
     with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as constraints:
         constraints.write("\n".join(pinned))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Draw the pictures of the documentation, docs/*.svg, in Korean, and the film at the top of README.
+"""Draw the documentation's pictures in Korean, docs/*.svg, and the film at the top of README.
 
-The app runs without a terminal on a library of the sample captions in a temporary folder, and the answer is one that
-the tests' stand-in of Ollama gives. Nothing on the pictures depends on when, where and how fast they are made.
+The app runs without a terminal, with the sample captions in a temporary folder; the tests' stand-in for Ollama writes
+the answer. The pictures do not depend on when, where and how fast they are made.
 """
 
 import asyncio
@@ -51,13 +51,13 @@ ANSWER = (
     "캠핑에서는 양념이 굳어서 강정처럼 됐다고 합니다 [2]. "
     "늦게 먹을 거면 가루 말고 찍어 먹는 것을 사라고 합니다 [4]."
 )
-"""Each sentence is said in the scene that it names."""
+"""Each sentence is in the scene that it cites."""
 FILM = "demo"
 TYPED_KEYS = "thtmdp Wlrdj ajrsms clzls"
 """On the two-set keyboard: 소스에 찍어 먹는 치킨."""
 CONSONANTS = dict(zip("rRseEfaqQtTdwWczxvg", "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ", strict=True))
 KEY_S, WORD_S, LOOK_S, END_S = 0.14, 0.3, 1.4, 3.0
-"""How long the film rests on a key, between words, on what was found, and on the jump."""
+"""Seconds the film rests on a key, between words, on the results, and on the jump."""
 QUERY = "소스에 찍어 먹는 치킨"
 MARKED = (("소스 비율", "요리"), ("", "가 볼 곳"), *[("", "")] * 8)
 """Note and tag of each mark."""
@@ -78,11 +78,11 @@ PICTURES: dict[str, Sequence[Sequence[str]]] = {
     ],
     "export": [QUERY, ["enter", "e", "down"]],
 }
-"""Name → the keys of each step."""
+"""Name → the keys to press, step by step."""
 
 
 async def settled(pilot: Pilot[object]) -> None:
-    """Wait until nothing is under way, and no answer is being written."""
+    """Wait until nothing is running, and no answer is being written."""
     await pilot.pause()
     while isinstance(screen := pilot.app.screen, AnswerScreen) and screen.page.dialogue.running:
         await pilot.pause(0.05)
@@ -95,7 +95,7 @@ async def settled(pilot: Pilot[object]) -> None:
 
 @contextmanager
 def answering(runtime: Runtime) -> Iterator[None]:
-    """With an Ollama that answers questions, and has nothing to say of contexts."""
+    """Run a stand-in for Ollama that answers questions, but writes no contexts."""
     with StandIn() as ollama:
         ollama.add(Model(MODEL, behaviour=lambda sent: "" if "<구간>" in str(sent["messages"]) else ANSWER))
         settings = runtime.settings
@@ -112,12 +112,12 @@ async def still(pilot: Pilot[object], steps: Sequence[Sequence[str]]) -> str:
 
 
 def composed(keys: str) -> str:
-    """Return the text that an input method makes of the keys of a word, the last syllable unfinished."""
+    """Return the text that an input method composes from a word's keys, with an unfinished last syllable."""
     return hangul(keys) or (hangul(keys[:-1]) or "") + CONSONANTS[keys[-1]]
 
 
 async def film(pilot: Pilot[object]) -> str:
-    """Type a query as an input method composes it, choose a scene, and play it; begin with the first scenes found."""
+    """Record the film: type a query through an input method, choose a scene, play it; start at the first results."""
     app = pilot.app
     frames: list[_svg.Frame] = []
     for word in TYPED_KEYS.split():
@@ -142,7 +142,7 @@ async def film(pilot: Pilot[object]) -> str:
 
 @contextmanager
 def staged() -> Iterator[None]:
-    """Play nothing, wait for no typist, and have no package of search by meaning, as after the first start."""
+    """Play nothing, type without pauses, and hide the packages for search by meaning, as after the first start."""
     replacements: list[tuple[object, str, object]] = [
         (Extra, "is_installed", False),
         (player, "can_show", lambda: True),

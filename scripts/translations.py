@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Bring the Korean catalogue up to date: extract the sentences of the program and of click, and merge.
+"""Update the Korean catalogue: extract the sentences of the program and of click, and merge them.
 
-New sentences enter the .po untranslated; tests/test_i18n.py fails until they are translated and this has run again.
-A run that finds nothing new leaves the file as it is, to the byte. With another click than requirements.lock names it
-writes nothing: sentences that this click does not have would be left out, with their translations.
+New sentences enter the .po untranslated; tests/test_i18n.py fails until they are translated and this runs again. If
+nothing is new, the file does not change by a byte. With a version of click other than the one in requirements.lock
+nothing is written, since sentences missing from it would be dropped with their translations.
 """
 
 import sys
@@ -23,7 +23,7 @@ COMMENT = "# The Korean catalogue of subtitle_rag. scripts/translations.py keeps
 
 
 class KoreanCatalog(Catalog):
-    """A catalogue whose header says nothing that changes by itself: no dates, no names, no versions."""
+    """A catalogue without changing headers: no dates, names or versions."""
 
     def __init__(self) -> None:
         super().__init__(locale="ko", project="subtitle_rag", charset="utf-8", header_comment=COMMENT, fuzzy=False)
@@ -42,7 +42,7 @@ class KoreanCatalog(Catalog):
 
 
 def extracted() -> KoreanCatalog:
-    """Every sentence that the program, or click in its name, can say."""
+    """Return every sentence of the program, including click's."""
     catalog = KoreanCatalog()
     click = find_spec("click")
     assert click is not None
@@ -67,23 +67,23 @@ def merged(translated: Catalog) -> KoreanCatalog:
 
 
 def missing(catalog: Catalog) -> list[str]:
-    """The sentences without a translation."""
+    """Return the untranslated sentences."""
     return [forms(message.id)[0] for message in catalog if message.id and not all(forms(message.string))]
 
 
 def forms(string: str | tuple[str, ...] | list[str] | None) -> tuple[str, ...]:
-    """An id or a translation as its plural forms; most have one."""
+    """Return the plural forms of an id or a translation; most have one."""
     return (string or "",) if string is None or isinstance(string, str) else tuple(string)
 
 
 def read() -> Catalog:
-    """The translations that there are."""
+    """Return the existing translations."""
     with PO.open("rb") as file:
         return read_po(file, locale="ko")
 
 
 def locked_version(package: str) -> str:
-    """The version that requirements.lock names."""
+    """Return a package's version in requirements.lock."""
     lines = LOCK.read_text(encoding="utf-8").splitlines()
     return next(line.split()[0].partition("==")[2] for line in lines if line.startswith(f"{package}=="))
 

@@ -1,4 +1,4 @@
-"""What the benchmarks share: a corpus that is read and analysed once, and libraries of any size made of it."""
+"""Corpus of the benchmarks, read and analysed once, and libraries of any size made from it."""
 
 import os
 import random
@@ -30,18 +30,18 @@ from tests.support.terminal import processor_s
 SAMPLE = Path(__file__).parents[2] / "subtitle_rag" / "sample"
 QUERIES = 200
 SETTLE_S = 8.0
-"""After filling: the host optimizes when it has been idle for 5 s."""
+"""Pause after filling: the host optimizes after 5 s without a call."""
 WINDOWS_IN_VIDEO, VIDEOS_AT_ONCE = 20, 100
 LAST_DAY, DAYS = date(2026, 1, 1), 364
 TRACK = Track("ko", "file", "vtt", b"", "", 0)
 T = TypeVar("T")
 
 Corpus = Sequence[tuple[str, Morphemes]]
-"""The texts of windows, each with its morphemes."""
+"""Texts of windows, each with its morphemes."""
 
 
 def corpus_folders(data: Path | None, scratch: Path) -> list[Path]:
-    """Where the corpus lies; without `data`, ten copies of the sample."""
+    """Return the corpus's folders; without `data`, ten copies of the sample."""
     if data is not None:
         folders = [data / name for name in ("pyconkr_2019", "fashion_asr")]
         return [folder for folder in folders if folder.is_dir()] or [data]
@@ -54,7 +54,7 @@ def corpus_folders(data: Path | None, scratch: Path) -> list[Path]:
 
 
 def documents(folders: Sequence[Path]) -> Iterator[Document]:
-    """Yield the videos of caption files with their windows."""
+    """Yield the videos in caption files with their windows."""
     for group in files.discover(folders):
         if isinstance(group, files.CaptionGroup):
             track = files.read(group.candidates[0])
@@ -70,16 +70,16 @@ def analysed(folders: Sequence[Path], analyzer: Analyzer) -> Corpus:
 
 
 class InventedVideo(NamedTuple):
-    """A video with all that indexing needs to know of it."""
+    """A video with all data needed to index it."""
 
     video: Video
     windows: list[Window]
     morphemes: dict[str, Morphemes]
-    """Of the texts of its windows."""
+    """Morphemes of its windows' texts."""
 
 
 class Filling:
-    """A home that is filled without analysing anything twice."""
+    """A home that is filled without analysing any text twice."""
 
     def __init__(self, home: Path, analyzer: Analyzer) -> None:
         self.home = home
@@ -102,7 +102,7 @@ class Filling:
 
 
 def copied(corpus: Corpus, copy: int) -> Iterator[tuple[str, Morphemes]]:
-    """Yield the corpus once more: with shuffled words, and every twentieth form renamed."""
+    """Yield another copy of the corpus, with shuffled words and every twentieth form renamed."""
     rng = random.Random(copy)
     forms = {form for _text, morphemes in corpus for form in morphemes.forms}
     renamed = {form: f"{form}{copy}" for form in forms if crc32(f"{copy}{form}".encode()) % 20 == 0}
@@ -112,7 +112,7 @@ def copied(corpus: Corpus, copy: int) -> Iterator[tuple[str, Morphemes]]:
 
 
 def with_words_in_other_order(text: str, analysis: Morphemes, rng: random.Random) -> tuple[str, Morphemes]:
-    """The text with its words shuffled, and its morphemes with their words: videos that say the same are one result."""
+    """Shuffle a text's words and their morphemes, since videos with the same text would be one search result."""
     words = text.split(" ")
     begins = [0, *accumulate(len(word) + 1 for word in words)][:-1]
     order = rng.sample(range(len(words)), len(words))
@@ -127,9 +127,9 @@ def with_words_in_other_order(text: str, analysis: Morphemes, rng: random.Random
 
 
 def invented(corpus: Corpus, channels: int) -> Iterator[InventedVideo]:
-    """Yield videos of copies of the corpus' windows, without end, each in one of so many channels.
+    """Yield videos with copies of the corpus's windows, endlessly, spread over `channels` channels.
 
-    A video has a minute for each of its windows, lines of six words, an address, and a day of publication.
+    Each window is a minute of its video; a video has lines of six words, an address, and a publication date.
     """
     rows = (row for copy in count() for row in copied(corpus, copy))
     for number in count():
@@ -160,7 +160,7 @@ def minute(video_id: str, ordinal: int, text: str) -> Window:
 
 
 def grown(filling: Filling, corpus: Corpus, sizes: Sequence[int], channels: int = 300) -> Iterator[tuple[int, float]]:
-    """Fill to one size after the other; yields (windows, seconds of filling) where a size is reached."""
+    """Fill to one size after another; yield (windows, seconds of filling) at each size."""
     videos, filled, seconds = invented(corpus, channels), 0, 0.0
     for size in sizes:
         while filled < size:
@@ -171,7 +171,7 @@ def grown(filling: Filling, corpus: Corpus, sizes: Sequence[int], channels: int 
 
 
 def typed(corpus: Corpus) -> list[str]:
-    """Queries of one to four words that stand near each other in some window."""
+    """Return queries of one to four neighbouring words from a window."""
     rng = random.Random(1)
     texts = [text.split(" ") for text, _morphemes in corpus]
     queries: list[str] = []
@@ -187,7 +187,7 @@ def typed(corpus: Corpus) -> list[str]:
 def latency(
     filling: Filling, what: str, work: Callable[[T], object], items: Sequence[T], most_ms: float | None = None
 ) -> Cells:
-    """Measure one call after the other, and the processor's time, which does not hang on what else the machine does."""
+    """Measure call by call, with the processor's time, which does not depend on the machine's load."""
     before = _processor_ms(filling.index.host_pid)
     p50, p95 = spread([timed(lambda item=item: work(item)) for item in items])  # type: ignore[misc]
     cpu = (_processor_ms(filling.index.host_pid) - before) / len(items)
@@ -215,4 +215,4 @@ def end_host(home: Path) -> None:
     while host_entry(folder) is not None:
         time.sleep(0.01)
     with suppress(ChildProcessError):
-        os.waitpid(entry["pid"], 0)  # a host that this process has started may still write into its folder
+        os.waitpid(entry["pid"], 0)  # a host started by this process may still write into its folder

@@ -1,4 +1,4 @@
-"""What all benchmarks share: options, the machine's line, Markdown tables, and means with their intervals."""
+"""Shared parts of the benchmarks: options, machine, Markdown tables, means with intervals."""
 
 import argparse
 import multiprocessing
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BUDGET_COLUMNS = ("what", "figure", "budget", "met")
 T = TypeVar("T")
 Cells = tuple[str, ...]
-"""Of a row."""
+"""Columns of a row about a budget."""
 
 
 def parser(description: str | None, *, data: bool = False) -> argparse.ArgumentParser:
@@ -41,7 +41,7 @@ def numbers(text: str) -> tuple[int, ...]:
 
 @contextmanager
 def machine(*more: str) -> Iterator[None]:
-    """Print what the figures depend on, and the load at the end."""
+    """Print cores, load and versions; at the end of the block, the load again."""
     python = sys.version.split()[0]
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {python}{''.join(f', {m}' for m in more)}\n")
     yield
@@ -49,7 +49,7 @@ def machine(*more: str) -> Iterator[None]:
 
 
 class Table:
-    """A Markdown table, printed row by row as the figures come."""
+    """A Markdown table, printed row by row."""
 
     def __init__(self, *columns: str) -> None:
         print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}", flush=True)
@@ -71,13 +71,13 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def in_new_process(work: Callable[..., T], *arguments: object) -> T:
-    """Return what `work` returns in a process that has done nothing else."""
+    """Return the result of `work` in a new process."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         return pool.submit(work, *arguments).result()
 
 
 def peak_mb() -> int:
-    """Return the most memory that this process had."""
+    """Return this process's peak memory."""
     return round(memory(os.getpid())["VmHWM"])
 
 
@@ -103,7 +103,7 @@ def mean_texts(values: "Values", names: Sequence[str], sign: str = "") -> list[s
 
 @contextmanager
 def models_of(encoder: Path, *, pieces: bool = False) -> Iterator["HostedModels"]:
-    """Open the models of a process that has this encoder alone; with `pieces` it makes vectors of pieces, too."""
+    """Open models with only this encoder; with `pieces`, it makes vectors of pieces, too."""
     from subtitle_rag.config.settings import ModelSettings
     from subtitle_rag.models.model_store import ModelStore
     from subtitle_rag.retrieval.neural.neural_client import HostedModels
@@ -122,13 +122,13 @@ def models_of(encoder: Path, *, pieces: bool = False) -> Iterator["HostedModels"
 
 NEAREST = 20
 AGREEMENT = ("cosine", "least", f"first {NEAREST}")
-"""The columns of `agreement`."""
+"""Columns of `agreement`."""
 
 
 def agreement(ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]]) -> list[str]:
-    """Compare an encoder's vectors to a reference's of the same texts.
+    """Compare an encoder's vectors with a reference's for the same texts.
 
-    They are the mean and the least cosine, and the part of the texts nearest to a text that the reference has nearest.
+    Returns mean and minimum cosine, and the share of the texts nearest to a text that the reference agrees with.
     """
     import numpy as np
 

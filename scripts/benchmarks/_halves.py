@@ -1,4 +1,4 @@
-"""Halves of a set's questions: one to fit numbers to, the other to judge them by."""
+"""Halves of a set of questions: one to choose numbers with, the other to judge them."""
 
 import random
 from collections import Counter
@@ -8,10 +8,10 @@ from subtitle_rag.evaluation.questions import Question
 
 
 def halves(questions: Sequence[Question], seed: int) -> tuple[list[int], list[int]]:
-    """Return the indices of the train half and of the test half; the same for the same questions and seed.
+    """Return the indices of the training half and of the test half, fixed by questions and seed.
 
-    All questions that share a video are in one half, and the halves have about as many of each kind. The groups go out
-    largest first, each to the half that it leaves more even.
+    Questions that share a video are in the same half, and both halves have about as many of each kind. Groups are
+    assigned by size, largest first, to the half that they make more even.
     """
     groups = _groups(questions)
     random.Random(seed).shuffle(groups)
@@ -27,7 +27,7 @@ def halves(questions: Sequence[Question], seed: int) -> tuple[list[int], list[in
 
 
 def _split_imbalance(counts: tuple[Counter[str], Counter[str]], half: int, kinds: Counter[str]) -> tuple[int, int]:
-    """Return the differences by kind and in all, if the group went to this half."""
+    """Return the differences by kind and in total if the group went to this half."""
     this, that = Counter(counts[half]), counts[1 - half]
     this.update(kinds)
     return sum(abs(this[kind] - that[kind]) for kind in {*this, *that}), abs(this.total() - that.total())

@@ -1,7 +1,7 @@
-"""Read KorQuAD 1.0 (Lim, Kim & Lee 2019, arXiv:1909.07005), questions that bring their own documents.
+"""Read KorQuAD 1.0 (Lim, Kim & Lee 2019, arXiv:1909.07005), which has questions with their documents.
 
-It has the layout of SQuAD 1.1: `data[].paragraphs[].qas[].answers[0]` with `answer_start` in characters of `context`.
-Every article is a video, its paragraphs are cut into windows of invented times.
+It has SQuAD 1.1's layout: `data[].paragraphs[].qas[].answers[0]` with `answer_start` in characters of `context`. An
+article becomes a video, its paragraphs are cut into windows with invented times.
 """
 
 import json
@@ -15,13 +15,13 @@ from subtitle_rag.domain.values import Line, Video, Window
 from subtitle_rag.evaluation.questions import Dataset, Document, Gold, Question
 
 WINDOW_MS = 60_000
-"""Invented length of a window."""
+"""Invented duration of a window."""
 _SPACE = re.compile(r"\s+")
 
 WINDOW_CHARS = 300
-"""The size at which the published comparisons cut."""
+"""Length of a window in the published comparisons."""
 REACH = 80
-"""Characters on either side of an even cut in which a better place is looked for."""
+"""Maximum characters between an even cut and a better place."""
 _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 
 
@@ -62,7 +62,7 @@ def _cut(text: str, target: int) -> tuple[int, int]:
 
 
 def _paragraph_windows(video_id: str, context: str, first: int) -> list[tuple[Window, int]]:
-    """Return a paragraph's windows, the first one being the video's window number `first`, with their offsets in it."""
+    """Return a paragraph's windows with their offsets in it; the video's window number of the first one is `first`."""
     result = []
     for ordinal, (offset, text) in enumerate(pieces(context), start=first):
         start = ordinal * WINDOW_MS
@@ -80,7 +80,7 @@ def _paragraph_windows(video_id: str, context: str, first: int) -> list[tuple[Wi
 
 
 def _korquad_questions(video_id: str, entries: Any, windows: list[tuple[Window, int]]) -> Iterator[Question]:
-    """Yield the questions of a paragraph; gold is the window, or the neighbouring windows, that hold the answer."""
+    """Yield the questions about a paragraph; gold is the window, or the neighbouring windows, with the answer."""
     for entry in entries:
         answer = entry["answers"][0]
         begin = int(answer["answer_start"])

@@ -1,4 +1,4 @@
-"""Neural vectors that look like an encoder's, and cost nothing."""
+"""Neural vectors like an encoder's, without the cost of encoding."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ from subtitle_rag.retrieval.values import DenseVector, SparseVector
 
 TOPICS, NOISE = 200, 0.8
 VOCABULARY, TERMS = 250_000, 100
-"""Tokens in all, and of a window."""
+"""Tokens in the vocabulary, and in a window."""
 
 
 class MadeUpVectors:
-    """Dense vectors around topics, and sparse ones whose common terms are common."""
+    """Dense vectors around topics, and sparse ones with frequent terms."""
 
     def __init__(self, dimensions: int) -> None:
         self.random = np.random.default_rng(1)

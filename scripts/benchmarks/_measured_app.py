@@ -67,7 +67,7 @@ class MeasuredLibrary(LibraryScreen):
 class MeasuredApp(SubtitleApp):
     gaps = Path(os.devnull)
     _coming: tuple[str, ...] = ()
-    """Marks of scenes that the list has and nobody sees."""
+    """Marks of scenes in the list that are out of sight."""
     _due: tuple[str, ...] = ()
     """Marks of what the next frame shows."""
 
@@ -99,14 +99,14 @@ class MeasuredApp(SubtitleApp):
 
     def mark_soon(self, text: str) -> None:
         self._due = (*self._due, text)
-        self.screen.call_after_refresh(self._mark)  # where nothing had to be drawn
+        self.screen.call_after_refresh(self._mark)  # if nothing had to be drawn
 
     @on(messages.ScenesFound)
     def _scenes_found(self) -> None:
         self.screen.call_after_refresh(self._same_scenes)
 
     def _same_scenes(self) -> None:
-        """Those of the text before: the list is not drawn anew."""
+        """Mark scenes that are the same as for the previous text, since the list is not redrawn."""
         self.list_drawn()
         self._mark()
 

@@ -41,14 +41,14 @@ from tests.support.terminal import Terminal, memory
 
 WINDOWS = 100_000
 RUNS = 7
-"""Of each start."""
+"""Number of starts of each kind."""
 SYLLABLES_S = (0.25, 0.6)
-"""Between two syllables of somebody who types Hangul: 600 to 250 strokes a minute."""
+"""Seconds between two syllables when typing Hangul: 600 to 250 strokes a minute."""
 LONGEST = 14
-"""Syllables of a query."""
+"""Maximum syllables of a query."""
 WAIT_S = 20.0
 MAP_LOCKED = 0x2000
-"""mmap(2) of Linux."""
+"""Flag of Linux's mmap(2)."""
 CONFIG = """[models]
 encoder = ""
 reranker = ""
@@ -89,7 +89,7 @@ class Bench:
         answered: list[float] = []
         late = 0
         for query in self.queries:
-            if not query.replace(" ", "").isalnum():  # a sign alone is nothing to search for
+            if not query.replace(" ", "").isalnum():  # a query of symbols alone has nothing to find
                 continue
             for at, syllable in enumerate(query[:LONGEST], start=1):
                 pause = self.rng.uniform(*SYLLABLES_S)
@@ -182,12 +182,12 @@ def in_memory(file: Path) -> Iterator[None]:
 
 
 def mark(text: str) -> bytes:
-    """What the measured app writes after the frame."""
+    """Return the escape sequence that the measured app writes after a frame."""
     return b"\x1b]7777;" + text.encode().hex().encode() + b"\x07"
 
 
 def held(what: str, gaps: str, began: float) -> Cells:
-    """The longest time since `began` in which the event loop did one thing."""
+    """Return the longest time since `began` that the event loop spent on one thing."""
     pairs = (line.split() for line in gaps.splitlines())
     longest = sorted((float(gap) for at, gap in pairs if float(at) >= began), reverse=True)
     often = sum(gap > 0.05 for gap in longest)
@@ -196,7 +196,7 @@ def held(what: str, gaps: str, began: float) -> Cells:
 
 
 def fill(home: Path, folders: Sequence[Path]) -> list[str]:
-    """Make the library, unless it is there; returns queries."""
+    """Make the library if it is missing; return queries."""
     notes = home / "queries.txt"
     if notes.exists():
         return notes.read_text(encoding="utf-8").splitlines()

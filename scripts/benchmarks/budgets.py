@@ -58,7 +58,7 @@ from tests.support.processes import command_line
 from tests.support.terminal import memory as process_memory
 
 RUNS = 7
-"""Of each cold start."""
+"""Number of cold starts."""
 CHANNELS = 5
 WHERE = Filter(channels=(channel_id(0), channel_id(1)), after=LAST_DAY - timedelta(days=DAYS // 2))
 """Two of five channels, and half of the days."""
@@ -66,7 +66,7 @@ SEARCH = ("search", "치킨 소스")
 
 
 def indexing(folders: Sequence[Path], analyzer: Analyzer, scratch: Path) -> tuple[list[Cells], Corpus]:
-    """Kiwi alone, then all that `index` does."""
+    """Measure Kiwi alone, then all of `index`."""
     started = time.perf_counter()
     corpus = analysed(folders, analyzer)
     kiwi_rate = len(corpus) / (time.perf_counter() - started)
@@ -90,7 +90,7 @@ def filtered(text: str) -> Query:
 
 
 def queries(filling: Filling, encoder: MadeUpEncoder | None, texts: Sequence[str], size: int) -> Iterator[Cells]:
-    """Measure the parts of a search, then whole ones."""
+    """Measure the parts of a search, then whole searches."""
     index = filling.index
     analyzer = HostedQueryAnalyzer(index, filling.library.path)
     searcher = Searcher(filling.library, index, analyzer, encoder)
@@ -123,7 +123,7 @@ def encode(filling: Filling, encoder: MadeUpEncoder) -> float:
 
 
 def cold(arguments: Sequence[str], before: Callable[[], None] = lambda: None) -> tuple[float, float]:
-    """Processor and wall seconds of a process, each the median of several; `before` is called before each."""
+    """Return processor and wall seconds of a process, each the median of several; call `before` before each."""
     spent = []
     for _run in range(RUNS):
         before()

@@ -41,16 +41,16 @@ from subtitle_rag.retrieval.search.query import parse_query
 SHOWN = ("hit@1", "hit@5", "mrr@10", "failure@20")
 GAINS = ("hit@1", "mrr@10")
 SHARPNESS = 14.0
-"""How much a difference in the fused score weighs in the loss: what fits best of itself."""
+"""Factor of the fused score in the loss; of all factors, this one fits best."""
 KORQUAD_QUESTIONS = 1_500
 HALVES, HALVES_SEED = ("fitted", "judged"), 7
 READ = 20
-"""Best windows whose scenes are measured."""
+"""Number of best windows whose scenes are measured."""
 SETS = ("scene_bench", "scene_bench+contexts", "korquad")
 
 
 def read_set(name: str, data: Path) -> tuple[Dataset, list[Document], dict[str, str]]:
-    """Return a set's questions, its documents, and the contexts of these by window."""
+    """Return a set's questions, its documents, and their contexts by window."""
     if name == "korquad":
         korquad, articles = read_korquad(next((data / name).glob("*.json")))
         drawn = tuple(random.Random(7).sample(korquad.questions, KORQUAD_QUESTIONS))
@@ -66,7 +66,7 @@ def read_set(name: str, data: Path) -> tuple[Dataset, list[Document], dict[str, 
 
 @dataclass(frozen=True)
 class Measured:
-    """A set's questions with their candidates by an encoder, and its windows' times."""
+    """Questions of a set with an encoder's candidates for them, and the times of its windows."""
 
     name: str
     gold: tuple[GoldWindows, ...]
@@ -90,7 +90,7 @@ def measured(name: str, data: Path, encoder: Path, analyzer: Analyzer, *, pieces
 
 @dataclass(frozen=True)
 class Arm:
-    """A way of making one order, with other numbers of the module `fusion`."""
+    """A way to fuse, with other numbers in the module `fusion`."""
 
     name: str
     order: Callable[[Candidates], list[Ranked]]
@@ -106,7 +106,7 @@ def by_scores(candidates: Candidates) -> list[Ranked]:
 
 
 def by_given_words(candidates: Candidates) -> list[Ranked]:
-    """Return the order where `WORDS` counts, not what is known of the encoder."""
+    """Fuse by `WORDS`, regardless of the known encoder."""
     return by_scores(replace(candidates, words=None))
 
 

@@ -73,7 +73,7 @@ Texts = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A model's answer about a window, and what a reader found of it."""
+    """A model's answer about a window, and a reader's judgement of it."""
 
     window: Window
     reply: Reply
@@ -82,12 +82,12 @@ class Answer:
 
     @property
     def half(self) -> str:
-        """The half of its window, so that no answer about one is in both."""
+        """Half of its window, the same for all answers about it."""
         return HALVES[sha256(f"{self.window.video_id}@{self.window.start_ms}".encode()).digest()[0] % 2]
 
 
 def read_answers(path: Path, library: Library) -> list[Answer]:
-    """Read a file of answers; raises UsageError for a line without its fields, or about no window."""
+    """Read a file of answers. Raises UsageError for a line without its fields, or without a window."""
     entries = list(objects(path))
     names = {nfc(str(entry.get("video"))) for _number, entry in entries}
     by_name = windows_by_name(library, all_windows(library), names)
@@ -110,9 +110,9 @@ def read_answers(path: Path, library: Library) -> list[Answer]:
 def stored(
     library: Library, answers: Sequence[Answer], folder: Path = FOLDER, *, in_turn: bool = False
 ) -> Iterator[str]:
-    """Yield what the writer stores of each answer, empty for nothing.
+    """Yield the context that the writer stores for each answer, empty if none.
 
-    That is as if no window had a context yet or, `in_turn`, as if the answers came one after the other.
+    By default each answer is the first one; with `in_turn`, earlier answers are stored before later ones.
     """
     prompts = {
         "built-in": BUILT_IN.rules,
@@ -141,7 +141,7 @@ def stored(
 
 
 def given_answers(library: Library) -> list[Answer]:
-    """Return the contexts that a person wrote for the windows of the sample, as a model's answers."""
+    """Return the contexts written by a person for the windows of the sample, in the form of answers."""
     windows = all_windows(library)
     contexts = given_contexts(Path(evaluation.__file__).with_name("sample_contexts.jsonl"), library)
     every = [window for some in windows.values() for window in some]
@@ -233,7 +233,7 @@ def show_search(library: Library, options: argparse.Namespace) -> None:
 
 
 def answer_value(raw: str) -> str:
-    """Return what an answer gives as the context: its JSON's value, also of one that has no end."""
+    """Return the context in an answer: the value of its JSON, even unfinished."""
     try:
         value = json.loads(raw, strict=False)
     except ValueError:
@@ -243,7 +243,7 @@ def answer_value(raw: str) -> str:
 
 
 def poor_answers(videos: Sequence[Document]) -> dict[str, list[Answer]]:
-    """Return the captions of every window, and of the one before, as answers about it."""
+    """Return each window's own captions, and the previous window's, as answers about it."""
 
     def answer(window: Window, source: Window) -> Answer:
         raw = json.dumps({"context": source.text[:MAX_CONTEXT]}, ensure_ascii=False)
@@ -263,7 +263,7 @@ def measured(
     analyzer: Analyzer,
     encoder: Path | None,
 ) -> dict[str, Any]:
-    """Return the figures of each question by words, and by words and sense where there is an encoder."""
+    """Return the figures for each question by words and, if there is an encoder, by words and meaning."""
     with ExitStack() as opened:
         models = opened.enter_context(_frame.models_of(encoder)) if encoder else None
         of_models = models.encoder() if models is not None else None

@@ -26,17 +26,17 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Cost(NamedTuple):
-    """What one installation took."""
+    """Cost of one installation."""
 
     packages: int
     megabytes: float
     seconds: float
     torch: str
-    """The build of PyTorch that was taken, if one was."""
+    """The installed build of PyTorch, if any."""
 
 
 class InstallationError(Exception):
-    """An installer has failed; the text is the end of what it said."""
+    """A failed installation, with the end of the installer's output."""
 
 
 def run(arguments: Sequence[str]) -> None:
@@ -46,7 +46,7 @@ def run(arguments: Sequence[str]) -> None:
 
 
 def size(folder: Path) -> float:
-    """MB that the files take on the disk; one that has two names counts once."""
+    """Return the MB of the files on the disk, counting hard links once."""
     statuses = (os.lstat(os.path.join(path, name)) for path, _folders, names in os.walk(folder) for name in names)  # noqa: PTH118 - tens of thousands of files
     return sum({(status.st_dev, status.st_ino): status.st_blocks * 512 for status in statuses}.values()) / 1e6
 
@@ -58,7 +58,7 @@ def cost(requirement: str, options: argparse.Namespace) -> Cost:
         python = environment / "bin" / "python"
         if options.installer == "uv":
             run(["uv", "venv", "--python", options.python, str(environment)])
-            # bytecode is made, as pip makes it
+            # compile, as pip does
             install = ["uv", "pip", "install", "--no-cache", "--python", str(python), "--compile-bytecode"]
             if sys.platform == "linux" and "[neural]" in requirement and wants_cpu_build():
                 install += CPU_BUILD

@@ -36,22 +36,22 @@ from subtitle_rag.runtime import Runtime
 
 WORDS = Path("tests/data/typed_words.tsv")
 DATES_ON = date(2026, 3, 31)
-"""The day on which the queries with dates are typed."""
+"""Date on which the queries with dates are typed."""
 SHOWN = ("hit@1", "hit@5")
 
 
 class Case(NamedTuple):
-    """A query, and the line of captions that it means; of the kind `real` the word that its lines say."""
+    """A query, and the line of captions that it should find; for the kind `real`, the word in its lines."""
 
     kind: str
     query: str
     line: str
     wrong_line: str
-    """A line that it does not mean."""
+    """A line that must not be found."""
 
 
 def read_cases(path: Path) -> list[Case]:
-    """Read a file of queries; a name is of the kind of what is typed."""
+    """Read a file of queries; a name's kind depends on what is typed."""
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     cases = [Case(*(*line.split("\t"), "")[:4]) for line in lines]
     typed = {True: "name, Latin → Hangul", False: "name, Hangul → Latin"}
@@ -63,7 +63,7 @@ def right_windows(ids: Iterable[str]) -> GoldWindows:
 
 
 def print_dates(table: Table, cases: list[Case]) -> None:
-    """Print the part of the queries with a date whose days are found in them."""
+    """Print the share of the queries with a date whose days are recognized."""
     offers: list[list[str]] = []
     for case in cases:
         uploads = find_uploads(case.query, [match.span() for match in re.finditer(r"\S+", case.query)], DATES_ON)
@@ -90,9 +90,9 @@ def print_words(
     *,
     missed: bool,
 ) -> None:
-    """Print the queries whose first window, or one of the first five, is right.
+    """Print the share of queries whose first window, or one of the first five, is right.
 
-    Windows that say a query as it is typed are left out where another is meant: they are found in any case.
+    Windows with the query's exact words are left out if others are meant, since they are always found.
     """
     for kind in dict.fromkeys(case.kind for case, _ids in gold):
         of_kind = [(case, ids) for case, ids in gold if case.kind == kind]
@@ -111,7 +111,7 @@ def print_words(
 
 
 def print_real(table: Table, cases: list[Case], captions: list[Document], analyzer: Analyzer, *, missed: bool) -> None:
-    """Print the names of real captions, without contexts and with two that write both spellings."""
+    """Print the results for names in real captions, without contexts and with two that write both spellings."""
     texts = {window.id: window.text for _video, some in captions for window in some}
     gold = [(case, {id for id, text in texts.items() if case.line in text or case.query in text}) for case in cases]
     contexts: dict[str, str] = {}

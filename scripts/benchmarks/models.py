@@ -32,23 +32,23 @@ BATCH = 50
 LIBRARY = "library:"
 HIDDEN = 1024
 SHAPE = {"vocab_size": 250_002, "num_hidden_layers": 24, "num_attention_heads": 16, "initializer_range": HIDDEN**-0.5}
-"""XLM-RoBERTa, large; with such weights a layer gives out what it takes in."""
+"""XLM-RoBERTa, large; with these weights a layer returns its input."""
 RERANKERS = ("bge-reranker-v2-m3", "KURE-Reranker-nano")
 
 
 class ModelFigures(NamedTuple):
-    """What a process finds."""
+    """Measurements of one process."""
 
     rate: float
-    """Windows or pairs a second of one core."""
+    """Windows or pairs per second of one core."""
     query_s: float
     megabytes: int
-    """The most memory."""
+    """Peak memory."""
     vectors: Sequence[Sequence[float]]
 
 
 def make(folder: Path) -> None:
-    """Make the models of random weights in the files of the real ones."""
+    """Make models of random weights, with the same files as the real ones."""
     from transformers import AutoModelForSequenceClassification, ModernBertConfig
 
     from tests.support.tiny_models import begin, tiny_encoder, tiny_reranker
@@ -62,7 +62,7 @@ def make(folder: Path) -> None:
 
 
 def passages(home: Path | None, count: int) -> list[str]:
-    """The texts of the newest windows."""
+    """Return the texts of the newest windows."""
     from subtitle_rag.config import settings
     from subtitle_rag.library.store import Library
     from subtitle_rag.retrieval.index.index_document import IndexDocument
@@ -81,7 +81,7 @@ Encode = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 
 
 def measure(home: Path | None, kind: str, name: str, texts: Sequence[str]) -> ModelFigures:
-    """Have a model read the texts; raises AppError or LookupError for one that is not here."""
+    """Have a model read the texts. Raises AppError or LookupError if it is not here."""
     from subtitle_rag.config import settings
     from subtitle_rag.models.model_store import ModelStore
     from subtitle_rag.retrieval.neural.neural_client import HostedModels
@@ -119,7 +119,7 @@ def measure_encoder(encode: Encode, query: Callable[[str], object], texts: Seque
 
 
 def of_library(folder: str) -> tuple[Encode, Callable[[str], object]]:
-    """Return what encodes windows and what encodes a query, by FlagEmbedding."""
+    """Return FlagEmbedding's functions to encode windows and a query."""
     from FlagEmbedding import BGEM3FlagModel
 
     model = BGEM3FlagModel(folder)
@@ -130,7 +130,7 @@ def of_library(folder: str) -> tuple[Encode, Callable[[str], object]]:
 def measured(
     home: Path | None, kind: str, names: Sequence[str], rounds: int, texts: Sequence[str]
 ) -> Iterator[tuple[str, ModelFigures, ModelFigures]]:
-    """Yield a model's name, its best figures and those of the first model."""
+    """Yield each model's name, its best figures and the first model's."""
     runs: dict[str, list[ModelFigures]] = {}
     for _round in range(rounds):
         for name in names:

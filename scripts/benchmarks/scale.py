@@ -22,7 +22,7 @@ from tests.support.terminal import memory
 
 DIMENSIONS = 1024
 SPARSE = {"sparse": (250_000, 100), "BM25": (200_000, 80)}
-"""Terms in all, and in a window."""
+"""Terms in the vocabulary, and in a window."""
 BATCH = 500
 NAME = "v"
 
@@ -80,7 +80,7 @@ def fill(kind: str, count: int, folder: str) -> None:
 
 
 def anonymous_bytes(folder: str) -> float:
-    """Return what an opened index takes."""
+    """Return the anonymous memory of an open index."""
     import qdrant_edge as edge
 
     def read() -> float:
@@ -94,7 +94,7 @@ def anonymous_bytes(folder: str) -> float:
 
 
 def disk_bytes(folder: str) -> int:
-    """What the files occupy, without the write-ahead log, which is of one size."""
+    """Return the disk space of the files, without the write-ahead log, whose size is fixed."""
     files = [path for path in Path(folder).rglob("*") if path.is_file() and "wal" not in path.parts]
     return sum(512 * path.stat().st_blocks for path in files)
 
