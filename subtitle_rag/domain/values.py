@@ -8,7 +8,7 @@ import re
 import unicodedata
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -311,7 +311,8 @@ class TrackSelection:
         return "withheld" if self.withheld else "kept" if len(self.tracks) > 1 else ""
 
     def to_json(self) -> dict[str, Any]:
-        return pick_json(self, "reason", "flag", "taken", "tracks")
+        tracks = [asdict(track) for track in self.tracks]
+        return {"reason": self.reason, "flag": self.flag, "taken": self.taken, "tracks": tracks}
 
 
 @dataclass(frozen=True, slots=True)
