@@ -8,8 +8,6 @@ LONG, ENOUGH_OF_LONG = 5, 0.6
 """Words from which a query is a description; there one fairly rare word is enough. See `docs/dev/typed-words.md`."""
 CERTAIN_SHARE = 0.6
 """Share of a short query from which its words count as an answer even if the encoder finds nothing close."""
-PART_OF_BEST = 0.5
-"""Part of the best share that a window or a neighbour needs in a short query; see `docs/dev/typed-words.md`."""
 TITLED = 0.5
 """Extra weight of a word found only in the title: the whole video is about it."""
 
@@ -25,13 +23,8 @@ class Coverage(NamedTuple):
     """Whether this share may answer the query."""
     lift: float = 0.0
     """Part of the best score added to the window's own; the full share for a negated word (안 매운) said as such."""
-    is_description: bool = False
-    """Whether the query is a description."""
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether words that are enough answer the query without support by meaning."""
-        return self.is_description or self.share >= CERTAIN_SHARE
+    is_certain: bool = True
+    """Whether words that are enough need no support by meaning."""
 
 
 def is_enough(rarities: list[float], mass: float, titled: float = 0.0) -> bool:
@@ -40,10 +33,14 @@ def is_enough(rarities: list[float], mass: float, titled: float = 0.0) -> bool:
     `titled` is the part of `mass` that occurs only in the title.
     """
     total = sum(rarities)
-    least = ENOUGH_OF_LONG if is_description(rarities) else ENOUGH_MASS
+    least = ENOUGH_OF_LONG if _is_long(rarities) else ENOUGH_MASS
     return mass + TITLED * titled >= min(least, ENOUGH_SHARE * total)
 
 
-def is_description(rarities: list[float]) -> bool:
-    """Return whether a query with the given `rarities` is a description."""
+def is_certain(rarities: list[float], share: float) -> bool:
+    """Return whether enough words of a query with the given `rarities` answer it without support by meaning."""
+    return _is_long(rarities) or share >= CERTAIN_SHARE
+
+
+def _is_long(rarities: list[float]) -> bool:
     return sum(rarity > 0 for rarity in rarities) >= LONG

@@ -13,7 +13,7 @@ from itertools import chain, islice
 
 from subtitle_rag.captions.windows import OVERLAP_MS
 from subtitle_rag.retrieval.named_vectors import PIECES
-from subtitle_rag.retrieval.search.evidence import PART_OF_BEST, Coverage
+from subtitle_rag.retrieval.search.evidence import Coverage
 from subtitle_rag.retrieval.values import DenseVector, Hit
 
 RRF_K = 60
@@ -335,12 +335,7 @@ def carried(ranked: Sequence[Ranked], candidates: Candidates) -> list[Ranked]:
         or any(each.is_enough and (each.is_certain or not has_doubts) for each in evidence.values())
     ):
         return near
-    least = 0.0 if candidates.is_question else PART_OF_BEST * max(each.share for each in evidence.values())
-    saying = {
-        candidates.positions[id]
-        for id, each in evidence.items()
-        if each.share > 0 and (each.is_description or each.share >= least)
-    }
+    saying = {candidates.positions[id] for id, each in evidence.items() if each.share > 0}
 
     def says_or_is_beside(entry: Ranked) -> bool:
         return any((entry.video_id, entry.ordinal + step) in saying for step in (-1, 0, 1))

@@ -14,7 +14,7 @@ from subtitle_rag.domain.values import NEGATED
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.korean.morphemes import folded, key, squeezed
 from subtitle_rag.retrieval.korean.pronunciation import is_hangul
-from subtitle_rag.retrieval.search.evidence import Coverage, is_description, is_enough
+from subtitle_rag.retrieval.search.evidence import Coverage, is_certain, is_enough
 from subtitle_rag.retrieval.search.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.search.reasons import FoundWord
 from subtitle_rag.retrieval.search.window_reads import Windows
@@ -143,7 +143,7 @@ class OwnWords:
             rank = IN_TEXT if is_said else WITH_CONTEXT if is_written else BY_SOUND if is_heard else BORROWED
             share = mass / total if total else 1.0
             lift = share if is_negated else SAID_SHARE * share
-            evidence[id] = Coverage(rank, share, is_enough(rarities, mass, titled), lift, is_description(rarities))
+            evidence[id] = Coverage(rank, share, is_enough(rarities, mass, titled), lift, is_certain(rarities, share))
         return evidence
 
     def _titles(self, video_ids: Collection[str]) -> dict[str, str]:

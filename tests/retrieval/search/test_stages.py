@@ -114,7 +114,7 @@ def test_the_order_s_windows_are_grouped_with_their_neighbours() -> None:
 def test_what_nothing_carries_is_left_out() -> None:
     """d is found by pieces of words alone, c by its meaning; a and b say something."""
     evidence = {
-        id: Coverage(BORROWED, share, share > 0.5) for id, share in zip("abcd", (0.9, 0.5, 0.0, 0.0), strict=True)
+        id: Coverage(BORROWED, share, share > 0.5) for id, share in zip("abcd", (0.9, 0.2, 0.0, 0.0), strict=True)
     }
     cosines = {hit.id: hit.score for hit in MEANING}
     order = fuse_candidates(replace(BOTH, evidence=evidence, floor=cosines["c"]))
@@ -131,7 +131,7 @@ def test_a_query_of_which_nobody_says_enough_needs_a_meaning_above_the_strict_fl
 
 
 def test_words_that_are_just_enough_need_a_meaning_above_the_strict_floor() -> None:
-    evidence = {id: Coverage(BORROWED, 0.45, is_enough=True) for id in PLACES}
+    evidence = {id: Coverage(BORROWED, 0.45, is_enough=True, is_certain=False) for id in PLACES}
     words_alone = Candidates({"bm25": WORDS}, PLACES, evidence=evidence)
     assert fuse_candidates(words_alone).windows
     cosines = {hit.id: hit.score for hit in MEANING}
@@ -139,23 +139,6 @@ def test_words_that_are_just_enough_need_a_meaning_above_the_strict_floor() -> N
     assert len(fuse_candidates(both).windows) > 1
     far = replace(both, strict_floor=max(cosines.values()) + 0.01)
     assert fuse_candidates(far).windows == []
-    long = {id: each._replace(is_description=True) for id, each in evidence.items()}
-    most = {id: each._replace(share=0.6) for id, each in evidence.items()}
-    assert all(fuse_candidates(replace(far, evidence=certain)).windows for certain in (long, most))
+    certain = {id: each._replace(is_certain=True) for id, each in evidence.items()}
+    assert fuse_candidates(replace(far, evidence=certain)).windows
     assert fuse_candidates(replace(far, is_question=True)).windows
-
-
-@pytest.mark.parametrize(("is_description", "kept"), [(False, "ab"), (True, "abc")])
-def test_of_a_short_query_a_window_or_its_neighbour_says_half_of_what_the_best_says(
-    is_description: bool, kept: str
-) -> None:
-    """b is beside a, which says most."""
-    places = {"a": ("v", 0), "b": ("v", 1), "c": ("v", 5)}
-    evidence = {
-        id: Coverage(BORROWED, share, share > 0.5, is_description=is_description)
-        for id, share in zip("abc", (0.9, 0.1, 0.4), strict=True)
-    }
-    words = [Hit(id, score) for id, score in zip("abc", (9.0, 8.0, 7.0), strict=True)]
-    found = Candidates({"bm25": words}, places, evidence=evidence)
-    assert set(ids(fuse_candidates(found))) == set(kept)
-    assert set(ids(fuse_candidates(replace(found, is_question=True)))) == set("abc")
