@@ -41,7 +41,7 @@ def as_app_error(folder: Path, error: BaseException) -> AppError:
     text = message[:300]
     if "WouldBlock" in message:
         return BusyError("locked", path=str(folder))
-    match = re.search(r"(?:os error |Errno |WinError )(\d+)", message)
+    match = re.search(r"(?:os error |Errno |WinError |Os { code: )(\d+)", message)
     number = match[1] if match else ""
     # EAGAIN, ENOMEM, ENFILE, EMFILE, and their numbers on macOS (35) and Windows (8, 14, 1450, 1455)
     if number in {"11", "12", "23", "24", "35", "8", "14", "1450", "1455"} or _OUT_OF_MEMORY.search(message):

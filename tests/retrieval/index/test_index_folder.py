@@ -87,6 +87,7 @@ def test_a_creation_that_was_cut_short_is_made_good(embedded: Open, folder: Path
         (Exception(f"failed to load segment /{'x' * 400}: Cannot allocate memory (os error 12)"), "system_limit"),
         (Exception("failed to load segment: Out of memory, free: 20863901696, IO Error: Failed"), "system_limit"),
         (OSError(23, "Too many open files in system"), "system_limit"),
+        (Exception("cannot init WAL: Custom { source: Os { code: 24, kind: TooManyOpenFiles } }"), "system_limit"),
         (OSError(24, "Too many open files"), "system_limit"),
         (Exception("Input/output error (os error 5)"), "disk_error"),
         (Exception("No space left on device (os error 28)"), "disk_full"),
