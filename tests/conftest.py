@@ -1,6 +1,6 @@
-"""What all tests share: a home of their own, English sentences, and one Kiwi."""
+"""Shared setup of all tests: a separate home, English sentences, and one Kiwi."""
 
-from tests.support import hermetic  # before all others, which may read their surroundings when they are imported
+from tests.support import hermetic  # first, since the other imports may read their environment
 
 # isort: split
 import gc
@@ -58,7 +58,7 @@ MODEL_FIXTURES = frozenset(
     {"dense_folder", "encoder_folder", "other_encoder_folder", "reranker_folder", "sentence_folders"}
 )
 REAL_HOSTS = "SUBTITLE_RAG_TEST_HOSTS"
-"""Set to `processes`, it has all tests start hosts as users do."""
+"""If set to `processes`, all tests start hosts as processes, as users do."""
 
 use_memory_disk()
 share_kiwi()
@@ -71,7 +71,7 @@ HOSTS.install()
 
 @cache
 def says_models(path: Path) -> bool:
-    """Whether the campaign finds the tests of a file that load models."""
+    """Whether the campaign runs this file's tests as tests that load models."""
     return bool(re.search(MODEL_TEST, path.read_text(encoding="utf-8")))
 
 
@@ -88,7 +88,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Spare the collector what stays: it takes a sixth of the time of tests that start apps."""
+    """Freeze the collected objects: scanning them takes a sixth of the time of tests that start apps."""
     # at its first example, Hypothesis looks for the holder of its random, which it does not see when that is frozen
     given(strategies.none())(lambda value: None)()
     gc.collect()
@@ -108,13 +108,13 @@ def pytest_unconfigure() -> None:
 
 @pytest.fixture(autouse=True)
 def end_of_hosts(tmp_path: Path) -> Iterator[None]:
-    """No host outlives the test that started it in its own folder."""
+    """End all hosts in the test's own folder after it."""
     yield
     HOSTS.end_under(tmp_path)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the table of the real YouTube: see `test_live_youtube`."""
+    """Print the table on the real YouTube: see `test_live_youtube`."""
     reports = [report for kind in ("passed", "failed", "skipped") for report in terminalreporter.getreports(kind)]
     told = [value for report in reports for name, value in getattr(report, "user_properties", ()) if name == "youtube"]
     if rows := list(dict.fromkeys(tuple(value) for value in told)):
@@ -130,7 +130,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True)
 def isolated_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No test meets the user's own library, settings or language."""
+    """Keep the user's own library, settings and language away from every test."""
     folder = tmp_path / "home"
     monkeypatch.setenv(config.HOME_VARIABLE, str(folder))
     monkeypatch.delenv(config.LANGUAGE_VARIABLE, raising=False)
@@ -144,7 +144,7 @@ def isolated_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="session")
 def real_data() -> Path:
-    """The folder of real captions and questions, which is not part of the project."""
+    """Return the folder of real captions and questions, which is not part of the project."""
     beside = Path(__file__).parents[2] / "shared" / "data"
     folder = Path(os.environ.get("SUBTITLE_RAG_DATA") or beside)
     if not (folder / "scene_bench").is_dir():
@@ -154,7 +154,7 @@ def real_data() -> Path:
 
 @pytest.fixture
 def place(tmp_path: Path, analyzer: Analyzer) -> "Iterator[Place]":
-    """An empty library with its index in this process."""
+    """Return an empty library with its index in this process."""
     from tests.support.place import Place
 
     with closing(Place.at(tmp_path / "place", analyzer)) as opened:
@@ -179,14 +179,14 @@ def run(capsys: pytest.CaptureFixture[str]) -> "Run":
 
 @pytest.fixture
 def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
-    """Commands share one Kiwi, and leave their hosts only a little longer."""
+    """Let commands share one Kiwi, and their hosts linger only briefly."""
     monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
     monkeypatch.setattr(Runtime, "analyzer", analyzer)
 
 
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The writer of contexts asks without a rest."""
+    """Let the writer of contexts send requests without pauses."""
     from subtitle_rag.contexts.writer import Writer
 
     settings: Any = Writer.__init__
@@ -195,7 +195,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def ollama_server(monkeypatch: pytest.MonkeyPatch) -> "Iterator[StandIn]":
-    """An Ollama without models, the only host of the settings."""
+    """Return an Ollama without models, the only host in the settings."""
     from tests.stand_ins.ollama import StandIn
 
     with StandIn() as server:
@@ -217,7 +217,7 @@ def command(isolated_home: Path, capsys: pytest.CaptureFixture[str], one_analyze
 
 @pytest.fixture(scope="session")
 def analyzer() -> Analyzer:
-    """Kiwi takes 0.7 s to load."""
+    """Return a shared analyzer: loading Kiwi takes 0.7 s."""
     made = Analyzer()
     made.load()
     return made

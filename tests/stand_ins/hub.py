@@ -19,24 +19,24 @@ from urllib.parse import unquote, urlsplit
 from tests.stand_ins.loopback import Loopback, Server
 
 LARGE = (".bin", ".safetensors", ".pt", ".onnx")
-"""Endings of the files that lie in large storage."""
+"""Suffixes of files in large storage."""
 _PIECE = 1 << 16
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A request that came."""
+    """A request."""
 
     method: str
     path: str
     start: int
-    """The byte from which on it wants the file."""
+    """First byte requested."""
     headers: Mapping[str, str]
 
 
 @dataclass
 class Reply:
-    """What a request is answered with."""
+    """Response to a request."""
 
     status: int
     headers: dict[str, str] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class Hub(Loopback):
-    """Repositories by name; nothing of them is on a disk."""
+    """Repositories by name, without any files on disk."""
 
     HANDLER = _Handler
 
@@ -89,29 +89,29 @@ class Hub(Loopback):
         super().__init__()
         self.asked: list[Asked] = []
         self.refusals: list[Reply] = []
-        """Given in this order instead of answers."""
+        """Responses to send first, in this order."""
         self.cut_after: int | None = None
         """Bytes of a large file after which the connection ends."""
         self.slow = 0.0
-        """Seconds after every 64 kB of a large file."""
+        """Seconds of delay after every 64 kB of a large file."""
         self.ranges = True
         self.sent = 0
         self.lies: dict[str, bytes] = {}
-        """Path in a repository → what is sent in its place."""
+        """Path in a repository → content sent instead of the file."""
         self.describes: Callable[[dict[str, Any]], Any] = lambda listing: listing
-        """Changes the answer that lists a repository's files."""
+        """Function that changes the list of a repository's files."""
         self._files: dict[str, dict[str, dict[str, bytes]]] = {}
         self._stored: dict[str, bytes] = {}
 
     def push(self, name: str, files: Mapping[str, bytes]) -> str:
-        """A commit with these files and no others; it is the newest from then on."""
+        """Make a commit with exactly these files; it becomes the newest."""
         commits = self._files.setdefault(name, {})
         commit = hashlib.sha1(repr((name, len(commits), sorted(files))).encode()).hexdigest()
         commits[commit] = dict(files)
         return commit
 
     def large_requests(self) -> list[Asked]:
-        """Those for the bytes of large files."""
+        """Return the requests for the content of large files."""
         return [request for request in self.asked if request.path.startswith("/cdn/")]
 
     def answer(self, request: Asked) -> Reply:

@@ -1,4 +1,4 @@
-"""What the stand-ins share: a server on loopback that can be taken away and brought back on the same port."""
+"""Base of the stand-ins: a loopback server that can be stopped and started again on the same port."""
 
 import sys
 import threading
@@ -19,12 +19,12 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), stand_in.HANDLER)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        if not isinstance(sys.exception(), ConnectionError):  # a client may go away at any time
+        if not isinstance(sys.exception(), ConnectionError):  # a client may disconnect at any time
             self.stand_in.failures.append(traceback.format_exc())
 
 
 class Hold:
-    """Requests that wait before they are answered; `arrived` is set by the first one, `release` lets all go on."""
+    """Holds requests before they are answered; the first sets `arrived`, `release` lets all continue."""
 
     def __init__(self) -> None:
         self.arrived = threading.Event()
@@ -34,7 +34,7 @@ class Hold:
         self._open.set()
 
     def wait(self, gone: Callable[[], bool] = lambda: False) -> bool:
-        """Whether the client was still there at the end."""
+        """Wait for the release; return whether the client is still there."""
         self.arrived.set()
         patience = time.monotonic() + 60
         while not self._open.wait(0.005) and time.monotonic() < patience:
@@ -44,7 +44,7 @@ class Hold:
 
 
 class Loopback:
-    """Runs inside `with`; its own errors are raised when that ends."""
+    """A server to use in `with`, which raises the server's errors at the end."""
 
     HANDLER: ClassVar[type[BaseHTTPRequestHandler]]
 
@@ -76,7 +76,7 @@ class Loopback:
             threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self) -> None:
-        """The port refuses connections."""
+        """Stop, so that the port refuses connections."""
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()

@@ -29,11 +29,11 @@ _PIECE = 4  # characters of a token
 
 
 class _Gone(Exception):  # noqa: N818
-    """The client went away."""
+    """The client has disconnected."""
 
 
 class _Cut(Exception):  # noqa: N818
-    """The connection is to end without a word."""
+    """The connection must end without a response."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -55,7 +55,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length", 0))
         body = self.rfile.read(length)
-        if len(body) < length:  # the client went away before it had said what it wants
+        if len(body) < length:  # the client disconnected during its request
             self.close_connection = True
             return
         self._answer(json.loads(body or "{}"))
@@ -100,7 +100,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def _stream(self, lines: Iterator[bytes], split: int) -> None:
-        """In small chunks, which end in the middle of syllables. Nothing is sent before the first line."""
+        """Send lines in small chunks that split syllables; nothing is sent before the first line."""
         begun = False
         try:
             for line in lines:
@@ -129,11 +129,11 @@ class _Handler(BaseHTTPRequestHandler):
         return bool(ready) and self.connection.recv(1, socket.MSG_PEEK) == b""
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Says nothing: what was asked is in `StandIn.requests`."""
+        """Log nothing: `StandIn.requests` has the requests."""
 
 
 class StandIn(Loopback):
-    """The server. It runs inside `with`; `stop` and `start` take it away and bring it back on the same port."""
+    """The server, to use in `with`; `stop` and `start` take it away and bring it back on the same port."""
 
     HANDLER = _Handler
 
@@ -142,10 +142,10 @@ class StandIn(Loopback):
         self.version = version
         self.split = 61  # bytes of a chunk
         self.strict = True  # refuse a prompt that leaves no room for the answer
-        self.counts_cached = True  # servers before 0.33 do not tell what they found in the cache
+        self.counts_cached = True  # servers before 0.33 do not report cached tokens
         self.one_model = False  # the memory has room for one model
         self.no_internet = ""
-        """What a server without a connection says of each pull."""
+        """Error of each pull by a server without a connection."""
         self.dies_after: int | None = None  # bytes of the next pull, which then breaks off
         self.requests: list[Asked] = []
         self.wiring: set[socket.socket] = set()
@@ -156,13 +156,13 @@ class StandIn(Loopback):
         self._rules: list[KindHold | Failure] = []
 
     def start(self) -> None:
-        """No model is loaded yet, whatever was before."""
+        """Start without a loaded model."""
         if self._server is None:
             self._runners.clear()
         super().start()
 
     def stop(self) -> None:
-        """As if killed: every answer breaks off, and the port refuses connections."""
+        """Break off every response and refuse connections, as if killed."""
         super().stop()
         for connection in list(self.wiring):
             with suppress(OSError):
@@ -172,19 +172,19 @@ class StandIn(Loopback):
                 rule.release()
 
     def add(self, *models: Model) -> None:
-        """Installed from now on."""
+        """Install models."""
         self._models |= {model.name.lower(): model for model in models}
 
     def offer(self, *models: Model) -> None:
-        """To be pulled from now on."""
+        """Make models available for pulls."""
         self._offered |= {model.name.lower(): model for model in models}
 
     def remove(self, name: str) -> None:
-        """No longer installed."""
+        """Uninstall a model."""
         self._models.pop(full_name(name).lower(), None)
 
     def answer(self, *answers: Answer) -> None:
-        """What the next chats are answered, one after the other; then the models behave by themselves again."""
+        """Set the answers of the next chats; after them, the models behave normally again."""
         with self._lock:
             self._answers.extend(answers)
 
@@ -198,19 +198,19 @@ class StandIn(Loopback):
         raw: bytes | None = None,
         headers: dict[str, str] | None = None,
     ) -> None:
-        """Answer the next `times` requests of this kind so (None: for ever); `raw` is a body that is not JSON."""
+        """Refuse the next `times` requests of this kind (None: all); `raw` is a body that is not JSON."""
         with self._lock:
             self._rules.append(Failure(kind, status, error, times, raw, headers or {}))
 
     def hold(self, kind: str = "chat", *, times: int | None = 1) -> KindHold:
-        """Let the next requests of this kind wait, before their first byte, until they are released."""
+        """Hold the next requests of this kind before their first byte, until they are released."""
         hold = KindHold(kind, times)
         with self._lock:
             self._rules.append(hold)
         return hold
 
     def has_chats(self, count: int) -> Callable[[], bool]:
-        """What tells whether so many chats have been asked for."""
+        """Return a condition: at least `count` chats were requested."""
         return lambda: self.count("chat") >= count
 
     def count(self, kind: str | None = None) -> int:
@@ -221,12 +221,12 @@ class StandIn(Loopback):
             return [each for each in self.requests if kind in (None, each.kind)]
 
     def clear(self) -> None:
-        """Forget what was asked so far."""
+        """Forget the requests so far."""
         with self._lock:
             self.requests.clear()
 
     def unload(self) -> None:
-        """No model is in memory any more, as after `keep_alive`."""
+        """Unload all models, as after `keep_alive`."""
         self._runners.clear()
 
     def note(self, path: str, headers: dict[str, str], sent: Json) -> Asked:
@@ -284,7 +284,7 @@ class StandIn(Loopback):
         return lines if request.sent.get("stream", True) else _joined(lines)
 
     def _embed(self, request: Asked) -> Json:
-        """As llama-server answers through Ollama 0.24."""
+        """Embed texts, like llama-server through Ollama 0.24."""
         model = self._model(request)
         if "embedding" not in model.capabilities:
             raise Refused(501, "this model does not support embeddings")
@@ -300,7 +300,7 @@ class StandIn(Loopback):
         return {"model": request.model, "embeddings": [embedding(model, text) for text in texts]}
 
     def _load_for(self, request: Asked, model: Model) -> None:
-        """Load a model for an embedding, in the place of all others where there is room for one."""
+        """Load a model for an embedding, and unload the others if there is room for only one."""
         with self._lock:
             if self.one_model:
                 for name in [name for name in self._runners if name != model.name.lower()]:
@@ -355,7 +355,7 @@ class StandIn(Loopback):
         yield _status("success")
 
     def _fetched(self, model: Model, digest: str, size: int) -> Iterator[int]:
-        """A tenth of a layer at a time, from where an earlier pull stopped."""
+        """Yield the bytes fetched so far, a tenth of a layer at a time, continuing an earlier pull."""
         step = max(1, size // 10)
         while (completed := model.known_layers.get(digest, 0)) < size:
             model.known_layers[digest] = min(size, completed + step)
@@ -376,7 +376,7 @@ def _status(status: str, **more: Any) -> bytes:
 
 
 def _joined(lines: Iterator[bytes]) -> Json:
-    """An answer that does not stream."""
+    """Return the streamed lines as a single response."""
     parts = [json.loads(line) for line in lines]
     if "error" in parts[-1]:
         raise Refused(500, parts[-1]["error"])

@@ -1,4 +1,4 @@
-"""What the stand-in of Ollama answers where it makes and judges questions: by rules, the same for the same prompt."""
+"""The Ollama stand-in's made questions and judgements, by rules: the same prompt gives the same answer."""
 
 import json
 import re
@@ -11,7 +11,7 @@ _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 
 
 def evaluates(sent: Json) -> str:
-    """An answer under any of the schemas of `question_drafts` and `measures`."""
+    """Return an answer for any schema in `question_drafts` and `measures`."""
     fields = list(sent["format"]["properties"])
     material = "\n".join(message["content"] for message in sent["messages"])
     answer: dict[str, Any] = {}
@@ -53,5 +53,5 @@ def _held(material: str, tag: str) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    """Its words in an order that hangs on the whole text, so that texts which share words are told apart."""
+    """Return the words of a text in an order that depends on all of it, so that texts with the same words differ."""
     return sorted(set(re.findall(r"[가-힣]{2,}|\d+", text)), key=lambda word: crc32(f"{word} {text}".encode()))

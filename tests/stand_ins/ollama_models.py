@@ -1,4 +1,4 @@
-"""The models that the stand-in of Ollama serves, and what they answer."""
+"""Models of the Ollama stand-in, and their answers."""
 
 import json
 import re
@@ -15,16 +15,16 @@ TOKENS_PER_CHARACTER = 1 / 1.7
 
 @dataclass(frozen=True)
 class Turn:
-    """One answer, and how it goes wrong. `cut`, `error` and `unfinished` take effect after `text` was sent."""
+    """An answer, possibly with a fault; `cut`, `error` and `unfinished` take effect after `text` was sent."""
 
     text: str = ""
     thinking: str = ""
     done_reason: str = "stop"
     status: int = 200
-    refusal: str = ""  # the error that goes with another status
-    error: Any = None  # a line of error in a stream of status 200
+    refusal: str = ""  # error message for another status
+    error: Any = None  # error line in a stream with status 200
     cut: bool = False  # the connection ends
-    unfinished: bool = False  # the stream ends well, but nothing says done
+    unfinished: bool = False  # the stream ends normally, but without `done`
     garbled: bytes = b""  # sent in place of the last line
     pace: float = 0.0  # seconds between two pieces of text
 
@@ -42,13 +42,13 @@ class Model:
     template: str = "{{ if .System }}<|im_start|>system\n{{ .System }}<|im_end|>{{ end }}"
     remote_host: str = ""
     tokens_per_character: float = TOKENS_PER_CHARACTER
-    heeds_truncate: bool = True  # servers of before 2025 do not know the field
+    heeds_truncate: bool = True  # servers before 2025 ignore the field
     only_thinks: bool = False  # `think: false` changes nothing, as with qwen3:4b (ollama #13154)
-    bos: bool = False  # a first special token, which a cut keeps too
-    hybrid: bool = False  # its cache is lost where more than a batch follows the common prefix (llama.cpp #19794)
-    layers: tuple[int, ...] = (4_000, 300, 20)  # bytes, for a pull
+    bos: bool = False  # a special first token, which a cut keeps too
+    hybrid: bool = False  # loses its cache if more than a batch follows the common prefix (llama.cpp #19794)
+    layers: tuple[int, ...] = (4_000, 300, 20)  # sizes in bytes, for a pull
     dimensions: int = 8  # of its embeddings
-    unreadable: str = ""  # a text with this word has no vector on a graphics card (ollama #15582)
+    unreadable: str = ""  # texts with this word have no vector on a graphics card (ollama #15582)
     known_layers: dict[str, int] = field(default_factory=dict)  # digest → bytes that a pull has fetched
 
     def __post_init__(self) -> None:
@@ -56,7 +56,7 @@ class Model:
         self.digest = self.digest or sha256(self.name.encode()).hexdigest()
 
     def thinks(self, think: Any) -> bool:
-        """A model that can think does, unless the request says no (ollama server/routes.go)."""
+        """Whether it thinks: a capable model does unless the request says no (ollama server/routes.go)."""
         return self.only_thinks or ("thinking" in self.capabilities and think is not False)
 
     def turn(self, sent: Json) -> Turn:
@@ -65,19 +65,19 @@ class Model:
         return Turn(turn) if isinstance(turn, str) else turn
 
     def count(self, text: str) -> int:
-        """Tokens of a text, a whole number that grows with it."""
+        """Count the tokens of a text."""
         return round(len(text) * self.tokens_per_character)
 
 
 def full_name(name: str) -> str:
-    """With its tag, as the server lists it."""
+    """Return the name with its tag, as the server lists it."""
     return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
 
 
 def context(sent: Json) -> str:
-    """A Korean sentence of some words of the window, else of the captions, and the head's title.
+    """Return a Korean sentence of some words from the window, else from the captions, and the title.
 
-    It is the same for the same prompt alone.
+    It depends only on the prompt.
     """
     line = {role: "\n".join(m["content"] for m in sent["messages"] if m["role"] == role) for role in ("system", "user")}
     window = re.search(r"<구간>(.*?)</구간>", line["user"], re.DOTALL)
@@ -91,7 +91,7 @@ def context(sent: Json) -> str:
 
 
 def _normal(sent: Json) -> str:
-    """The context; in the first property of the schema where there is one."""
+    """Return the context, as the first property of the schema if there is one."""
     text, schema = context(sent), sent.get("format")
     if isinstance(schema, dict):
         return json.dumps({next(iter(schema.get("properties", {})), "context"): text}, ensure_ascii=False)
@@ -119,7 +119,7 @@ BEHAVIOURS: dict[str, Callable[[Json], Turn | str]] = {
 
 
 def embedding(model: Model, text: str) -> list[float]:
-    """A vector of length 1, alike for texts that share words: no model's, but the same for the same words."""
+    """Return a vector of length 1, similar for texts that share words; it depends only on the words."""
     values = [1e-3] * model.dimensions
     for word in re.findall(r"[가-힣]{2}|[a-z]+|\d+", text.lower()):
         values[int(sha256(word.encode()).hexdigest(), 16) % model.dimensions] += 1.0
@@ -128,7 +128,7 @@ def embedding(model: Model, text: str) -> list[float]:
 
 
 def tag_entry(model: Model) -> Json:
-    """As `/api/tags` lists it (ollama api/types.go, `ListModelResponse`)."""
+    """Return a model's entry in `/api/tags` (ollama api/types.go, `ListModelResponse`)."""
     entry = {
         "name": model.name,
         "model": model.name,
@@ -142,7 +142,7 @@ def tag_entry(model: Model) -> Json:
 
 
 def show_answer(model: Model) -> Json:
-    """As `/api/show` tells it (ollama api/types.go, `ShowResponse`)."""
+    """Return a model's `/api/show` (ollama api/types.go, `ShowResponse`)."""
     facts = {
         "general.architecture": "qwen2",
         "qwen2.context_length": model.context_length,

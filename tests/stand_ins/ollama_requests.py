@@ -1,4 +1,4 @@
-"""What the stand-in of Ollama was asked, and what it was told to do with such requests."""
+"""Requests received by the Ollama stand-in, and rules for the next ones."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ KINDS = {"/api/chat", "/api/embed", "/api/generate", "/api/pull", "/api/show", "
 
 @dataclass
 class Asked:
-    """One request. What concerns the prompt stands only in those of kind `chat`, once the model has begun."""
+    """One request. Only kind `chat` has the fields about the prompt, once the model has started."""
 
     kind: str  # the last part of the path: chat, pull, show, tags, ps, version, other
     order: int  # among all requests
@@ -22,10 +22,10 @@ class Asked:
     prompt: bytes = b""  # as the template renders it, before any cut
     cached: int = 0  # tokens found in the cache
     evaluated: int = 0  # tokens that were not
-    num_ctx: int = 0  # what the model was loaded with
-    reloaded: bool = False  # for this request, and the cache lost
+    num_ctx: int = 0  # context size of the loaded model
+    reloaded: bool = False  # for this request, which lost the cache
     cut: bool = False  # the prompt lost its front
-    outcome: str = ""  # `answered`, `refused`, or `gone` where the client went away
+    outcome: str = ""  # `answered`, `refused`, or `gone` if the client disconnected
     ended: threading.Event = field(default_factory=threading.Event, repr=False)
 
     @property
@@ -50,7 +50,7 @@ class Asked:
 
 
 class KindHold(Hold):
-    """A hold of so many requests of one kind."""
+    """A hold of up to `times` requests of one kind."""
 
     def __init__(self, kind: str, times: int | None) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class KindHold(Hold):
 
 @dataclass
 class Failure:
-    """What the next requests of a kind get."""
+    """Error response to the next requests of a kind."""
 
     kind: str
     status: int
@@ -73,7 +73,7 @@ Answer = str | Turn | Callable[[Json], str | Turn]
 
 
 def takes(rule: KindHold | Failure, kind: str) -> bool:
-    """Whether the rule is about such a request; then it counts as used."""
+    """Whether the rule applies to this request, which then counts as one of its uses."""
     if rule.kind != kind or rule.times == 0:
         return False
     if rule.times is not None:
@@ -82,7 +82,7 @@ def takes(rule: KindHold | Failure, kind: str) -> bool:
 
 
 def shared_prefix(requests: Sequence[Asked]) -> float:
-    """Of all bytes of the prompts after each model's first, the part that repeats the beginning of the one before."""
+    """Return the share of the prompts' bytes that repeat the start of the model's previous prompt."""
     before: dict[str, bytes] = {}
     shared = total = 0
     for request in requests:
@@ -96,7 +96,7 @@ def shared_prefix(requests: Sequence[Asked]) -> float:
 
 
 def common(one: bytes, other: bytes) -> int:
-    """Bytes at the beginning of both."""
+    """Return the number of leading bytes that both share."""
     least, most = 0, min(len(one), len(other))
     while least < most:
         middle = (least + most + 1) // 2

@@ -1,4 +1,4 @@
-"""A loaded model of the stand-in of Ollama: its context, its prefix cache, and what it does with a long prompt."""
+"""A loaded model of the Ollama stand-in: its context, its prefix cache, and how it cuts long prompts."""
 
 import json
 import threading
@@ -8,12 +8,12 @@ from tests.stand_ins.ollama_models import Json, Model
 from tests.stand_ins.ollama_requests import Asked, common
 
 DEFAULT_CONTEXT = 4_096  # on machines with less than 24 GiB of graphics memory
-BATCH = 512 + 4  # tokens after a common prefix from which on a hybrid model forgets it
+BATCH = 512 + 4  # a hybrid model loses its cache if more tokens follow the common prefix
 _EVALUATION = 2_000_000  # pretended nanoseconds for a token of the prompt
 
 
 class Refused(Exception):  # noqa: N818
-    """An answer with another status than 200."""
+    """A response with a status other than 200."""
 
     def __init__(self, status: int, error: str) -> None:
         super().__init__(error)
@@ -22,19 +22,19 @@ class Refused(Exception):  # noqa: N818
 
 @dataclass
 class Runner:
-    """One request at a time, as with OLLAMA_NUM_PARALLEL=1."""
+    """A loaded model that runs one request at a time, as with OLLAMA_NUM_PARALLEL=1."""
 
     model: Model
     num_ctx: int = 0
-    held: bytes = b""  # the prompt that its cache holds
+    held: bytes = b""  # cached prompt
     slot: threading.Lock = field(default_factory=threading.Lock)
 
     def read(self, request: Asked, *, strict: bool) -> tuple[int, int]:
-        """Evaluate the prompt: its tokens, and the nanoseconds for those that were not in the cache.
+        """Evaluate the prompt; return its tokens, and the nanoseconds for those that were not cached.
 
         Raises:
-            Refused: 400 as llama-server words it, quoted in Ollama's error as text. With `strict` also where there is
-                no room left for the answer, which the real one finds out only while it answers.
+            Refused: 400 with llama-server's message as text in Ollama's error. With `strict` also if no room is left
+                for the answer, which the real server notices only while answering.
         """
         self._load(request)
         prompt = render(request.messages)
@@ -49,7 +49,7 @@ class Runner:
         return tokens, self._evaluate(request, prompt.encode(), tokens)
 
     def _load(self, request: Asked) -> None:
-        """Any change of `num_ctx` loads the model anew (ollama server/sched.go, `needsReload`)."""
+        """Load the model if `num_ctx` changed (ollama server/sched.go, `needsReload`)."""
         wanted = min(int(request.options.get("num_ctx", DEFAULT_CONTEXT)), self.model.context_length)
         request.reloaded = self.num_ctx != wanted
         if request.reloaded:
@@ -57,7 +57,7 @@ class Runner:
         request.num_ctx = wanted
 
     def _cut(self, prompt: str, tokens: int, request: Asked) -> tuple[str, int]:
-        """The first `num_keep` tokens and the tail, about half of `num_ctx` in all (ollama #17427)."""
+        """Return the first `num_keep` tokens and the tail, about half of `num_ctx` in total (ollama #17427)."""
         request.cut = True
         cached_tokens = int(request.options.get("num_keep", 4)) + self.model.bos
         left = self.num_ctx - (self.num_ctx - cached_tokens) // 2
@@ -74,7 +74,7 @@ class Runner:
 
 
 def render(messages: list[Json]) -> str:
-    """The prompt's text by a ChatML template."""
+    """Return the prompt's text by a ChatML template."""
     said = "".join(f"<|im_start|>{each['role']}\n{each.get('content', '')}<|im_end|>\n" for each in messages)
     return f"{said}<|im_start|>assistant\n"
 

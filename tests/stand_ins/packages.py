@@ -23,7 +23,7 @@ from tests.stand_ins.loopback import Loopback, Server
 
 @dataclass(frozen=True)
 class Wheel:
-    """A package's wheel, of one module that says its version."""
+    """A package's wheel, with one module that has its version."""
 
     name: str
     version: str
@@ -95,7 +95,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class Index(Loopback):
-    """Runs inside `with`."""
+    """The index, to use in `with`."""
 
     HANDLER = _Handler
 
@@ -104,9 +104,9 @@ class Index(Loopback):
         self._wheels: dict[str, Wheel] = {}
         self.has_metadata = True
         self.asked: list[str] = []
-        """Names of the files that came to be asked for, in order."""
+        """Names of the requested files, in order."""
         self.held: set[str] = set()
-        """Files that stop in their middle, until `released` is set; `reached` tells that one has."""
+        """Files that stop halfway until `released` is set; `reached` is set when one has."""
         self.reached = threading.Event()
         self.released = threading.Event()
 

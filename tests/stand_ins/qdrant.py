@@ -38,7 +38,7 @@ from tests.stand_ins.loopback import Loopback, Server
 Json = dict[str, Any]
 LARGEST_BODY = 33_554_432
 MOST_NUMBERS = 1_048_576
-"""In the token vectors of a point (`MAX_MULTIVECTOR_FLATTENED_LEN` of `lib/common/common/src/validation.rs`)."""
+"""Maximum numbers in a point's token vectors (`MAX_MULTIVECTOR_FLATTENED_LEN` in Qdrant's validation.rs)."""
 VARIABLE = "SUBTITLE_RAG_TEST_QDRANT"
 
 
@@ -64,7 +64,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class StandIn(Loopback):
-    """A server; `version` and `key` are what it says of itself and wants of others."""
+    """The server; `version` is its reported version, `key` the required key."""
 
     HANDLER = _Handler
 
@@ -74,18 +74,18 @@ class StandIn(Loopback):
         self.key = key
         self.memory = QdrantClient(":memory:")
         self.strict_mode = False
-        """Refuse filters by fields without an index."""
+        """Whether to refuse filters by fields without an index."""
         self.asked: list[tuple[str, str, Json]] = []
         """Method, path and body of every request."""
         self.failing: Callable[[str, str], tuple[int, Json | bytes] | None] = lambda _method, _path: None
-        """Answers a request in the server's place."""
+        """Function that answers requests instead of the server."""
         self._indexes: Json = {}
         self._storage: Json = {}
-        """What the collection's dense vectors were told of disk, graph and quantization."""
+        """Parameters of the collection's dense vectors on disk, graph and quantization."""
         self._one = threading.Lock()
 
     def answer(self, method: str, path: str, headers: Any, body: bytes) -> tuple[int, Json | bytes]:
-        """Answer a request, or refuse its body as a server does before it looks at it."""
+        """Answer a request, or refuse its body before evaluating it, as a server does."""
         if len(body) > LARGEST_BODY:
             text = (
                 f"Payload error: JSON payload ({len(body)} bytes) is larger than allowed (limit: {LARGEST_BODY} bytes)."
@@ -113,7 +113,7 @@ class StandIn(Loopback):
                 result = self._result(method, path, sent)
             except ValidationError as error:
                 return 400, {"status": {"error": f"Format error in JSON body: {error.errors()[0]['msg']}"}, "time": 0.0}
-            except (ValueError, KeyError) as error:  # as the in-memory engine refuses
+            except (ValueError, KeyError) as error:  # the in-memory engine's own refusals
                 missing = isinstance(error, KeyError) or "not found" in str(error)
                 return 404 if missing else 400, {"status": {"error": str(error)}, "time": 0.0}
         if path == "/":
@@ -197,9 +197,9 @@ class StandIn(Loopback):
 
 
 class Relay(StandIn):
-    """In front of a real server: requests are seen, refused and counted as by a `StandIn`, and answered there.
+    """A proxy to a real server, which records, refuses and counts requests like a `StandIn`.
 
-    The server's own key stands in `SUBTITLE_RAG_TEST_QDRANT_KEY`.
+    `SUBTITLE_RAG_TEST_QDRANT_KEY` is that server's key.
     """
 
     def __init__(self, url: str, version: str = "1.20.0", key: str = "") -> None:
@@ -237,7 +237,7 @@ class Relay(StandIn):
 
 
 class _Suffixed:
-    """A client whose collections have a suffix on the server."""
+    """A client that adds a suffix to the collections' names."""
 
     def __init__(self, client: QdrantClient, suffix: str) -> None:
         self._client = client
@@ -252,7 +252,7 @@ BODIES = ("PUT", "POST", "PATCH")
 
 
 def qdrant_server() -> StandIn:
-    """Return a stand-in or, where a maintainer names a real server, a relay to it."""
+    """Return a stand-in or, if a maintainer names a real server, a relay to it."""
     url = os.environ.get(VARIABLE)
     return Relay(url) if url else StandIn()
 
@@ -262,7 +262,7 @@ def _no_number(name: str) -> float:
 
 
 def _fault(path: str, sent: Json) -> str | None:
-    """Return what a server's validation finds wrong with a request, or None."""
+    """Return the error of a server's validation, or None."""
     match = re.match(r"/collections/([^/]+)", path)
     if match and (set(unquote(match[1])) & set('<>:"/\\|?*\0\x1f') or len(match[1]) > 255):
         return "collection_name: collection name cannot contain this char"
@@ -289,7 +289,7 @@ def _fault(path: str, sent: Json) -> str | None:
 
 
 def _nodes(sent: Any, at: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the objects and lists of a request, payloads left out, each with its place."""
+    """Yield the objects and lists in a request, except payloads, with their positions."""
     yield at, sent
     if isinstance(sent, dict):
         for key, value in sent.items():
@@ -301,7 +301,7 @@ def _nodes(sent: Any, at: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _filtered_fields(sent: Any) -> Iterator[str]:
-    """Yield the fields that conditions of filters name."""
+    """Yield the fields used by filters' conditions."""
     for _at, node in _nodes(sent):
         if isinstance(node, dict):
             if isinstance(node.get("key"), str) and ("match" in node or "range" in node):

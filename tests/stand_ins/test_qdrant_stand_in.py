@@ -1,4 +1,4 @@
-"""The stand-in of a Qdrant server refuses what a server refuses, by status."""
+"""The Qdrant stand-in refuses the same requests as a server, with the same status."""
 
 import json
 import urllib.error

@@ -39,11 +39,11 @@ __all__ = [
 ]
 
 QUICK = YoutubeSettings(pause=0, rest=0)
-"""Settings of a reader that waits for nothing."""
+"""Settings of a reader without any pauses."""
 
 
 class BetweenVideos(YoutubeSettings):
-    """Pauses between videos only: none between requests, which nothing in a test can shorten."""
+    """Pauses only between videos; between requests there are none, because tests cannot shorten them."""
 
     @property
     def request_pause_s(self) -> float:
@@ -55,7 +55,7 @@ class BetweenVideos(YoutubeSettings):
 
 
 class BetweenTracks(YoutubeSettings):
-    """Pauses between requests for one video only, of 3 s."""
+    """Pauses of 3 s, only between requests for one video."""
 
     @property
     def request_pause_s(self) -> float:
@@ -63,7 +63,7 @@ class BetweenTracks(YoutubeSettings):
 
 
 class BackingOff(YoutubeSettings):
-    """Waits before a refused request is repeated only, of 2 s at first."""
+    """Pauses only before a retry, 2 s at first."""
 
     @property
     def back_off_s(self) -> float:
@@ -115,22 +115,22 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body[:cut])
 
     def _send_media(self, media: bytes, span: str) -> None:
-        """Answer with the bytes from the first of the range on (RFC 9110, 14)."""
+        """Send the requested range of bytes (RFC 9110, 14)."""
         first, _dash, last = span.removeprefix("bytes=").partition("-")
         start = int(first or 0)
         part = media[start : int(last) + 1 if last else None]
         headers = {"Accept-Ranges": "bytes"}
         if span:
             headers["Content-Range"] = f"bytes {start}-{start + len(part) - 1}/{len(media)}"
-        with suppress(ConnectionError):  # ffmpeg leaves when it has what it wants
+        with suppress(ConnectionError):  # ffmpeg disconnects once it has enough
             self._send((206 if span else 200 if media else 404, "video/mp4", part), headers, None)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Says nothing: what was asked is in `StandIn.requests`."""
+        """Log nothing: `StandIn.requests` has the requests."""
 
 
 class StandIn(Loopback):
-    """The server. It runs inside `with`; `stop` and `start` take it away and bring it back on the same port."""
+    """The server, to use in `with`; `stop` and `start` take it away and bring it back on the same port."""
 
     HANDLER = _Handler
 
@@ -138,19 +138,19 @@ class StandIn(Loopback):
         super().__init__()
         self.site = Site()
         self.recordings: dict[str, Json] = {}
-        """Recorded answers of the real player, by video; every client is given them."""
+        """Recorded responses of the real player by video, sent to every client."""
         self.requests: list[Asked] = []
         self._rules: list[Rule] = []
 
     def stop(self) -> None:
-        """Whoever waits is let go, and the port refuses connections."""
+        """Release all held requests, and refuse connections."""
         for rule in self._rules:
             if rule.hold:
                 rule.hold.release()
         super().stop()
 
     def add(self, *things: Channel | Playlist | Clip) -> None:
-        """Serve them from now on. A clip that is added by itself stands in no list."""
+        """Serve these from now on. A clip without a channel is in no list."""
         for thing in things:
             for clip in thing.clips if isinstance(thing, Channel) else [thing] if isinstance(thing, Clip) else []:
                 clip.media_url = f"{self.base}/videoplayback/{clip.id}"
@@ -169,7 +169,7 @@ class StandIn(Loopback):
             return [each for each in self.requests if kind in (None, each.kind)]
 
     def clear(self) -> None:
-        """Forget what was asked so far."""
+        """Forget the requests so far."""
         with self._lock:
             self.requests.clear()
 
@@ -187,24 +187,24 @@ class StandIn(Loopback):
         close: bool = False,
         cut: int | None = None,
     ) -> None:
-        """Answer the next `times` requests of this kind so (None: for ever), once `after` of them went well.
+        """Refuse the next `times` requests of this kind (None: all), after `after` successful ones.
 
-        `kind` None is every kind, as when YouTube blocks an address for a while.
-        `close` ends the connection without an answer; `cut` promises the usual body and sends its first bytes.
+        Without a `kind`, all kinds are refused, as if YouTube had blocked the address. `close` ends the connection
+        without a response; `cut` sends only the first bytes of the usual body.
         """
         rule = Rule(kind, video, client, times, after, status, headers or {}, body, close, cut)
         with self._lock:
             self._rules.append(rule)
 
     def hold(self, kind: str, *, times: int | None = 1, after: int = 0) -> Hold:
-        """Let the next requests of this kind wait until they are released."""
+        """Hold the next requests of this kind until they are released."""
         hold = Hold()
         with self._lock:
             self._rules.append(Rule(kind, None, None, times, after, hold=hold))
         return hold
 
     def forgive(self) -> None:
-        """No more refusals."""
+        """Remove all rules."""
         with self._lock:
             self._rules.clear()
 
@@ -214,7 +214,7 @@ class StandIn(Loopback):
             return next((rule for rule in self._rules if rule.takes(request)), None)
 
     def environment(self, home: Path) -> dict[str, str]:
-        """What another process needs to talk to this server, and to meet nobody's own settings of yt-dlp."""
+        """Return variables for another process to use this server, without the user's yt-dlp settings."""
         path = os.pathsep.join(filter(None, [str(PLUGINS), os.environ.get("PYTHONPATH")]))
         folders = {"HOME": str(home), "XDG_CONFIG_HOME": str(home / ".config")}
         return {VARIABLE: self.base, "PYTHONPATH": path, **folders}
@@ -289,9 +289,9 @@ class StandIn(Loopback):
 
 @contextmanager
 def stand_in() -> Iterator[StandIn]:
-    """A running stand-in that yt-dlp meets in this process and in those that it starts.
+    """Run a stand-in that yt-dlp uses in this process and in the processes it starts.
 
-    The plugin stays loaded afterwards, and idle: it looks at the environment with every request.
+    The plugin stays loaded afterwards, but idle: it checks the environment at each request.
     """
     with StandIn() as youtube:
         _load_plugin()
@@ -309,7 +309,7 @@ def stand_in() -> Iterator[StandIn]:
 
 
 def _load_plugin() -> None:
-    """Load it, whether or not yt-dlp has looked for plugins already; the user's own plugins are left out."""
+    """Load the plugin, even if yt-dlp has already looked for plugins; leave out the user's own."""
     from yt_dlp.globals import all_plugins_loaded
 
     if _PLUGIN not in sys.modules:
@@ -331,7 +331,7 @@ def _not_found() -> Found:
 
 
 def _page(data: Json, player_response: Json | None = None, client: str = "WEB", about: str = "") -> Found:
-    """A page whose scripts carry the data. There is no player script in it, so that none is asked for."""
+    """Return a page with the data in its scripts, but without a player script, so that none is requested."""
     context = {"clientName": client, "clientVersion": "2.20260708.00.00", "visitorData": VISITOR}
     config = {"INNERTUBE_CONTEXT": {"client": context}, "INNERTUBE_CLIENT_NAME": client}
     scripts = [f"ytcfg.set({_script(config)});", f"var ytInitialData = {_script(data)};"]
@@ -342,5 +342,5 @@ def _page(data: Json, player_response: Json | None = None, client: str = "WEB", 
 
 
 def _script(data: Json) -> str:
-    """JSON that cannot end the script element around it."""
+    """Return JSON that cannot end the surrounding script element."""
     return json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")

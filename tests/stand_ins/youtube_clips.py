@@ -1,4 +1,4 @@
-"""What the stand-in of YouTube serves: channels, playlists, videos and their caption tracks."""
+"""Content of the YouTube stand-in: channels, playlists, videos and their caption tracks."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ LANGUAGE_NAMES = {"ko": "Korean", "en": "English", "ja": "Japanese", "de": "Germ
 GONE_FROM_TABS: frozenset[State] = frozenset({"private", "deleted"})
 FOR_ACCOUNTS: frozenset[State] = frozenset({"private", "members_only", "age_restricted"})
 SCRIPTLESS = frozenset({"VISIONOS", "ANDROID_VR", "ANDROID", "IOS"})
-"""Clients that are told an address of the media that needs no script."""
+"""Clients that get an address of the media without running a script."""
 NOT_FOR_KIDS = frozenset({"VISIONOS", "ANDROID_VR"})
 
 
@@ -45,10 +45,10 @@ class Caption:
     language: str = "ko"
     kind: Literal["asr", "manual"] = "asr"
     lines: Lines = LINES
-    name: str = ""  # tells manual tracks of one language apart
-    body: bytes | None = None  # answered in place of the lines; b"" is YouTube's empty 200
+    name: str = ""  # distinguishes manual tracks in one language
+    body: bytes | None = None  # sent instead of the lines; b"" is YouTube's empty 200
     exp: str = ""  # "xpe": the track needs a PO token and is empty without one
-    clients: frozenset[str] | None = None  # the player clients that are told of the track, as "WEB"; None: all
+    clients: frozenset[str] | None = None  # player clients that get the track, such as "WEB"; None: all
 
     def is_told(self, client: str) -> bool:
         return self.clients is None or client in self.clients
@@ -69,31 +69,31 @@ class Caption:
 
 @dataclass
 class Clip:
-    """A video. A `stream` that is neither upcoming nor live is over."""
+    """A video. If it has a `stream` that is neither upcoming nor live, the stream is over."""
 
     id: str
     title: str
     captions: list[Caption] = field(default_factory=lambda: [Caption()])
-    flat_title: str | None = None  # the title in lists, where YouTube may translate it; None: the same
+    flat_title: str | None = None  # title in lists, where YouTube may translate it; None: the same
     published: str = "2026-05-02T09:00:00+09:00"
     age: str = "3 weeks ago"
     duration: int = 600
     description: str = ""
     kind: Literal["video", "short", "stream"] = "video"
     state: State = "public"
-    states: Mapping[str, State] = field(default_factory=dict)  # by player client, where it is another, as {"WEB": …}
-    opens_to_accounts: bool = False  # what is private, for members or for adults is shown to an account
-    kids: bool = False  # made for kids: clients of headsets are refused
+    states: Mapping[str, State] = field(default_factory=dict)  # states that differ by player client, such as {"WEB": …}
+    opens_to_accounts: bool = False  # whether an account can see it although it is private, for members or for adults
+    kids: bool = False  # made for kids: headset clients are refused
     embeddable: bool = True
-    starts_at: int | None = None  # seconds since 1970, of what is upcoming
-    media: bytes = b""  # an MP4 of picture and sound; without it no format is told
-    media_url: str = ""  # where the stand-in serves it
+    starts_at: int | None = None  # Unix seconds of an upcoming video
+    media: bytes = b""  # an MP4 with picture and sound; if empty, there are no formats
+    media_url: str = ""  # address at the stand-in
     chapters: list[tuple[int, str]] = field(default_factory=list)  # (start in seconds, title)
     heatmap: list[float] = field(default_factory=list)  # 0 to 1, evenly spaced over the video
     live_chat: bool = False
 
     def state_for(self, client: str, *, account: bool) -> State:
-        """What a player client is told, as a guest or with the cookies of an account."""
+        """Return the state for a player client, as a guest or with an account's cookies."""
         state = self.states.get(client, self.state)
         if account and self.opens_to_accounts and state in FOR_ACCOUNTS:
             state = "public"
@@ -103,7 +103,7 @@ class Clip:
 
     @property
     def over(self) -> bool:
-        """Whether it was live once."""
+        """Whether it is the recording of a stream."""
         return self.state == "was_live" or (self.kind == "stream" and self.state not in ("upcoming", "live"))
 
 
@@ -118,8 +118,8 @@ class Channel:
     aliases: tuple[str, ...] = ()  # names that answer as /c/NAME, /user/NAME and /NAME
     description: str = ""
     left_out: Mapping[str, Collection[str]] = field(default_factory=dict)
-    """Ids of videos that a list (`videos`, `UU`, `UULF`) leaves out though they are public."""
-    counts: bool = True  # whether its lists of uploads say how many videos they have
+    """Ids of public videos missing from its lists (`videos`, `UU`, `UULF`)."""
+    counts: bool = True  # whether its lists of uploads have a count
 
     @property
     def listed(self) -> list[Clip]:
@@ -132,7 +132,7 @@ class Playlist:
     title: str
     clips: list[Clip] = field(default_factory=list)
     channel: Channel | None = None
-    count: int | None = None  # how many videos it says to have; None: it does not say
+    count: int | None = None  # reported number of videos; None: not reported
 
 
 _UPLOADS = {"UULF": ("video",), "UUSH": ("short",), "UULV": ("stream",)}
@@ -140,11 +140,11 @@ _UPLOADS = {"UULF": ("video",), "UUSH": ("short",), "UULV": ("stream",)}
 
 @dataclass
 class Site:
-    """All there is, and who made what."""
+    """All channels, playlists and videos."""
 
     channels: list[Channel] = field(default_factory=list)
     playlists: list[Playlist] = field(default_factory=list)
-    loose: list[Clip] = field(default_factory=list)  # videos that stand in no list
+    loose: list[Clip] = field(default_factory=list)  # videos in no list
     token_clients: frozenset[str] = frozenset()  # clients whose tracks are all empty without a token, and say so
 
     def clip(self, id: str) -> Clip | None:
@@ -156,7 +156,7 @@ class Site:
         return next((clip for clips in lists for clip in clips if clip.id == id), None)
 
     def channel_of(self, clip: Clip) -> Channel:
-        """Its channel; a video that stands in no channel has one of its own."""
+        """Return a video's channel; a video without one gets its own."""
         made_by = [playlist.channel for playlist in self.playlists if playlist.channel and clip in playlist.clips]
         for channel in self.channels:
             if any(each is clip for each in channel.clips):
@@ -164,7 +164,7 @@ class Site:
         return made_by[0] if made_by else Channel("UC" + "x" * 22, "@nobody", "이름 없는 채널")
 
     def channel(self, name: str) -> Channel | None:
-        """By id, handle or alias."""
+        """Return a channel by id, handle or alias."""
         wanted = name.casefold()
         for channel in self.channels:
             known = (channel.handle, *channel.aliases)
@@ -173,7 +173,7 @@ class Site:
         return None
 
     def playlist(self, id: str) -> Playlist | None:
-        """By id; the upload lists of a channel (UU, UULF, UUSH, UULV) follow from its videos."""
+        """Return a playlist by id, or a channel's list of uploads (UU, UULF, UUSH, UULV)."""
         for playlist in self.playlists:
             if playlist.id == id:
                 return playlist

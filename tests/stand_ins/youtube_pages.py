@@ -1,4 +1,4 @@
-"""The lists of the stand-in of YouTube: channel tabs, playlists, and the pages that follow the first one."""
+"""Lists of the YouTube stand-in: channel tabs, playlists, and their further pages."""
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -13,12 +13,12 @@ TAB_PAGE = 30
 PLAYLIST_PAGE = 100
 
 _TABS = {"videos": ("Videos", "video"), "shorts": ("Shorts", "short"), "streams": ("Live", "stream")}
-_ALL_VIDEOS = "wgYCCAA="  # what yt-dlp sends to be shown the unavailable videos of a playlist too
+_ALL_VIDEOS = "wgYCCAA="  # yt-dlp's parameter to include a playlist's unavailable videos
 
 
 @dataclass(frozen=True)
 class Listing:
-    """Which list is meant: that of a channel's tab, or (`tab` is empty) a playlist's."""
+    """A channel's tab, or (if `tab` is empty) a playlist."""
 
     id: str
     tab: str = ""
@@ -31,7 +31,7 @@ class Listing:
 
     @classmethod
     def of_path(cls, site: Site, path: str, query: Mapping[str, str]) -> "Listing | None":
-        """What a channel's or a playlist's page shows; None when there is no such channel."""
+        """Return the list on a channel's or playlist's page; None if there is no such channel."""
         if path == "/playlist":
             return cls(query.get("list", ""))
         first, *rest = [each for each in path.split("/") if each] or [""]
@@ -42,7 +42,7 @@ class Listing:
 
     @classmethod
     def of_endpoint(cls, endpoint: Json) -> "Listing":
-        """What an innertube `browseEndpoint` means."""
+        """Return the list of an innertube `browseEndpoint`."""
         id, params = str(endpoint.get("browseId", "")), str(endpoint.get("params", ""))
         if id.startswith("VL"):
             return cls(id[2:], unavailable=params == _ALL_VIDEOS)
@@ -60,7 +60,7 @@ class Listing:
 
 
 def listing_data(site: Site, listing: Listing) -> Json:
-    """`ytInitialData` of the page of a list."""
+    """Return `ytInitialData` of a list's page."""
     if listing.tab:
         channel = site.channel(listing.id)
         return _channel_data(site, channel, listing) if channel else {}
@@ -71,7 +71,7 @@ def listing_data(site: Site, listing: Listing) -> Json:
 
 
 def continuation_data(site: Site, token: str) -> Json:
-    """The page that a continuation token stands for; nothing of it is remembered between two requests."""
+    """Return the page for a continuation token; the server itself keeps no state between requests."""
     id, tab, unavailable, offset = json.loads(urlsafe_b64decode(token))
     items = _page(site, Listing(id, tab, unavailable), offset)
     action = {"appendContinuationItemsAction": {"continuationItems": items}}
@@ -79,7 +79,7 @@ def continuation_data(site: Site, token: str) -> Json:
 
 
 def _page(site: Site, listing: Listing, offset: int) -> list[Json]:
-    """The items from `offset` on, and the way to the next page."""
+    """Return the items from `offset` on, and the token of the next page."""
     if listing.tab:
         channel = site.channel(listing.id)
         clips = _of_tab(channel, listing.tab) if channel else []
@@ -111,7 +111,7 @@ def _alert(type: str, text: str) -> Json:
 
 
 def _channel_data(site: Site, channel: Channel, listing: Listing) -> Json:
-    """A tab of the channel; its home, when it has no such tab."""
+    """Return a channel's tab, or its home if it has no such tab."""
     lists = [playlist for playlist in site.playlists if playlist.channel is channel]
     names = {"featured": "Home", **{tab: title for tab, (title, _kind) in _TABS.items() if _of_tab(channel, tab)}}
     if lists:
@@ -140,7 +140,7 @@ def _channel_data(site: Site, channel: Channel, listing: Listing) -> Json:
 
 
 def _tile(clip: Clip) -> Json:
-    """A video in a tab."""
+    """Return a video in a tab."""
     title = clip.title if clip.flat_title is None else clip.flat_title
     if clip.kind == "short":
         watch = {"reelWatchEndpoint": {"videoId": clip.id}}
@@ -196,7 +196,7 @@ def _age(clip: Clip) -> str:
 
 
 def _row(site: Site, clip: Clip, place: int) -> Json:
-    """A video in a playlist."""
+    """Return a video in a playlist."""
     if clip.state in GONE_FROM_TABS:
         title = {"private": "[Private video]"}.get(clip.state, "[Deleted video]")
         return {"videoId": clip.id, "title": {"runs": [{"text": title}]}, "isPlayable": False}

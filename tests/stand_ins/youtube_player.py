@@ -1,4 +1,4 @@
-"""A video as the stand-in of YouTube shows it: the player's answer and the data of the watch page."""
+"""Video pages of the YouTube stand-in: the player's response and the watch page's data."""
 
 import time
 from dataclasses import replace
@@ -11,20 +11,28 @@ Json = dict[str, Any]
 
 VISITOR = "CgtzdGFuZGluMTIzNA%3D%3D"
 
-_TRANSLATING = ("WEB", "MWEB")  # the player clients that are told of translations
+_TRANSLATING = ("WEB", "MWEB")  # player clients that get translations
 _NO_DETAILS = (
     "private",
     "deleted",
     "bot_check",
     "session_limit",
     "unavailable",
-)  # states in which nothing of the video is told
+)  # states that hide everything about the video
 
 
 def player(
     clip: Clip | None, channel: Channel | None, client: str, *, account: bool = False, token: bool = False
 ) -> Json:
-    """The player's answer to `client`, a guest or an `account`; with `token` its tracks are empty without one."""
+    """Return the player's response to a client, for a guest or an account.
+
+    Args:
+        clip: the video.
+        channel: its channel.
+        client: name of the player client.
+        account: whether somebody is logged in.
+        token: whether tracks are empty without a PO token.
+    """
     answer: Json = {"responseContext": {"visitorData": VISITOR}}
     if clip is None or channel is None:
         return answer | {"playabilityStatus": _error("ERROR", "This video is unavailable")}
@@ -35,20 +43,20 @@ def player(
     answer["videoDetails"] = _details(clip, channel)
     if client in _TRANSLATING:
         answer["microformat"] = {"playerMicroformatRenderer": _microformat(clip, channel)}
-    if answer["playabilityStatus"]["status"] != "OK" or state == "live":  # what is live has no captions yet
+    if answer["playabilityStatus"]["status"] != "OK" or state == "live":  # a live stream has no captions yet
         return answer
     answer["streamingData"] = {"expiresInSeconds": "21540", "formats": [_format(clip, client)]}
     if tracks := [caption for caption in clip.captions if caption.is_told(client)]:
         tracks = [replace(caption, exp="xpe") for caption in tracks] if token else tracks
         answer["captions"] = {"playerCaptionsTracklistRenderer": _tracklist(clip, tracks, client)}
-    if client in _TRANSLATING and clip.duration:  # yt-dlp takes it for a format, which a video without media has too
+    if client in _TRANSLATING and clip.duration:  # yt-dlp takes it for a format, which videos without media have too
         pictures = f"https://i.ytimg.com/sb/{clip.id}/storyboard3_L$L/$N.jpg|48#27#100#10#10#0#default#rs$standin"
         answer["storyboards"] = {"playerStoryboardSpecRenderer": {"spec": pictures, "recommendedLevel": 0}}
     return answer
 
 
 def watch_data(clip: Clip | None, channel: Channel | None) -> Json:
-    """`ytInitialData` of the watch page."""
+    """Return `ytInitialData` of the watch page."""
     results: list[Json] = []
     if clip and channel and clip.state not in _NO_DETAILS:
         results = [
@@ -158,7 +166,7 @@ def _details(clip: Clip, channel: Channel) -> Json:
 
 
 def _format(clip: Clip, client: str) -> Json:
-    """A format. Of the media that a clip has no more is told; else most clients need the player's script."""
+    """Return a format. Without media, its address needs the player's script for most clients."""
     script = "" if clip.media or client in SCRIPTLESS else "?n=challenge"
     return {
         "itag": 18,

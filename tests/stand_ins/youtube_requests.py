@@ -1,4 +1,4 @@
-"""What the stand-in of YouTube was asked, and what it was told to do with such requests."""
+"""Requests received by the YouTube stand-in, and rules for the next ones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,8 +21,8 @@ _CONFIGS = {
 class Asked:
     """One request.
 
-    `kind`: tab, playlist, browse, watch, next, resolve, player, timedtext, config, image, media or other.
-    A config is the page of another player, of which yt-dlp reads the settings.
+    `kind`: tab, playlist, browse, watch, next, resolve, player, timedtext, config, image, media or other. A config is
+    another player's page, from which yt-dlp reads the settings.
     """
 
     kind: str
@@ -36,13 +36,13 @@ class Asked:
 
     @property
     def account(self) -> bool:
-        """Whether somebody is logged in."""
+        """Whether the client is logged in."""
         return "LOGIN_INFO" in self.headers.get("cookie", "")
 
 
 @dataclass
 class Rule:
-    """What happens to the next requests of a kind."""
+    """Rule for the next requests of a kind."""
 
     kind: str | None  # None: every kind
     video: str | None
@@ -57,7 +57,7 @@ class Rule:
     hold: Hold | None = None
 
     def takes(self, request: Asked) -> bool:
-        """Whether it is about this request; then it counts as used."""
+        """Whether it applies to this request, which then counts as one of its uses."""
         if self.kind not in (None, request.kind) or self.times == 0:
             return False
         if self.video not in (None, request.video) or self.client not in (None, request.client):
@@ -71,7 +71,7 @@ class Rule:
 
 
 def read_request(target: str, headers: dict[str, str], sent: Json) -> Asked:
-    """What a request line, its headers (names in lower case) and its JSON ask for."""
+    """Parse a request from its target, headers (names in lower case) and JSON."""
     parts = urlsplit(target)
     path, query = unquote(parts.path), dict(parse_qsl(parts.query, keep_blank_values=True))
     host = headers.get("host", "")

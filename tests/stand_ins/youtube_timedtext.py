@@ -1,4 +1,4 @@
-"""The caption files of the stand-in of YouTube: their addresses and their bodies."""
+"""Caption files of the YouTube stand-in: their addresses and contents."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ Found = tuple[int, str, bytes]  # status, content type, body
 
 
 def address(clip: Clip, caption: Caption) -> str:
-    """The signed address of a track; what is asked for is in its query."""
+    """Return the signed address of a track; its query has the parameters."""
     seal = sha256(f"{clip.id} {caption.vss_id} {caption.exp}".encode()).hexdigest().upper()
     query = {
         "v": clip.id,
@@ -41,7 +41,7 @@ def address(clip: Clip, caption: Caption) -> str:
 
 
 def timedtext(clip: Clip | None, query: Mapping[str, str]) -> Found:
-    """What an address answers with."""
+    """Return the response to an address."""
     caption = _track(clip, query)
     if caption is None:
         return 404, "text/html; charset=UTF-8", b""
@@ -78,7 +78,7 @@ def _body(caption: Caption, query: Mapping[str, str]) -> bytes:
 
 
 def _words(lines: Lines) -> list[list[tuple[int, str]]]:
-    """The words of each line, spread evenly over its time."""
+    """Return the words of each line, evenly spread over its time."""
     spread = []
     for start, end, text in lines:
         words = text.split(" ")

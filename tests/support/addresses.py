@@ -1,4 +1,4 @@
-"""Addresses, handles and ids as they are typed and pasted: what each names, and what names nothing."""
+"""Addresses, handles and ids as users type and paste them: what each names, or why it names nothing."""
 
 import unicodedata
 from urllib.parse import quote
@@ -69,7 +69,7 @@ TYPED = [
     (f"「https://youtu.be/{ID}」", VIDEO),
     (f"\u200bhttps://youtu.be/{ID}\u200b", VIDEO),
     (f"\u3000youtu.be/{ID}\u00a0", VIDEO),
-    # a video and what stands beside it
+    # a video with surrounding text
     (f"{WWW}/watch?v={ID}&list={PL}", LISTED),
     (f"{WWW}/watch?list={PL}&index=3&v={ID}", LISTED),
     (f"{WWW}/watch?v={ID}&amp;list={PL}", LISTED),
@@ -369,7 +369,7 @@ PASTED = [
     (f"file:///youtu.be/{ID}", ()),
     (f"ytsearch:{ID}", ()),
 ]
-"""A text as it is pasted, and the sources of its addresses."""
+"""A pasted text, and the sources of its addresses."""
 
 REASONS = [
     (f"{WWW}/watch?v=abc", "“abc” has 3 characters"),
@@ -403,4 +403,4 @@ REASONS = [
     (f"https://youtu.be/{ID} " * 10_000, "longer than 100000"),
     ("https://", "it is no address"),
 ]
-"""What cannot be used, and a part of the reason."""
+"""A useless text, and a part of the reason."""

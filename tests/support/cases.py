@@ -1,4 +1,4 @@
-"""Many small cases as one test, where pytest's own care of each would cost more than the case."""
+"""Many small cases as one test, if pytest's own work on each would cost more than the case."""
 
 import inspect
 import reprlib
@@ -14,11 +14,11 @@ SHORT.maxstring = SHORT.maxother = 120
 def cases(
     names: str | Sequence[str], values: Iterable[object] | Callable[[], Iterable[object]]
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Call a test with each of the values as `pytest.mark.parametrize` does, but as one test.
+    """Call a test with each of the values, like `pytest.mark.parametrize` but as a single test.
 
-    All values are tried; those that fail are named together with the reason of each. The fixtures are shared, so a
-    case must leave nothing behind that another would meet. Values that take long to find are given by a function, which
-    is called when the test runs: every worker collects all tests.
+    All values are tried; the failed ones are listed with their reasons. The cases share the fixtures, so a case must
+    leave nothing behind that affects another. If values take long to compute, pass a function: every worker collects
+    all tests, but calls it only when the test runs.
     """
     wanted = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     found = values if callable(values) else list(values)

@@ -1,4 +1,4 @@
-"""A command line run in this process, and what it came to; or as a process of its own."""
+"""Run a command line in this process or in a new one, and return its result."""
 
 import json
 import os
@@ -19,7 +19,7 @@ ENVELOPE = ["schema", "command", "status", "result", "errors"]
 
 @dataclass(frozen=True)
 class Ran:
-    """What a command line came to."""
+    """Result of a command line."""
 
     code: int
     out: str
@@ -27,7 +27,7 @@ class Ran:
 
     @property
     def document(self) -> dict[str, Any]:
-        """stdout, which must be one envelope and nothing else."""
+        """Return stdout, which must be exactly one envelope."""
         document: dict[str, Any] = json.loads(self.out)
         assert list(document) == ENVELOPE
         assert document["schema"] == 1
@@ -36,7 +36,7 @@ class Ran:
         for entry in document["errors"]:
             assert list(entry) == ["code", "message", "hint", "video"]
             assert entry["message"]
-            assert entry["message"] in self.err  # told to people too
+            assert entry["message"] in self.err  # people see it too
         return document
 
     @property
@@ -46,7 +46,7 @@ class Ran:
 
     @property
     def failure(self) -> str:
-        """The code of the one error that ended it."""
+        """Return the code of the only error."""
         document = self.document
         assert (document["status"], document["result"]) == ("error", None)
         (entry,) = document["errors"]

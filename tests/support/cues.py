@@ -1,4 +1,4 @@
-"""Cues as caption files hold them, at best and at worst, and what windows make of them."""
+"""Cues as in caption files, regular and irregular."""
 
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
@@ -15,14 +15,14 @@ def cue(start: float, end: float, text: str = "말을 하고 있어요") -> Cue:
 
 
 def speech(seconds: float, *, every: float = 3.0, start: float = 0.0, text: str = "말을 하고 있어요") -> list[Cue]:
-    """Cues that follow each other without a pause."""
+    """Return cues that follow each other without a pause."""
     count = round(seconds / every)
     return [cue(start + i * every, start + (i + 1) * every, text) for i in range(count)]
 
 
 @st.composite
 def captions(draw: st.DrawFn) -> list[Cue]:
-    """Cues as files hold them at worst: in any order, overlapping, empty of time, minutes long, with word times."""
+    """Generate irregular cues: in any order, overlapping, without duration, minutes long, with word times."""
     made = []
     for start in draw(st.lists(st.integers(0, 400_000), max_size=25)):
         duration = draw(st.sampled_from([0, 1, 900, 3_000, 12_000, 89_999, 90_000, 90_001, 250_000]))

@@ -1,4 +1,4 @@
-"""One live probe of the device for each environment: a process that imports PyTorch takes 2 s of processor."""
+"""One live probe of the device per environment: importing PyTorch takes 2 s of processor time."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from tests.support import hermetic
 
 
 def remember_device_probes() -> None:
-    """Let the checks of all workers start a process for what none of them has asked before."""
+    """Probe only environments that no worker has probed before."""
 
     def run(command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[str]":
         key = [command[0], os.environ.get("LANGUAGE"), os.environ.get("PATH")]

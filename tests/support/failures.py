@@ -1,4 +1,4 @@
-"""Failures that a test expects, by their code."""
+"""Expected failures, by their code."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

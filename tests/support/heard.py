@@ -1,6 +1,6 @@
-"""Sound that says what is heard in it, and a transcriber that reads this.
+"""Sound files with their own transcript, and a transcriber that reads it.
 
-A file is a WAV of silence; a chunk behind its samples has the stretches as JSON. Players and decoders pass it over.
+A file is a WAV of silence; a chunk after its samples has the stretches as JSON, which players and decoders ignore.
 """
 
 import io
@@ -25,11 +25,11 @@ from subtitle_rag.models.model_store import ModelStore, SpeechFiles
 
 MODEL, OTHER = "reader", "other"
 LOG = "HEARD_LOG"
-"""Names the file to which readers write what they have heard."""
+"""Variable with the path of the file to which readers log what they heard."""
 RATE = 4_000
-"""Samples a second."""
+"""Samples per second."""
 Stretch = tuple[int, int, list[tuple[int, int, str]], str]
-"""Begin and end in seconds, lines of them (begin, end, text), and the reason of a gap or nothing."""
+"""Start and end in seconds, lines of (start, end, text), and the reason for a gap or ""."""
 
 STRETCHES: tuple[Stretch, ...] = (
     (0, 60, [(1, 4, "오늘은 멸치 육수부터 끓여 볼게요"), (5, 9, "불은 약하게 두고 십오 분만 기다립니다")], ""),
@@ -39,7 +39,7 @@ STRETCHES: tuple[Stretch, ...] = (
 
 
 def wav(stretches: Sequence[Stretch] = STRETCHES) -> bytes:
-    """Return a WAV file that says these stretches."""
+    """Return a WAV file with these stretches."""
     length = max((end for _begin, end, *_rest in stretches), default=1)
     file = io.BytesIO()
     with wave.open(file, "wb") as sound:
@@ -60,7 +60,7 @@ def write_wav(path: Path, *stretches: Stretch) -> Path:
 
 
 class Reader(Transcriber):
-    """Hears what a file says of itself, and writes each stretch to the log."""
+    """Transcriber that reads a file's own stretches, and logs each of them."""
 
     def __init__(self, model: str) -> None:
         super().__init__(SpeechFiles(model, Path(), model))
@@ -101,13 +101,13 @@ class Reader(Transcriber):
 
 
 def open_reader(models: ModelStore, name: str | None = None) -> Transcriber:
-    """Open a reader by its name, and any other transcriber as the program does."""
+    """Open a reader by its name; open other transcribers as the program does."""
     chosen = name or models.settings.speech
     return Reader(chosen) if chosen in (MODEL, OTHER) else open_transcriber(models, name)
 
 
 def use_reader(monkeypatch: pytest.MonkeyPatch, log: Path) -> Path:
-    """Have this process open readers by their names; return the log of their stretches."""
+    """Let this process open readers by their names; return the log of their stretches."""
     monkeypatch.setattr(transcribers, "open_transcriber", open_reader)
     monkeypatch.setattr(doctor, "open_transcriber", open_reader)
     monkeypatch.setenv(LOG, str(log))
@@ -115,11 +115,11 @@ def use_reader(monkeypatch: pytest.MonkeyPatch, log: Path) -> Path:
 
 
 def heard(log: Path) -> list[Any]:
-    """Return the stretches that the transcriber has heard: file, begin, end, model, names."""
+    """Return the stretches in the log: file, start, end, model, names."""
     return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
 
-if __name__ == "__main__":  # the program in a process of its own, which opens readers too
+if __name__ == "__main__":  # the program in a separate process, which can open readers too
     with pytest.MonkeyPatch.context() as patch:
         use_reader(patch, Path(os.environ[LOG]))
         cli.main()

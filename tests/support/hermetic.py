@@ -1,10 +1,10 @@
-"""The surroundings of the test run: the same for everybody, and nothing of the user's in reach.
+"""Environment of the test run: the same for everybody, and without access to the user's files.
 
-Importing this module puts them in force, before anything reads its environment: pytest's other processes, fixtures of
-every scope and all that tests start inherit them. Of the environment only `KEPT` is left. The guard (`tests/guard`)
-fails the test that nevertheless reaches out, by name.
+Importing this module applies it before anything reads its environment, so that pytest's other processes, fixtures of
+every scope and all processes started by tests inherit it. Of the original environment, only `KEPT` is left. The guard
+(`tests/guard`) fails any test that still reaches out, by name.
 
-A test that needs a real program names it: `@pytest.mark.programs("chromium")`, and finds it by `program`.
+A test that needs a real program names it with `@pytest.mark.programs("chromium")`, and finds it by `program`.
 """
 
 import json
@@ -44,17 +44,17 @@ OPTIONS = (
     "SUBTITLE_RAG_TEST_QDRANT_KEY",
     "SUBTITLE_RAG_TEST_YT_DLP",
 )
-"""Variables by which a maintainer says something to the test run."""
+"""Variables for maintainers to set options of the test run."""
 SYSTEM = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LOGNAME", "PYTHONPYCACHEPREFIX", "TEMP", "TMP", "TMPDIR", "USER")
 KEPT = frozenset((*OPTIONS, *SYSTEM))
 KEPT_PREFIXES = ("COVERAGE_", "COV_CORE_", "HYPOTHESIS_", "PYTEST_", "PY_COLORS", "TEST_", "TEXTUAL_SNAPSHOT_")
 TOOLS = ("env", "false", "ps", "sh", "true")
-"""Programs of every Unix, which are on the PATH."""
+"""Standard Unix programs, on the tests' PATH."""
 LIVE = ("ollama", "youtube", "outside")
-"""Marks of tests that ask the real ones, or work with what the user has, if whoever runs them says so."""
+"""Marks of tests that use real services or the user's files, if the user asks for it."""
 
 BEFORE: Mapping[str, str] = dict(os.environ)
-"""The environment that pytest was started in, or, in a worker of xdist, that of its controller's tests."""
+"""Environment in which pytest was started; in a worker of xdist, the controller's environment for tests."""
 _WIDTH = shutil.get_terminal_size().columns
 _WORKER = audit.RUN in BEFORE and "PYTEST_XDIST_WORKER" in BEFORE
 _PATH = "TEST_GUARD_PATH"
@@ -65,19 +65,19 @@ _STARTED = RUN / "started.json"
 
 
 def program(*names: str) -> str | None:
-    """The first of these programs that is installed."""
+    """Return the first of these programs that is installed."""
     found = (shutil.which(name, path=os.environ[_PATH]) for name in names)
     return next(filter(None, found), None)
 
 
 def started_environment() -> dict[str, str]:
-    """The environment in which whoever runs the tests started them, in a worker of xdist, too."""
+    """Return the environment in which the user started the tests, also in a worker of xdist."""
     environment: dict[str, str] = json.loads(_STARTED.read_text(encoding="utf-8"))
     return environment
 
 
 def surroundings(home: Path) -> dict[str, str]:
-    """Everything that is fixed, with `home` for the user's."""
+    """Return all fixed variables, with `home` in place of the user's."""
     from subtitle_rag.config import settings as config
 
     return {
@@ -90,7 +90,7 @@ def surroundings(home: Path) -> dict[str, str]:
         "XDG_RUNTIME_DIR": str(home / ".runtime"),
         config.HOME_VARIABLE: str(home / "subtitle-rag"),
         config.HOSTS_VARIABLE: "",
-        "HF_ENDPOINT": "http://127.0.0.1:9",  # nobody answers there
+        "HF_ENDPOINT": "http://127.0.0.1:9",  # nothing listens there
         "PATH": str(RUN / "bin"),
         "PYTHONPATH": os.pathsep.join((audit.SITE, str(ROOT))),
         "PYTHONNOUSERSITE": "1",
@@ -100,13 +100,13 @@ def surroundings(home: Path) -> dict[str, str]:
         "TERM": "xterm-256color",
         "COLUMNS": "80",
         "LINES": "24",
-        "OMP_NUM_THREADS": "1",  # PyTorch's other threads turn while they wait, which costs a core
-        "CUDA_VISIBLE_DEVICES": "",  # a model computes the same on a machine with a GPU
+        "OMP_NUM_THREADS": "1",  # PyTorch's other threads would busy-wait and take a core
+        "CUDA_VISIBLE_DEVICES": "",  # so that results are the same on a machine with a GPU
     }
 
 
 def _users_folders() -> set[str]:
-    """Where the user's own files are, by the password database and by the environment before."""
+    """Return the user's own folders, by the password database and the original environment."""
     names = ("HOME", "XDG_RUNTIME_DIR", *(f"XDG_{kind}_HOME" for kind in ("CONFIG", "DATA", "CACHE", "STATE")))
     folders = {BEFORE.get(name, "") for name in names}
     with suppress(ImportError, KeyError):
@@ -117,12 +117,12 @@ def _users_folders() -> set[str]:
 
 
 def _policies() -> str:
-    """Who may do what where, as the guard reads it."""
+    """Return the access rules for folders, in the guard's form."""
     data = BEFORE.get("SUBTITLE_RAG_DATA") or ROOT.parent / "shared" / "data"
     caches = {ROOT, Path(sys.prefix), Path(data), *(Path(entry) for entry in sys.path if entry)}
     folders = {
         audit.CLOSED: {*_users_folders(), "/dev/tty"},
-        audit.PYTHON: {sys.base_prefix},  # for the Python of a system this is /usr, with all programs
+        audit.PYTHON: {sys.base_prefix},  # for a system's Python this is /usr, with all programs
         audit.CACHES: {str(folder.absolute()) for folder in caches},
         audit.FREE: {tempfile.gettempdir(), "/tmp", "/dev", "/proc/self", str(RUN)},
     }
@@ -133,7 +133,7 @@ def _policies() -> str:
 
 
 def _settle() -> None:
-    """Put the surroundings in force."""
+    """Apply the environment."""
     home = _OWN / "home"
     for folder in (home, _RECORDS, RUN / "bin"):
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -144,25 +144,25 @@ def _settle() -> None:
                 (RUN / "bin" / tool).symlink_to(place)
         _STARTED.write_text(json.dumps(dict(BEFORE)), encoding="utf-8")
         guarding |= {audit.RUN: str(RUN), audit.POLICIES: _policies(), _PATH: BEFORE.get("PATH", "")}
-    # the package is imported below, in an environment that holds nothing of the user's
+    # import the package only now, in an environment without the user's settings
     for name in list(os.environ):
         if name not in KEPT and not name.startswith(KEPT_PREFIXES):
             del os.environ[name]
     os.environ.update(surroundings(home) | guarding)
     _compile_sentences()
-    sys.dont_write_bytecode = False  # every process of the run would compile the program and the tests anew
+    sys.dont_write_bytecode = False  # otherwise every process would compile the program and the tests again
     if audit.SITE not in sys.path:
         sys.path.append(audit.SITE)  # processes are started with this path too
     with suppress(locale.Error):
         locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
     if hasattr(time, "tzset"):
         time.tzset()
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell's background job ignores it, and so do its children
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in background jobs, whose children would ignore it
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _compile_sentences() -> None:
-    """Compile the Korean catalogue of a fresh clone: it lies with the sources, where no test may write."""
+    """Compile the Korean catalogue in a fresh clone, since no test may write into the sources."""
     from subtitle_rag import i18n, message_catalog
 
     for po in i18n.LOCALE_DIR.rglob("*.po"):
@@ -175,13 +175,13 @@ guard.configure()
 
 
 class Plugin:
-    """Fails the tests that the guard names, and lets those that say so ask real services and programs."""
+    """Fails the tests that the guard names, and lets marked ones use real services and programs."""
 
     @pytest.hookimpl(trylast=True)
     def pytest_configure(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "programs(*names): starts these real programs")
         config.addinivalue_line("markers", "outside: works with the user's own pip and network, unguarded")
-        if config.pluginmanager.has_plugin("terminalreporter"):  # pytest's own report is for whoever runs it
+        if config.pluginmanager.has_plugin("terminalreporter"):  # the user's terminal gets pytest's own report
             writer = config.get_terminal_writer()
             writer.fullwidth = _WIDTH
             if config.option.color == "auto" and (BEFORE.get("NO_COLOR") or BEFORE.get("TERM") == "dumb"):
@@ -214,7 +214,7 @@ class Plugin:
         return report
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """What was recorded after the last test, or outside of all, fails the run."""
+        """Fail the run for attempts recorded after the last test or outside of any."""
         if _WORKER:
             return
         attempts = [attempt for folder in sorted(RUN.glob("process-*/records")) for attempt in taken(folder)]
@@ -230,9 +230,9 @@ class Plugin:
 
 
 def taken(folder: Path) -> list[str]:
-    """The attempts that are recorded in the folder; they are deleted there. Repetitions are left out."""
+    """Return the attempts recorded in the folder, without repetitions, and delete them."""
     attempts = []
-    for name in sorted(os.listdir(folder)):  # noqa: PTH208 - after each phase of each test
+    for name in sorted(os.listdir(folder)):  # noqa: PTH208 - called after each phase of each test
         if not name.endswith(".part"):
             attempts.append((folder / name).read_text(encoding="utf-8"))
             (folder / name).unlink()
@@ -241,7 +241,7 @@ def taken(folder: Path) -> list[str]:
 
 @contextmanager
 def changed(variables: Mapping[str, str]) -> Iterator[None]:
-    """Other values in the environment for a while."""
+    """Change environment variables during the block."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

@@ -1,8 +1,8 @@
-"""Hosts as threads of the test's process: the real server, socket, service and index, without a process for each.
+"""Hosts as threads of the test's process: the real server, socket and service, without a separate process.
 
-A host process costs 0.3 s of processor to start, and 0.7 s more to load Kiwi; a test that needs only what a host
-answers takes a thread instead. Processes that a test starts reach such a host like any other, through `host.json`.
-Tests of the processes themselves carry the marker `hosts`.
+A host process takes 0.3 s of processor time to start, and 0.7 s more to load Kiwi, so a test that only needs its
+answers uses a thread instead. Processes started by a test reach this host as usual, through `host.json`. Tests of the
+processes themselves have the marker `hosts`.
 """
 
 import os
@@ -21,13 +21,13 @@ from subtitle_rag.retrieval.neural import neural_host
 
 FOREVER_S = 1e6
 END_S = 60.0
-"""Longest wait for a host to end: behind an engine that is at work."""
+"""Maximum seconds for a host to end, since its engine may be busy."""
 
 KINDS: dict[str, HostKind] = {kind.path: kind for kind in (index_host.KIND, index_host.SERVER_KIND, neural_host.KIND)}
 
 
 class ThreadHost:
-    """A host in a thread; to `host_client` it looks like the process that it would have started."""
+    """A host in a thread; to `host_client` it looks like a process."""
 
     def __init__(self, kind: str, folder: Path) -> None:
         self.folder = folder
@@ -53,12 +53,12 @@ class ThreadHost:
         return self._status
 
     def end(self) -> None:
-        """Have it leave, as SIGTERM has a process leave."""
+        """End it, like SIGTERM ends a process."""
         self._stop.set()
         entry = host_entry(self.folder) if self.folder.exists() else None
         if entry and entry["pid"] == os.getpid():
             with suppress(OSError), socket.socket(socket.AF_UNIX) as knock:
-                knock.connect(entry["address"])  # its listener looks at `stop` when somebody comes
+                knock.connect(entry["address"])  # its listener checks `stop` at every connection
         self._thread.join(END_S)
         assert not self._thread.is_alive(), f"the host of {self.folder} stays"
 
@@ -82,7 +82,7 @@ class Hosts:
         return host
 
     def end(self, folder: Path) -> bool:
-        """End the thread that is the host of this folder, which may have been renamed; whether there was one."""
+        """End the thread that hosts this folder, which may have been renamed; return whether there was one."""
         if not folder.exists():
             return False
         mine = [host for host in self._threads if host.identity == identity(folder)]
@@ -92,7 +92,7 @@ class Hosts:
         return bool(mine)
 
     def end_under(self, folder: Path) -> None:
-        """End the threads that are hosts of folders in this one."""
+        """End the threads that host folders in this one."""
         for host in list(self._threads):
             if host.folder.is_relative_to(folder):
                 host.end()
@@ -103,7 +103,7 @@ HOSTS = Hosts()
 
 
 def share_kiwi() -> None:
-    """Let all analyzers of this process have one Kiwi (0.7 s, 270 MB)."""
+    """Let all analyzers of this process share one Kiwi (0.7 s, 270 MB)."""
     load, loading = Analyzer.load, threading.Lock()
     loaded: list[Any] = []
 

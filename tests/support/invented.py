@@ -1,4 +1,4 @@
-"""Invented videos, windows and caption folders, and what a library's file holds: for the tests of everything behind."""
+"""Invented videos, windows and caption folders, and dumps of a library, for tests of the later stages."""
 
 import random
 import signal
@@ -48,7 +48,7 @@ def windows(video_id: str, count: int) -> list[Window]:
 
 
 def context(window_id: str, video_id: str, text: str = "국수를 삶는 장면입니다.", **changes: Any) -> Context:
-    """A model's first answer for a window."""
+    """Return a model's first answer for a window."""
     key = f"{sha256(text.encode()).hexdigest()[:8]} {window_id}"
     made = Context(
         *(key, window_id, video_id, "writer:q4", "digest-1", "ko1", "full", 7, text, text, ()),
@@ -70,7 +70,7 @@ def analysis(*forms: str) -> Morphemes:
 
 
 def caption_text(rng: random.Random, minutes: float) -> str:
-    """A rolling track of invented sentences."""
+    """Return a track of invented sentences in rolling captions."""
     lines: list[list[tuple[int, str]]] = []
     at = 0
     while at < minutes * 60_000:
@@ -81,7 +81,7 @@ def caption_text(rng: random.Random, minutes: float) -> str:
 
 
 def caption_folder(folder: Path, videos: int, *, minutes: float, seed: int = 7) -> Path:
-    """A folder of caption files, named as yt-dlp names them."""
+    """Make a folder of caption files with yt-dlp's names."""
     rng = random.Random(seed)
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(videos):
@@ -91,11 +91,11 @@ def caption_folder(folder: Path, videos: int, *, minutes: float, seed: int = 7) 
 
 
 def dump(library: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row of every table, by primary key."""
+    """Return every row of every table, by primary key."""
     db = sqlite3.connect(library)
     try:
         tables = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
-        # how FTS5 stores `said`, and the numbers of its videos, hang on the order in which they came
+        # FTS5's form of `said`, and the numbers of its videos, depend on the order of insertion
         rows = {name: sorted(db.execute(f"SELECT * FROM {name}")) for name in tables if not name.startswith("said")}
         db.execute("CREATE VIRTUAL TABLE temp.said_terms USING fts5vocab('main', 'said', 'instance')")
         said = "SELECT video_id, doc & 0xfffff, term FROM temp.said_terms JOIN said_video ON number = doc >> 20"
@@ -118,19 +118,19 @@ def alive(pid: int) -> bool:
         kill(pid, 0)
     except ProcessLookupError:
         return False
-    try:  # an orphan that has ended stays a zombie until init looks after it
+    try:  # an orphan that has ended stays a zombie until init reaps it
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return Path("/proc/self").exists() is False
 
 
 def end_hosts(indexes: Sequence[Path]) -> None:
-    """End the hosts of these index folders, whoever started them."""
+    """End the hosts of these index folders, no matter who started them."""
     others = [folder for folder in indexes if not HOSTS.end(folder)]
     for pid in [entry["pid"] for folder in others if (entry := host_entry(folder))]:
         try:
             kill(pid, signal.SIGTERM)
         except ProcessLookupError:
             continue
-        # one that imports PyTorch on a busy machine ends when that is done
+        # a host that is importing PyTorch on a busy machine ends only afterwards
         assert came_true(lambda pid=pid: not alive(pid), 60), f"host {pid} stays"  # type: ignore[misc]

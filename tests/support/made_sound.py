@@ -1,4 +1,4 @@
-"""Sound that is made: a voice that says vowels, noise, music, and silence."""
+"""Synthetic sound: a voice that says vowels, noise, music, and silence."""
 
 import wave
 from pathlib import Path
@@ -14,7 +14,7 @@ _VOWELS = ((730, 1090, 2440), (270, 2290, 3010), (570, 840, 2410), (440, 1020, 2
 
 
 def voice(seconds: float, *, level: float = 0.1, seed: int = 0) -> Sound:
-    """Somebody who says vowels, five a second, with a tone that moves as in speech; `level` is its RMS."""
+    """Return a voice that says five vowels per second with a moving tone, as in speech; `level` is its RMS."""
     random = np.random.default_rng(seed)
     size = round(seconds * RATE)
     time = np.arange(size) / RATE
@@ -43,14 +43,14 @@ def noise(seconds: float, *, level: float = 0.1) -> Sound:
 
 
 def music(seconds: float, *, level: float = 0.1) -> Sound:
-    """Chords."""
+    """Return chords."""
     time = np.arange(round(seconds * RATE)) / RATE
     chord = sum(np.sin(2 * np.pi * tone * time) for tone in (262.0, 330.0, 392.0))
     return np.asarray(chord * level / 1.2, dtype=np.float32)
 
 
 def write_wav(path: Path, *sounds: Sound, rate: int = RATE, channels: int = 1) -> Path:
-    """Write the sounds one after another as a file of 16 bits."""
+    """Write the sounds one after another to a 16-bit file."""
     samples = (np.clip(np.concatenate(sounds), -1, 1) * 32767).astype("<i2")
     with wave.open(str(path), "wb") as file:
         file.setnchannels(channels)

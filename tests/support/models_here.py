@@ -1,4 +1,4 @@
-"""Models that run in the test's own process, and remember what they were asked."""
+"""Models that run in the test's own process, and record their inputs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,9 +16,9 @@ EXACT = Plan("cpu", "float32", "this one", 2, "float32")
 
 
 class Asked(FlagEncoder):
-    """Remembers the queries and the passages that it was given, without the pairs of calibration.
+    """Encoder that records its queries and passages, except the pairs for calibration.
 
-    `failure` is raised in place of the latter.
+    `passages` raises `failure` if it is set.
     """
 
     failure: AppError | None = None
@@ -41,7 +41,7 @@ class Asked(FlagEncoder):
 
 
 class Read(CrossReranker):
-    """Remembers how many passages each call had."""
+    """Reranker that records the number of passages in each call."""
 
     def __init__(self, path: Path, depth: int | None = None) -> None:
         super().__init__(path, "tiny-reranker@00000000", EXACT)
@@ -55,7 +55,7 @@ class Read(CrossReranker):
 
 @dataclass
 class Here:
-    """`Models`, as far as they are here, those of the settings first."""
+    """`Models` with these models, the configured ones first."""
 
     encoders: list[Any] = field(default_factory=list)
     read: Read | None = None
@@ -67,4 +67,4 @@ class Here:
         return self.read
 
     def close(self) -> None:
-        """They stay loaded for the next test."""
+        """Do nothing: the next test uses the loaded models too."""

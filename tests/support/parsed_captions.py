@@ -1,6 +1,6 @@
-"""One parse of each caption track for all libraries of a test process.
+"""One parse of each caption track, shared by all libraries of a test process.
 
-Most of what indexing costs is reading captions, and hundreds of tests index the same few tracks.
+Indexing mostly spends its time reading captions, and hundreds of tests index the same few tracks.
 """
 
 from subtitle_rag import indexing
@@ -8,11 +8,11 @@ from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.domain.values import Cue
 
 LARGEST = 1 << 20
-"""Bytes of a track whose cues are kept."""
+"""Maximum bytes of a track to keep its cues."""
 
 
 def share_parsed_captions() -> None:
-    """Let the indexers of this process share the cues of equal tracks; what is refused is read each time."""
+    """Let the indexers of this process share the cues of equal tracks; tracks with errors are parsed each time."""
     parsed: dict[tuple[bytes, str, str], list[Cue]] = {}
 
     def shared(raw: bytes, format: str, *, path: str = "", language: str = "") -> list[Cue]:

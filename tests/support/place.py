@@ -1,4 +1,4 @@
-"""A library and its index in this process, and what it answers and holds."""
+"""A library and its index in this process, with helpers to compare their contents."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ QUERIES = ("치킨 소스", "할머니 김치", "국수를 먹었어요", "바�
 
 @contextmanager
 def removal_cut_short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Kill a removal once its videos have left the library, and their points are still in the index."""
+    """Interrupt a removal after its videos have left the library, before their points leave the index."""
 
     def kill(*_arguments: object) -> NoReturn:
         raise KeyboardInterrupt
@@ -65,7 +65,7 @@ class Place:
         return last
 
     def results(self, *queries: str) -> list[tuple[str, Any]]:
-        """The windows of all queries with their scores, in order."""
+        """Return the windows found by all queries with their scores, in order."""
         searcher = self.searcher
         ranked = [searcher.rank(parse_query(query), depth=50) for query in queries or QUERIES]
         return [(entry.window_id, pytest.approx(entry.score, rel=1e-6)) for found in ranked for entry in found]
@@ -74,12 +74,12 @@ class Place:
         return dump(self.library.path)
 
     def written(self) -> dict[str, tuple[int, int]]:
-        """The index's files, as far as writing would show."""
+        """Return the state of the index's files, which any write would change."""
         files = (file for file in (self.folder / "index").rglob("*") if file.is_file())
         return {str(file): (file.stat().st_size, file.stat().st_mtime_ns) for file in files}
 
     def sound(self) -> bool:
-        """Whether the index holds just the library's windows, all of them searchable, and no work is left."""
+        """Whether the index has exactly the library's windows, all searchable, and no work is pending."""
         ids = {window_id for state in self.library.videos() for window_id in self.index.ids(state.video.id)}
         windows = {w.id for state in self.library.videos() for w in self.library.windows_of(state.video.id)}
         counts = self.library.counts()

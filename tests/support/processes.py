@@ -1,4 +1,4 @@
-"""Commands of the program as processes of their own, and kill -9 at a moment of their work."""
+"""Commands of the program in separate processes, and kill -9 at a chosen moment."""
 
 import os
 import signal
@@ -19,14 +19,14 @@ needs_sigkill = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is P
 
 
 def command_line(home: Path, *arguments: object, module: str = "subtitle_rag") -> list[str]:
-    """Return a command line of the program for this home; `module` runs it."""
+    """Return a command line of the program with this home; `module` runs it."""
     return [sys.executable, "-m", module, "--home", str(home), *map(str, arguments)]
 
 
 def start(
     home: Path, *arguments: object, variables: Mapping[str, str] | None = None, module: str = "subtitle_rag"
 ) -> Process:
-    """Start a command whose output nobody reads."""
+    """Start a command and discard its output."""
     return subprocess.Popen(
         command_line(home, *arguments, module=module),
         env={**os.environ, **(variables or {})},
@@ -41,9 +41,9 @@ def kill_when(
     delay: float = 0.0,
     also: Callable[[], object] = lambda: None,
 ) -> bool:
-    """Kill a process, `delay` seconds after a point is reached; return whether it was still at work.
+    """Kill a process `delay` seconds after a point is reached; return whether it was still running.
 
-    `also` takes away what it works with, at the same moment.
+    `also` is called at the same moment, to remove what the process uses.
     """
     try:
         while process.poll() is None and not is_reached():
@@ -57,16 +57,16 @@ def kill_when(
 
 
 def kill_host(folder: Path | None) -> None:
-    """Kill the process that holds this folder, if there is one."""
+    """Kill the process that hosts this folder, if any."""
     if folder and (entry := host_entry(folder)):
         os.kill(entry["pid"], signal.SIGKILL)
 
 
 def windows_without_points(library: Path) -> int:
-    """Return how many windows of the library nobody finds yet."""
+    """Return the number of windows that are not searchable yet."""
     query = "SELECT count(*) FROM window WHERE id NOT IN (SELECT window_id FROM indexed WHERE vector = 'bm25')"
     try:
         with closing(sqlite3.connect(f"file:{library}?mode=ro", uri=True)) as db:
             return int(db.execute(query).fetchone()[0])
-    except sqlite3.OperationalError:  # it is not there yet
+    except sqlite3.OperationalError:  # the library does not exist yet
         return 0

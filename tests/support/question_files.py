@@ -1,4 +1,4 @@
-"""Files of JSON lines: questions with the ranges that answer them, answers, contexts."""
+"""JSON Lines files: questions with the ranges that answer them, answers, contexts."""
 
 import json
 from pathlib import Path
@@ -8,13 +8,13 @@ from typing import Any
 def question(
     id: str, query: str, *gold: tuple[str, float, float], kind: str = "keyword", **more: Any
 ) -> dict[str, Any]:
-    """A question that each of these stretches of a video answers."""
+    """Return a question that each of these stretches of a video answers."""
     ranges = [{"video": video, "start": start, "end": end} for video, start, end in gold]
     return {"id": id, "query": query, "kind": kind, "gold": ranges, **more}
 
 
 def write_lines(path: Path, *lines: object) -> Path:
-    """Write JSON, and texts as they are, each on a line."""
+    """Write one JSON value per line; strings are written as they are."""
     texts = (line if isinstance(line, str) else json.dumps(line, ensure_ascii=False) for line in lines)
     path.write_text("\n".join(texts), encoding="utf-8")
     return path

@@ -1,4 +1,4 @@
-"""Captions read the short way, for the tests of the parser and of files."""
+"""Short functions to read captions, for the tests of the parser and of files."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def spans(content: str | bytes, format: str = "vtt") -> list[tuple[int, int, str
 
 
 def put(folder: Path, *names: str, text: str = SUBRIP) -> None:
-    """Write files of the same text, in folders that are made."""
+    """Write files with the same text, and create their folders."""
     for name in names:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -33,5 +33,5 @@ def put(folder: Path, *names: str, text: str = SUBRIP) -> None:
 
 
 def groups(folder: Path) -> list[CaptionGroup]:
-    """The videos of a folder's caption files."""
+    """Return the videos in a folder's caption files."""
     return [entry for entry in discover([folder]) if isinstance(entry, CaptionGroup)]

@@ -1,7 +1,7 @@
-"""Writes captions the way YouTube serves its automatic ones: rolling WebVTT, and json3.
+"""Writer of YouTube's automatic captions: rolling WebVTT, and json3.
 
-Lines are lists of (start in milliseconds, word). Words of a line and lines follow each other in time; a line needs
-more than 10 ms, for the last 10 ms before the next line are the settled repeat.
+Lines are lists of (start in ms, word), in order of time. A line takes more than 10 ms, since its last 10 ms are the
+settled repeat.
 """
 
 import json
@@ -13,10 +13,10 @@ SETTLED_MS = 10
 
 
 def to_rolling_vtt(lines: Lines, *, end_ms: int, cleared: Collection[int] = (), held: Collection[int] = ()) -> str:
-    """`lines` as a rolling WebVTT file that ends at `end_ms`.
+    """Return `lines` as a rolling WebVTT file that ends at `end_ms`.
 
-    After the lines whose index is in `cleared` the screen is emptied; after those in `held` the settled line stays
-    alone for as long as half of the pause before the next line. A line of one word carries no inline times.
+    After the lines with an index in `cleared` the screen is cleared; after those in `held` the settled line stays alone
+    for half of the pause before the next one. A line of one word has no inline times.
     """
     cues: list[str] = []
     above = " "
@@ -35,7 +35,7 @@ def to_rolling_vtt(lines: Lines, *, end_ms: int, cleared: Collection[int] = (), 
 
 
 def to_json3(lines: Lines, end_ms: int) -> str:
-    """The same track as YouTube's json3: a window, a line with its segments, a line feed before the next one."""
+    """Return the same track in YouTube's json3: a window, a line with its segments, a line feed before the next one."""
     events: list[dict[str, object]] = [
         {"tStartMs": 0, "dDurationMs": end_ms, "id": 1, "wpWinPosId": 1, "wsWinStyleId": 1}
     ]
@@ -60,14 +60,14 @@ def to_json3(lines: Lines, end_ms: int) -> str:
 
 
 def escape(text: str) -> str:
-    """`text` with the entities that YouTube writes into WebVTT."""
+    """Return `text` with the entities of YouTube's WebVTT."""
     for raw, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\u00a0", "&nbsp;")):
         text = text.replace(raw, entity)
     return text
 
 
 def stamp(ms: int) -> str:
-    """`ms` as WebVTT writes it: 00:01:02.345."""
+    """Return `ms` in WebVTT's form: 00:01:02.345."""
     minutes, rest = divmod(ms, 60_000)
     return f"{minutes // 60:02d}:{minutes % 60:02d}:{rest // 1000:02d}.{rest % 1000:03d}"
 

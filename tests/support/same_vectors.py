@@ -1,4 +1,4 @@
-"""Whether two vectors are equal as exactly as an index stores them."""
+"""Equality of two vectors within an index's precision."""
 
 import math
 from collections.abc import Sequence
@@ -7,11 +7,11 @@ from subtitle_rag.retrieval.named_vectors import has_parts
 from subtitle_rag.retrieval.values import MultiVector, SparseVector, Vector
 
 TOLERANCE, COARSE_TOLERANCE = 2e-3, 0.05
-"""Of the largest number: twice half precision, and of pieces, which have a byte for each number, stored twice."""
+"""Tolerance relative to the largest number: two roundings to half precision, or for pieces to bytes."""
 
 
 def same(first: Vector, second: Vector | None, name: str = "") -> bool:
-    """Return whether two vectors of this name are equal; dense ones may differ in length."""
+    """Whether two vectors of this name are equal; dense ones may differ in length."""
     if second is None or type(first) is not type(second):
         return False
     numbers, other_numbers = _numbers(first), _numbers(second)
@@ -22,7 +22,7 @@ def same(first: Vector, second: Vector | None, name: str = "") -> bool:
 
 
 def _numbers(vector: Vector) -> dict[tuple[int, int], float]:
-    """Return the numbers of a vector by their row and their term or place; those of dense rows have length one."""
+    """Return a vector's numbers by row and by term or place, with dense rows scaled to length one."""
     if isinstance(vector, SparseVector):
         return {(0, term): value for term, value in zip(vector.indices, vector.values, strict=True)}
     rows = vector.rows() if isinstance(vector, MultiVector) else [vector.values]

@@ -1,4 +1,4 @@
-"""A small library of invented captions that can be searched: real SQLite, real index, real Kiwi."""
+"""A small searchable library of invented captions: real SQLite, real index, real Kiwi."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -16,15 +16,15 @@ from subtitle_rag.retrieval.search.searcher import Searcher
 
 LINE_MS = 6_000
 LINES = 9
-"""Of a minute of speech; the pause after them is where a window ends."""
+"""Lines in a minute of speech; a window ends at the pause after them."""
 FILLER = "다음 이야기로 넘어가겠습니다"
 
 Minutes = Sequence[Sequence[str]]
-"""The lines said in each minute; silence is filled."""
+"""Lines of each minute, filled up with `FILLER`."""
 
 
 def spoken(minutes: Minutes) -> list[Cue]:
-    """Cues that make one window a minute."""
+    """Return cues that make one window per minute."""
     cues = []
     for minute, lines in enumerate(minutes):
         for at, text in enumerate([*lines, *[FILLER] * (LINES - len(lines))]):
@@ -42,14 +42,14 @@ def video(
 
 
 def put_talk(library: Library, talk: Video, minutes: Minutes, kind: str = "file") -> list[Window]:
-    """Store a video with a window for each minute, and return the windows."""
+    """Store a video with one window per minute, and return the windows."""
     raw, windows = repr(minutes).encode(), cut_windows(talk.id, spoken(minutes))
     library.put_video(talk, Track("ko", kind, "vtt", raw, sha256(raw).hexdigest(), 0), windows, RULE)
     return windows
 
 
 def filled(path: Path, analyzer: Analyzer, videos: Mapping[Video, Minutes]) -> Library:
-    """A library whose vocabulary is known, without an index."""
+    """Return a library with a known vocabulary, without an index."""
     library = Library(path)
     for talk, minutes in videos.items():
         windows = put_talk(library, talk, minutes)
@@ -59,7 +59,7 @@ def filled(path: Path, analyzer: Analyzer, videos: Mapping[Video, Minutes]) -> L
 
 
 class Searchable:
-    """A library with all that searches it."""
+    """A library with everything needed to search it."""
 
     def __init__(self, folder: Path, analyzer: Analyzer, videos: Mapping[Video, Minutes]) -> None:
         self.analyzer = analyzer

@@ -1,4 +1,4 @@
-"""Homes whose config names a Qdrant server, and command lines run in them."""
+"""Homes with a Qdrant server in their config, and command lines run in them."""
 
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,14 @@ QUERY = ("search", "국수를 먹었어요", "--limit", "50", "--json")
 
 
 class Machine:
-    """A home of its own, and the commands that are run there."""
+    """A separate home, and the commands run in it."""
 
     def __init__(self, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.home = home
         self._capsys = capsys
 
     def use(self, url: str, *lines: str) -> None:
-        """Name the server in the config; empty: none."""
+        """Set the server in the config; empty: none."""
         self.home.mkdir(parents=True, exist_ok=True)
         text = "\n".join(["[qdrant]", f'url = "{url}"', *lines])
         (self.home / "config.toml").write_text(text, encoding="utf-8")
@@ -36,7 +36,7 @@ class Machine:
 
 
 def videos(folder: Path, *numbers: int) -> Path:
-    """Captions of these of five invented videos."""
+    """Return captions of the chosen ones of five invented videos."""
     caption_folder(folder, 5, minutes=2)
     for file in folder.iterdir():
         if not any(f"[invented{number:03d}]" in file.name for number in numbers):

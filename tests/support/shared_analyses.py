@@ -1,7 +1,6 @@
-"""One analysis of each text for all libraries of a test process: hundreds of tests index the same few captions.
+"""One analysis of each text, shared by all libraries of a test process: hundreds of tests index the same few captions.
 
-What Kiwi makes of a text depends on nothing but the text. Tests of the analysis itself carry the marker `kiwi`, and
-ask it each time.
+Kiwi's result depends only on the text. Tests of the analysis itself have the marker `kiwi`, and are not shared.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +10,7 @@ from subtitle_rag.retrieval.korean.morphemes import Analyzer
 
 
 class SharedAnalyses:
-    """Stands between all analyzers of this process and their Kiwi (`install`), unless `is_bypassed`."""
+    """A cache between all analyzers of this process and their Kiwi (`install`), unless `is_bypassed`."""
 
     def __init__(self) -> None:
         self.is_bypassed = False
@@ -25,7 +24,7 @@ class SharedAnalyses:
         Analyzer.morphemes = morphemes  # type: ignore[assignment, method-assign]
 
     def _shared(self, analyzer: Analyzer, texts: Sequence[str]) -> Iterator[Morphemes]:
-        """Yield the analyses one by one, as Kiwi's come; another thread may have added some meanwhile."""
+        """Yield the analyses one by one, as Kiwi does; meanwhile another thread may have added some."""
         known = self._known
         new = list(dict.fromkeys(text for text in texts if text not in known))
         fresh = zip(new, self._analyze(analyzer, new), strict=True)

@@ -1,6 +1,6 @@
-"""One parse of each stylesheet for all apps of a test process.
+"""One parse of each stylesheet, shared by all apps of a test process.
 
-Textual keeps parsed rules for the life of an app; the tests start hundreds of apps with the same rules.
+Textual keeps parsed rules only for one app, but the tests start hundreds of apps with the same rules.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from textual.css.stylesheet import Stylesheet
 
 
 def share_parsed_rules() -> None:
-    """Let the stylesheets of this process share their parsed rules, where their variables are the same."""
+    """Let the stylesheets of this process share their parsed rules if their variables are equal."""
     parse = Stylesheet._parse_rules
     parsed: dict[tuple[object, ...], list[RuleSet]] = {}
 

@@ -1,6 +1,6 @@
-"""Tiny ONNX models in a folder, made without PyTorch: a table of vectors, and the outputs that exports have.
+"""Tiny ONNX models in a folder, made without PyTorch: a table of vectors, and the outputs of real exports.
 
-A word's vector goes through no layer, so that what pooling, prompts and truncation make of them can be computed beside.
+No layer changes a word's vector, so tests can compute the results of pooling, prompts and truncation.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from tests.support.tiny_models import SPECIAL, spoken_lines, train_pieces, write
 WIDTH = 16
 POSITIONS = 64
 BGE_M3 = ("dense_vecs", "sparse_vecs", "colbert_vecs")
-"""The outputs of BGE-M3's exports."""
+"""Outputs of BGE-M3's exports."""
 
 
 @cache
@@ -25,12 +25,12 @@ def pieces() -> tuple[tuple[str, float], ...]:
 
 
 def word_table(rows: int | None = None, seed: int = 0) -> NDArray[np.float32]:
-    """The vectors of the words."""
+    """Return the vectors of the words."""
     return np.random.default_rng(seed).normal(size=(rows or len(pieces()), WIDTH)).astype(np.float32)
 
 
 def add_word(folder: Path, word: str, *, special: bool) -> int:
-    """Add a word to the tokenizer beyond those that its model knows, as Gemma's has one; its id."""
+    """Add a word to the tokenizer beyond the model's vocabulary, as Gemma's has one; return its id."""
     from tokenizers import AddedToken, Tokenizer
 
     path = str(folder / "tokenizer.json")
@@ -54,9 +54,18 @@ def tiny_graph(
     external: bool = False,
     change: Callable[[Any], object] = lambda model: None,
 ) -> Path:
-    """A model with these outputs, perhaps under other names. The folder, which must be new.
+    """Make a model with these outputs; return its new folder.
 
-    `change` gets the graph's protobuf before it is written.
+    Args:
+        folder: the new folder.
+        outputs: outputs of the model.
+        names: other names for them.
+        inputs: inputs of the model.
+        path: path of the graph in the folder.
+        table: vectors of the words.
+        labels: number of a reranker's labels.
+        external: whether the weights are in a file next to the graph.
+        change: called with the graph's protobuf before it is written.
     """
     import onnx
     from onnx import TensorProto, helper, numpy_helper

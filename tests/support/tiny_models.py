@@ -1,7 +1,7 @@
-"""Tiny models of random weights in exactly the files of BGE-M3 and bge-reranker-v2-m3: 1 to 2 MB, made in seconds.
+"""Tiny models of random weights with the same files as BGE-M3 and bge-reranker-v2-m3: 1 to 2 MB, made in seconds.
 
-FlagEmbedding and sentence-transformers load and run them for real. The same arguments make the same bytes. The sparse
-head's bias lets every piece weigh something, so that sparse search finds what shares pieces with the query.
+FlagEmbedding and sentence-transformers really load and run them. The same arguments make the same bytes. The sparse
+head's bias gives every piece a weight, so sparse search finds texts that share pieces with the query.
 """
 
 import html
@@ -17,7 +17,7 @@ import pytest
 import subtitle_rag
 
 PIECES = 1200
-"""Of the vocabulary, beside the five special ones."""
+"""Pieces in the vocabulary, in addition to the five special ones."""
 LAYERS = 2
 POSITIONS = 8194
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
@@ -25,7 +25,7 @@ _SAMPLE = Path(subtitle_rag.__file__).parent / "sample"
 
 
 def tiny_encoder(folder: Path, *, seed: int = 0, hidden: int = 32, sparse: bool = True, **shape: Any) -> Path:
-    """A model as BAAI/bge-m3 is kept; without `sparse` as its dense fine-tunes are. The folder, which must be new."""
+    """Make a model in BAAI/bge-m3's form, without `sparse` in its dense fine-tunes' form; return its new folder."""
     import torch
     from transformers import XLMRobertaModel
 
@@ -48,7 +48,7 @@ def tiny_encoder(folder: Path, *, seed: int = 0, hidden: int = 32, sparse: bool 
 
 
 def tiny_reranker(folder: Path, *, seed: int = 0, hidden: int = 32, labels: int = 1, **shape: Any) -> Path:
-    """A model as BAAI/bge-reranker-v2-m3 is kept, which has one label. The folder, which must be new."""
+    """Make a model in BAAI/bge-reranker-v2-m3's form, which has one label; return its new folder."""
     import torch
     from transformers import XLMRobertaForSequenceClassification
 
@@ -56,14 +56,14 @@ def tiny_reranker(folder: Path, *, seed: int = 0, hidden: int = 32, labels: int 
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = XLMRobertaForSequenceClassification(_config(vocabulary, hidden, num_labels=labels, **shape))
-        # the scores of a fresh head lie within a hundredth of each other
+        # scores of a fresh head differ by less than a hundredth
         torch.nn.init.normal_(model.classifier.out_proj.weight, std=1.0)
     model.save_pretrained(folder)
     return folder
 
 
 def tiny_sentence_model(folder: Path, kind: str) -> Path:
-    """A model in the layout of sentence-transformers: `dense` with a dense module and prompts, or `sparse`."""
+    """Make a sentence-transformers model: `dense` with a dense module and prompts, or `sparse`."""
     import sentence_transformers
     from sentence_transformers.sentence_transformer import modules
     from sentence_transformers.sparse_encoder.modules import SpladePooling
@@ -96,7 +96,7 @@ def _config(vocabulary: int, hidden: int, **more: Any) -> Any:
         "max_position_embeddings": POSITIONS,
         "type_vocab_size": 1,
         "layer_norm_eps": 1e-5,
-        "initializer_range": 0.2,  # BERT's 0.02 leaves so small a model with nearly the same vector for every text
+        "initializer_range": 0.2,  # with BERT's 0.02 so small a model would give all texts nearly the same vector
         "pad_token_id": 1,
         "bos_token_id": 0,
         "eos_token_id": 2,
@@ -105,7 +105,7 @@ def _config(vocabulary: int, hidden: int, **more: Any) -> Any:
 
 
 def begin(folder: Path) -> int:
-    """Make the folder with its tokenizer; the size of the vocabulary."""
+    """Make the folder with its tokenizer; return the size of the vocabulary."""
     from transformers import logging
 
     logging.disable_progress_bar()
@@ -116,14 +116,14 @@ def begin(folder: Path) -> int:
 
 
 def spoken_lines() -> list[str]:
-    """What is spoken in the sample, and the characters that any text may need."""
+    """Return the sample's speech, and the characters that any text may need."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(_SAMPLE.glob("*.vtt"))]
     plain = html.unescape(re.sub(r"<[^>]*>", "", "\n".join(texts)))
     return sorted({line.strip() for line in plain.splitlines() if re.search(r"[가-힣]", line)})
 
 
 def train_pieces(lines: list[str]) -> list[tuple[str, float]]:
-    """A unigram vocabulary; sentencepiece's trainer gives the same one every time, that of `tokenizers` does not."""
+    """Return a unigram vocabulary from sentencepiece's trainer: unlike the one in `tokenizers`, it is deterministic."""
     import sentencepiece
 
     written = io.BytesIO()
@@ -142,7 +142,7 @@ def train_pieces(lines: list[str]) -> list[tuple[str, float]]:
 
 
 def write_tokenizer(folder: Path, pieces: list[tuple[str, float]]) -> None:
-    """The fast tokenizer of XLM-RoBERTa over these pieces and their log probabilities."""
+    """Write XLM-RoBERTa's fast tokenizer with these pieces and their log probabilities."""
     from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
     tokenizer = Tokenizer(models.Unigram(pieces, unk_id=SPECIAL.index("<unk>")))
@@ -162,7 +162,7 @@ def write_tokenizer(folder: Path, pieces: list[tuple[str, float]]) -> None:
 
 
 def _write_modules(folder: Path, hidden: int) -> None:
-    """What tells sentence-transformers to take the first token's vector and to normalise it."""
+    """Write the settings of sentence-transformers to take the first token's vector and normalise it."""
     kinds = ("Transformer", ""), ("Pooling", "1_Pooling"), ("Normalize", "2_Normalize")
     modules = [
         {"idx": at, "name": str(at), "path": path, "type": f"sentence_transformers.models.{kind}"}
@@ -182,37 +182,37 @@ def write_json(path: Path, value: Any) -> None:
 
 @pytest.fixture(scope="session")
 def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An encoder with both heads, of 32 dimensions. To be read only."""
+    """Return an encoder with both heads and 32 dimensions. Read only."""
     return tiny_encoder(tmp_path_factory.mktemp("models") / "tiny-m3")
 
 
 @pytest.fixture(scope="session")
 def other_encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Another one, of 48 dimensions. To be read only."""
+    """Return another encoder, with 48 dimensions. Read only."""
     return tiny_encoder(tmp_path_factory.mktemp("models") / "tiny-m3-other", seed=1, hidden=48)
 
 
 @pytest.fixture(scope="session")
 def dense_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An encoder without a sparse head. To be read only."""
+    """Return an encoder without a sparse head. Read only."""
     return tiny_encoder(tmp_path_factory.mktemp("models") / "tiny-dense", seed=2, sparse=False)
 
 
 @pytest.fixture(scope="session")
 def reranker_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A reranker. To be read only."""
+    """Return a reranker. Read only."""
     return tiny_reranker(tmp_path_factory.mktemp("models") / "tiny-reranker")
 
 
 @pytest.fixture(scope="session")
 def sentence_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A model of sentence-transformers of each kind. To be read only."""
+    """Return a sentence-transformers model of each kind. Read only."""
     base = tmp_path_factory.mktemp("models")
     return {kind: tiny_sentence_model(base / f"tiny-{kind}", kind) for kind in ("dense", "sparse")}
 
 
 def add_graph(folder: Path) -> Path:
-    """Add the graph of a reranker in 8 bits to its folder, as exports have it, and take away what PyTorch loads."""
+    """Add an 8-bit graph of a reranker to its folder, as in real exports, and remove PyTorch's weights."""
     import torch
     from onnxruntime.quantization import QuantType, quantize_dynamic
     from transformers import AutoModelForSequenceClassification
@@ -222,7 +222,7 @@ def add_graph(folder: Path) -> Path:
     ones = torch.ones(1, 8, dtype=torch.long)
     (folder / "onnx").mkdir()
     whole = folder / "onnx" / "whole.onnx"
-    with warnings.catch_warnings(action="ignore"):  # its successor needs a further package
+    with warnings.catch_warnings(action="ignore"):  # its successor needs another package
         torch.onnx.export(
             model,
             (ones, ones),

@@ -1,7 +1,7 @@
-"""A tiny Whisper for CTranslate2 in exactly the files of Systran/faster-whisper-small, which says what it is told to.
+"""A tiny Whisper for CTranslate2 with the same files as Systran/faster-whisper-small, which says a given text.
 
-The real libraries load and run it. Every position of its decoder has a token of its own, whatever it hears: the
-position's encoding alone reaches the projection. Words are said one after another, each as long.
+The real libraries load and run it. Every position of its decoder has a fixed token, whatever the sound, because only
+the position's encoding reaches the projection. Words follow each other, all equally long.
 """
 
 import json
@@ -13,16 +13,16 @@ import numpy as np
 
 LANGUAGES = ("en", "ko", "ja", "th")
 WIDTH = 32
-"""Longest text in tokens."""
+"""Maximum tokens of the text."""
 _TEXT, _SPECIAL, _ALL = 50_257, 50_363, 51_865
-"""Ids from which special tokens and times begin, and how many there are in a multilingual model."""
+"""First ids of special tokens and of times, and their number in a multilingual model."""
 BEGIN = "<|startoftranscript|>"
 
 
 def tiny_whisper(folder: Path, text: str, *, language: str = "ko", seconds: float = 5.0) -> Path:
-    """A model that says `text` in every window, as said within so many seconds. The folder, which must be new.
+    """Make a model that says `text` in every window within `seconds`, for any sound; return its new folder.
 
-    `language`: what it takes any sound for.
+    `language` is the language that it detects.
     """
     from ctranslate2.specs import whisper_spec
 
@@ -38,7 +38,7 @@ def tiny_whisper(folder: Path, text: str, *, language: str = "ko", seconds: floa
     for convolution, inputs in ((spec.encoder.conv1, 80), (spec.encoder.conv2, WIDTH)):
         convolution.weight, convolution.bias = noise(WIDTH, inputs, 3), noise(WIDTH)
     frames = noise(1500, WIDTH)
-    for frame in range(round(seconds * 50)):  # the decoder's positions look at these one after another
+    for frame in range(round(seconds * 50)):  # the decoder's positions attend to these one after another
         frames[frame, 3 + int(frame * len(words) / (seconds * 50))] = 1.0
     spec.encoder.position_encodings.encodings = frames
     decoder, encoder = spec.decoder, spec.encoder
@@ -63,7 +63,7 @@ def tiny_whisper(folder: Path, text: str, *, language: str = "ko", seconds: floa
     positions = noise(448, WIDTH)
     projection = noise(_ALL, WIDTH)
     end = min(30.0, seconds)
-    # the prompt has three tokens; behind the first, languages are told apart
+    # the prompt has three tokens; the language is detected after the first
     time = f"<|{end:.2f}|>"
     said = [f"<|{language}|>", "", "<|0.00|>", *map(_bytes, words), time, time, "<|endoftext|>"]
     for position in range(WIDTH):
@@ -87,7 +87,7 @@ def tiny_whisper(folder: Path, text: str, *, language: str = "ko", seconds: floa
 
 def _vocabulary(words: Sequence[str]) -> list[str]:
     tokens = [*_letters().values(), *map(_bytes, words)]
-    # the last one of multilingual models is empty: CTranslate2 knows them by it
+    # an empty last token marks multilingual models for CTranslate2
     tokens += [*(f"unused{number}" for number in range(_TEXT - len(tokens) - 1)), ""]
     special = ["<|endoftext|>", BEGIN, *(f"<|{language}|>" for language in LANGUAGES)]
     last = ["<|translate|>", "<|transcribe|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>", "<|notimestamps|>"]
@@ -117,13 +117,13 @@ def _tokenizer(vocabulary: Sequence[str]) -> dict[str, object]:
 
 
 def _bytes(text: str) -> str:
-    """A text as a vocabulary of bytes spells it."""
+    """Return a text in the spelling of a byte vocabulary."""
     return "".join(_letters()[byte] for byte in text.encode())
 
 
 @cache
 def _letters() -> dict[int, str]:
-    """The letter of each byte, as GPT-2 has them."""
+    """Return the letter of each byte, as in GPT-2."""
     plain = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     others = [byte for byte in range(256) if byte not in plain]
     return {byte: chr(byte) for byte in plain} | {byte: chr(256 + at) for at, byte in enumerate(others)}

@@ -1,4 +1,4 @@
-"""What is checked of the real YouTube, and what came of it as the row of a table."""
+"""Checks of the real YouTube, and their results as rows of a table."""
 
 import logging
 import re
@@ -15,25 +15,25 @@ from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.domain.errors import FetchError
 
 TRIES = 10
-"""Videos of a list that are looked at before a case has failed."""
+"""Maximum videos of a list to try before a case fails."""
 COLUMNS = ("case", "video", "client", "track", "requests", "outcome")
 
 
 @dataclass(frozen=True)
 class LiveCase:
-    """Something that YouTube treats in its own way. `address` names a video or a list which has such videos."""
+    """Something that YouTube treats specially. `address` is a video, or a list with such videos."""
 
     name: str
     address: str
     expected: str = "captions"
-    """Or an error code; with `entries` the number of the list's entries to read."""
+    """Expected result or error code; with `entries`, how many of the list's entries to read."""
     languages: tuple[str, ...] = ("ko",)
     cookies: bool = False
     entries: int = 0
 
     @property
     def variable(self) -> str:
-        """Environment variable with another address."""
+        """Return the name of the variable that overrides the address."""
         return "SUBTITLE_RAG_TEST_YOUTUBE_" + re.sub(r"\W+", "_", self.name.upper()).strip("_")
 
 
@@ -74,7 +74,7 @@ def counted() -> Iterator[_Requests]:
 
 
 def row_of(case: LiveCase, address: str, settings: YoutubeSettings) -> Row:
-    """Ask for the videos of an address until one comes as expected; return the last row."""
+    """Request the videos of an address until one gives the expected result; return the last row."""
     row = Row(case.name)
     with closing(YouTube(settings)) as youtube, counted() as requests:
         try:
