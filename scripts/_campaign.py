@@ -360,7 +360,18 @@ def missing(part: Part, root: Path) -> str:
 
 
 def command(part: Part, report: Path, rest: Sequence[str], *, ci: bool, root: Path) -> list[str]:
-    """Return the part's whole command line."""
+    """Return the command line of a part.
+
+    Args:
+        part: the part.
+        report: path of pytest's report.
+        rest: arguments for pytest instead of the files.
+        ci: whether to use `CI_PROCESSES`.
+        root: root of the repository.
+
+    Returns:
+        The whole command line.
+    """
     plugins = () if part.is_fast_suite else ("-p", "tests.campaign.no_skips")
     processes = str(CI_PROCESSES) if ci else os.environ.get("TEST_PROCESSES", "auto") if part.parallel else "0"
     return [

@@ -187,7 +187,18 @@ def typed(corpus: Corpus) -> list[str]:
 def latency(
     filling: Filling, what: str, work: Callable[[T], object], items: Sequence[T], most_ms: float | None = None
 ) -> Cells:
-    """Measure call by call, with the processor's time, which does not depend on the machine's load."""
+    """Measure call by call, with the processor's time, which does not depend on the machine's load.
+
+    Args:
+        filling: has the index, whose host is measured too.
+        what: name of the row.
+        work: function to call.
+        items: its arguments.
+        most_ms: budget of the 95th percentile, if any.
+
+    Returns:
+        The cells of a row.
+    """
     before = _processor_ms(filling.index.host_pid)
     p50, p95 = spread([timed(lambda item=item: work(item)) for item in items])  # type: ignore[misc]
     cpu = (_processor_ms(filling.index.host_pid) - before) / len(items)

@@ -263,7 +263,18 @@ def measured(
     analyzer: Analyzer,
     encoder: Path | None,
 ) -> dict[str, Any]:
-    """Return the figures for each question by words and, if there is an encoder, by words and meaning."""
+    """Return the figures for each question by words and, if there is an encoder, by words and meaning.
+
+    Args:
+        videos: documents to search.
+        contexts: their contexts.
+        pairs: questions with their right windows.
+        analyzer: for the morphemes.
+        encoder: folder of an encoder, if any.
+
+    Returns:
+        The figures by kind of search.
+    """
     with ExitStack() as opened:
         models = opened.enter_context(_frame.models_of(encoder)) if encoder else None
         of_models = models.encoder() if models is not None else None

@@ -93,6 +93,14 @@ def print_words(
     """Print the share of queries whose first window, or one of the first five, is right.
 
     Windows with the query's exact words are left out if others are meant, since they are always found.
+
+    Args:
+        table: where to print.
+        title: title of the row.
+        searcher: the search.
+        gold: cases with the ids of their right windows.
+        texts: texts by window.
+        missed: whether to print the queries whose first window is wrong.
     """
     for kind in dict.fromkeys(case.kind for case, _ids in gold):
         of_kind = [(case, ids) for case, ids in gold if case.kind == kind]
@@ -111,7 +119,15 @@ def print_words(
 
 
 def print_real(table: Table, cases: list[Case], captions: list[Document], analyzer: Analyzer, *, missed: bool) -> None:
-    """Print the results for names in real captions, without contexts and with two that write both spellings."""
+    """Print the results for names in real captions, without contexts and with two that write both spellings.
+
+    Args:
+        table: where to print.
+        cases: the cases.
+        captions: documents to search.
+        analyzer: for the morphemes.
+        missed: whether to print the queries whose first window is wrong.
+    """
     texts = {window.id: window.text for _video, some in captions for window in some}
     gold = [(case, {id for id, text in texts.items() if case.line in text or case.query in text}) for case in cases]
     contexts: dict[str, str] = {}

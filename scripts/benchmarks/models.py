@@ -130,7 +130,18 @@ def of_library(folder: str) -> tuple[Encode, Callable[[str], object]]:
 def measured(
     home: Path | None, kind: str, names: Sequence[str], rounds: int, texts: Sequence[str]
 ) -> Iterator[tuple[str, ModelFigures, ModelFigures]]:
-    """Yield each model's name, its best figures and the first model's."""
+    """Measure models in turns, each in a new process.
+
+    Args:
+        home: home of the library.
+        kind: encoder or reranker.
+        names: names or folders of the models.
+        rounds: runs of each model.
+        texts: texts to read.
+
+    Yields:
+        Each model's name, its best figures and the first model's.
+    """
     runs: dict[str, list[ModelFigures]] = {}
     for _round in range(rounds):
         for name in names:

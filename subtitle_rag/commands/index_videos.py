@@ -192,7 +192,19 @@ def _read_list(text: str) -> "AddressList":
 def _listen(
     runtime: "Runtime", sources: Sequence[str], captions: output.Outcome, *, yes: bool, limit: int | None, jsonl: bool
 ) -> output.Outcome:
-    """Listen to the sources that have no captions, and return both outcomes as one."""
+    """Listen to the sources that have no captions.
+
+    Args:
+        runtime: opens the library and the transcriber.
+        sources: the command's arguments.
+        captions: outcome of reading their captions.
+        yes: whether to skip the question.
+        limit: maximum number of videos.
+        jsonl: whether to print events on stdout.
+
+    Returns:
+        Both outcomes as one.
+    """
     from subtitle_rag.commands.listen import listen_to
 
     heard = listen_to(runtime, sources, None, limit, again=False, yes=yes, jsonl=jsonl)
@@ -219,7 +231,22 @@ def _source_options(
     tabs: str | None,
     translated: bool,
 ) -> "SourceOptions":
-    """Parse the options that restrict a source. Raises UsageError."""
+    """Parse the options that restrict a source.
+
+    Args:
+        languages: languages of the captions.
+        limit: maximum number of videos.
+        since: earliest date of publication.
+        match: regular expression for titles.
+        tabs: tabs of a channel, separated by commas.
+        translated: whether to take YouTube's translations.
+
+    Returns:
+        The parsed options.
+
+    Raises:
+        UsageError: an option is invalid.
+    """
     from subtitle_rag.fetching.lister import compile_pattern
     from subtitle_rag.library.sources import SourceOptions
     from subtitle_rag.retrieval.search.query import parse_day

@@ -72,7 +72,20 @@ def listen_to(
     yes: bool,
     jsonl: bool,
 ) -> output.Outcome:
-    """Queue the targets and listen to them; without targets, listen to the whole queue."""
+    """Queue the targets and listen to them; without targets, listen to the whole queue.
+
+    Args:
+        runtime: opens the library and the transcriber.
+        targets: folders, files, videos or channels.
+        model: the transcriber; None: the configured one.
+        limit: maximum number of videos.
+        again: whether to include videos that have captions.
+        yes: whether to skip the question.
+        jsonl: whether to print events on stdout.
+
+    Returns:
+        The outcome, with the totals.
+    """
     from subtitle_rag.transcribing.gaps import estimate_lines
     from subtitle_rag.transcribing.listening_plan import estimate_listening, plan_listening, request_listening
 

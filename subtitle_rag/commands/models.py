@@ -145,7 +145,21 @@ def _entry(
     suits: str | None = None,
     revision: str | None = None,
 ) -> dict[str, Any]:
-    """Return a model for `--json`; its size on disk takes precedence over the manifest's."""
+    """Return a model for `--json`.
+
+    Args:
+        kind: what the model does.
+        name: its name.
+        offer: its entry in the manifest, if any.
+        state: whether it is here.
+        local_bytes: its size on disk, which takes precedence over the manifest's.
+        is_chosen: whether the settings name it.
+        suits: what it suits, if known.
+        revision: its revision on the hub, if known.
+
+    Returns:
+        The fields of its entry.
+    """
     offered_gb = offer.disk_gb if offer else None
     return {
         "kind": kind,

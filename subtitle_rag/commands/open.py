@@ -52,7 +52,19 @@ def open_(runtime: "Runtime", target: str, name: str | None, only_print: bool) -
 
 
 def _play(runtime: "Runtime", name: str, video: Video, at_ms: int, file: Path | None, *, strict: bool) -> str | None:
-    """Play in this player, or in another one unless `strict`; return its name, or None without a screen."""
+    """Play a video in a player.
+
+    Args:
+        runtime: has the settings.
+        name: name of the player.
+        video: the video.
+        at_ms: where to start.
+        file: its film, if it is on this computer.
+        strict: whether to refuse any other player.
+
+    Returns:
+        The name of the player, or None without a screen.
+    """
     from subtitle_rag import player
 
     settings = runtime.settings

@@ -71,7 +71,17 @@ def write_contexts(
     jsonl: bool = False,
     prelude: str = "",
 ) -> ContextReport:
-    """Write contexts with a bar on stderr; with `jsonl`, print events on stdout, starting with `prelude`.
+    """Write contexts with a bar on stderr.
+
+    Args:
+        runtime: opens the library.
+        selection: windows to write about.
+        model: the model; None: the configured one.
+        jsonl: whether to print events on stdout.
+        prelude: sentence to say first.
+
+    Returns:
+        The totals.
 
     Raises:
         LlmError: no host can be used.
@@ -91,10 +101,20 @@ def write_contexts(
 def write_vectors(
     runtime: "Runtime", selection: "WindowSelection", *, jsonl: bool = False, patient: bool = True, prelude: str = ""
 ) -> VectorsReport:
-    """Make vectors with a bar on stderr; with `jsonl` the events go to stdout. `prelude` is the first line.
+    """Make vectors with a bar on stderr.
+
+    Args:
+        runtime: opens the library and the encoder.
+        selection: windows to encode.
+        jsonl: whether to print events on stdout.
+        patient: whether to wait for contexts that are being written.
+        prelude: sentence to say first.
+
+    Returns:
+        The totals.
 
     Raises:
-        AppError: `model_missing` and the others of `Runtime.encoding`.
+        AppError: `model_missing`, and the others of `Runtime.encoding`.
     """
     from subtitle_rag import pipeline
 

@@ -11,10 +11,7 @@ _HANGUL = re.compile("[가-힣]")
 MIN_LETTERS = 10
 """Consecutive letters in a source that are no coincidence: about three words."""
 MAX_LETTERS = 20
-"""Consecutive letters, about seven words, that make a sentence a copy.
-
-The longest run in 275 sentences by a person is 19 letters, a product's whole name.
-"""
+"""Consecutive letters, about seven words, that make a sentence a copy."""
 MAX_SHARE = 0.6
 """Share of copied letters that makes a sentence a copy; a person's sentences have .54 at most."""
 
@@ -28,10 +25,7 @@ BEGINNING_SHARE = 0.75
 
 
 SAID_SHARE = 1 / 3
-"""Minimum share of an overview's words in the video; 137 texts by a person have .38 or more.
-
-Compared with other videos, their median is .12, and .29 at 90 %.
-"""
+"""Minimum share of an overview's words in the video."""
 
 SAID_WORDS = 3
 """The same as a number of words."""

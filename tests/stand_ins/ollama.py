@@ -198,7 +198,16 @@ class StandIn(Loopback):
         raw: bytes | None = None,
         headers: dict[str, str] | None = None,
     ) -> None:
-        """Refuse the next `times` requests of this kind (None: all); `raw` is a body that is not JSON."""
+        """Refuse the next requests of a kind.
+
+        Args:
+            kind: last part of the path.
+            status: status of the response.
+            error: its error.
+            times: number of requests; None: all.
+            raw: a body that is not JSON.
+            headers: its headers.
+        """
         with self._lock:
             self._rules.append(Failure(kind, status, error, times, raw, headers or {}))
 

@@ -31,7 +31,7 @@ class Turn:
 
 @dataclass
 class Model:
-    """A name without a tag gets `:latest`. `behaviour` is a key of `BEHAVIOURS`, or a function of the request."""
+    """A model, by default with the tag `:latest`; `behaviour` is a key of `BEHAVIOURS` or a function of the request."""
 
     name: str
     digest: str = ""

@@ -187,10 +187,19 @@ class StandIn(Loopback):
         close: bool = False,
         cut: int | None = None,
     ) -> None:
-        """Refuse the next `times` requests of this kind (None: all), after `after` successful ones.
+        """Refuse the next requests.
 
-        Without a `kind`, all kinds are refused, as if YouTube had blocked the address. `close` ends the connection
-        without a response; `cut` sends only the first bytes of the usual body.
+        Args:
+            kind: kind of request; None: all kinds, as if YouTube had blocked the address.
+            status: status of the response.
+            times: number of requests; None: all.
+            after: number of requests that succeed first.
+            headers: headers of the response.
+            body: its body.
+            video: only requests about this video.
+            client: only requests by this player client.
+            close: whether to end the connection without a response.
+            cut: bytes to send of the usual body.
         """
         rule = Rule(kind, video, client, times, after, status, headers or {}, body, close, cut)
         with self._lock:

@@ -81,11 +81,7 @@ class EdgeIndex:
         # a killed process may have left work for the optimizer
         self._changed = True
         self._has_deleted = False
-        """Whether points were deleted since the shard was loaded. Before, the engine's IDF counts deleted points, too.
-
-        In optimized segments it counts them, and earlier copies of replaced points, until a fifth of the segment is
-        deleted and it is rebuilt: 2 s at 5,000 points, without other answers.
-        """
+        """Whether points were deleted since the shard was loaded; until the next load, the IDF still counts them."""
         with terms.translated(folder):
             private_folder(folder)
             self._folder_lock = FileLock(folder / "lock", timeout=0, thread_local=False)
