@@ -29,7 +29,7 @@ class LadderStep:
     name: str
     ladder: str
     levels: tuple[str, ...]
-    """What may stand in front of windows, in the order of preference."""
+    """Contexts of the arm, in order of preference."""
     retrievers: Retrievers | None
     """None: the most retrievers of the hybrid arms."""
     rerank: bool = False

@@ -223,7 +223,7 @@ class ContextFigures:
     foreign: int
     """Answers with Chinese or Japanese script that is not in the video."""
     unusable: int
-    """Answers of which cleaning left nothing."""
+    """Answers that cleaning left empty."""
     removed: float | None
     """Share of the characters removed by cleaning from the other answers; None if there are none."""
     prompt_tokens: int

@@ -1,10 +1,10 @@
-"""A stand-in of the Hugging Face hub on loopback, which `huggingface_hub` talks to.
+"""A stand-in for the Hugging Face hub on loopback, used by `huggingface_hub`.
 
     with Hub() as hub:
         commit = hub.push("maker/tiny", {"config.json": b"{}", "model.safetensors": weights})
 
-It serves what fetching a model needs: the list of a repository's files at a revision, the files, and those in large
-storage by a redirect to another path, with ranges. It can be told to refuse, to lie, to break off and to be slow.
+It serves what a download needs: the list of a repository's files at a revision, the files, and large ones through a
+redirect to another path, with ranges. It can refuse, send wrong data, break off and be slow.
 """
 
 import hashlib

@@ -1,11 +1,11 @@
-"""A stand-in of Ollama on loopback, which the official client talks to.
+"""A stand-in for Ollama on loopback, used by the official client.
 
     with StandIn() as ollama:
         ollama.add(Model("a.x-4.0-light:q4_k_m"))
         ollama.answer("국수를 삶는 장면입니다.")
 
-It speaks what the app uses of the API, simulates the prefix cache and cuts long prompts as the real one does. It is no
-proof of what a model answers.
+It has the parts of the API that the app uses, simulates the prefix cache, and cuts long prompts like the real server.
+It proves nothing about a real model's answers.
 """
 
 import json

@@ -1,10 +1,10 @@
-"""A stand-in of an index of packages on loopback, which the real pip talks to, and tiny wheels for it.
+"""A stand-in for a package index on loopback, used by the real pip, and tiny wheels for it.
 
     with Index() as index:
         index.push(wheel("tiny", "1.0", requires=["other>=2"]))
 
-It serves lists of files (PEP 503) with their metadata beside them (PEP 658), and files that may be kept, as the public
-index does; it remembers which were asked for, and can be told to stop in the middle of one.
+It serves lists of files (PEP 503) with their metadata (PEP 658), and cacheable files, like the public index. It records
+the requested files, and can stop in the middle of one.
 """
 
 import hashlib

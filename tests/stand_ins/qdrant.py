@@ -1,23 +1,22 @@
-"""A stand-in of a Qdrant server on loopback: the official client's own in-memory engine behind the REST interface.
+"""A stand-in for a Qdrant server on loopback: the official client's own in-memory engine behind the REST interface.
 
     with StandIn() as qdrant:
         settings = QdrantSettings(url=qdrant.base)
 
-It speaks what the app uses of the interface, and refuses what a server of 1.18 refuses, by its own validation
+It has the parts of the interface that the app uses, and refuses the same requests as Qdrant 1.18
 (`lib/api/src/rest/validate.rs`, `lib/collection/src/operations/verification`): a body of more than 32 MiB, JSON with
-NaN, names with signs of paths, sparse vectors with a term twice or without as many values, token vectors of too many
-numbers or with an empty one, vectors that are updated by
-nothing or by empty ones, unknown ids in an update of vectors or payload, an unknown `update_mode` and, with
-`strict_mode`, filters by fields without an index.
+NaN, names with path characters, sparse vectors with a repeated term or a missing value, token vectors that are empty or
+have too many numbers, updates without vectors or with empty ones, updates of unknown ids, an unknown `update_mode` and,
+with `strict_mode`, filters by fields without an index.
 
-Its liberties, which no test here can notice: payload indexes, HNSW, half precision, quantization, `on_disk`, shards and
-replicas are taken and left aside. There is one answer per request, in the order of arrival; a server applies the
-operations of a batch one by one, with others' in between, and writes of several nodes in any order. IDF is of the whole
-collection, not per shard. Scores are of 32 or 64 bits, so that ties differ in the last digit. Of strict mode only the
-filters are checked, not its limits of sizes and rates. Telemetry, aliases, snapshots and gRPC do not exist.
+Differences that no test here can notice: it accepts and ignores payload indexes, HNSW, half precision, quantization,
+`on_disk`, shards and replicas. It answers requests one by one in the order of arrival; a server may apply other
+operations between those of a batch, and writes to several nodes in any order. IDF covers the whole collection instead
+of a shard. Scores have 32 or 64 bits, so ties differ in the last digit. Strict mode only checks filters, not sizes and
+rates. Telemetry, aliases, snapshots and gRPC do not exist.
 
-`SUBTITLE_RAG_TEST_QDRANT=http://…` names a real server: `qdrant_server` then returns a `Relay` in front of it, whose
-collections have a random suffix there and are deleted in the end.
+`SUBTITLE_RAG_TEST_QDRANT=http://…` names a real server: `qdrant_server` then returns a `Relay` to it, whose collections
+have a random suffix there and are deleted at the end.
 """
 
 import json

@@ -1,9 +1,9 @@
-"""A stand-in of YouTube on loopback, which the real extractor of yt-dlp talks to.
+"""A stand-in for YouTube on loopback, used by the real extractor of yt-dlp.
 
     with stand_in() as youtube:
         youtube.add(Channel("UC" + "a" * 22, "@느린부엌", "느린 부엌", [Clip("slowcook001", "국수 삶기")]))
 
-The JSON is made of what yt-dlp reads; it is no proof of what the site answers.
+The JSON has only what yt-dlp reads; it proves nothing about the real site's responses.
 """
 
 import json

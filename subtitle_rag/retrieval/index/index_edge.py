@@ -407,8 +407,7 @@ class EdgeIndex:
         """Let the engine merge and clean beyond its thresholds (10 MB of new vectors, a fifth deleted).
 
         Returns whether it did. Takes 0.1 ms if not, else 1 s at 20,000 points and 6 s at 100,000. After a deletion the
-        shard is loaded again (0.3 s at 100,000 points), so that scores count only the remaining points; see
-        `_has_deleted`.
+        shard is loaded again (0.3 s at 100,000 points), so that scores count only the remaining points.
         """
         with self._lock:
             if self._closed or self._shard is None or not self._changed:
