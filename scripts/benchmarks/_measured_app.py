@@ -67,7 +67,7 @@ class MeasuredLibrary(LibraryScreen):
 class MeasuredApp(SubtitleApp):
     gaps = Path(os.devnull)
     _coming: tuple[str, ...] = ()
-    """Marks of scenes in the list that are out of sight."""
+    """Marks of scenes in the list that are not drawn yet."""
     _due: tuple[str, ...] = ()
     """Marks of what the next frame shows."""
 

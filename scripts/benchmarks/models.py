@@ -32,7 +32,7 @@ BATCH = 50
 LIBRARY = "library:"
 HIDDEN = 1024
 SHAPE = {"vocab_size": 250_002, "num_hidden_layers": 24, "num_attention_heads": 16, "initializer_range": HIDDEN**-0.5}
-"""XLM-RoBERTa, large; with these weights a layer returns its input."""
+"""XLM-RoBERTa, large; with these weights a layer keeps the scale of its input."""
 RERANKERS = ("bge-reranker-v2-m3", "KURE-Reranker-nano")
 
 
