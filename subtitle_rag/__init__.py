@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from subtitle_rag.domain.answer_values import Answer as Answer
     from subtitle_rag.domain.errors import AppError as AppError, BusyError as BusyError, UsageError as UsageError
-    from subtitle_rag.domain.events import Answer as Answer
     from subtitle_rag.domain.values import Video as Video
     from subtitle_rag.exporting.formats import ExportFormat as ExportFormat
     from subtitle_rag.retrieval.neural.added_encoder import TextEncoder as TextEncoder
@@ -26,7 +26,7 @@ __version__ = "0.2.0"
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 _MODULES = {
-    "Answer": "domain.events",
+    "Answer": "domain.answer_values",
     "AppError": "domain.errors",
     "BusyError": "domain.errors",
     "ExportFormat": "exporting.formats",

@@ -12,8 +12,8 @@ from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 from subtitle_rag import __version__
+from subtitle_rag.domain.answer_values import EvidenceSource
 from subtitle_rag.domain.errors import AppError, bad_time
-from subtitle_rag.domain.events import EvidenceSource
 from subtitle_rag.domain.values import clock, parse_clock
 from subtitle_rag.installation.extras import MCP
 from subtitle_rag.installation.package_installer import missing_extra

@@ -9,8 +9,9 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from subtitle_rag.domain.answer_values import Answer
 from subtitle_rag.domain.errors import AppError, UsageError
-from subtitle_rag.domain.events import Answer, IndexReport
+from subtitle_rag.domain.events import IndexReport
 from subtitle_rag.domain.values import Video
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from subtitle_rag.config import settings as config
 from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.cleaning import clean_context
+from subtitle_rag.domain.answer_values import Answer
 from subtitle_rag.domain.errors import LlmError
-from subtitle_rag.domain.events import Answer, ContextReport
+from subtitle_rag.domain.events import ContextReport
 from subtitle_rag.domain.values import Video
 from subtitle_rag.evaluation.generate_questions import MakeReport, make_questions
 from subtitle_rag.llm.llm_client import Llm

@@ -13,8 +13,8 @@ from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.evidence_chat import EvidenceChat
 from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
 from subtitle_rag.answers.token_budget import ReadyHost
+from subtitle_rag.domain.answer_values import Answer, AnswerEvent
 from subtitle_rag.domain.errors import AppError, BusyError
-from subtitle_rag.domain.events import Answer, AnswerEvent
 from subtitle_rag.llm.llm_client import Llm, host_with
 from subtitle_rag.retrieval.search.query import Query
 

@@ -15,7 +15,7 @@ from subtitle_rag.answers.context_builder import LABELS, QuestionForm, form_of, 
 from subtitle_rag.contexts.context_prompt import BUCKETS, MARGIN
 from subtitle_rag.contexts.prompt_layout import TOKENS_PER_CHAR, estimate
 from subtitle_rag.contexts.prompt_template import Places, TemplateText, fill_places
-from subtitle_rag.domain.events import EvidenceKind, WordCount
+from subtitle_rag.domain.answer_values import EvidenceKind, WordCount
 from subtitle_rag.i18n import _
 
 VERSION = "ask3"

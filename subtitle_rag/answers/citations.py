@@ -24,7 +24,7 @@ from subtitle_rag.contexts.claims import Said, Verdict, claim_text, spelling
 from subtitle_rag.contexts.glossary import ORDINARY
 from subtitle_rag.contexts.grounding import all_values, numbers
 from subtitle_rag.contexts.sentence_filters import is_closer, is_preamble, is_refusal
-from subtitle_rag.domain.events import Citation, EvidenceSource, UnfoundedClaim, WordCount
+from subtitle_rag.domain.answer_values import Citation, EvidenceSource, UnfoundedClaim, WordCount
 from subtitle_rag.domain.values import squeeze
 from subtitle_rag.retrieval.korean.morphemes import (
     QueryMorphemes,

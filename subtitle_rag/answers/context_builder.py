@@ -13,7 +13,7 @@ from typing import Literal, Protocol, TypeVar
 
 from subtitle_rag.captions.windows import OVERLAP_MS
 from subtitle_rag.contexts.context_prompt import neutral_text, shortened
-from subtitle_rag.domain.events import WordCount
+from subtitle_rag.domain.answer_values import WordCount
 from subtitle_rag.domain.values import Line, clock, dialogue
 from subtitle_rag.retrieval.search.scenes import Scene
 

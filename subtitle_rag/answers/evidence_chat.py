@@ -19,8 +19,8 @@ from subtitle_rag.answers.citations import check_citations, unsaid_words
 from subtitle_rag.answers.gathering import EvidenceText
 from subtitle_rag.answers.token_budget import ReadyHost, TokenBudget
 from subtitle_rag.contexts.prompt_layout import estimate
+from subtitle_rag.domain.answer_values import Answer, AnswerEvent, AnswerPiece, AnswerRequest, EvidenceSource, WordCount
 from subtitle_rag.domain.errors import AppError, BusyError
-from subtitle_rag.domain.events import Answer, AnswerEvent, AnswerPiece, AnswerRequest, EvidenceSource, WordCount
 from subtitle_rag.llm.responses import LENGTH, LOOP, Reply
 from subtitle_rag.retrieval.korean.morphemes import SentenceAnalyzer
 from subtitle_rag.retrieval.search.query import Query

@@ -23,8 +23,8 @@ from subtitle_rag.answers.context_builder import (
     speech,
 )
 from subtitle_rag.answers.token_budget import AUTOMATIC_TOKENS, TokenBudget
+from subtitle_rag.domain.answer_values import Evidence, EvidenceKind, EvidenceSource, WordCount
 from subtitle_rag.domain.errors import UsageError
-from subtitle_rag.domain.events import Evidence, EvidenceKind, EvidenceSource, WordCount
 from subtitle_rag.domain.values import Video, Window
 from subtitle_rag.library.resolve import video_ids
 from subtitle_rag.library.store import Library

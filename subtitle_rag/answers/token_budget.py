@@ -9,7 +9,7 @@ from subtitle_rag.contexts.context_prompt import BUCKETS, MARGIN
 from subtitle_rag.contexts.planning import WHOLE_SHARE, prompt_sizes
 from subtitle_rag.contexts.prompt_layout import estimate
 from subtitle_rag.contexts.token_rate import TokenRate
-from subtitle_rag.domain.events import EvidenceKind
+from subtitle_rag.domain.answer_values import EvidenceKind
 from subtitle_rag.library.context_store import Contexts
 from subtitle_rag.llm.llm_client import Llm
 from subtitle_rag.llm.responses import ModelInfo

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from subtitle_rag.domain.events import Answer, Citation, Evidence, UnfoundedClaim
+from subtitle_rag.domain.answer_values import Answer, Citation, Evidence, UnfoundedClaim
 from subtitle_rag.domain.values import byte_size
 from subtitle_rag.i18n import _, n_
 

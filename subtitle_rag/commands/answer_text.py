@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag import output
-from subtitle_rag.domain.events import Answer, Citation, EvidenceSource
+from subtitle_rag.domain.answer_values import Answer, Citation, EvidenceSource
 from subtitle_rag.domain.values import clock, differs_in_language, pick_json, place_json, to_json
 from subtitle_rag.i18n import _
 from subtitle_rag.terminal_text import line_text

@@ -25,8 +25,8 @@ from subtitle_rag.commands.options import (
     yes_option,
 )
 from subtitle_rag.commands.renewal import renew_index
+from subtitle_rag.domain.answer_values import Answer, AnswerEvent, AnswerPiece, AnswerRequest, Evidence
 from subtitle_rag.domain.errors import AppError, UsageError
-from subtitle_rag.domain.events import Answer, AnswerEvent, AnswerPiece, AnswerRequest, Evidence
 from subtitle_rag.domain.values import tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.progress_bar import notes

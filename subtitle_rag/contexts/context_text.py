@@ -1,7 +1,7 @@
 """Sentences about contexts, for commands and app."""
 
 from subtitle_rag.contexts.grounding import UNGROUNDED
-from subtitle_rag.domain.events import AnswerRequest
+from subtitle_rag.domain.answer_values import AnswerRequest
 from subtitle_rag.domain.progress import NOTABLE_S
 from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import _

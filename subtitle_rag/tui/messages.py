@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
+from subtitle_rag.domain.answer_values import Answer, AnswerRequest, Evidence
 from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.events import Answer, AnswerRequest, Evidence
 from subtitle_rag.tui.state.conversation import QuestionTurn
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.offers import ModelDownload

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from subtitle_rag.answers.answer import Answerer, Conversation
 from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
 from subtitle_rag.config.settings import LlmSettings
+from subtitle_rag.domain.answer_values import Answer, AnswerEvent, AnswerPiece, AnswerRequest, Evidence, EvidenceSource
 from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.events import Answer, AnswerEvent, AnswerPiece, AnswerRequest, Evidence, EvidenceSource
 from subtitle_rag.domain.values import Line, Video
 from subtitle_rag.llm.llm_client import Llm
 from subtitle_rag.retrieval.search.query import parse_query

@@ -16,8 +16,9 @@ from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.answers.wording import answer_remarks
 from subtitle_rag.contexts import planning
 from subtitle_rag.contexts.writer import Writer
+from subtitle_rag.domain.answer_values import AnswerPiece
 from subtitle_rag.domain.errors import LlmError
-from subtitle_rag.domain.events import AnswerPiece, ContextReport
+from subtitle_rag.domain.events import ContextReport
 from subtitle_rag.library import connection
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.query import parse_query

@@ -8,7 +8,7 @@ import pytest
 from subtitle_rag import evaluation
 from subtitle_rag.answers.answer_prompt import NOT_FOUND
 from subtitle_rag.answers.citations import CitationCheck, check_citations, makes_claims, unsaid_words
-from subtitle_rag.domain.events import EvidenceSource
+from subtitle_rag.domain.answer_values import EvidenceSource
 from subtitle_rag.domain.values import Window
 from subtitle_rag.evaluation import dataset
 from subtitle_rag.retrieval.korean.morphemes import Analyzer

@@ -7,7 +7,7 @@ from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 
-from subtitle_rag.domain.events import Answer, Evidence
+from subtitle_rag.domain.answer_values import Answer, Evidence
 from subtitle_rag.retrieval.korean.keyboard import JAMO_BY_KEY, key_sequence
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp

@@ -1,6 +1,6 @@
 """Texts for the clipboard name where they come from."""
 
-from subtitle_rag.domain.events import Answer, Citation, Evidence, EvidenceSource
+from subtitle_rag.domain.answer_values import Answer, Citation, Evidence, EvidenceSource
 from subtitle_rag.domain.values import Video
 from subtitle_rag.tui.state.conversation import QuestionTurn
 from subtitle_rag.tui.text import quotes

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from textual.command import CommandPalette
 
-from subtitle_rag.domain.events import Answer, AnswerRequest, Evidence
+from subtitle_rag.domain.answer_values import Answer, AnswerRequest, Evidence
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import background

@@ -8,7 +8,7 @@ import pytest
 from textual import events
 from textual.widgets import Input
 
-from subtitle_rag.domain.events import Answer, Evidence
+from subtitle_rag.domain.answer_values import Answer, Evidence
 from subtitle_rag.library.store import Library
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp

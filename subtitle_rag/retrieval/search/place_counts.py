@@ -7,7 +7,7 @@ count separately, while a search lists them under their original.
 
 from collections.abc import Iterator
 
-from subtitle_rag.domain.events import WordCount
+from subtitle_rag.domain.answer_values import WordCount
 from subtitle_rag.domain.values import squeeze
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.library.said_words import PlaceCount, count_places

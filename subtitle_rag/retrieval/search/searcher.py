@@ -7,8 +7,8 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from subtitle_rag.domain.answer_values import WordCount
 from subtitle_rag.domain.errors import AppError, UsageError
-from subtitle_rag.domain.events import WordCount
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.library.names import undated_videos, videos_of_kinds
 from subtitle_rag.library.resolve import channel_ids, video_ids

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from subtitle_rag.domain.events import Answer, AnswerPiece, AnswerRequest, Evidence
+from subtitle_rag.domain.answer_values import Answer, AnswerPiece, AnswerRequest, Evidence
 from subtitle_rag.retrieval.search.query import Query, parse_query
 from subtitle_rag.tui.controllers.background import ContextPause
 from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, EvidenceFound, PromptSent

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from subtitle_rag.domain.answer_values import Answer, AnswerRequest, Citation, Evidence, EvidenceKind, EvidenceSource
 from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.events import Answer, AnswerRequest, Citation, Evidence, EvidenceKind, EvidenceSource
 from subtitle_rag.domain.values import Video
 from subtitle_rag.tui.state.spoken_lines import scene_of_lines
 

@@ -13,8 +13,8 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.style import Style
 
+from subtitle_rag.domain.answer_values import Answer
 from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.events import Answer
 from subtitle_rag.domain.values import clock
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.keys.keymap import key
